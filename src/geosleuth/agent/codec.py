@@ -39,6 +39,8 @@ _escaped = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 Writer = Callable[[Any], Any]
 
+_MAPPINGS = (dict, Mapping, get_origin(Mapping[str, Any]))
+
 
 @dataclass(frozen=True, slots=True)
 class _Stamp:
@@ -181,9 +183,6 @@ def _goes_as_is(kind: Any) -> bool:
     return get_origin(kind) in (Union, types.UnionType) and all(
         inner is type(None) or _goes_as_is(inner) for inner in get_args(kind)
     )
-
-
-_MAPPINGS = (dict, Mapping, get_origin(Mapping[str, Any]))
 
 
 def _same(value: Any) -> Any:

@@ -33,6 +33,11 @@ AGAINST = "Against: "
 _WITHHELD: dict[str, Granularity] = {withheld(level): level for level in GRANULARITIES if level != "exact"}
 _LONGEST_LINE = 400
 
+MOST_BOXES = 60
+_SAME_SHARE = 0.5
+_FARTHEST_PX = 1e9
+Box = tuple[float, float, float, float]
+
 
 def best_evidence(trajectory: Trajectory, most: int | None = BEST) -> tuple[str, ...]:
     """The best pieces of evidence for the answer, the strongest first, each once.
@@ -178,13 +183,6 @@ def notebook_card(finding: "Finding") -> str:
 def _text(value: str) -> str:
     short = value if len(value) <= _LONGEST_LINE else value[: _LONGEST_LINE - 1] + "…"
     return escape(printable(short).encode("utf-8", "replace").decode("utf-8"))
-
-
-MOST_BOXES = 60
-_SAME_SHARE = 0.5
-_FARTHEST_PX = 1e9
-
-Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)

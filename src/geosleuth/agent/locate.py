@@ -47,6 +47,12 @@ VERIFIER = "verifier"
 UNKNOWN_TOOL = "unknown"
 """What stands for the name of a tool that was never switched on: a policy may call for anything."""
 
+PANORAMA_VIEWS = 6
+_PLANAR = "is a whole panorama, drawn flat: its left and right edges meet"
+# Where an answer gives no radius: a claim further away than a city is wide contradicts it.
+_DEFAULT_RADIUS_KM = 25.0
+_COMPASS = ("north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west")
+
 
 async def cap_trajectory(
     trajectory: Trajectory, granularity: Granularity, gazetteer: Gazetteer | None = None
@@ -161,13 +167,6 @@ async def _told(event: Event, blank: Event, granularity: Granularity, gazetteer:
             return replace(blank, body=Noted(told))
         case _:
             return blank
-
-
-PANORAMA_VIEWS = 6
-_PLANAR = "is a whole panorama, drawn flat: its left and right edges meet"
-# Where an answer gives no radius: a claim further away than a city is wide contradicts it.
-_DEFAULT_RADIUS_KM = 25.0
-_COMPASS = ("north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

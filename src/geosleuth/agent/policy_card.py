@@ -34,6 +34,8 @@ FORMAT = "geosleuth-policy-card/1"
 NO_CARD = "none"
 """What ``--policy-card`` says where a policy is to be played in another way than it was trained."""
 
+_ANYWAY = f"--policy-card {NO_CARD} to play it otherwise"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyCard:
@@ -116,9 +118,6 @@ class PolicyCard:
         """
         if wire is not None and wire != self.wire:
             raise _mismatch("--wire", self.wire, wire)
-
-
-_ANYWAY = f"--policy-card {NO_CARD} to play it otherwise"
 
 
 def _mismatch(option: str, learned: str, asked: str) -> BadInput:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _NEVER_RUN = ("over_budget", "repeated")
 
+_GREY = (128, 128, 128)
+
 
 class RecordedBreak(UserError):
     """What broke a recorded run breaks its replay too."""
@@ -247,9 +249,6 @@ def _end_of(events: Sequence[Event]) -> Ended | None:
 
 async def _nothing(case: Case) -> Output:  # noqa: ARG001
     raise BadInput("a recorded tool can't be called")
-
-
-_GREY = (128, 128, 128)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,9 @@ from .method import CHARACTERS_PER_TOKEN
 
 _WITHHELD = ("over_budget", "repeated")
 
+FORMAT = "geosleuth-trajectory"
+VERSION = 1
+
 
 class Spending:
     """A ledger of one stretch of work, from its start or resumption on."""
@@ -204,10 +207,6 @@ def spent_document(spent: Spent) -> dict[str, Any]:
         "output_tokens": spent.usage.output_tokens,
         "services": [asdict(use) for use in spent.services],
     }
-
-
-FORMAT = "geosleuth-trajectory"
-VERSION = 1
 
 
 def new_id() -> str:

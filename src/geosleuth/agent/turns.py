@@ -47,6 +47,39 @@ READER = "read_text"
 _QUOTE = re.compile(r"(image-\d{1,4})?#(\d{1,3}|\*)")
 _ROW = re.compile(rf"{_QUOTE.pattern}(?:, ?{_QUOTE.pattern})*")
 
+# What the same call may well do better the next time.
+_PASSING_FAILURES = ("service", "timeout", "no_room")
+_LONG_CHARACTERS = 500
+_sorted = json.JSONEncoder(sort_keys=True, allow_nan=False)
+_TOO_LATE = "Not carried out: no tool calls are left. Answer now."
+T = TypeVar("T")
+Sink = Callable[[Event], None]
+"""Gets every event as it happens, in order; it must not take long."""
+REMINDERS = 2
+MOST_CALLS = 100
+_LAST_WORDS = 256
+"""How many tokens a reply gets at least, so that a run whose tokens are nearly spent can still answer."""
+FRUITLESS_TURNS = 3
+BROKE_OFF = "The run broke off before this call was done."
+ANSWER_NOW = "No more tool calls are possible. Answer now, in the form that was asked for."
+BEST_GUESS = "Give your best guess, with latitude, longitude and an honest probability, however unsure you are."
+_BY_POLICY: Answerer = "policy"
+_PRICE_UNKNOWN = "the price of this model is not known, so a budget of money can't be kept"
+# Longer replies are read beside the loop, so that other runs don't wait.
+_READ_ASIDE_CHARACTERS = 20_000
+_WHY = {
+    "answered": "the policy answered",
+    "turns": "the turns were spent",
+    "calls": "the tool calls were spent and the policy asked for more",
+    "tokens": "the tokens were spent",
+    "seconds": "the time was up",
+    "money": "the money was spent",
+    "stuck": "the policy said nothing that could be read as one",
+    "service": "the model could not be reached or failed",
+    "cancelled": "the run was called off",
+    "error": "the run broke",
+}
+
 
 class Quotes:
     """The lines that a run has read so far."""
@@ -120,13 +153,6 @@ def spelled_out(trajectory: "Trajectory") -> "Trajectory":
 def quote(number: int, image: str | None = None) -> str:
     """How a line is quoted, by its number from 1 on: in the newest reading, or in that of an image."""
     return f"{image or ''}#{number}"
-
-
-# What the same call may well do better the next time.
-_PASSING_FAILURES = ("service", "timeout", "no_room")
-_LONG_CHARACTERS = 500
-_sorted = json.JSONEncoder(sort_keys=True, allow_nan=False)
-_TOO_LATE = "Not carried out: no tool calls are left. Answer now."
 
 
 @dataclass(slots=True)
@@ -280,27 +306,6 @@ def _over(per_turn: int, left: int | None) -> str:
     if left is not None and left < per_turn:
         return f"Not carried out: only {left} more tool calls were allowed. Answer from what you have."
     return f"Not carried out: of one reply at most {per_turn} calls are. Make it again if it is still needed."
-
-
-T = TypeVar("T")
-
-Sink = Callable[[Event], None]
-"""Gets every event as it happens, in order; it must not take long."""
-
-REMINDERS = 2
-MOST_CALLS = 100
-_LAST_WORDS = 256
-"""How many tokens a reply gets at least, so that a run whose tokens are nearly spent can still answer."""
-
-FRUITLESS_TURNS = 3
-BROKE_OFF = "The run broke off before this call was done."
-ANSWER_NOW = "No more tool calls are possible. Answer now, in the form that was asked for."
-BEST_GUESS = "Give your best guess, with latitude, longitude and an honest probability, however unsure you are."
-_BY_POLICY: Answerer = "policy"
-_PRICE_UNKNOWN = "the price of this model is not known, so a budget of money can't be kept"
-
-# Longer replies are read beside the loop, so that other runs don't wait.
-_READ_ASIDE_CHARACTERS = 20_000
 
 
 class TimeUp(Exception):
@@ -590,20 +595,6 @@ class Work:
                 trouble = trouble or error
         if trouble is not None:
             raise trouble
-
-
-_WHY = {
-    "answered": "the policy answered",
-    "turns": "the turns were spent",
-    "calls": "the tool calls were spent and the policy asked for more",
-    "tokens": "the tokens were spent",
-    "seconds": "the time was up",
-    "money": "the money was spent",
-    "stuck": "the policy said nothing that could be read as one",
-    "service": "the model could not be reached or failed",
-    "cancelled": "the run was called off",
-    "error": "the run broke",
-}
 
 
 def _unanswered(events: Sequence[Event]) -> dict[str, ToolCall]:

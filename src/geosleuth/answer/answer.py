@@ -25,6 +25,27 @@ from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km, rounded
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.safe import clean_fields
 
+_AS_LIKELY_AS_NOT = 0.45
+_WORDS = (
+    (0.97, "almost certain"),
+    (0.85, "very likely"),
+    (0.65, "likely"),
+    (_AS_LIKELY_AS_NOT, "as likely as not"),
+    (0.2, "doubtful"),
+    (0.0, "a long shot"),
+)
+AreaKind = Literal["country", "circle"]
+"""What a finding is where it is no point: all of a country, or a circle in a country or region."""
+Extent = Literal["country", "circle", "point"]
+"""What the point of a finding means, see `extent_of`."""
+PIN_KM = 25.0
+"""The widest radius of a country or region that is still shown and written as a point: a city's. The page has the
+same."""
+_NEAR_KM = 1.0
+FORMAT = "geosleuth-answer/1"
+LevelName = Literal["country", "region", "precise"]
+_LEVEL_NAMES: tuple[LevelName, ...] = ("country", "region", "precise")
+
 
 @dataclass(frozen=True, slots=True)
 class Level:
@@ -120,17 +141,6 @@ def _check_probability(value: float | None) -> None:
         raise ValueError(f"a probability must be between 0 and 1, not {value!r}")
 
 
-_AS_LIKELY_AS_NOT = 0.45
-_WORDS = (
-    (0.97, "almost certain"),
-    (0.85, "very likely"),
-    (0.65, "likely"),
-    (_AS_LIKELY_AS_NOT, "as likely as not"),
-    (0.2, "doubtful"),
-    (0.0, "a long shot"),
-)
-
-
 def how_sure(probability: float | None) -> str:
     """Return a probability in everyday words: cards, reports and the page have no others.
 
@@ -187,17 +197,6 @@ def words_of(address: Address) -> str:
     return f"{words}, {country}" if country and words == address.precise.conclusion == country else words
 
 
-AreaKind = Literal["country", "circle"]
-"""What a finding is where it is no point: all of a country, or a circle in a country or region."""
-
-Extent = Literal["country", "circle", "point"]
-"""What the point of a finding means, see `extent_of`."""
-
-PIN_KM = 25.0
-"""The widest radius of a country or region that is still shown and written as a point: a city's. The page has the
-same."""
-
-
 def is_wide(radius_km: float | None, area: AreaKind | None) -> bool:
     """Return whether a finding is a country or region, whose middle is no place to point at."""
     return area is not None and (radius_km or 0.0) > PIN_KM
@@ -212,9 +211,6 @@ def extent_of(answer: Answer, area: AreaKind | None) -> Extent | None:
     if answer.point is None:
         return None
     return area if area is not None and is_wide(answer.radius_km, area) else "point"
-
-
-_NEAR_KM = 1.0
 
 
 def is_the_answer(candidate: Candidate, answer: Answer) -> bool:
@@ -246,11 +242,6 @@ def to_precision(answer: Answer) -> Answer:
             one if one.point is None else replace(one, point=rounded(one.point, radius_km)) for one in answer.candidates
         ),
     )
-
-
-FORMAT = "geosleuth-answer/1"
-LevelName = Literal["country", "region", "precise"]
-_LEVEL_NAMES: tuple[LevelName, ...] = ("country", "region", "precise")
 
 
 def named_levels(address: Address) -> Iterator[tuple[LevelName, Level]]:

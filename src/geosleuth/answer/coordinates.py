@@ -70,6 +70,10 @@ _ONE_ANGLE = lazy_pattern(
 )
 _PARTS = lazy_pattern(r"[+\-−–]?\d+(?:\.\d+)?")
 
+_WRITTEN = r"[+-]?\d+(?:\.\d+)?"
+_PAIR = re.compile(rf"[\[(]?\s*({_WRITTEN})\s*[,;\s]\s*({_WRITTEN})\s*[\])]?")
+_READ_CHARS = 200
+
 
 @dataclass(frozen=True, slots=True)
 class FoundPoint:
@@ -93,11 +97,6 @@ def find_points(text: str) -> list[FoundPoint]:
             if (point := to_point(lat, lon)) is not None:
                 found.append(FoundPoint(point, match.start(), match.end()))
     return sorted(found, key=lambda item: item.start)
-
-
-_WRITTEN = r"[+-]?\d+(?:\.\d+)?"
-_PAIR = re.compile(rf"[\[(]?\s*({_WRITTEN})\s*[,;\s]\s*({_WRITTEN})\s*[\])]?")
-_READ_CHARS = 200
 
 
 def point_at(latitude: float, longitude: float) -> LatLon:

@@ -27,25 +27,8 @@ Granularity = Literal["country", "region", "city", "street", "exact"]
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 """Coarse to fine."""
 
-
-def coarsest(levels: Iterable[Granularity]) -> Granularity:
-    """Return the coarsest of some levels; ``exact`` if there are none."""
-    return min(levels, key=GRANULARITIES.index, default="exact")
-
-
 # The literature's names of distances; a street of ours is a square of some 100 m.
 _RADII_KM: dict[Granularity, float] = {"exact": 0.1, "street": 1.0, "city": 25.0, "region": 200.0}
-
-
-def told_granularity(answer: Answer, allowed: Granularity = "exact") -> Granularity:
-    """Return how fine an answer really is: no finer than ``allowed``, nor than its radius. Without one, ``allowed``."""
-    radius_km = answer.radius_km
-    if answer.point is None or radius_km is None:
-        return allowed
-    by_radius = next((level for level, most_km in _RADII_KM.items() if radius_km <= most_km), GRANULARITIES[0])
-    return coarsest((allowed, by_radius))
-
-
 # Sides of the squares used if no place is known, in degrees of latitude; for streets always.
 _SQUARES_DEG: dict[Granularity, float] = {"country": 10.0, "region": 2.0, "city": 0.2, "street": 0.001}
 _KM_PER_DEGREE = 111.2
@@ -56,6 +39,20 @@ _TELLS_NOTHING = frozenset(
      "own photos", "map"}
 )  # fmt: skip
 _MAKERS = re.compile(r"OpenStreetMap|Overture Maps|Overture")
+
+
+def coarsest(levels: Iterable[Granularity]) -> Granularity:
+    """Return the coarsest of some levels; ``exact`` if there are none."""
+    return min(levels, key=GRANULARITIES.index, default="exact")
+
+
+def told_granularity(answer: Answer, allowed: Granularity = "exact") -> Granularity:
+    """Return how fine an answer really is: no finer than ``allowed``, nor than its radius. Without one, ``allowed``."""
+    radius_km = answer.radius_km
+    if answer.point is None or radius_km is None:
+        return allowed
+    by_radius = next((level for level, most_km in _RADII_KM.items() if radius_km <= most_km), GRANULARITIES[0])
+    return coarsest((allowed, by_radius))
 
 
 @dataclass(frozen=True, slots=True)

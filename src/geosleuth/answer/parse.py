@@ -39,6 +39,55 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _NUMBER_VALUE = re.compile(rf"{_NUMBER.pattern}(?=\s*(?:[,}}\]\"'“]|//|\#|\n))")
 _WORDS: dict[str, JsonValue] = {"true": True, "false": False, "null": None, "none": None}
 
+_LAT_KEYS = ("lat", "latitude", "predlat", "predictedlat", "predictedlatitude")
+_LON_KEYS = ("lon", "lng", "long", "longitude", "predlon", "predlng", "predictedlon", "predictedlongitude")
+_PAIR_KEYS = ("coordinates", "coordinate", "coords", "latlon", "latlng", "gps", "point", "position", "location")
+_LEVEL_KEYS = {
+    "country": ("country", "countryidentification", "countryname"),
+    "region": (
+        "region", "regionalguess", "regionguess", "state", "province", "provinceorstate", "stateorprovince", "admin1",
+        "prefecture", "adminarea",
+    ),
+}  # fmt: skip
+_FINE_KEYS = (
+    "precise", "preciselocalization", "specificlocation", "precise_location", "poi", "building", "landmark",
+    "address", "street", "neighborhood", "neighbourhood", "district",
+)  # fmt: skip
+_CITY_KEYS = ("city", "town", "village", "municipality", "locality", "cityname")
+_CONFIDENCE_KEYS = ("probability", "confidence", "confidencepercent", "confidencepercentage", "certainty")
+_RADIUS_KEYS = ("radiuskm", "radius", "errorkm", "uncertaintykm")
+_EXPLANATION_KEYS = ("explanation", "reasoning", "reason", "rationale", "evidence")
+_INSIDE_KEYS = ("answer", "finalanswer", "result", "prediction", "finallocation", "bestguess", "chainofthought")
+_NOTHING = {"", "null", "none", "n/a", "na", "unknown", "undetermined", "not sure", "-", "?"}
+_LENGTH = lazy_pattern(r"\s*(\d{1,6}(?:\.\d+)?)\s*(km|kilomet(?:er|re)s?|m|met(?:er|re)s?)?\s*", re.IGNORECASE)
+_PERCENT = lazy_pattern(r"\s*(\d{1,3}(?:\.\d+)?)\s*(%|percent)?\s*", re.IGNORECASE)
+# An answer is at the end of a reply; anything further up is reasoning.
+_TAIL = 20_000
+_LABELS = {
+    "country": r"country",
+    "region": r"(?:region|state|province|province[ _]or[ _]state|prefecture)",
+    "precise": r"(?:specific location|precise location|exact location|address|city|town|village)",
+}
+_VALUE = r"[\s*_\"'`]*[:=][\s*_\"'`]*(?P<value>[^\n;{}]{1,120})"
+_NAMES = {
+    level: lazy_pattern(rf"(?:^|[\s,;*_\"'`(>-]){label}{_VALUE}", re.IGNORECASE) for level, label in _LABELS.items()
+}
+_NEXT_LABEL = lazy_pattern(r"[,|.]?[\s*_\"'`]+(?:[a-z]+[ _]){0,2}[a-z]+[*_\"'`]*\s*[:=]", re.IGNORECASE)
+# GeoSeek's labels leave levels empty: "Zambia; Lusaka Province; ".
+_SEMICOLONS = lazy_pattern(r"[^;\n:{}]{2,60};(?:[^;\n{}]{1,80}|[^;\n{}]{0,80};[^;\n{}]{0,160})")
+_CONFIDENCE = lazy_pattern(
+    r"\b(?:confidence|probability)\b[^\d\n]{0,30}(\d{1,3}(?:\.\d+)?\s*(?:%|percent)?)", re.IGNORECASE
+)
+ParserName = Literal["strict", "lenient"]
+# Some 50,000 tokens. Only the end of a longer reply is read, where the answer is.
+MAX_CHARACTERS = 200_000
+_BARE_ANSWER = 60
+_STRICT_KEYS = ("lat", "lon", "city", "country")
+_THOUGHTS = lazy_pattern(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_ANSWER_TAG = lazy_pattern(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL | re.IGNORECASE)
+_OBJECT_START = lazy_pattern(r"\{\s*(?:\}|\"(?:[^\"\\]|\\.)*+\"\s*:)", re.DOTALL)
+_DECODER = json.JSONDecoder()
+
 
 @dataclass(frozen=True, slots=True)
 class FoundObject:
@@ -205,30 +254,6 @@ def _bare(raw: str) -> JsonValue:
     return word.strip("\"'“”‘’` ")
 
 
-_LAT_KEYS = ("lat", "latitude", "predlat", "predictedlat", "predictedlatitude")
-_LON_KEYS = ("lon", "lng", "long", "longitude", "predlon", "predlng", "predictedlon", "predictedlongitude")
-_PAIR_KEYS = ("coordinates", "coordinate", "coords", "latlon", "latlng", "gps", "point", "position", "location")
-_LEVEL_KEYS = {
-    "country": ("country", "countryidentification", "countryname"),
-    "region": (
-        "region", "regionalguess", "regionguess", "state", "province", "provinceorstate", "stateorprovince", "admin1",
-        "prefecture", "adminarea",
-    ),
-}  # fmt: skip
-_FINE_KEYS = (
-    "precise", "preciselocalization", "specificlocation", "precise_location", "poi", "building", "landmark",
-    "address", "street", "neighborhood", "neighbourhood", "district",
-)  # fmt: skip
-_CITY_KEYS = ("city", "town", "village", "municipality", "locality", "cityname")
-_CONFIDENCE_KEYS = ("probability", "confidence", "confidencepercent", "confidencepercentage", "certainty")
-_RADIUS_KEYS = ("radiuskm", "radius", "errorkm", "uncertaintykm")
-_EXPLANATION_KEYS = ("explanation", "reasoning", "reason", "rationale", "evidence")
-_INSIDE_KEYS = ("answer", "finalanswer", "result", "prediction", "finallocation", "bestguess", "chainofthought")
-_NOTHING = {"", "null", "none", "n/a", "na", "unknown", "undetermined", "not sure", "-", "?"}
-_LENGTH = lazy_pattern(r"\s*(\d{1,6}(?:\.\d+)?)\s*(km|kilomet(?:er|re)s?|m|met(?:er|re)s?)?\s*", re.IGNORECASE)
-_PERCENT = lazy_pattern(r"\s*(\d{1,3}(?:\.\d+)?)\s*(%|percent)?\s*", re.IGNORECASE)
-
-
 def answer_from_fields(data: Mapping[str, JsonValue]) -> Answer:
     """Return the answer that the object describes; an object without any gives an empty, unlocated answer."""
     fields = _flatten(data)
@@ -380,26 +405,6 @@ def _positive(value: JsonValue) -> float | None:
     return number if number > 0 else None
 
 
-# An answer is at the end of a reply; anything further up is reasoning.
-_TAIL = 20_000
-
-_LABELS = {
-    "country": r"country",
-    "region": r"(?:region|state|province|province[ _]or[ _]state|prefecture)",
-    "precise": r"(?:specific location|precise location|exact location|address|city|town|village)",
-}
-_VALUE = r"[\s*_\"'`]*[:=][\s*_\"'`]*(?P<value>[^\n;{}]{1,120})"
-_NAMES = {
-    level: lazy_pattern(rf"(?:^|[\s,;*_\"'`(>-]){label}{_VALUE}", re.IGNORECASE) for level, label in _LABELS.items()
-}
-_NEXT_LABEL = lazy_pattern(r"[,|.]?[\s*_\"'`]+(?:[a-z]+[ _]){0,2}[a-z]+[*_\"'`]*\s*[:=]", re.IGNORECASE)
-# GeoSeek's labels leave levels empty: "Zambia; Lusaka Province; ".
-_SEMICOLONS = lazy_pattern(r"[^;\n:{}]{2,60};(?:[^;\n{}]{1,80}|[^;\n{}]{0,80};[^;\n{}]{0,160})")
-_CONFIDENCE = lazy_pattern(
-    r"\b(?:confidence|probability)\b[^\d\n]{0,30}(\d{1,3}(?:\.\d+)?\s*(?:%|percent)?)", re.IGNORECASE
-)
-
-
 def answer_from_prose(text: str) -> Answer:
     """Return the last readable coordinates, the last labelled name of each level, and a stated confidence."""
     tail = text[-_TAIL:]
@@ -445,18 +450,6 @@ def with_names_from(answer: Answer, other: Answer) -> Answer:
         explanation=answer.explanation or other.explanation,
         candidates=answer.candidates or other.candidates,
     )
-
-
-ParserName = Literal["strict", "lenient"]
-
-# Some 50,000 tokens. Only the end of a longer reply is read, where the answer is.
-MAX_CHARACTERS = 200_000
-_BARE_ANSWER = 60
-_STRICT_KEYS = ("lat", "lon", "city", "country")
-_THOUGHTS = lazy_pattern(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_ANSWER_TAG = lazy_pattern(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL | re.IGNORECASE)
-_OBJECT_START = lazy_pattern(r"\{\s*(?:\}|\"(?:[^\"\\]|\\.)*+\"\s*:)", re.DOTALL)
-_DECODER = json.JSONDecoder()
 
 
 def parse(text: str, parser: ParserName = "lenient") -> Answer:

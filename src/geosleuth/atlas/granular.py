@@ -45,6 +45,14 @@ _OUTLINE_KM = 3.0
 _MAX_SETTLEMENTS = 80
 _STREET_KM = 1.0
 
+MOST_CORNERS = 400
+"""Corners of a country's outline; more would look the same on a map of the country, but make files larger."""
+_LEAST_RADIUS_SHARE = 0.5  # of the country's mean radius
+_LEAST_CORNERS = 40
+_MOST_PARTS = 40
+_FINEST_DEG = 0.005
+_GRID_DEG = 0.001
+
 
 class OfflineGazetteer:
     """Implements `geosleuth.answer.granularity.Gazetteer` with the borders and the base atlas.
@@ -299,16 +307,6 @@ def _circle_around(shapes: Sequence["MultiPolygon"]) -> Disc | None:
     corners = shapely.get_coordinates(pieces)
     far_km = float(np.max(distances_km(centre.lat, centre.lon, corners[:, 1], corners[:, 0])))
     return Disc(centre, float(np.ceil(far_km + _OUTLINE_KM)))
-
-
-MOST_CORNERS = 400
-"""Corners of a country's outline; more would look the same on a map of the country, but make files larger."""
-
-_LEAST_RADIUS_SHARE = 0.5  # of the country's mean radius
-_LEAST_CORNERS = 40
-_MOST_PARTS = 40
-_FINEST_DEG = 0.005
-_GRID_DEG = 0.001
 
 
 @dataclass(frozen=True, slots=True, eq=False)

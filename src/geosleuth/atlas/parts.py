@@ -58,26 +58,6 @@ _STREET_ENDS = (
 _STREET_SIGNS = ("大道", "大街", "路", "街", "巷", "胡同", "通り", "丁目", "대로", "로", "길")
 _TOWN_KM, TOWN_REACHES = 30.0, 4.0
 
-
-def split_parts(text: str) -> list[str]:
-    """Return the parts of a query in its order, without postcodes and without parts that have no letters or digits."""
-    plain = map(without_postcode, written_parts(text))
-    return [part for part in plain if exact_key(part)]
-
-
-def written_parts(text: str) -> list[str]:
-    """Return the parts of a query as written; a separate house number joins its street: "12, Rue Grimaldi".
-
-    A postcode between a house number and a town starts a new part: "Mannerheimintie 5 00100 Helsinki".
-    """
-    text = _BEFORE_POSTCODE.sub(r"\1, ", text[:MAX_QUERY_CHARS])
-    parts = [" ".join(part.split()) for part in _SEPARATOR.split(text)]
-    parts = [part for part in parts if exact_key(part)]
-    if len(parts) > 1 and any(map(_NUMBER.fullmatch, parts[:2])):
-        parts = [" ".join(parts[:2]), *parts[2:]]
-    return parts[:MOST_PARTS]
-
-
 _IN_BRACKETS = lazy_pattern(r"[(（\[]([^()（）\[\]]*)[)）\]]")
 _SIDE = (
     r"(?:north|south|east|west|central|mid|nord|sud|süd|ost|öst|est|ouest|oeste|norte|sur|sul|leste|este|ovest)"
@@ -110,8 +90,6 @@ _AFTER_NAME = lazy_pattern(
     re.IGNORECASE | re.VERBOSE,
 )
 _EITHER = lazy_pattern(r"\s(?:or|oder|ou|или)\s", re.IGNORECASE)
-
-
 _OF = r"(?:\s(?:dell|d|l|de l)['’]|\s(?:(?:de|del|della|delle|dei|degli|di|du|des|do|da|dos|of|van)\s)?)"
 _ARTICLE = lazy_pattern(r"(?:la|le|les|las|los|el|the|den|der)\s", re.IGNORECASE)
 _FEATURE_WORDS = {
@@ -157,6 +135,39 @@ _TOWN_WORDS = (
     r"municipality|kommune?|vald|city|town|township|village|shi|si|cho|machi|linn|köyü|kasabası|belediyesi",
     "市|町|村|镇|鎮|乡|鄉|시|읍|면",
 )
+_MOST_SPELLINGS = 6
+_STREET_ABBREVIATIONS = {
+    short: tuple(full.split("|"))
+    for short, _, full in (
+        pair.partition(":")
+        for pair in """
+        bd:boulevard bld:boulevard blvd:boulevard boul:boulevard av:avenue|avinguda|avenida ave:avenue avda:avenida
+        avgda:avinguda r:rue pl:place|plaza|plaça|platz pza:plaza sq:square rte:route ch:chemin imp:impasse all:allée
+        fg:faubourg fbg:faubourg c:carrer|calle ctra:carretera cra:carretera pg:passeig ps:passeig|paseo rd:road
+        st:street|saint str:straße|street dr:drive ln:lane hwy:highway pkwy:parkway ct:court ter:terrace ul:ulica|улица
+        al:aleja ул:улица пр:проспект пер:переулок jl:jalan jln:jalan v:via p:piazza
+        """.split()  # noqa: SIM905  (as above)
+    )
+}
+
+
+def split_parts(text: str) -> list[str]:
+    """Return the parts of a query in its order, without postcodes and without parts that have no letters or digits."""
+    plain = map(without_postcode, written_parts(text))
+    return [part for part in plain if exact_key(part)]
+
+
+def written_parts(text: str) -> list[str]:
+    """Return the parts of a query as written; a separate house number joins its street: "12, Rue Grimaldi".
+
+    A postcode between a house number and a town starts a new part: "Mannerheimintie 5 00100 Helsinki".
+    """
+    text = _BEFORE_POSTCODE.sub(r"\1, ", text[:MAX_QUERY_CHARS])
+    parts = [" ".join(part.split()) for part in _SEPARATOR.split(text)]
+    parts = [part for part in parts if exact_key(part)]
+    if len(parts) > 1 and any(map(_NUMBER.fullmatch, parts[:2])):
+        parts = [" ".join(parts[:2]), *parts[2:]]
+    return parts[:MOST_PARTS]
 
 
 def _called(before: str, after: str, glued: str) -> re.Pattern[str]:
@@ -231,22 +242,6 @@ def spelled_out_streets(name: str) -> list[str]:
         for at, word in enumerate(words)
         for full in _STREET_ABBREVIATIONS.get(exact_key(word), ())
     ][:_MOST_SPELLINGS]
-
-
-_MOST_SPELLINGS = 6
-_STREET_ABBREVIATIONS = {
-    short: tuple(full.split("|"))
-    for short, _, full in (
-        pair.partition(":")
-        for pair in """
-        bd:boulevard bld:boulevard blvd:boulevard boul:boulevard av:avenue|avinguda|avenida ave:avenue avda:avenida
-        avgda:avinguda r:rue pl:place|plaza|plaça|platz pza:plaza sq:square rte:route ch:chemin imp:impasse all:allée
-        fg:faubourg fbg:faubourg c:carrer|calle ctra:carretera cra:carretera pg:passeig ps:passeig|paseo rd:road
-        st:street|saint str:straße|street dr:drive ln:lane hwy:highway pkwy:parkway ct:court ter:terrace ul:ulica|улица
-        al:aleja ул:улица пр:проспект пер:переулок jl:jalan jln:jalan v:via p:piazza
-        """.split()  # noqa: SIM905  (as above)
-    )
-}
 
 
 def split_script(part: str) -> list[str]:

@@ -21,6 +21,11 @@ of the query, such as the town of an address."""
 Level = Literal["address", "street", "feature", "town", "region", "country"]
 """How precise a place is, from the finest to the coarsest."""
 
+UNIT_KIND = "county"
+"""The kind of second-level units: counties, districts, departments, provinces and larger municipalities."""
+_TOWN_BOUNDARY_DEG = 0.4
+"""Boundaries up to this size are those of towns and their quarters; larger ones are regions."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -72,13 +77,6 @@ class Hit:
     def level(self) -> Level:
         """Return how precise the place is."""
         return level_of(self.place)
-
-
-UNIT_KIND = "county"
-"""The kind of second-level units: counties, districts, departments, provinces and larger municipalities."""
-
-_TOWN_BOUNDARY_DEG = 0.4
-"""Boundaries up to this size are those of towns and their quarters; larger ones are regions."""
 
 
 def level_of(place: Place) -> Level:

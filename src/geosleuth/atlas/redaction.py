@@ -14,6 +14,9 @@ T = TypeVar("T")
 LEAST_CHARACTERS = 8
 """Shorter keys are not redacted, since they may occur in a reply by chance."""
 
+_keys_in_use: "WeakSet[Secret]" = WeakSet()
+_lock = threading.Lock()
+
 
 class Secret(Protocol):
     """A key that can remove itself from a text."""
@@ -21,10 +24,6 @@ class Secret(Protocol):
     def scrub(self, text: str) -> str:
         """Return the text without the key."""
         ...
-
-
-_keys_in_use: "WeakSet[Secret]" = WeakSet()
-_lock = threading.Lock()
 
 
 def remember(key: Secret, characters: int) -> None:

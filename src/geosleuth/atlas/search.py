@@ -48,6 +48,24 @@ _PAIR_LETTERS = {"rn": "m", "vv": "w", "cl": "d"}
 _SHIFT_1, _SHIFT_2 = np.uint64(21), np.uint64(42)  # a code point takes 21 bits
 _CODE_POINT = np.uint64((1 << 21) - 1)
 
+_LONG_NAME, _SURE_LENGTH, _LONG_READING = 14, 6, 8
+_MOST_OF_A_NAME = 0.6
+_FIRST_CJK = 0x2E80
+MAIN, OTHER, ATTRIBUTE = 0, 1, 2
+"""Roles of a name: the main name of its owner, another name of it, or a text in its address, operator or similar."""
+_CANDIDATES = 100  # per criterion, see `best_of_both`
+_MAX_READ_BYTES = 40_000
+_TRIPLES_PER_SLIP = 4  # triples that change if two letters swap places; as many if the query is a part of a longer name
+_MAX_SIZE_RATIO, _SIZE_SLACK = 1.8, 6
+_MIN_SIMILARITY = 0.5
+_MIN_WEIGHT_SHARE = 0.2
+_SHARED_TRIPLE = 1024.0  # or a multiple, for very long queries; see `NameIndex._candidates`
+_LIST_FORMAT = b"\0"  # the first byte of each list; no zlib stream starts with it
+_CONTINUED = 0x80  # the bit of a byte that is followed by another one of the same number
+_SHIFTS = (7, 14, 21, 28)
+_thread = threading.local()
+"""Has ``sums``, the array in which a thread adds up weights; all zero between searches."""
+
 
 def exact_key(text: str) -> str:
     """Return a text with case, accents and punctuation folded; words stay separate."""
@@ -262,25 +280,6 @@ def _slips(length: int) -> int:
     return (length >= 5) + (length >= 9) + (length >= _LONG_NAME)
 
 
-_LONG_NAME, _SURE_LENGTH, _LONG_READING = 14, 6, 8
-_MOST_OF_A_NAME = 0.6
-_FIRST_CJK = 0x2E80
-
-MAIN, OTHER, ATTRIBUTE = 0, 1, 2
-"""Roles of a name: the main name of its owner, another name of it, or a text in its address, operator or similar."""
-
-_CANDIDATES = 100  # per criterion, see `best_of_both`
-_MAX_READ_BYTES = 40_000
-_TRIPLES_PER_SLIP = 4  # triples that change if two letters swap places; as many if the query is a part of a longer name
-_MAX_SIZE_RATIO, _SIZE_SLACK = 1.8, 6
-_MIN_SIMILARITY = 0.5
-_MIN_WEIGHT_SHARE = 0.2
-_SHARED_TRIPLE = 1024.0  # or a multiple, for very long queries; see `NameIndex._candidates`
-_LIST_FORMAT = b"\0"  # the first byte of each list; no zlib stream starts with it
-_CONTINUED = 0x80  # the bit of a byte that is followed by another one of the same number
-_SHIFTS = (7, 14, 21, 28)
-
-
 @dataclass(slots=True)  # not frozen: a search makes a hundred, and frozen ones take three times as long
 class NameHit:
     """A name that was found.
@@ -404,10 +403,6 @@ def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct numbers, ascending; for millions `np.unique` takes five times as long."""
     numbers = np.sort(numbers)
     return np.asarray(numbers[np.concatenate([[True], numbers[1:] != numbers[:-1]])[: len(numbers)]])
-
-
-_thread = threading.local()
-"""Has ``sums``, the array in which a thread adds up weights; all zero between searches."""
 
 
 class NameIndex:

@@ -40,6 +40,27 @@ _BESIDE_THE_ROAD = frozenset({"traffic_signals", "milestone", "speed_camera", "e
     "rest_area"})  # fmt: skip
 _SIGHTSEEING = frozenset({"attraction", "museum", "viewpoint", "artwork", "gallery", "zoo", "theme_park", "aquarium"})
 
+_OF_KEYS: Mapping[str, ClueKind] = {
+    "railway": "station", "public_transport": "station", "aeroway": "airport", "aerialway": "station",
+    "historic": "landmark", "natural": "landmark", "waterway": "landmark", "leisure": "landmark",
+    "man_made": "landmark",
+}  # fmt: skip
+_OF_OPENSTREETMAP: Mapping[str, Sort] = {
+    "square": "feature", "country": "country", "state": "region", "province": "region", "region": "region",
+}  # fmt: skip
+_OF_THE_WORLD: Mapping[str, tuple[Sort, ClueKind]] = {
+    "country": ("country", "place"),
+    "region": ("region", "place"),
+    "county": ("region", "place"),
+    "city": ("town", "place"),
+    "street": ("street", "street"),
+    "crossing": ("feature", "street"),
+    "address": ("feature", "street"),
+    "airport": ("feature", "airport"),
+    "station": ("feature", "station"),
+    "postcode": ("feature", "postcode"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -126,28 +147,6 @@ def sort_of(kind: str) -> tuple[Sort, ClueKind]:
         return _OF_OPENSTREETMAP.get(value, "town"), "place"
     sightseeing = key == "tourism" and value in _SIGHTSEEING
     return "feature", "landmark" if sightseeing else _OF_KEYS.get(key, "business")
-
-
-_OF_KEYS: Mapping[str, ClueKind] = {
-    "railway": "station", "public_transport": "station", "aeroway": "airport", "aerialway": "station",
-    "historic": "landmark", "natural": "landmark", "waterway": "landmark", "leisure": "landmark",
-    "man_made": "landmark",
-}  # fmt: skip
-_OF_OPENSTREETMAP: Mapping[str, Sort] = {
-    "square": "feature", "country": "country", "state": "region", "province": "region", "region": "region",
-}  # fmt: skip
-_OF_THE_WORLD: Mapping[str, tuple[Sort, ClueKind]] = {
-    "country": ("country", "place"),
-    "region": ("region", "place"),
-    "county": ("region", "place"),
-    "city": ("town", "place"),
-    "street": ("street", "street"),
-    "crossing": ("feature", "street"),
-    "address": ("feature", "street"),
-    "airport": ("feature", "airport"),
-    "station": ("feature", "station"),
-    "postcode": ("feature", "postcode"),
-}
 
 
 def _size(kind: str, sort: Sort, half_km: float, country: str | None) -> tuple[float, float]:

@@ -7,6 +7,10 @@ its own, and what it finds belongs here. A reliability says nothing of how sharp
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+SURELY_READ = 0.9
+ReliabilityTable = Mapping[str, float]
+"""Another value for some of the rows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
@@ -52,11 +56,6 @@ RELIABILITY: Mapping[str, Reliability] = {
     "unit": Reliability(0.5, "sports, product texts and aviation use units of their own"),
 }  # fmt: skip
 """By kind of clue, or by kind and variant. Sources: none; see the module's docstring."""
-
-SURELY_READ = 0.9
-
-ReliabilityTable = Mapping[str, float]
-"""Another value for some of the rows."""
 
 
 def reliability(sort: str, confidence: float = 1.0, table: ReliabilityTable | None = None) -> float:

@@ -45,6 +45,14 @@ _NOT_A_TOWN_WORDS = frozenset({
 })  # fmt: skip
 _MAX_NAME_WORDS = 5
 
+LEAST_TOWNS = 2
+ARROW_AS_ONE = 100
+"""An arrow before two figures is read as a 1: "← 56" becomes 156."""
+MOST_TOWNS = 5
+OTHER_UNIT = 0.03
+"""Where countries that measure in the other unit are less likely than that, it is not tried."""
+_SPELLED = 0.7
+
 
 @dataclass(frozen=True, slots=True)
 class TownDistance:
@@ -168,17 +176,6 @@ def _value(number: str) -> float | None:
     except (ValueError, ZeroDivisionError):
         return None
     return total
-
-
-LEAST_TOWNS = 2
-ARROW_AS_ONE = 100
-"""An arrow before two figures is read as a 1: "← 56" becomes 156."""
-
-MOST_TOWNS = 5
-OTHER_UNIT = 0.03
-"""Where countries that measure in the other unit are less likely than that, it is not tried."""
-
-_SPELLED = 0.7
 
 
 def is_known(match: str, score: float) -> bool:

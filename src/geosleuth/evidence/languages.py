@@ -80,6 +80,40 @@ _LEAST_LETTERS_TO_GUESS = 5
 _LEAST_GUESS = 1e-4
 _STATISTICS_LEFT_OUT = frozenset({"zxx", "eo", "la", "vo", "grc", "hbo", "sa", "ie", "ia"})
 
+TOLD_BY_LANGUAGE = frozenset({"Latn", "Cyrl", "Arab", "Deva"})
+"""Scripts of many languages; in others the script itself has said it."""
+LEAST_CERTAINTY = 0.45
+LEAST_LETTERS = 3
+LEAST_LETTERS_UNKNOWN_WORDS = 12
+MAX_LINES_COUNTED = 6
+LEAST_GAIN = 0.15
+"""Relative entropy against the prior (nats) under which a language tells nothing worth saying."""
+PROSE_LETTERS = 80
+"""From so many letters on, English is no loose word of fashion but what the people there read."""
+_PROSE_EVERYWHERE = 0.25
+"""How much of the English on signs of countries that do not speak it is whole sentences."""
+_PRIOR_WEIGHT = 0.3
+"""Names of common languages are guessed at no more often than signs need; the countries get their full prior."""
+_FUNCTION = frozenset({"function", COMMON})
+_KITCHENS = frozenset({
+    "ristorante", "trattoria", "osteria", "pizzeria", "spaghetteria", "gelateria", "caffe", "taverna", "restaurante",
+    "cantina", "taqueria", "tacos", "bodega", "tapas", "cerveceria", "bistro", "bistrot", "brasserie", "creperie",
+    "cafe", "restaurant", "pub", "biergarten", "bierstube", "kebap", "kebab", "lokanta", "lokantasi", "ocakbasi",
+    "doner", "churrascaria", "asador", "parrilla", "pasta", "vino", "vini", "enoteca", "boulangerie", "patisserie",
+    "chocolaterie", "boutique", "salon", "sushi", "ramen", "curry", "tandoori", "mezze", "ouzeri", "psistaria",
+})  # fmt: skip
+"""Words that kitchens and fine shops all over the world take from the language of what they sell."""
+_SOURCES = ("CLDR: languages by country", "sign words")
+ELSEWHERE = 0.08
+"""How common a word is in countries of its language that are not listed, beside those that are."""
+ANYWHERE = "*"
+MOST_WORDS = 6
+MOST_LINES = 40
+_LEAST_STEM_CHARS = 3
+_SURE_WORD_LETTERS = 8
+_LANGUAGE_FLOOR = 0.01  # foreign words are on signs everywhere
+_DAMPING: FloatArray = np.diff(np.sqrt(np.arange(MOST_WORDS + 1.0)))
+
 
 @cache
 def languages() -> tuple[str, ...]:
@@ -223,38 +257,6 @@ def _letters_of(letter: str) -> tuple[int, ...]:
     return tuple(sorted({number for number in owners if number is not None}))
 
 
-TOLD_BY_LANGUAGE = frozenset({"Latn", "Cyrl", "Arab", "Deva"})
-"""Scripts of many languages; in others the script itself has said it."""
-
-LEAST_CERTAINTY = 0.45
-LEAST_LETTERS = 3
-LEAST_LETTERS_UNKNOWN_WORDS = 12
-MAX_LINES_COUNTED = 6
-LEAST_GAIN = 0.15
-"""Relative entropy against the prior (nats) under which a language tells nothing worth saying."""
-
-PROSE_LETTERS = 80
-"""From so many letters on, English is no loose word of fashion but what the people there read."""
-
-_PROSE_EVERYWHERE = 0.25
-"""How much of the English on signs of countries that do not speak it is whole sentences."""
-
-_PRIOR_WEIGHT = 0.3
-"""Names of common languages are guessed at no more often than signs need; the countries get their full prior."""
-
-_FUNCTION = frozenset({"function", COMMON})
-_KITCHENS = frozenset({
-    "ristorante", "trattoria", "osteria", "pizzeria", "spaghetteria", "gelateria", "caffe", "taverna", "restaurante",
-    "cantina", "taqueria", "tacos", "bodega", "tapas", "cerveceria", "bistro", "bistrot", "brasserie", "creperie",
-    "cafe", "restaurant", "pub", "biergarten", "bierstube", "kebap", "kebab", "lokanta", "lokantasi", "ocakbasi",
-    "doner", "churrascaria", "asador", "parrilla", "pasta", "vino", "vini", "enoteca", "boulangerie", "patisserie",
-    "chocolaterie", "boutique", "salon", "sushi", "ramen", "curry", "tandoori", "mezze", "ouzeri", "psistaria",
-})  # fmt: skip
-"""Words that kitchens and fine shops all over the world take from the language of what they sell."""
-
-_SOURCES = ("CLDR: languages by country", "sign words")
-
-
 @dataclass(frozen=True, slots=True)
 class _Line:
     seen: TextSeen
@@ -369,18 +371,6 @@ def _countries(scores: FloatArray, *, prose: bool) -> dict[str, float]:
 def _gain(countries: dict[str, float]) -> float:
     prior = country_prior()
     return sum(share * float(np.log(share / prior[code])) for code, share in countries.items() if share > 0)
-
-
-ELSEWHERE = 0.08
-"""How common a word is in countries of its language that are not listed, beside those that are."""
-
-ANYWHERE = "*"
-MOST_WORDS = 6
-MOST_LINES = 40
-_LEAST_STEM_CHARS = 3
-_SURE_WORD_LETTERS = 8
-_LANGUAGE_FLOOR = 0.01  # foreign words are on signs everywhere
-_DAMPING: FloatArray = np.diff(np.sqrt(np.arange(MOST_WORDS + 1.0)))
 
 
 class _Entry(NamedTuple):

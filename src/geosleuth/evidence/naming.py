@@ -44,6 +44,33 @@ _TIME = frozenset({"hours", "days"})
 _EMPTY = frozenset({"notice", "hours", "days", "function"})
 _TOWN_ANYWAY = frozenset({"function", "international"})
 
+_FIRST_NAMES = frozenset({
+    "abigail", "adam", "adelaide", "adriana", "agnes", "alberta", "alexander", "alexandra", "alexandria", "alfonso",
+    "alice", "alma", "amelia", "amina", "ana", "anastasia", "andrea", "angela", "angelo", "anita", "anna", "antonia",
+    "antonio", "arthur", "augusta", "aurora", "barbara", "beatrice", "bella", "benedict", "bernardo", "bianca",
+    "bruno", "camilla", "carla", "carlos", "carmen", "carolina", "caroline", "cecilia", "charles", "charlotte",
+    "chelsea", "christina", "clara", "claudia", "clinton", "constantine", "crystal", "cyril", "daisy", "daniel",
+    "david", "diana", "diego", "dominic", "edgar", "eduardo", "elena", "eleonora", "elisabeth", "elizabeth", "ella",
+    "emilia", "emma", "erica", "esther", "eugene", "eva", "fatima", "felicia", "felix", "fernando", "flora",
+    "florence", "florencia", "francis", "francisco", "frankie", "gabriel", "gabriela", "george", "georgia", "gerald",
+    "gloria", "grace", "hannah", "helena", "henry", "hugo", "ida", "ines", "irene", "isabel", "isabella", "ivan",
+    "jackson", "jacob", "james", "jasmine", "jerome", "jose", "juan", "julia", "juliana", "karin", "karina",
+    "katarina", "kelly", "laura", "lea", "leonardo", "leopold", "lily", "lincoln", "linda", "lisa", "logan", "lola",
+    "lorena", "lorenzo", "louise", "lourdes", "lucia", "lucy", "luis", "luna", "madison", "magdalena", "manuel",
+    "marcella", "margarita", "maria", "mariana", "marina", "mario", "marta", "martin", "maxim", "melissa", "mercedes",
+    "michael", "miguel", "milena", "monica", "nadia", "nancy", "natalia", "nelson", "nina", "nora", "norman", "olga",
+    "olivia", "oscar", "pamela", "patricia", "paula", "pedro", "peter", "philippa", "ramona", "raphael", "rebecca",
+    "regina", "ricardo", "rita", "roberta", "rosa", "rosalia", "samuel", "sandra", "sara", "sarah", "sebastian",
+    "selma", "sergio", "sharon", "sidney", "silvia", "simon", "sofia", "sonia", "sophia", "stella", "susana", "tamara",
+    "teresa", "theodore", "thomas", "ursula", "valentina", "valeria", "vera", "veronica", "victor", "victoria",
+    "viktoria", "vincent", "viola", "violetta", "virginia", "vladimir", "walter", "wayne", "william", "wilson",
+    "xavier", "yasmin", "zara", "zoe",
+})  # fmt: skip
+"""From general knowledge, not complete."""
+_WHOLE_STREET_WORDS = frozenset(
+    {"boulevard", "esplanade", "faubourg", "lotissement", "chaussee", "promenade", "carretera"}
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -80,31 +107,6 @@ def kind_said(text: str) -> LookupKind | None:
 def is_first_name(text: str) -> bool:
     """Whether a text is nothing but a first name that is common somewhere, be a town called so or not."""
     return fold(text) in _FIRST_NAMES
-
-
-_FIRST_NAMES = frozenset({
-    "abigail", "adam", "adelaide", "adriana", "agnes", "alberta", "alexander", "alexandra", "alexandria", "alfonso",
-    "alice", "alma", "amelia", "amina", "ana", "anastasia", "andrea", "angela", "angelo", "anita", "anna", "antonia",
-    "antonio", "arthur", "augusta", "aurora", "barbara", "beatrice", "bella", "benedict", "bernardo", "bianca",
-    "bruno", "camilla", "carla", "carlos", "carmen", "carolina", "caroline", "cecilia", "charles", "charlotte",
-    "chelsea", "christina", "clara", "claudia", "clinton", "constantine", "crystal", "cyril", "daisy", "daniel",
-    "david", "diana", "diego", "dominic", "edgar", "eduardo", "elena", "eleonora", "elisabeth", "elizabeth", "ella",
-    "emilia", "emma", "erica", "esther", "eugene", "eva", "fatima", "felicia", "felix", "fernando", "flora",
-    "florence", "florencia", "francis", "francisco", "frankie", "gabriel", "gabriela", "george", "georgia", "gerald",
-    "gloria", "grace", "hannah", "helena", "henry", "hugo", "ida", "ines", "irene", "isabel", "isabella", "ivan",
-    "jackson", "jacob", "james", "jasmine", "jerome", "jose", "juan", "julia", "juliana", "karin", "karina",
-    "katarina", "kelly", "laura", "lea", "leonardo", "leopold", "lily", "lincoln", "linda", "lisa", "logan", "lola",
-    "lorena", "lorenzo", "louise", "lourdes", "lucia", "lucy", "luis", "luna", "madison", "magdalena", "manuel",
-    "marcella", "margarita", "maria", "mariana", "marina", "mario", "marta", "martin", "maxim", "melissa", "mercedes",
-    "michael", "miguel", "milena", "monica", "nadia", "nancy", "natalia", "nelson", "nina", "nora", "norman", "olga",
-    "olivia", "oscar", "pamela", "patricia", "paula", "pedro", "peter", "philippa", "ramona", "raphael", "rebecca",
-    "regina", "ricardo", "rita", "roberta", "rosa", "rosalia", "samuel", "sandra", "sara", "sarah", "sebastian",
-    "selma", "sergio", "sharon", "sidney", "silvia", "simon", "sofia", "sonia", "sophia", "stella", "susana", "tamara",
-    "teresa", "theodore", "thomas", "ursula", "valentina", "valeria", "vera", "veronica", "victor", "victoria",
-    "viktoria", "vincent", "viola", "violetta", "virginia", "vladimir", "walter", "wayne", "william", "wilson",
-    "xavier", "yasmin", "zara", "zoe",
-})  # fmt: skip
-"""From general knowledge, not complete."""
 
 
 def in_a_shops_name(word: str, line: str) -> bool:
@@ -157,11 +159,6 @@ def _own_words(text: str) -> int:
 def _is_compound(word: WordSeen) -> bool:
     """Whether a word was found as the end of a longer one ("Mannerheimintie"): that is a name in itself."""
     return word.categories == {"street"} and len(word.text) >= 8 and fold(word.text) not in _WHOLE_STREET_WORDS
-
-
-_WHOLE_STREET_WORDS = frozenset(
-    {"boulevard", "esplanade", "faubourg", "lotissement", "chaussee", "promenade", "carretera"}
-)
 
 
 def _of_common_words(kind: LookupKind, seen: list[WordSeen]) -> Named | None:

@@ -38,6 +38,24 @@ _EDGE = 1.15
 _CLEARLY_LARGER = 5.0
 _STATES_ALONE = frozenset({"US", "CA"})  # the plan writes "New York, NY", and "New York" for the state
 
+MAX_NATIONAL_NUMBERS = 2
+"""Each is tried in every country's numbering plan, which takes some hundredths of a second."""
+OTHER_GROUPING = 0.12
+"""How much a country counts that writes such a number in other groups."""
+_LEAST_DIGITS = 7
+_LEAST_DIGITS_MARKED = 6
+_MOST_DIGITS = 15
+_CALL = re.compile(
+    r"(?<![^\W\d_])(?:t[eéè]l[eéè]?(?:fon|fono|phone|éphone|efoon)?|phone|call|mob(?:ile|il)?|gsm|cell?|handy|puh(?:elin)?|"
+    r"tlf|fax|whatsapp|hotline|fono|cel|hp|no\.? ?hp|đt|sđt|тел(?:ефон)?|моб|τηλ|κιν|电话|電話|tel|טל|هاتف|تلفن|جوال|"
+    r"โทร|전화|मो|फोन)(?![^\W\d_])|[☎☏✆📞📱]",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(?:\+|＋|\(\+|(?<!\d)00(?=\s?[1-9]))?[\s(]*\d(?:[\s().\-–/·]{0,3}\d){5,16}")
+_NOT_A_NUMBER = re.compile(
+    r"\d{1,2}[./-]\d{1,2}[./-](?:19|20)\d{2}|(?:19|20)\d{2}\s?[-–/]\s?(?:19|20)\d{2}|\d{1,2}[.:h]\d{2}\s?[-–]\s?\d{1,2}[.:h]\d{2}"
+)
+
 
 def area_spots(areas: Mapping[str, str], countries: Mapping[str, float]) -> tuple[Spot, ...]:
     """The ground of a number that is valid in several countries: each country's area, with the country's share."""
@@ -103,27 +121,6 @@ def _by_name(code: str) -> Mapping[str, tuple[City, ...]]:
 
 def _radius_km(town: City) -> float:
     return max(_LEAST_TOWN_KM, 1.3 * sqrt(max(town.population, 1) / (TOWN_PEOPLE_PER_KM2 * pi)))
-
-
-MAX_NATIONAL_NUMBERS = 2
-"""Each is tried in every country's numbering plan, which takes some hundredths of a second."""
-
-OTHER_GROUPING = 0.12
-"""How much a country counts that writes such a number in other groups."""
-
-_LEAST_DIGITS = 7
-_LEAST_DIGITS_MARKED = 6
-_MOST_DIGITS = 15
-_CALL = re.compile(
-    r"(?<![^\W\d_])(?:t[eéè]l[eéè]?(?:fon|fono|phone|éphone|efoon)?|phone|call|mob(?:ile|il)?|gsm|cell?|handy|puh(?:elin)?|"
-    r"tlf|fax|whatsapp|hotline|fono|cel|hp|no\.? ?hp|đt|sđt|тел(?:ефон)?|моб|τηλ|κιν|电话|電話|tel|טל|هاتف|تلفن|جوال|"
-    r"โทร|전화|मो|फोन)(?![^\W\d_])|[☎☏✆📞📱]",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(r"(?:\+|＋|\(\+|(?<!\d)00(?=\s?[1-9]))?[\s(]*\d(?:[\s().\-–/·]{0,3}\d){5,16}")
-_NOT_A_NUMBER = re.compile(
-    r"\d{1,2}[./-]\d{1,2}[./-](?:19|20)\d{2}|(?:19|20)\d{2}\s?[-–/]\s?(?:19|20)\d{2}|\d{1,2}[.:h]\d{2}\s?[-–]\s?\d{1,2}[.:h]\d{2}"
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,6 @@ from .clue import TextSeen
 from .country_prior import by_how_common
 from .text_clue import Finding
 
-
-class PlateForm(NamedTuple):
-    """A pattern for the whole text, the countries whose ordinary plates fit it, and how much trust it deserves."""
-
-    pattern: re.Pattern[str]
-    countries: str
-    factor: float = 1.0
-
-
 _INDIAN_STATES = (
     "AN|AP|AR|AS|BR|CG|CH|DD|DL|DN|GA|GJ|HP|HR|JH|JK|KA|KL|LA|LD|MH|ML|MN|MP|MZ|NL|OD|OR|PB|PY|RJ|SK|TN|TR|TS|UK|UP|WB"
 )
@@ -30,6 +21,15 @@ _CHINESE_PROVINCES = {
     "青": "Qinghai", "藏": "Tibet", "川": "Sichuan", "宁": "Ningxia", "琼": "Hainan",
 }  # fmt: skip
 _CHINESE = "".join(_CHINESE_PROVINCES)
+
+
+class PlateForm(NamedTuple):
+    """A pattern for the whole text, the countries whose ordinary plates fit it, and how much trust it deserves."""
+
+    pattern: re.Pattern[str]
+    countries: str
+    factor: float = 1.0
+
 
 FORMS = tuple(
     PlateForm(lazy_pattern(pattern), countries, factor)

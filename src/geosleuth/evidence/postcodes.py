@@ -62,6 +62,11 @@ _JAPANESE = lazy_pattern(r"〒\s?(\d{3})[-－ー‐]?(\d{4})")
 _BARE = lazy_pattern(r"\s*(\d{5,6})\s*")
 _NOT_A_TOWN = frozenset({"street", "business", "hours", "days"})
 
+HELD = 0.9
+"""How many of the places with such a code lie in towns that the atlas knows with it, in a country that it knows."""
+_LEAST_RADIUS_KM = 3.0
+_MOST_SPOTS = 12
+
 
 @dataclass(frozen=True, slots=True)
 class PostcodeSeen:
@@ -188,13 +193,6 @@ def _bare(text: str, seen: TextSeen) -> PostcodeSeen | None:
     evidence = by_postcode(match[1])
     countries = as_seen({code: share for code, share in evidence.shares.items() if code in all_countries()})
     return PostcodeSeen(match[1], None, "postcode.bare", countries, seen) if countries else None
-
-
-HELD = 0.9
-"""How many of the places with such a code lie in towns that the atlas knows with it, in a country that it knows."""
-
-_LEAST_RADIUS_KM = 3.0
-_MOST_SPOTS = 12
 
 
 def with_towns(clue: Clue, code: PostcodeSeen, data: Any) -> Clue:

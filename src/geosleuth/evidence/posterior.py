@@ -72,6 +72,10 @@ _LEAST_LEFT = 0.05
 _SHARP_REACH = 2.0
 _Ints = npt.NDArray[np.int64]
 
+_MOST = 0.5
+TELLING = 0.1
+"""From this log ratio on a clue speaks for a place or against it: 10 % more or less."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Workings:
@@ -517,11 +521,6 @@ def _damped_sum(strengths: FloatArray) -> FloatArray:
 
 def _clipped(value: float, most: float) -> float:
     return min(max(value, 0.0), most) if isfinite(value) else 0.0
-
-
-_MOST = 0.5
-TELLING = 0.1
-"""From this log ratio on a clue speaks for a place or against it: 10 % more or less."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,26 @@ LIKE_HEIGHT = 1.7
 CLOSE_BELOW = 1.1
 CLOSE_BESIDE = 8.0
 
+_UPRIGHT = frozenset({"Hani", "Hira", "Kana", "Hang"})
+DOUBT_MOVABLE: Final = 0.5
+DOUBT: Final = 0.06
+DOUBT_FIXED: Final = 0.05
+"""How often a panel that others contradict is from elsewhere: one that looks like a vehicle or an advertisement, any
+other, and one that is fixed to the ground. Judgements, like the reliability of clues."""
+_LIKE_HEIGHT = 2.5
+_CLOSE = 1.6
+_FIXED_KINDS: frozenset[ClueKind] = frozenset({"road_number", "distance_sign", "speed", "opening_hours", "station"})
+_FIXED_SAID = ("street", "station")
+_MOVABLE = lazy_pattern(
+    r"\b(?:tours?|touren|travels?|\w*reisen?|\w*reiseburo|reizen|rejser|resor|matkat|voyages?|viajes|viagens|viaggi|"
+    r"excursi\w+|biuro podrozy|cestovni|utazasi|turizm|coach(?:es)?|autocars?|autocares|autokary|"
+    r"(?:reise|omni)?bus(?:se|es|reisen)?|airlines?|airways|lufthansa|cargo|logisti\w+|spedition|speditie|spedycja|"
+    r"transporte?s?|transporty|trasporti|trucking|haulage|imports?|imported|exports?|made in|product of|since|seit|"
+    r"depuis|desde|fondee? en)\b"
+)
+_STOPS = lazy_pattern(r"\b(?:bus|coach)\s*(?:stop|station|terminal|lane)\b")
+_MOVABLE_ELSEWHERE = ("туры", "турист", "автобус", "перевоз", "旅行", "観光バス", "여행", "관광")
+
 
 def height(line: TextSeen) -> float:
     """The height of a line's box, at least a pixel."""
@@ -115,29 +135,6 @@ def _is_upright(line: TextSeen) -> bool:
     """Whether a line is written in a script that is also written downwards, and in no other."""
     text = line.text.strip()
     return bool(text) and all(script_of(one) in _UPRIGHT for one in text)
-
-
-_UPRIGHT = frozenset({"Hani", "Hira", "Kana", "Hang"})
-
-DOUBT_MOVABLE: Final = 0.5
-DOUBT: Final = 0.06
-DOUBT_FIXED: Final = 0.05
-"""How often a panel that others contradict is from elsewhere: one that looks like a vehicle or an advertisement, any
-other, and one that is fixed to the ground. Judgements, like the reliability of clues."""
-
-_LIKE_HEIGHT = 2.5
-_CLOSE = 1.6
-_FIXED_KINDS: frozenset[ClueKind] = frozenset({"road_number", "distance_sign", "speed", "opening_hours", "station"})
-_FIXED_SAID = ("street", "station")
-_MOVABLE = lazy_pattern(
-    r"\b(?:tours?|touren|travels?|\w*reisen?|\w*reiseburo|reizen|rejser|resor|matkat|voyages?|viajes|viagens|viaggi|"
-    r"excursi\w+|biuro podrozy|cestovni|utazasi|turizm|coach(?:es)?|autocars?|autocares|autokary|"
-    r"(?:reise|omni)?bus(?:se|es|reisen)?|airlines?|airways|lufthansa|cargo|logisti\w+|spedition|speditie|spedycja|"
-    r"transporte?s?|transporty|trasporti|trucking|haulage|imports?|imported|exports?|made in|product of|since|seit|"
-    r"depuis|desde|fondee? en)\b"
-)
-_STOPS = lazy_pattern(r"\b(?:bus|coach)\s*(?:stop|station|terminal|lane)\b")
-_MOVABLE_ELSEWHERE = ("туры", "турист", "автобус", "перевоз", "旅行", "観光バス", "여행", "관광")
 
 
 @dataclass(frozen=True, slots=True)

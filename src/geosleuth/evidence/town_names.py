@@ -19,28 +19,10 @@ from .clue import Spot, TextSeen
 from .text_clue import Finding
 from .town_tables import town_tables
 
-
-def town_people(name: str) -> Mapping[str, int]:
-    """People of the largest town of this name in each country, by ISO code; empty where no town is called so.
-
-    Knows towns from 15,000 people by their main name, and large ones by every name that GeoNames has.
-    """
-    towns = town_tables()
-    return _people(towns.main.get(fold(name)) or towns.others.get(" ".join(name.split()).casefold()) or "")
-
-
-@lru_cache(maxsize=1 << 12)
-def _people(written: str) -> Mapping[str, int]:
-    words = written.split()
-    return MappingProxyType(dict(zip(words[::2], map(int, words[1::2]), strict=True)))
-
-
 Manner = Literal["part", "line", "said", "towards", "road"]
 """How a town's name stands on a sign: among other words, as a line of its own, with words that say it is here, with
 words that say it lies ahead, or in the name of a road that leads there."""
-
 MOST_NAME_WORDS = 5
-
 _SAID_BEFORE = (
     # English, Irish, Welsh, Gaelic
     "welcome to", "welcome to the city of", "welcome to the town of", "city of", "town of", "village of", "borough of",
@@ -115,6 +97,30 @@ _BRAZILIAN = {
     "SE": "Sergipe", "SP": "São Paulo", "TO": "Tocantins",
 }  # fmt: skip
 _ZIP, _FOUR_DIGITS = re.compile(r"\d{5}(?:-\d{4})?"), re.compile(r"\d{4}")
+_Phrases = Literal["said before", "said after", "part after", "towards", "road before", "road after"]
+_AROUND_NAMES: tuple[tuple[Manner, _Phrases, bool], ...] = (
+    ("said", "said before", True),
+    ("said", "said after", False),
+    ("towards", "towards", True),
+    ("road", "road before", True),
+    ("road", "road after", False),
+)
+_ROMAN = {"I": 1, "V": 5, "X": 10}
+
+
+def town_people(name: str) -> Mapping[str, int]:
+    """People of the largest town of this name in each country, by ISO code; empty where no town is called so.
+
+    Knows towns from 15,000 people by their main name, and large ones by every name that GeoNames has.
+    """
+    towns = town_tables()
+    return _people(towns.main.get(fold(name)) or towns.others.get(" ".join(name.split()).casefold()) or "")
+
+
+@lru_cache(maxsize=1 << 12)
+def _people(written: str) -> Mapping[str, int]:
+    words = written.split()
+    return MappingProxyType(dict(zip(words[::2], map(int, words[1::2]), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,16 +192,6 @@ def _cut(words: list[str], phrases: frozenset[str], *, front: bool) -> str | Non
     return None
 
 
-_Phrases = Literal["said before", "said after", "part after", "towards", "road before", "road after"]
-_AROUND_NAMES: tuple[tuple[Manner, _Phrases, bool], ...] = (
-    ("said", "said before", True),
-    ("said", "said after", False),
-    ("towards", "towards", True),
-    ("road", "road before", True),
-    ("road", "road after", False),
-)
-
-
 @cache
 def _regions() -> dict[str, str]:
     states = {"US": us_states(), "CA": _CANADIAN, "AU": _AUSTRALIAN, "BR": _BRAZILIAN}
@@ -214,9 +210,6 @@ def _keys_of(table: _Phrases) -> frozenset[str]:
     }
     phrases = tables[table]
     return frozenset(fold_once(phrase) for phrase in phrases)
-
-
-_ROMAN = {"I": 1, "V": 5, "X": 10}
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ _TWELVE = (
 _WITH_H = "FR BE CH LU MC CA AD PT ES BR MA DZ TN SN CI CM MG PF NC RE GP MQ GF HT CD GA CG BF ML NE TG BJ"
 _WITH_DOT = "FI IT DE AT CH DK NO SE PL ID ES AD GB SI HR RS NL BE EE GR SM VA AX"
 
+_Rule = tuple[ClueKind, str, re.Pattern[str], str, Callable[[], dict[str, float]]]
+
 
 def unit_findings(lines: Sequence[TextSeen]) -> list[Finding]:
     """Speeds, miles, feet and the manner of writing hours; one finding for each."""
@@ -50,7 +52,6 @@ def _among(codes: str, otherwise: float) -> dict[str, float]:
     return _where(lambda country: country.code in listed, otherwise)
 
 
-_Rule = tuple[ClueKind, str, re.Pattern[str], str, Callable[[], dict[str, float]]]
 _RULES: dict[str, _Rule] = {
     "mph": ("speed", "speed", _MPH, "speed in miles an hour", lambda: as_seen(by_speed_unit("mph").shares)),
     "km/h": ("speed", "speed", _KMH, "speed in kilometres an hour", lambda: as_seen(by_speed_unit("km/h").shares)),

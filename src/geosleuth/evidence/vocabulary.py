@@ -26,6 +26,27 @@ from geosleuth.support.errors import DataFault
 _FULL_OF_ENGLISH = frozenset({"vi", "fil", "ta", "ms"})
 """Languages in whose texts, as counted, English words are common."""
 
+MAX_PHRASE_WORDS = 4
+MAX_LINE_CHARS = 200
+INTERNATIONAL = "mul"
+COMMON = "common"
+"""The category of words that are only known to be common in a language."""
+NATIONAL_WORDS = "national_words.tsv"
+_SIGN_WORDS = "sign_words.tsv"
+CATEGORIES = frozenset(
+    {"street", "suffix", "station", "airport", "business", "landmark", "days", "hours", "notice", "function",
+     "international"}
+)  # fmt: skip
+UNSPACED = frozenset({"ja", "zh", "th", "ko"})
+"""Languages whose words stand inside longer runs of letters."""
+_ACCENTS_COUNT = 2  # in words so short: "se" is no "sé"
+_LEAST_STEM_CHARS = 3
+_LEAST_SUFFIX_CHARS = 3
+_LEAST_COMMON_CHARS, _MOST_LANGUAGES = 5, 2
+_TOKEN = re.compile(rf"{LETTERS}(?:['’`´.]{LETTERS})*")
+_FOLDER = files("geosleuth.evidence") / "data"
+_APOSTROPHE = re.compile(r"['’`´]")
+
 
 def is_common_word(text: str) -> bool:
     """Whether a text is one word that is frequent in some language and no large city's name."""
@@ -53,30 +74,6 @@ def _languages(word: str) -> str | None:
 def _common_words() -> SortedRows:
     packed = (files("geosleuth.evidence") / "data" / "common_words.txt.gz").read_bytes()
     return SortedRows(gzip.decompress(packed).rstrip(b"\n") + b"\n", separator=b" ")
-
-
-MAX_PHRASE_WORDS = 4
-MAX_LINE_CHARS = 200
-INTERNATIONAL = "mul"
-COMMON = "common"
-"""The category of words that are only known to be common in a language."""
-
-NATIONAL_WORDS = "national_words.tsv"
-_SIGN_WORDS = "sign_words.tsv"
-CATEGORIES = frozenset(
-    {"street", "suffix", "station", "airport", "business", "landmark", "days", "hours", "notice", "function",
-     "international"}
-)  # fmt: skip
-UNSPACED = frozenset({"ja", "zh", "th", "ko"})
-"""Languages whose words stand inside longer runs of letters."""
-
-_ACCENTS_COUNT = 2  # in words so short: "se" is no "sé"
-_LEAST_STEM_CHARS = 3
-_LEAST_SUFFIX_CHARS = 3
-_LEAST_COMMON_CHARS, _MOST_LANGUAGES = 5, 2
-_TOKEN = re.compile(rf"{LETTERS}(?:['’`´.]{LETTERS})*")
-_FOLDER = files("geosleuth.evidence") / "data"
-_APOSTROPHE = re.compile(r"['’`´]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,20 @@ _MAX_STARTS = 128
 _MAX_STEPS = 500
 _MIN_MEAN_LENGTH = 1e-9
 
+Along = Literal["road", "straight"]
+"""How a distance was measured."""
+ROAD_FACTOR = 1.4
+"""The highest assumed ratio of road distance to straight-line distance; the lowest is 1."""
+FARTHEST_KM = 20037.0
+"""The largest possible distance between two places."""
+_ABSURD_SHARE = 0.5
+_WIDEN = 1.25  # widen by a little more than needed, so that the intersection has an area
+_RADII = 25
+_MEDOID_SAMPLES = 600
+_STEPS_ACROSS = 5
+_ROUNDING_KM = 1e-6
+_EQUAL_MISFIT = 0.05  # in squared tolerances
+
 
 def medoid(lat: FloatArray, lon: FloatArray, weights: FloatArray | None = None) -> int:
     """Return the index of the point with the smallest weighted sum of great-circle distances to all points.
@@ -144,24 +158,6 @@ def _validated(
     if not (np.isfinite(mass).all() and (mass >= 0).all() and mass.any()):
         raise ValueError("weights must be finite, zero or more, and not all zero")
     return lats, lons, mass
-
-
-Along = Literal["road", "straight"]
-"""How a distance was measured."""
-
-ROAD_FACTOR = 1.4
-"""The highest assumed ratio of road distance to straight-line distance; the lowest is 1."""
-
-FARTHEST_KM = 20037.0
-"""The largest possible distance between two places."""
-
-_ABSURD_SHARE = 0.5
-_WIDEN = 1.25  # widen by a little more than needed, so that the intersection has an area
-_RADII = 25
-_MEDOID_SAMPLES = 600
-_STEPS_ACROSS = 5
-_ROUNDING_KM = 1e-6
-_EQUAL_MISFIT = 0.05  # in squared tolerances
 
 
 @dataclass(frozen=True, slots=True)

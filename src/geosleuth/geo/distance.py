@@ -33,6 +33,15 @@ _NEARLY_ANTIPODAL = 0.99  # haversine above which the direct formula starts to l
 _FEW = 2000
 _HALFWAY = 0.5  # haversine of a quarter of the globe's circumference
 
+SAME_SPOT_KM = 0.05
+"""Points at most this far apart count as the same spot: coordinates from people and maps may be that far off."""
+GEOSCORE_MAX = 5000.0
+"""Score of a perfect answer."""
+GEOSCORE_DECAY = 10.0
+"""Decay constant; with the scale below, every 1805 km divide the score by e."""
+GEOSCORE_SCALE_KM = 18050.0
+"""The scale d_max for the whole world (GeoAgent, section 5.1, equation 10)."""
+
 
 @overload
 def great_circle_km(lat1: float, lon1: float, lat2: float, lon2: float) -> float: ...  # type: ignore[overload-overlap]  # all plain: plain
@@ -108,10 +117,6 @@ def distances_from_km(point: LatLon, lats: FloatArray, lons: FloatArray) -> Floa
             km: FloatArray = np.arcsin(np.sqrt(share)) * (2 * EARTH_RADIUS_KM)
             return km
     return great_circle_km(np.array([point.lat]), np.array([point.lon]), lats, lons)
-
-
-SAME_SPOT_KM = 0.05
-"""Points at most this far apart count as the same spot: coordinates from people and maps may be that far off."""
 
 
 def distance_km(a: LatLon, b: LatLon, method: DistanceMethod = "great-circle") -> float:
@@ -284,16 +289,6 @@ def _broadcast(*parts: Degrees) -> list[FloatArray]:
     # Infinite values become NaN here, before a sine can warn about them.
     arrays = np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in parts))
     return [np.where(np.isfinite(array), array, np.nan) for array in arrays]
-
-
-GEOSCORE_MAX = 5000.0
-"""Score of a perfect answer."""
-
-GEOSCORE_DECAY = 10.0
-"""Decay constant; with the scale below, every 1805 km divide the score by e."""
-
-GEOSCORE_SCALE_KM = 18050.0
-"""The scale d_max for the whole world (GeoAgent, section 5.1, equation 10)."""
 
 
 @overload

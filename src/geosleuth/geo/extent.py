@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
+_WORLD_DEG = 360.0
+_MAX_CROSSINGS = 2_000
+_PAIRS_AT_ONCE = 256
+_PREPARED_SHAPES_LOCK = Lock()
+IdArray = npt.NDArray[np.int64]
+_FINEST_DEG = 0.001
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -173,12 +180,6 @@ def _foot_of_perpendicular(lat: float, gap_deg: float) -> float:
     return math.degrees(math.atan2(math.sin(radians), math.cos(radians) * math.cos(math.radians(gap_deg))))
 
 
-_WORLD_DEG = 360.0
-_MAX_CROSSINGS = 2_000
-_PAIRS_AT_ONCE = 256
-_PREPARED_SHAPES_LOCK = Lock()
-
-
 @dataclass(frozen=True, slots=True)
 class Outline(Box):
     """Polygons in (lon, lat) degrees, edges included; as a `Box`, their narrowest bounding box."""
@@ -327,11 +328,6 @@ def extent_dict(extent: Extent) -> dict[str, Any]:
     if isinstance(extent, Disc):
         return {"lat": extent.centre.lat, "lon": extent.centre.lon, "radius_km": extent.radius_km}
     return {"south": extent.south, "west": extent.west, "north": extent.north, "east": extent.east}
-
-
-IdArray = npt.NDArray[np.int64]
-
-_FINEST_DEG = 0.001
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,14 @@ Datum = Literal["wgs84", "gcj02"]
 Ring = tuple[tuple[float, float], ...]
 _BOUNDS = Box(17.0, 73.0, 54.0, 136.0)
 
+_SEMI_MAJOR_M = 6378245.0
+_ECCENTRICITY_SQUARED = 0.00669342162296594323
+_ORIGIN = LatLon(35.0, 105.0)
+_WAVES_BOTH = ((20.0, 6.0), (20.0, 2.0))
+_WAVES_NORTH = ((20.0, 1.0), (40.0, 1 / 3), (160.0, 1 / 12), (320.0, 1 / 30))
+_WAVES_EAST = ((20.0, 1.0), (40.0, 1 / 3), (150.0, 1 / 12), (300.0, 1 / 30))
+_ITERATIONS = 12
+
 
 def in_mainland_china(point: LatLon) -> bool:
     """Return whether a point lies in mainland China or its coastal waters; the outline is accurate to about 10 km.
@@ -49,15 +57,6 @@ def _encloses(ring: Ring, point: LatLon) -> bool:
             odd ^= point.lon < crossing_lon
         before_lat, before_lon = lat, lon
     return odd
-
-
-_SEMI_MAJOR_M = 6378245.0
-_ECCENTRICITY_SQUARED = 0.00669342162296594323
-_ORIGIN = LatLon(35.0, 105.0)
-_WAVES_BOTH = ((20.0, 6.0), (20.0, 2.0))
-_WAVES_NORTH = ((20.0, 1.0), (40.0, 1 / 3), (160.0, 1 / 12), (320.0, 1 / 30))
-_WAVES_EAST = ((20.0, 1.0), (40.0, 1 / 3), (150.0, 1 / 12), (300.0, 1 / 30))
-_ITERATIONS = 12
 
 
 def to_gcj02(point: LatLon) -> LatLon:

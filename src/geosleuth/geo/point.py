@@ -9,6 +9,10 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
+FINEST_DECIMALS = 5
+"""About a metre: for radii below 100 m, and without a radius."""
+_DECIMALS = ((100.0, 1), (10.0, 2), (1.0, 3), (0.1, 4))
+
 
 @dataclass(frozen=True, slots=True)
 class LatLon:
@@ -68,12 +72,6 @@ def _checked(name: str, value: object, limit: int) -> float:
     if not _fits(value, limit):
         raise ValueError(f"{name} must lie between -{limit} and {limit} degrees, not {value}")
     return float(value)
-
-
-FINEST_DECIMALS = 5
-"""About a metre: for radii below 100 m, and without a radius."""
-
-_DECIMALS = ((100.0, 1), (10.0, 2), (1.0, 3), (0.1, 4))
 
 
 def decimals_for(radius_km: float | None) -> int:

@@ -22,6 +22,15 @@ from geosleuth.support.errors import BadInput, Offline, ServiceFault
 Came = Literal["answered", "failed", "nothing"]
 """What came of a request: the host answered, if only to refuse; it failed; or there was none to judge it by."""
 
+_announcers: list[Callable[[ServiceFault, float], None]] = []
+T = TypeVar("T")
+_MEBIBYTE = 1 << 20
+GIVE_UP = 5
+"""How often in a row a model may fail in the same way before the rest is left."""
+# Numbers of requests and times differ where the trouble is the same. Possessive: a long trouble costs no more than once
+# through it.
+_NUMBERS = re.compile(r"(?<![0-9a-f-])[a-f-]*+[0-9][0-9a-f-]*+")
+
 
 @dataclass(frozen=True, slots=True)
 class GateSettings:
@@ -163,7 +172,6 @@ class Rests:
 
 
 _listeners: list[Callable[[HostNews], None]] = []
-_announcers: list[Callable[[ServiceFault, float], None]] = []
 _maker: Callable[[str, GateSettings], Gate] = HostGate
 
 
@@ -206,10 +214,6 @@ def hold_gates_with(maker: Callable[[str, GateSettings], Gate]) -> None:
     """From now on, gates of this process are made by somebody else; those that there are stay."""
     global _maker  # noqa: PLW0603  # one for the process: policies are made in many places and all must pass it
     _maker = maker
-
-
-T = TypeVar("T")
-_MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -357,14 +361,6 @@ def _in_the_end(fault: ServiceFault, tries: int) -> ServiceFault:
     if isinstance(fault, Offline):
         return Offline(fault.host, trouble)
     return ServiceFault(fault.host, trouble, retryable=fault.retryable)
-
-
-GIVE_UP = 5
-"""How often in a row a model may fail in the same way before the rest is left."""
-
-# Numbers of requests and times differ where the trouble is the same. Possessive: a long trouble costs no more than once
-# through it.
-_NUMBERS = re.compile(r"(?<![0-9a-f-])[a-f-]*+[0-9][0-9a-f-]*+")
 
 
 class InARow:

@@ -19,6 +19,10 @@ Wire = Literal["native", "tagged"]
 Finish = Literal["stop", "calls", "length", "filtered", "error"]
 """Why a reply ended: it was done; it calls tools; it hit the length limit; the provider held it back; it broke off."""
 
+THINKING_TOKENS = 8192
+"""How many tokens a model that thinks may think in one reply, where nobody says otherwise."""
+Latency = Literal["none", "recorded"]
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -118,10 +122,6 @@ class Sampling:
         return None if self.max_tokens is None else self.max_tokens + room
 
 
-THINKING_TOKENS = 8192
-"""How many tokens a model that thinks may think in one reply, where nobody says otherwise."""
-
-
 def may_go_on(step: Step, sampling: Sampling, *, thinks: bool) -> bool:
     """Whether a reply was cut before it said anything by a limit that left its thinking no room, as it now gets.
 
@@ -180,9 +180,6 @@ class Policy(Protocol):
     async def aclose(self) -> None:
         """Let go of connections and memory."""
         ...
-
-
-Latency = Literal["none", "recorded"]
 
 
 class ReplayPolicy:

@@ -22,6 +22,12 @@ from .protocol import Policy
 if TYPE_CHECKING:
     from geosleuth.atlas.online.access import Secret
 
+KEYRING = "geosleuth"
+"""What entries in the system's keyring are called."""
+_OWN_KEY = ("GEOSLEUTH_SERVER_KEY",)
+_WEIGHTS = "hf"
+_REPLAY = "replay"
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -52,10 +58,6 @@ class Service:
     start_hint: str = ""
 
 
-KEYRING = "geosleuth"
-"""What entries in the system's keyring are called."""
-
-_OWN_KEY = ("GEOSLEUTH_SERVER_KEY",)
 SERVICES: dict[str, Service] = {
     one.prefix: one
     for one in (
@@ -219,8 +221,6 @@ def keyring_key(prefix: str) -> str | None:
         return None
 
 
-_WEIGHTS = "hf"
-_REPLAY = "replay"
 PREFIXES = (*SERVICES, _WEIGHTS)
 """What the name of a model may begin with, before a colon."""
 

@@ -36,6 +36,45 @@ from .protocol import Conversation, Message, Prompt, Step
 _FLAGS = re.IGNORECASE | re.ASCII
 _SPACE_CODES = "#(9|1[0-3]|2[89]|3[0-2]|133|160|5760|819[2-9]|820[0-2]|8232|8233|8239|8287|12288);"
 
+# Chat templates mark turns and images with tokens such as <|im_start|>: no text may spell one.
+_TEMPLATE_MARK = "|"
+_READING_FLAGS = re.IGNORECASE | re.ASCII | re.DOTALL
+_THINK = re.compile(r"<(/?)think(?:ing)?\s*>", _READING_FLAGS)
+# A model that forgot to close its thinking starts its call or its answer on a line of its own.
+_SPEAKS_UP = re.compile(r"^<(?:tool_calls?|answer|function=[^>\s]{1,80})\s*>", _READING_FLAGS | re.MULTILINE)
+_OPENS = re.compile(r"<(?:tool_calls?|(function)=([^>\s]{1,80}))\s*>|<(tool_response)\s*>", _READING_FLAGS)
+_CLOSES = re.compile(r"</tool_calls?\s*>", _READING_FLAGS)
+_STRAY = re.compile(r"</(?:tool_calls?|function)\s*>", _READING_FLAGS)
+_FUNCTION = re.compile(r"<function=([^>\s]{1,80})\s*>", _READING_FLAGS)
+_FUNCTION_END = re.compile(r"</function\s*>", _READING_FLAGS)
+_PARAMETER = re.compile(r"<parameter=([^>\s]{1,80})\s*>(.*?)(</parameter\s*>|(?=<parameter=)|\Z)", _READING_FLAGS)
+_FENCE = re.compile(r"\A\s*```[a-z]*\s*\n?|\s*```\s*\Z", _READING_FLAGS)
+_BARE_NAME = re.compile(r"\s*([A-Za-z_][\w.-]{0,80})\s*+(?::\s*+)?(?=\{)")
+_BEFORE_JSON = re.compile(
+    rf"(?:<tool_calls?\s*>\s*+(?:```[a-z]*\s*+)?(?:{_BARE_NAME.pattern})?|<answer\s*>\s*+(?:```[a-z]*\s*+)?|<(parameter)=[^>\s]{{1,80}}\s*>\s*+)(?=[{{\[])",
+    re.IGNORECASE,
+)
+_PARAMETER_END = re.compile(r"\s*</parameter\s*>", re.IGNORECASE)
+_NAME_SOMEWHERE = re.compile(r"[\"'](?:name|tool|function)[\"']\s*:\s*[\"']([\w.-]{1,80})[\"']", _READING_FLAGS)
+_NAME_KEYS = ("name", "tool", "tool_name", "function", "function_name", "action")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args", "tool_input", "action_input", "input")
+# Models put raw line breaks into strings; they are still strings.
+_DECODER = json.JSONDecoder(strict=False)
+_FIRST_WINDOW = 1000
+# "-Infinity", which the decoder reads too, and some room.
+_LONGEST_WORD = 16
+_BRACES_FORGOTTEN = 2
+_MAX_DEPTH = 40
+_BETWEEN = re.compile(r"[\s,;]*")
+_QUOTES = "\"'`\u201c\u2018"
+_Call = tuple[str, Mapping[str, Any] | str]
+Side = Literal["user", "assistant"]
+Turn = tuple[Side, list[str | View]]
+"""Who speaks, and what: text and images in their order."""
+NO_CALLS_LEFT = "No more tool calls are possible. Give the answer now."
+_OUR_ID = re.compile(r"call-([0-9]{1,9})")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
 
 class Escaping:
     """One set of tags that must not be forged; ``unescape`` undoes ``escape`` exactly."""
@@ -82,9 +121,6 @@ def _unescaped(match: re.Match[str]) -> str:
     return "&" if entity == "&amp;" else "<"
 
 
-# Chat templates mark turns and images with tokens such as <|im_start|>: no text may spell one.
-_TEMPLATE_MARK = "|"
-
 PROMPTS = Escaping(_TEMPLATE_MARK)
 """For words of the method and the user, who may well speak of tags."""
 
@@ -93,37 +129,6 @@ SPOKEN = Escaping(_TEMPLATE_MARK, "think", "tool_", "function", "parameter", end
 
 DATA = Escaping(_TEMPLATE_MARK, "think", "tool", "function", "parameter", "answer", "system", "user", "assistant")
 """For what tools brought: it is data and can't pass for anything else."""
-
-
-_READING_FLAGS = re.IGNORECASE | re.ASCII | re.DOTALL
-_THINK = re.compile(r"<(/?)think(?:ing)?\s*>", _READING_FLAGS)
-# A model that forgot to close its thinking starts its call or its answer on a line of its own.
-_SPEAKS_UP = re.compile(r"^<(?:tool_calls?|answer|function=[^>\s]{1,80})\s*>", _READING_FLAGS | re.MULTILINE)
-_OPENS = re.compile(r"<(?:tool_calls?|(function)=([^>\s]{1,80}))\s*>|<(tool_response)\s*>", _READING_FLAGS)
-_CLOSES = re.compile(r"</tool_calls?\s*>", _READING_FLAGS)
-_STRAY = re.compile(r"</(?:tool_calls?|function)\s*>", _READING_FLAGS)
-_FUNCTION = re.compile(r"<function=([^>\s]{1,80})\s*>", _READING_FLAGS)
-_FUNCTION_END = re.compile(r"</function\s*>", _READING_FLAGS)
-_PARAMETER = re.compile(r"<parameter=([^>\s]{1,80})\s*>(.*?)(</parameter\s*>|(?=<parameter=)|\Z)", _READING_FLAGS)
-_FENCE = re.compile(r"\A\s*```[a-z]*\s*\n?|\s*```\s*\Z", _READING_FLAGS)
-_BARE_NAME = re.compile(r"\s*([A-Za-z_][\w.-]{0,80})\s*+(?::\s*+)?(?=\{)")
-_BEFORE_JSON = re.compile(
-    rf"(?:<tool_calls?\s*>\s*+(?:```[a-z]*\s*+)?(?:{_BARE_NAME.pattern})?|<answer\s*>\s*+(?:```[a-z]*\s*+)?|<(parameter)=[^>\s]{{1,80}}\s*>\s*+)(?=[{{\[])",
-    re.IGNORECASE,
-)
-_PARAMETER_END = re.compile(r"\s*</parameter\s*>", re.IGNORECASE)
-_NAME_SOMEWHERE = re.compile(r"[\"'](?:name|tool|function)[\"']\s*:\s*[\"']([\w.-]{1,80})[\"']", _READING_FLAGS)
-_NAME_KEYS = ("name", "tool", "tool_name", "function", "function_name", "action")
-_ARGUMENT_KEYS = ("arguments", "parameters", "args", "tool_input", "action_input", "input")
-# Models put raw line breaks into strings; they are still strings.
-_DECODER = json.JSONDecoder(strict=False)
-_FIRST_WINDOW = 1000
-# "-Infinity", which the decoder reads too, and some room.
-_LONGEST_WORD = 16
-_BRACES_FORGOTTEN = 2
-_MAX_DEPTH = 40
-_BETWEEN = re.compile(r"[\s,;]*")
-_QUOTES = "\"'`\u201c\u2018"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,9 +235,6 @@ def _split_thinking(text: str) -> tuple[list[str], str]:
     speaks_up = _SPEAKS_UP.search(text, opened)
     end = speaks_up.start() if speaks_up else len(text)
     return [*thinking, text[opened:end]], "".join([*spoken, text[end:]])
-
-
-_Call = tuple[str, Mapping[str, Any] | str]
 
 
 def _split_calls(text: str) -> tuple[list[str], list[tuple[str, Mapping[str, Any] | str, Mended | None]]]:
@@ -396,16 +398,6 @@ def _too_deep(value: Any) -> bool:
         if not layer:
             return False
     return True
-
-
-Side = Literal["user", "assistant"]
-Turn = tuple[Side, list[str | View]]
-"""Who speaks, and what: text and images in their order."""
-
-NO_CALLS_LEFT = "No more tool calls are possible. Give the answer now."
-
-_OUR_ID = re.compile(r"call-([0-9]{1,9})")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def tool_block(tools: Iterable[Tool]) -> str:

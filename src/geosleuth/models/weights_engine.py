@@ -40,6 +40,11 @@ _PROBE_TOOL = {
 _PROBE_IMAGE = {"type": "image", "image": "probe"}
 _PROBE_THOUGHT = "probe-thought"
 
+Device = Literal["auto", "cpu", "cuda", "mps"] | str
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+_TAGS = re.compile(r"</?(?:think|tool_call|tool_response|answer)>")
+_LOCAL_ONLY = {"local_files_only": True, "trust_remote_code": False}
+
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
@@ -252,13 +257,6 @@ class Chat:
         if isinstance(value, Mapping):
             return {self._safe(str(key)): self._safe_values(inner) for key, inner in value.items()}
         return [self._safe_values(inner) for inner in value] if isinstance(value, list) else value
-
-
-Device = Literal["auto", "cpu", "cuda", "mps"] | str
-Dtype = Literal["auto", "float32", "bfloat16", "float16"]
-
-_TAGS = re.compile(r"</?(?:think|tool_call|tool_response|answer)>")
-_LOCAL_ONLY = {"local_files_only": True, "trust_remote_code": False}
 
 
 @dataclass(frozen=True, slots=True)

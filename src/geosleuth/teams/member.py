@@ -34,6 +34,14 @@ Stage = Literal["answer", "review", "summary", "discussion", "judge"]
 """The purpose of a reply: an independent answer; a comment on another's answer; an answer after comments; a turn of a
 discussion; a choice between others' answers."""
 
+AGREE_WITHIN_KM = 50.0
+"""The largest distance between the places of two answers that agree; smileGeo's threshold."""
+LinkRule = Literal["default", "printed", "released"]
+Links = tuple[tuple[float, ...], ...]
+"""Weights in the members' order, from the row's member to the column's; a link to oneself is 0."""
+LEAST_RELEASED_LINK = 0.001
+"""smileGeo's released code cuts a link that falls to it (config.py, link-threshold)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -209,10 +217,6 @@ class StrangersSociety:
         return TrustWeights.equal(self.count)
 
 
-AGREE_WITHIN_KM = 50.0
-"""The largest distance between the places of two answers that agree; smileGeo's threshold."""
-
-
 @dataclass(frozen=True, slots=True)
 class Location:
     """Where an answer lies: its own point, or the place that its words name."""
@@ -268,15 +272,6 @@ def cluster(locations: Sequence[Location | None], within_km: float = AGREE_WITHI
     count = range(len(locations))
     groups = [{j for j in count if agree(locations[i], locations[j], within_km)} for i in count]
     return [frozenset(group if locations[i] is None else {i, *group}) for i, group in enumerate(groups)]
-
-
-LinkRule = Literal["default", "printed", "released"]
-Links = tuple[tuple[float, ...], ...]
-"""Weights in the members' order, from the row's member to the column's; a link to oneself is 0."""
-
-
-LEAST_RELEASED_LINK = 0.001
-"""smileGeo's released code cuts a link that falls to it (config.py, link-threshold)."""
 
 
 def full_links(count: int, rule: LinkRule = "default") -> Links:

@@ -44,6 +44,26 @@ Array: TypeAlias = npt.NDArray[np.floating]
 LEAK = 0.01
 """The slope of the LeakyReLU below zero; the paper names none, and this is the usual one."""
 
+APPLICATION: Final = 0x6773746D
+FORMAT: Final = 1
+BUSY_SECONDS: Final = 30.0
+READABLE: Final = frozenset({"meta", "member", "weights", "sqlite_master"})
+"""The tables that a connection for answering may read."""
+SCHEMA: Final = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE member (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE lesson (
+    key BLOB PRIMARY KEY, features BLOB NOT NULL, labels BLOB NOT NULL, distances BLOB NOT NULL, links BLOB NOT NULL,
+    answers BLOB NOT NULL, country TEXT NOT NULL, settings TEXT NOT NULL);
+CREATE TABLE weights (
+    version INTEGER PRIMARY KEY AUTOINCREMENT, lessons INTEGER NOT NULL, made TEXT NOT NULL, settings TEXT NOT NULL,
+    figures TEXT NOT NULL, arrays BLOB NOT NULL)
+"""
+SIDE_PX: Final = 512
+"""smileGeo's picture size; the usual VAE turns it into 64 x 64 cells of four numbers."""
+_CLASS: Final = "AutoencoderKL"
+_MIDDLE: Final = (127.5, 127.5, 127.5)
+
 
 @dataclass(frozen=True, slots=True)
 class Dimensions:
@@ -200,23 +220,6 @@ class Projection:
         seen: Array = (np.asarray(features, dtype=np.float32) - self.mean) @ self.basis
         return seen
 
-
-APPLICATION: Final = 0x6773746D
-FORMAT: Final = 1
-BUSY_SECONDS: Final = 30.0
-READABLE: Final = frozenset({"meta", "member", "weights", "sqlite_master"})
-"""The tables that a connection for answering may read."""
-
-SCHEMA: Final = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE member (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE lesson (
-    key BLOB PRIMARY KEY, features BLOB NOT NULL, labels BLOB NOT NULL, distances BLOB NOT NULL, links BLOB NOT NULL,
-    answers BLOB NOT NULL, country TEXT NOT NULL, settings TEXT NOT NULL);
-CREATE TABLE weights (
-    version INTEGER PRIMARY KEY AUTOINCREMENT, lessons INTEGER NOT NULL, made TEXT NOT NULL, settings TEXT NOT NULL,
-    figures TEXT NOT NULL, arrays BLOB NOT NULL)
-"""
 
 _ARRAYS: Final = (*Parameters.names(), "projection_mean", "projection_basis", "usual_election", "usual_links")
 
@@ -387,13 +390,6 @@ def read_weights(conn: sqlite3.Connection, path: Path) -> Weights | None:
 def damaged(path: Path) -> BadInput:
     """Return the error for a damaged state."""
     return BadInput(f"{path}: the team's state is damaged; delete it and learn again")
-
-
-SIDE_PX: Final = 512
-"""smileGeo's picture size; the usual VAE turns it into 64 x 64 cells of four numbers."""
-
-_CLASS: Final = "AutoencoderKL"
-_MIDDLE: Final = (127.5, 127.5, 127.5)
 
 
 class VaeEncoder:

@@ -45,6 +45,24 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _SECRET = re.compile("auth|key|token|secret|password", re.IGNORECASE)
 _FORM = '{"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}, or {"url": "https://…"} in place of the command'
 
+OPEN_SECONDS = 30.0
+"""How long a server may take to start and to say what it has."""
+CALL_SECONDS = 45.0
+_CLOSE_SECONDS = 8.0
+_PAGES = 20
+_TOOLS = 500
+_LAST_WORDS = 200
+_NAME_CHARS = 64
+_SCHEMA_CHARS = 20_000
+_DESCRIPTION_CHARS = 1500
+_ANY_OBJECT: dict[str, Any] = {"type": "object", "properties": {}}
+TEXT_CHARS = 8_000
+DATA_CHARS = 100_000
+IMAGES = 4
+_LIMITS = Limits(max_bytes=8 * 1024 * 1024, max_pixels=16_000_000)
+_REFUSAL_CHARS = 500
+_SHOWN = 40
+
 
 @dataclass(frozen=True, slots=True)
 class Lender:
@@ -172,16 +190,6 @@ def _filled(here: str, value: str) -> str:
         return found
 
     return _VARIABLE.sub(look_up, value)
-
-
-OPEN_SECONDS = 30.0
-"""How long a server may take to start and to say what it has."""
-
-CALL_SECONDS = 45.0
-_CLOSE_SECONDS = 8.0
-_PAGES = 20
-_TOOLS = 500
-_LAST_WORDS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,12 +342,6 @@ def _last_line(said: IO[str]) -> str | None:
     return None
 
 
-_NAME_CHARS = 64
-_SCHEMA_CHARS = 20_000
-_DESCRIPTION_CHARS = 1500
-_ANY_OBJECT: dict[str, Any] = {"type": "object", "properties": {}}
-
-
 @dataclass(frozen=True, slots=True)
 class GivenTool(Tool):
     """A tool with a JSON schema of its own in place of typed parameters.
@@ -408,13 +410,6 @@ def usable_description(server: str, text: str | None) -> str:
     words = " ".join(writable(text or "").split()) or "It says nothing about it."
     cut = words if len(words) <= _DESCRIPTION_CHARS else f"{words[: _DESCRIPTION_CHARS - 1]}…"
     return f"A tool of the MCP server {server}, in its own words: {cut}"
-
-
-TEXT_CHARS = 8_000
-DATA_CHARS = 100_000
-IMAGES = 4
-_LIMITS = Limits(max_bytes=8 * 1024 * 1024, max_pixels=16_000_000)
-_REFUSAL_CHARS = 500
 
 
 def output_of(server: str, result: "CallToolResult") -> Output:
@@ -488,9 +483,6 @@ def _picture(data: str) -> Photo:
     except (binascii.Error, ValueError) as error:
         raise BadInput("it is not base64") from error
     return open_photo(content, _LIMITS, kind="photo").photo
-
-
-_SHOWN = 40
 
 
 @asynccontextmanager

@@ -26,6 +26,41 @@ Mended = Literal["json", "box"]
 """What had to be mended before a call could be carried out: almost-JSON, or a box with its corners the wrong way round.
 The papers' own code answers both with an error, so a count that is held against theirs takes them for failures."""
 
+TextReader = Callable[[View], "Sequence[TextLine]"]
+"""Reads what is written in a view; boxes are in pixels of the view. It is asked in a thread.
+
+Lines without text are writing that it noticed and can't read.
+"""
+Need = Literal["atlas", "documents", "web", "features", "region", "tiles", "prior", "index", "network"]
+"""A part of a run: places of the world; documents of the atlas; a web search; features beside towns, from a region or a
+gazetteer; a detailed map of some area; tiles of pictures from above; a visual prior; an index of pictures or an image
+search; the network, for tools that ask beyond this machine themselves."""
+MISSING: Mapping[Need, str] = {
+    "atlas": "no atlas",
+    "documents": "no documents",
+    "web": "no web search",
+    "features": "no region and no gazetteer on the map",
+    "region": "no region on the map",
+    "tiles": "no tiles",
+    "prior": "no visual prior",
+    "index": "no index of pictures",
+    "network": "no network",
+}
+"""What a run without it has, in words."""
+BRINGS: Mapping[Need, str] = {
+    "web": "--web-search SERVICE",
+    "features": "geosleuth atlas get PLACE, or --maps SERVICE",
+    "region": "geosleuth atlas get PLACE, or --maps SERVICE",
+    "tiles": "--maps google, or GEOSLEUTH_SATELLITE_TILES with --maps xyz",
+    "prior": "geosleuth prior learn FOLDER, or --prior FILE",
+    "index": "--image-search SERVICE or FILE",
+    "network": "leave out --offline",
+}
+"""The command or option that brings it, where a run can lack it."""
+OFFLINE: frozenset[Need] = frozenset({"atlas", "documents", "features", "region"})
+"""What the offline atlas alone can give."""
+_Found = TypeVar("_Found")
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
@@ -131,13 +166,6 @@ class ImageSearch(Protocol):
         ...
 
 
-TextReader = Callable[[View], "Sequence[TextLine]"]
-"""Reads what is written in a view; boxes are in pixels of the view. It is asked in a thread.
-
-Lines without text are writing that it noticed and can't read.
-"""
-
-
 @dataclass(slots=True)
 class Case:
     """Everything a tool may touch. What is not here can't be reached: no files, no truth, no metadata.
@@ -161,36 +189,6 @@ class Case:
     reader: TextReader | None = None
 
 
-Need = Literal["atlas", "documents", "web", "features", "region", "tiles", "prior", "index", "network"]
-"""A part of a run: places of the world; documents of the atlas; a web search; features beside towns, from a region or a
-gazetteer; a detailed map of some area; tiles of pictures from above; a visual prior; an index of pictures or an image
-search; the network, for tools that ask beyond this machine themselves."""
-
-MISSING: Mapping[Need, str] = {
-    "atlas": "no atlas",
-    "documents": "no documents",
-    "web": "no web search",
-    "features": "no region and no gazetteer on the map",
-    "region": "no region on the map",
-    "tiles": "no tiles",
-    "prior": "no visual prior",
-    "index": "no index of pictures",
-    "network": "no network",
-}
-"""What a run without it has, in words."""
-
-BRINGS: Mapping[Need, str] = {
-    "web": "--web-search SERVICE",
-    "features": "geosleuth atlas get PLACE, or --maps SERVICE",
-    "region": "geosleuth atlas get PLACE, or --maps SERVICE",
-    "tiles": "--maps google, or GEOSLEUTH_SATELLITE_TILES with --maps xyz",
-    "prior": "geosleuth prior learn FOLDER, or --prior FILE",
-    "index": "--image-search SERVICE or FILE",
-    "network": "leave out --offline",
-}
-"""The command or option that brings it, where a run can lack it."""
-
-
 @dataclass(frozen=True, slots=True)
 class MissingTool:
     """A tool of a method's own choice that a run goes without: its name, what it lacks, and what brings that."""
@@ -198,10 +196,6 @@ class MissingTool:
     name: str
     lacks: str
     brought_by: str
-
-
-OFFLINE: frozenset[Need] = frozenset({"atlas", "documents", "features", "region"})
-"""What the offline atlas alone can give."""
 
 
 def supplied(
@@ -237,9 +231,6 @@ def supplied(
     if not offline:
         there.add("network")
     return frozenset(there)
-
-
-_Found = TypeVar("_Found")
 
 
 async def in_order(*work: Awaitable[_Found]) -> list[_Found]:

@@ -53,6 +53,14 @@ _PLAIN: dict[Any, Schema] = {
 Box = Annotated[list[int], Length(4)]
 """Left, top, right and bottom."""
 
+_MISSING = inspect.Parameter.empty
+_NAME_SHOWN = 40
+_UNKNOWN_SHOWN = 10
+_SPREAD = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+ToolFunction = Callable[..., Awaitable[Output]]
+_FIRST_SECTION = re.compile(r"^(?:Args|Returns|Raises|Examples?|Notes?):[ \t]*$", re.MULTILINE)
+_LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
+
 
 class PointData(TypedDict):
     """A point in degrees."""
@@ -165,12 +173,6 @@ _COMPOSED: dict[Any, Callable[[tuple[Any, ...]], Schema]] = {
     tuple: _list,
     dict: lambda parts: {"type": "object", "additionalProperties": result_schema(parts[1])},
 }
-
-
-_MISSING = inspect.Parameter.empty
-_NAME_SHOWN = 40
-_UNKNOWN_SHOWN = 10
-_SPREAD = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,12 +302,6 @@ def _right_way(parameters: tuple[Parameter, ...]) -> str:
     wanted = [one for one in parameters if one.required] or parameters[:1]
     inside = ", ".join(f'"{one.name}": <{one.kind.wanted}>' for one in wanted)
     return f"write one object: {{{inside}}}"
-
-
-ToolFunction = Callable[..., Awaitable[Output]]
-
-_FIRST_SECTION = re.compile(r"^(?:Args|Returns|Raises|Examples?|Notes?):[ \t]*$", re.MULTILINE)
-_LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,35 @@ BOX_RENAMES = {
 }
 _LOOSE_HANDLE = re.compile(r"(?:(?:image|img|picture|photo)[\s_-]*)?#?(\d{1,6})", re.IGNORECASE)
 
+WIDE_SIDE_PX = 1568
+"""How long the longer side of a narrow cut may get: most models see no more."""
+_EDITED_PIXELS = 8_000_000
+_GAP_PX = 12
+_WIDE = 3.5
+_GREY = (128, 128, 128)
+_HALF_TURNS = (90.0, 180.0, 270.0)
+_MOST_BRIGHTENED = 6.0
+_FEW_PIXELS = 100 * 100
+LOOKS = 3
+"""So many parts are named at most."""
+_CLOSE, _STEP, _ROOM = 360, 40, 1.3  # how wide a closer look is, where it may begin, and how much room is around a box
+Bounds = Sequence[float]
+"""Left, top, right, bottom in pixels."""
+_READINGS_KEPT = 64
+_GUESSED = 0.35  # a single strange letter is mostly no letter at all
+_DOUBTFUL = 0.5  # as sure or less, a line is worth a closer look: tiny letters come out as single strange ones
+_Bounds = tuple[float, float, float, float]
+_THOROUGH = ReadingOptions(unread=True)
+_QUICK = ReadingOptions(unread=True, cuts=1, detail_px=1408)
+"""For parts, and where parts follow: a seventh less work, three lines in a hundred fewer."""
+_readings_lock = Lock()
+NO_PRIOR = (
+    f"there is no visual prior: learn one from your own geotagged photos with '{HOW_TO_LEARN}', "
+    "or name one with --prior FILE"
+)
+_SHOWN = 8
+_LEAST_SHARE = 0.001
+
 
 def handle_of(case: Case, image: str) -> str:
     """The handle that a call means: the first picture where it names none; "2" and "Image 2" are image-2.
@@ -129,18 +158,6 @@ class Cut:
         told += ["with more contrast"] if self.contrast else []
         told += [f"on the left or above, {self.beside} on the right or below"] if self.beside else []
         return f" It is {', '.join(told)}." if told else ""
-
-
-WIDE_SIDE_PX = 1568
-"""How long the longer side of a narrow cut may get: most models see no more."""
-
-_EDITED_PIXELS = 8_000_000
-_GAP_PX = 12
-_WIDE = 3.5
-_GREY = (128, 128, 128)
-_HALF_TURNS = (90.0, 180.0, 270.0)
-_MOST_BRIGHTENED = 6.0
-_FEW_PIXELS = 100 * 100
 
 
 def edited(album: Album, cut: Cut) -> Photo:
@@ -265,15 +282,6 @@ async def image_zoom_in_tool(
     return Output(text, data, (made or cut,), ("photo",))
 
 
-LOOKS = 3
-"""So many parts are named at most."""
-
-_CLOSE, _STEP, _ROOM = 360, 40, 1.3  # how wide a closer look is, where it may begin, and how much room is around a box
-
-Bounds = Sequence[float]
-"""Left, top, right, bottom in pixels."""
-
-
 def around(box: Bounds, size: tuple[int, int]) -> list[int]:
     """A part of the picture about a third as wide, with a box in its middle; in thousandths.
 
@@ -315,15 +323,6 @@ def holds(part: Bounds, box: Bounds) -> bool:
 def thousandths(box: Bounds, size: tuple[int, int]) -> list[int]:
     """A box in pixels as thousandths of a picture's width and height."""
     return [max(0, min(1000, round(1000 * side / size[at % 2]))) for at, side in enumerate(box)]
-
-
-_READINGS_KEPT = 64
-_GUESSED = 0.35  # a single strange letter is mostly no letter at all
-_DOUBTFUL = 0.5  # as sure or less, a line is worth a closer look: tiny letters come out as single strange ones
-_Bounds = tuple[float, float, float, float]
-_THOROUGH = ReadingOptions(unread=True)
-_QUICK = ReadingOptions(unread=True, cuts=1, detail_px=1408)
-"""For parts, and where parts follow: a seventh less work, three lines in a hundred fewer."""
 
 
 class _Line(TypedDict):
@@ -417,7 +416,6 @@ class _Readings:
 
 
 _readings: WeakKeyDictionary[Album, _Readings] = WeakKeyDictionary()
-_readings_lock = Lock()
 
 
 def _readings_of(album: Album) -> _Readings:
@@ -472,14 +470,6 @@ def _line_words(line: dict[str, Any]) -> str:
     where = f"at {line['bbox_2d']}{not_scene}"
     guess = " (a guess)" if line["confidence"] <= _GUESSED else ""
     return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}{guess}, {where}"
-
-
-NO_PRIOR = (
-    f"there is no visual prior: learn one from your own geotagged photos with '{HOW_TO_LEARN}', "
-    "or name one with --prior FILE"
-)
-_SHOWN = 8
-_LEAST_SHARE = 0.001
 
 
 class _Cell(PointData):

@@ -47,6 +47,21 @@ _MAX_SPREAD_M = 20_000
 _SEPARATORS = (";", ",")
 _MAPS_SHOWN = 6
 
+_RENAMES = {
+    "center": "centre",
+    "location": "centre",
+    "place": "centre",
+    "point": "centre",
+    "query": "centre",
+    "address": "centre",
+    "zoom_level": "zoom",
+}
+_MAX_ZOOM = 20
+_TOWNS_ZOOM, _FEATURES_ZOOM = 9.0, 12.0
+"""Nearer than this, a map of towns and relief alone, or with named features, is an empty sheet."""
+# A map service's picture is small; what is larger is none.
+_LIMITS = Limits(max_bytes=32 * 1024 * 1024, max_pixels=16_000_000)
+
 
 class _Here(PointData):
     country: str | None
@@ -388,22 +403,6 @@ def _several(features: list[str]) -> list[str]:
             if separator in features[0]:
                 return features[0].split(separator)
     return features
-
-
-_RENAMES = {
-    "center": "centre",
-    "location": "centre",
-    "place": "centre",
-    "point": "centre",
-    "query": "centre",
-    "address": "centre",
-    "zoom_level": "zoom",
-}
-_MAX_ZOOM = 20
-_TOWNS_ZOOM, _FEATURES_ZOOM = 9.0, 12.0
-"""Nearer than this, a map of towns and relief alone, or with named features, is an empty sheet."""
-# A map service's picture is small; what is larger is none.
-_LIMITS = Limits(max_bytes=32 * 1024 * 1024, max_pixels=16_000_000)
 
 
 class _MapPicture(PointData):

@@ -20,21 +20,19 @@ _AROUND_A_POINT_KM = 10.0
 # What people call near a town.
 _AROUND_KM = 25.0
 
-
-def around(point: LatLon) -> Disc:
-    """The ground that a bare point stands for: a town's worth."""
-    return Disc(point, _AROUND_A_POINT_KM)
-
-
 _NUMBER = r"[+-]?\d+(?:\.\d+)?"
 _THREE_OR_FOUR = re.compile(rf"[\[(]?\s*{_NUMBER}(?:\s*[,;]\s*{_NUMBER}){{2,3}}\s*[\])]?")
 _READ_CHARS = 200
 _LOOKED_AT = 12
-
 # Misspelled names score above this; places that share no more than a word with the text score below.
 _SURE_OF_SPELLING = 0.8
 # Entries of one place in several sources lie closer together than this, places of the same name farther apart.
 _SAME_PLACE_KM = 10.0
+
+
+def around(point: LatLon) -> Disc:
+    """The ground that a bare point stands for: a town's worth."""
+    return Disc(point, _AROUND_A_POINT_KM)
 
 
 @dataclass(frozen=True, slots=True)

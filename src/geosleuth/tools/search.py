@@ -17,6 +17,11 @@ _SNIPPET_CHARS = 500
 TITLE_CHARS = 160
 ADDRESS_CHARS = 2000
 
+NOTHING_TO_COMPARE = (
+    "there are no pictures to compare with: make an index of your own geotagged photos with "
+    "'geosleuth photo index FOLDER', or allow an image search service"
+)
+
 
 class _Document(TypedDict):
     id: str
@@ -100,12 +105,6 @@ def _document_data(document: Document) -> dict[str, Any]:
         "score": document.score,
         "source": one_line(document.source),
     }
-
-
-NOTHING_TO_COMPARE = (
-    "there are no pictures to compare with: make an index of your own geotagged photos with "
-    "'geosleuth photo index FOLDER', or allow an image search service"
-)
 
 
 class _Similar(TypedDict):

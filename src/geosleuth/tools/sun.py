@@ -54,6 +54,13 @@ from .viewer import Viewer, at, one_line, percent, point_data, point_of
 
 _LONGEST_SHADOW = 60.0
 
+_COUNTRIES_SHOWN = 12
+IN_THE_PICTURE = "The picture shows it in orange; a red dot has the sun in the zenith"
+_RING_STEP_DEG = 2.0
+_LONGEST = timedelta(hours=24)
+_Pair = Annotated[list[str], Length(2)]
+_Position = Annotated[list[float], Length(2)]
+
 
 def sun_here(name: str, place: LatLon, window: Window, sight: Sight | None, here: tzinfo, note: str = "") -> Output:
     """The sun at a place, at the ends of a window; with a sight, whether and when it stands so there.
@@ -173,11 +180,6 @@ def _fit_text(*, fits: bool, stretches: list[tuple[datetime, datetime]], sight: 
         f"{shown_time(begin, here, date)} to {shown_time(end, here, date)}" for begin, end in stretches
     )
     return f"A sun that stands {sight.words} {verdict}: it does on {date} from {times} by the local clock."
-
-
-_COUNTRIES_SHOWN = 12
-IN_THE_PICTURE = "The picture shows it in orange; a red dot has the sun in the zenith"
-_RING_STEP_DEG = 2.0
 
 
 async def sun_anywhere(
@@ -341,13 +343,6 @@ def _cut_at_antimeridian(lats: FloatArray, lons: FloatArray) -> list[list[list[f
     breaks = np.flatnonzero(np.abs(np.diff(lons)) > 180) + 1
     pairs = np.round(np.column_stack([lons, lats]), 2)
     return [piece.tolist() for piece in np.split(pairs, breaks) if len(piece) > 1]
-
-
-_LONGEST = timedelta(hours=24)
-
-
-_Pair = Annotated[list[str], Length(2)]
-_Position = Annotated[list[float], Length(2)]
 
 
 class _Moment(TypedDict):

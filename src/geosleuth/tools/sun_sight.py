@@ -33,6 +33,18 @@ if TYPE_CHECKING:
 _COMPASS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest")
 _LOWEST_DEG = 1.0  # below that shadows are too long and faint to have a direction
 
+_FIRST_YEAR, _LAST_YEAR = 1900, 2100
+_ROWS_AT_ONCE = 2000
+Mask = npt.NDArray[np.bool_]
+CELLS_A_DEGREE = 3
+"""The picture's and the count's fineness: a third of a degree, 37 km at the equator."""
+_SUN_MINUTES_A_DEGREE = 4
+_BAND = "#f2960f"
+_SUN = "#d1121f"
+_GRATICULE = "#8eb9cf"
+OF_TOWNS = "of the people who live in towns within the band"
+"""What a country's share of a band counts, in words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sight:
@@ -131,10 +143,6 @@ def _azimuth(shadow_direction: float | None, sun_azimuth: float | None) -> float
 def compass(bearing_deg: float) -> str:
     """A bearing as one of eight directions."""
     return _COMPASS[round(bearing_deg / 45) % 8]
-
-
-_FIRST_YEAR, _LAST_YEAR = 1900, 2100
-_ROWS_AT_ONCE = 2000
 
 
 class Towns(NamedTuple):
@@ -260,17 +268,6 @@ def _unit_vectors(lats: FloatArray, lons: FloatArray) -> FloatArray:
     return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
 
 
-Mask = npt.NDArray[np.bool_]
-
-CELLS_A_DEGREE = 3
-"""The picture's and the count's fineness: a third of a degree, 37 km at the equator."""
-
-_SUN_MINUTES_A_DEGREE = 4
-_BAND = "#f2960f"
-_SUN = "#d1121f"
-_GRATICULE = "#8eb9cf"
-
-
 @dataclass(frozen=True, slots=True)
 class Window:
     """A stretch of time; where ``zones`` are given it counts only for places that go by these clocks."""
@@ -285,10 +282,6 @@ class Window:
         count = math.ceil(minutes / (_SUN_MINUTES_A_DEGREE * step_deg)) + 1
         start = np.datetime64(self.start.astimezone(UTC).replace(tzinfo=None), "us")
         return start + (np.linspace(0, minutes, count) * 60e6).astype("timedelta64[us]")
-
-
-OF_TOWNS = "of the people who live in towns within the band"
-"""What a country's share of a band counts, in words."""
 
 
 class CountryShare(NamedTuple):

@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _TAKEN = ("reset", "get_reward")
 
+TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {"type": "number"}
+WHOLE: Schema = {"type": "integer"}
+YES_NO: Schema = {"type": "boolean"}
+POINT = {"lat": NUMBER, "lon": NUMBER}
+_LEAST_SIDE_PX = 64
+_LEAST_QUALITY = 30
+PICTURE_BYTES = 560_000
+"""What all pictures of one result may take: clients refuse messages of more than a mebibyte, and JSON swells them."""
+
 
 class EnvironmentBase:
     """What all environments share; `environment_class` adds the tools.
@@ -198,12 +208,6 @@ def describe_tagged(tools: Iterable[Tool]) -> str:
     return "\n".join(("<tools>", *lines, "</tools>"))
 
 
-TEXT: Schema = {"type": "string"}
-NUMBER: Schema = {"type": "number"}
-WHOLE: Schema = {"type": "integer"}
-YES_NO: Schema = {"type": "boolean"}
-
-
 def maybe(schema: Schema) -> Schema:
     """The same, or null."""
     return {**schema, "type": [schema["type"], "null"]}
@@ -247,13 +251,6 @@ IMAGE = record(
     },
     optional=("photo",),
 )
-POINT = {"lat": NUMBER, "lon": NUMBER}
-
-
-_LEAST_SIDE_PX = 64
-_LEAST_QUALITY = 30
-PICTURE_BYTES = 560_000
-"""What all pictures of one result may take: clients refuse messages of more than a mebibyte, and JSON swells them."""
 
 
 def mcp_tools(

@@ -19,6 +19,19 @@ if TYPE_CHECKING:
     from geosleuth.evidence import Clue, TextSeen, TownDistance
     from geosleuth.evidence.posterior import Candidate, Posterior
 
+_PLACES = 3
+_COUNTRIES = 3
+_POSTCODES = 3
+LEAST_SHARE = 0.02
+"""What is less likely is not worth telling."""
+_LINES = 40
+_SHOWN = 8
+_SIGN_COUNTRIES = 4
+_SPOTS = 3
+_TOLD = 3
+# Lines lie under each other, as on a sign: clues may be split over neighbours.
+_LINE_HEIGHT, _LINE_WIDTH = 30.0, 400.0
+
 
 class _Placed(Protocol):
     @property
@@ -26,12 +39,6 @@ class _Placed(Protocol):
 
 
 _P = TypeVar("_P", bound=_Placed)
-
-_PLACES = 3
-_COUNTRIES = 3
-_POSTCODES = 3
-LEAST_SHARE = 0.02
-"""What is less likely is not worth telling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,15 +161,6 @@ def _countries(found: "Posterior") -> list[tuple[str, float]]:
     if not any(clue.countries or clue.spots for clue in found.clues):
         return []
     return [(code, share) for code, share in found.countries.items() if share >= LEAST_SHARE][:_COUNTRIES]
-
-
-_LINES = 40
-_SHOWN = 8
-_SIGN_COUNTRIES = 4
-_SPOTS = 3
-_TOLD = 3
-# Lines lie under each other, as on a sign: clues may be split over neighbours.
-_LINE_HEIGHT, _LINE_WIDTH = 30.0, 400.0
 
 
 class _Clue(TypedDict):

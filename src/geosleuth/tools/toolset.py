@@ -34,6 +34,15 @@ from .declare import Tool, as_tool
 _NAME_SHOWN = 60
 CALL_SECONDS = 60.0
 
+# Models are shown the tools in this order; others come last.
+_ORDER = (
+    "image_zoom_in_tool", "read_text", "search_image", "visual_prior", "search_web", "search_documents",
+    "maps_geocode", "reverse_geocode", "nearby", "poi_input_tips", "poi_keyword_search", "poi_detail_query",
+    "find_colocated", "find_crossing", "static_map_query", "satellite_map_query", "place_facts", "country_facts",
+    "brand_lookup", "text_clues", "weigh_sightings", "tell_apart", "field_guide", "sun_position", "range_fix",
+    "resection", "note_hypothesis", "request_map",
+)  # fmt: skip
+
 
 class Toolset:
     """Tools by name, in order. Tools are found by their aliases too.
@@ -204,16 +213,6 @@ def _register(case: Case, image: View | Photo) -> View:
 def image_info(case: Case, view: View) -> ImageInfo:
     """What a trajectory records of a view."""
     return ImageInfo(view.handle, view.size, case.album.number_of(view), view.box_in_original)
-
-
-# Models are shown the tools in this order; others come last.
-_ORDER = (
-    "image_zoom_in_tool", "read_text", "search_image", "visual_prior", "search_web", "search_documents",
-    "maps_geocode", "reverse_geocode", "nearby", "poi_input_tips", "poi_keyword_search", "poi_detail_query",
-    "find_colocated", "find_crossing", "static_map_query", "satellite_map_query", "place_facts", "country_facts",
-    "brand_lookup", "text_clues", "weigh_sightings", "tell_apart", "field_guide", "sun_position", "range_fix",
-    "resection", "note_hypothesis", "request_map",
-)  # fmt: skip
 
 
 class Catalogue(Toolset):

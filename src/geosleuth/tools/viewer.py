@@ -24,6 +24,17 @@ _LINE_CHARS = 300
 _QUERY_CHARS = 80
 _JOINERS = "\u200c\u200d"  # part of the spelling of Persian and of Indian scripts, unlike all other format characters
 
+Icon = Literal["zoom", "text", "map", "note", "sun", "search"]
+"""The pictures that the page has for tools."""
+Arguments = Mapping[str, Any]
+Words = Callable[[Mapping[str, Any]], str]
+"""From the arguments of a call, or the data of its result, to a few words on one line."""
+PART = "the part in words"
+"""The argument under which a call's words find which part of the photo its box covers, where somebody knows."""
+NAME_CHARS = 60
+_SHOWN = 3
+_FIELD = re.compile(r"\{(\w+)\}")
+
 
 def one_line(text: str, limit: int = _LINE_CHARS) -> str:
     """A text on one line, without control and direction characters and half surrogates, cut at ``limit``."""
@@ -156,21 +167,6 @@ def percent(share: float) -> str:
 def unique(items: Iterable[str]) -> tuple[str, ...]:
     """Each once, in order."""
     return tuple(dict.fromkeys(items))
-
-
-Icon = Literal["zoom", "text", "map", "note", "sun", "search"]
-"""The pictures that the page has for tools."""
-
-Arguments = Mapping[str, Any]
-Words = Callable[[Mapping[str, Any]], str]
-"""From the arguments of a call, or the data of its result, to a few words on one line."""
-
-PART = "the part in words"
-"""The argument under which a call's words find which part of the photo its box covers, where somebody knows."""
-
-NAME_CHARS = 60
-_SHOWN = 3
-_FIELD = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,18 @@ ERROR = "Error: "
 
 _CAPTION = re.compile(r" \(([0-9]{1,9}) x ([0-9]{1,9}) pixels\):|:")
 
+_OURS = re.compile(r"(?:.*/)?images/[^/]+/([^/]*)\.jpg", re.DOTALL)
+IMAGE = "<image>"
+PLACES = Escaping("image", "video", "audio", "bbox", "ref-object")
+_PROMPTED = Escaping("image", "video", "audio", "bbox", "ref-object", "tool_response")
+_RESULT = re.compile(r"<tool_response>\n?(.*?)</tool_response>", re.DOTALL)
+_BETWEEN_RESULTS = "\n</tool_response>\n<tool_response>\n"
+Cuts = Mapping[str, Sequence[int]]
+"""How long each of several prompts in a row is, by the checksum of the text that they make together.
+
+A text that comes up again and is cut in another way then has its own entry: checksum, hyphen, the how-manieth it is.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -211,9 +223,6 @@ def tool_names(given: Any) -> tuple[str, ...]:
     return tuple(one["name"] for one in inner if one is not None)
 
 
-_OURS = re.compile(r"(?:.*/)?images/[^/]+/([^/]*)\.jpg", re.DOTALL)
-
-
 def image_path(trajectory_id: str, handle: str) -> str:
     """Where the image of a handle belongs, below the folder of the images; safe for any id and handle."""
     return f"images/{_segment(trajectory_id)}/{_segment(handle)}.jpg"
@@ -302,20 +311,6 @@ def write_images(trajectory: Trajectory, rebuilt: Rebuilt, folder: Path) -> tupl
             raise BadInput(f"{path.parent}: can't be made: {error.strerror or error}") from error
         write_bytes_atomically(path, encode(rebuilt.album[handle]))
     return tuple(handle for handle in handles if handle in rebuilt.missing)
-
-
-IMAGE = "<image>"
-PLACES = Escaping("image", "video", "audio", "bbox", "ref-object")
-_PROMPTED = Escaping("image", "video", "audio", "bbox", "ref-object", "tool_response")
-
-_RESULT = re.compile(r"<tool_response>\n?(.*?)</tool_response>", re.DOTALL)
-_BETWEEN_RESULTS = "\n</tool_response>\n<tool_response>\n"
-
-Cuts = Mapping[str, Sequence[int]]
-"""How long each of several prompts in a row is, by the checksum of the text that they make together.
-
-A text that comes up again and is cut in another way then has its own entry: checksum, hyphen, the how-manieth it is.
-"""
 
 
 def checksum(text: str) -> str:

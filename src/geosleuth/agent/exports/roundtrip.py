@@ -33,6 +33,10 @@ KEY = "geosleuth"
 
 Plain = dict[str, Any]
 
+IMPORTED = "imported"
+"""The method and the policy of a trajectory that nobody here made."""
+_UNREADABLE = "The words of the answer were changed, and can't be read as one any more."
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -183,12 +187,6 @@ def head_of(frame: Frame, name: str, read: Any) -> Any:
     if isinstance(kept, Mapping) and kept.get("told") == checksum(plain_json([read])):
         return kept.get("was")
     return read
-
-
-IMPORTED = "imported"
-"""The method and the policy of a trajectory that nobody here made."""
-
-_UNREADABLE = "The words of the answer were changed, and can't be read as one any more."
 
 
 def rebuilt(talk: Talk, frame: Frame | None, *, foreign_id: str, wire: Wire) -> Trajectory:

@@ -8,6 +8,11 @@ from dataclasses import dataclass, field
 
 from geosleuth.models import Sampling
 
+TWM_PARALLEL = Sampling(temperature=1.0, top_p=0.95, top_k=60, max_tokens=4096)
+"""How Thinking with Map draws several trajectories of one photo: appendix B.1, table 7. Single runs leave it be."""
+VERIFIER_TEMPERATURE = 0.0
+"""How its code draws the verifier's reply."""
+
 
 @dataclass(frozen=True, slots=True)
 class Inference:
@@ -65,11 +70,6 @@ TWM = Inference(
     },
 )
 
-TWM_PARALLEL = Sampling(temperature=1.0, top_p=0.95, top_k=60, max_tokens=4096)
-"""How Thinking with Map draws several trajectories of one photo: appendix B.1, table 7. Single runs leave it be."""
-
-VERIFIER_TEMPERATURE = 0.0
-"""How its code draws the verifier's reply."""
 
 GEOAGENT = Inference(
     "GeoAgent (Jin et al.)",

@@ -19,14 +19,18 @@ PLACES_NOT_PEOPLE = "Your subject is the place. Do not try to find out who the p
 FORCED_RADIUS_KM = 25
 """How near a forced guess counts as right when its probability is asked for; the papers' city level."""
 
+PLACEHOLDER = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
+"""What stands in a user's own words for something that a run knows."""
+_UNITS: Mapping[BoxScale, str] = {
+    "pixels": "pixels of that image as it is shown to you",
+    "thousandths": "thousandths of its width and height, 0 to 1000",
+    "fractions": "fractions of its width and height, 0 to 1",
+}
+
 
 def paragraphs(*parts: str | None) -> str:
     """The parts that say something, a blank line between them."""
     return "\n\n".join(part.strip() for part in parts if part and part.strip())
-
-
-PLACEHOLDER = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
-"""What stands in a user's own words for something that a run knows."""
 
 
 def fill(text: str, values: Mapping[str, Callable[[], str | None]]) -> str:
@@ -57,13 +61,6 @@ def _find(name: str) -> Tool | None:
 def _good_for(name: str) -> str:
     found = _find(name)
     return "see its description" if found is None else found.good_for
-
-
-_UNITS: Mapping[BoxScale, str] = {
-    "pixels": "pixels of that image as it is shown to you",
-    "thousandths": "thousandths of its width and height, 0 to 1000",
-    "fractions": "fractions of its width and height, 0 to 1",
-}
 
 
 def boxes(tools: Sequence[str], scale: BoxScale) -> str | None:

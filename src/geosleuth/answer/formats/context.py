@@ -24,6 +24,15 @@ _HALF_ROUND_KM = float(np.pi) * EARTH_RADIUS_KM
 _CORNERS = 96
 _DECIMALS = 7
 
+ESTIMATED = "estimated from the picture by geosleuth"
+CONFIRMED = f"{ESTIMATED}, confirmed by a person"
+SET_BY_PERSON = "set by a person in geosleuth"
+Reviewed = Literal["confirmed", "corrected"]
+"""What a person did with a place: a confirmed one stays an estimate, one that they put in its place is their own."""
+_NOT_XML = lazy_pattern("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Characters that start a formula in spreadsheets; full-width forms count on Japanese systems.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
 
 def circle_polygons(centre: LatLon, radius_km: float, *, corners: int = _CORNERS) -> Polygons:
     """Return the circle as one or more polygons, each an outer ring and its holes.
@@ -86,13 +95,6 @@ def rings_of(polygon: "Polygon") -> list[Ring]:
         [(round(float(lon), _DECIMALS), round(float(lat), _DECIMALS)) for lon, lat in ring.coords]
         for ring in (turned.exterior, *turned.interiors)
     ]
-
-
-ESTIMATED = "estimated from the picture by geosleuth"
-CONFIRMED = f"{ESTIMATED}, confirmed by a person"
-SET_BY_PERSON = "set by a person in geosleuth"
-Reviewed = Literal["confirmed", "corrected"]
-"""What a person did with a place: a confirmed one stays an estimate, one that they put in its place is their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +226,6 @@ async def capped_entry(
     """Return answer and context with nothing in them finer than allowed."""
     capped = await cap(answer, granularity, gazetteer)
     return Entry(capped, context.capped(granularity, keep_file_name=keep_file_name))
-
-
-_NOT_XML = lazy_pattern("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# Characters that start a formula in spreadsheets; full-width forms count on Japanese systems.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def xml_text(text: str) -> str:

@@ -18,6 +18,13 @@ CSV_HEADER = (
     "extent",
 )  # fmt: skip
 
+DARWIN_CORE_TERMS = (
+    "associatedMedia", "decimalLatitude", "decimalLongitude", "geodeticDatum", "coordinateUncertaintyInMeters",
+    "country", "countryCode", "stateProvince", "municipality", "locality", "verbatimLocality", "georeferencedBy",
+    "georeferencedDate", "georeferenceProtocol", "georeferenceSources", "georeferenceVerificationStatus",
+    "georeferenceRemarks", "dataGeneralizations", "informationWithheld",
+)  # fmt: skip
+
 
 def csv_row(answer: Answer, context: Context) -> list[str]:
     """Return the cells under `CSV_HEADER`; unknown ones are empty. Texts that a spreadsheet would run get a ``'``."""
@@ -62,14 +69,6 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
-
-
-DARWIN_CORE_TERMS = (
-    "associatedMedia", "decimalLatitude", "decimalLongitude", "geodeticDatum", "coordinateUncertaintyInMeters",
-    "country", "countryCode", "stateProvince", "municipality", "locality", "verbatimLocality", "georeferencedBy",
-    "georeferencedDate", "georeferenceProtocol", "georeferenceSources", "georeferenceVerificationStatus",
-    "georeferenceRemarks", "dataGeneralizations", "informationWithheld",
-)  # fmt: skip
 
 
 def darwin_core_row(answer: Answer, context: Context) -> list[str]:

@@ -36,6 +36,37 @@ from geosleuth.names.cities import listed_regions, without_city_words, without_r
 from .build import CITY, COUNTRY, LANDMARK, REGION, UNIT
 from .packed_tables import BaseNames, keys_beginning, owners_called
 
+_AREA_HM = 30
+SOURCE = "GeoNames"
+_KINDS = {CITY: "city", REGION: "region", COUNTRY: "country", UNIT: UNIT_KIND}
+_ALIAS_PENALTY, _CODE_PENALTY, _REGION_BONUS, _REGION_PENALTY = 0.09, 0.15, 0.1, 0.16
+_UNIT_PENALTY, _UNIT_OUTWEIGHS = 0.4, 20
+"""A bare "Siena" or "York" is the town and not the unit around it, unless that is so many times as well known."""
+_CITY_OF_ITS_REGION, _GREAT_CITY = 50_000, 1_000_000
+_LEAST_LIKENESS = 0.7
+_NEAR_POOL = 40
+_MOST_NAMESAKES = 400
+_MOST_TOWNS = 50
+_MAX_ABBREVIATION = 3
+_MOST_CONTAINERS = 4096
+_MOST_REMEMBERED = 2048
+_SURE_POPULATION = 15_000
+"""Smaller towns are too ambiguous to be recognized from one part of a query alone, or from its last words."""
+_PARTIAL_FACTOR, _MISSING_PART_PENALTY = 0.7, 0.1
+"""Score factor for hits that match one part of a query, and the penalty for each further part that is missing."""
+_AREA_PEOPLE = 10**9
+"""The population given to parks, islands and second-level units as containers: any town may lie in one."""
+_NAMESAKE_SHARE = 0.9
+_COARSENESS = {COUNTRY: 0, REGION: 1}
+_LARGE_CITY = 100_000
+SUREST_GUESS = 0.95
+"""The highest score of a fuzzy match."""
+REACHES = 2.0
+"""How far a settlement reaches at most, as a multiple of its radius."""
+_LEAST_RADIUS_KM, _PEOPLE_PER_KM2 = 0.6, 3000
+_shared_caches: dict[tuple[str, int], dict[str, Any]] = {}
+_shared_lock = Lock()
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -76,38 +107,7 @@ class _PlaceRow(NamedTuple):
         return self.region.split() if "." in self.region else []
 
 
-_AREA_HM = 30
 _COLUMNS = ", ".join(_PlaceRow._fields)
-SOURCE = "GeoNames"
-_KINDS = {CITY: "city", REGION: "region", COUNTRY: "country", UNIT: UNIT_KIND}
-_ALIAS_PENALTY, _CODE_PENALTY, _REGION_BONUS, _REGION_PENALTY = 0.09, 0.15, 0.1, 0.16
-_UNIT_PENALTY, _UNIT_OUTWEIGHS = 0.4, 20
-"""A bare "Siena" or "York" is the town and not the unit around it, unless that is so many times as well known."""
-
-_CITY_OF_ITS_REGION, _GREAT_CITY = 50_000, 1_000_000
-_LEAST_LIKENESS = 0.7
-_NEAR_POOL = 40
-_MOST_NAMESAKES = 400
-_MOST_TOWNS = 50
-_MAX_ABBREVIATION = 3
-_MOST_CONTAINERS = 4096
-_MOST_REMEMBERED = 2048
-_SURE_POPULATION = 15_000
-"""Smaller towns are too ambiguous to be recognized from one part of a query alone, or from its last words."""
-
-_PARTIAL_FACTOR, _MISSING_PART_PENALTY = 0.7, 0.1
-"""Score factor for hits that match one part of a query, and the penalty for each further part that is missing."""
-
-_AREA_PEOPLE = 10**9
-"""The population given to parks, islands and second-level units as containers: any town may lie in one."""
-
-_NAMESAKE_SHARE = 0.9
-_COARSENESS = {COUNTRY: 0, REGION: 1}
-_LARGE_CITY = 100_000
-SUREST_GUESS = 0.95
-"""The highest score of a fuzzy match."""
-REACHES = 2.0
-"""How far a settlement reaches at most, as a multiple of its radius."""
 
 
 class BasePlaces:
@@ -713,9 +713,6 @@ def _point(row: _PlaceRow) -> LatLon:
     return LatLon(row.lat_e5 / 1e5, row.lon_e5 / 1e5)
 
 
-_LEAST_RADIUS_KM, _PEOPLE_PER_KM2 = 0.6, 3000
-
-
 def radius_km(population: NDArray[np.float64]) -> NDArray[np.float64]:
     """Estimate radii of settlements from their populations, at 3,000 people per square kilometre; at least 600 m."""
     return np.maximum(_LEAST_RADIUS_KM, np.sqrt(np.maximum(population, 1.0) / (_PEOPLE_PER_KM2 * pi)))
@@ -751,10 +748,6 @@ class _Rows:
     def of_number(self, number: int) -> int | None:
         at = int(np.searchsorted(self.numbers, number))
         return int(self.rows[at]) if at < len(self.numbers) and self.numbers[at] == number else None
-
-
-_shared_caches: dict[tuple[str, int], dict[str, Any]] = {}
-_shared_lock = Lock()
 
 
 def _shared_of(conn: sqlite3.Connection) -> dict[str, Any]:

@@ -32,6 +32,9 @@ _ROLE_BITS = 2
 _LZMA_MEMBERS = frozenset({"keys.txt", "names.txt", "texts.txt", "owners.u4"})
 _STAMP = (1980, 1, 1, 0, 0, 0)
 
+BLOCK = 32
+_LAST = "\U0010ffff"
+
 
 @dataclass(frozen=True)
 class PlaceTables:
@@ -233,10 +236,6 @@ def joined(lines: Sequence[str]) -> bytes:
 
 def _lines(data: bytes) -> list[str]:
     return data.decode().split("\n")[:-1]
-
-
-BLOCK = 32
-_LAST = "\U0010ffff"
 
 
 def owners_called(conn: sqlite3.Connection, key: str) -> dict[int, int]:

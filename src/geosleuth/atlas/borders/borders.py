@@ -34,6 +34,12 @@ Numbers = npt.NDArray[np.int64]
 _PREPARE_FROM_CORNERS = 100_000
 _FEW_POINTS = 8  # up to so many points are looked up one by one, unless the grid of the world is already built
 
+NOWHERE = Region(code="", name="", country="", country_name="")
+"""``Borders.regions[0]``: the region of points that are in none."""
+LONGEST_SNAP_KM = 100.0
+Ground = Literal["land", "waters", "near"]
+_loading = Lock()
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -143,13 +149,6 @@ def _lines(arcs: Arcs, chosen: Numbers) -> npt.NDArray[np.object_]:
     source = np.arange(lengths.sum()) - np.repeat(begin, lengths) + np.repeat(arcs.starts[:-1][chosen], lengths)
     points = np.stack([arcs.x[source], arcs.y[source]], 1) / UNITS_PER_DEGREE
     return np.asarray(shapely.linestrings(points, indices=np.repeat(np.arange(len(chosen)), lengths)), dtype=object)
-
-
-NOWHERE = Region(code="", name="", country="", country_name="")
-"""``Borders.regions[0]``: the region of points that are in none."""
-
-LONGEST_SNAP_KM = 100.0
-Ground = Literal["land", "waters", "near"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,9 +282,6 @@ def _floats(values: npt.ArrayLike) -> Floats:
         return np.asarray(values, dtype=np.float64)
     except (OverflowError, TypeError, ValueError) as error:
         raise BadInput("latitudes and longitudes must be numbers") from error
-
-
-_loading = Lock()
 
 
 @lru_cache(maxsize=1)

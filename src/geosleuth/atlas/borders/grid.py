@@ -39,6 +39,34 @@ UNITS_PER_DEGREE = 100_000
 Ints = npt.NDArray[np.int32]
 Labels = npt.NDArray[np.uint16]
 
+CELL = 2_000
+"""Units along the side of a fine cell: 0.02 degrees."""
+PER_BLOCK = 10
+"""Fine cells along the side of a block (0.2 degrees)."""
+COLUMNS = 360 * UNITS_PER_DEGREE // CELL
+ROWS = 180 * UNITS_PER_DEGREE // CELL
+BLOCK_COLUMNS = COLUMNS // PER_BLOCK
+BLOCK_ROWS = ROWS // PER_BLOCK
+EAST = 180 * UNITS_PER_DEGREE
+NORTH = 90 * UNITS_PER_DEGREE
+CELL_OFFSET = 0.5
+SLACK = 1e-3
+"""Units by which cells are widened when a border is traced through them, far more than rounding errors."""
+EDGES_AT_ONCE = 1 << 17
+"""Edges traced at a time, to bound the memory that tracing takes."""
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+DATA = Path(__file__).parent / "data"
+BORDERS = DATA / "borders.zip"
+OUTLINES = DATA / "outlines.zip"
+NUDGE = 1e-4
+"""Units by which points are moved north and east (a tenth of a millimetre), so that none is level with a vertex."""
+CHUNK = 1 << 16
+THREADS = 2
+Numbers = npt.NDArray[np.int32]
+_MAX_BLOCKS = 2_000
+KM_PER_UNIT = np.pi * EARTH_RADIUS_KM / 180 / UNITS_PER_DEGREE
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arcs:
@@ -109,30 +137,6 @@ def _byte_planes(values: npt.NDArray[Any]) -> bytes:
 def _join_byte_planes(planes: bytes) -> Ints:
     as_bytes = np.frombuffer(planes, dtype=np.uint8).reshape(4, -1)
     return np.ascontiguousarray(as_bytes.T).view("<i4").reshape(-1).astype(np.int32, copy=False)
-
-
-CELL = 2_000
-"""Units along the side of a fine cell: 0.02 degrees."""
-
-PER_BLOCK = 10
-"""Fine cells along the side of a block (0.2 degrees)."""
-
-COLUMNS = 360 * UNITS_PER_DEGREE // CELL
-ROWS = 180 * UNITS_PER_DEGREE // CELL
-BLOCK_COLUMNS = COLUMNS // PER_BLOCK
-BLOCK_ROWS = ROWS // PER_BLOCK
-EAST = 180 * UNITS_PER_DEGREE
-NORTH = 90 * UNITS_PER_DEGREE
-
-CELL_OFFSET = 0.5
-SLACK = 1e-3
-"""Units by which cells are widened when a border is traced through them, far more than rounding errors."""
-
-EDGES_AT_ONCE = 1 << 17
-"""Edges traced at a time, to bound the memory that tracing takes."""
-
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 
 def cells_of(steps: Floats, limit: int) -> Ints:
@@ -214,11 +218,6 @@ def corner_labels(arcs: Arcs) -> npt.NDArray[np.uint16]:
         zones = np.concatenate([np.zeros(1, dtype=np.uint16), zone[here]])
         labels[number] = zones[np.searchsorted(where[here], corners, side="right")]
     return labels
-
-
-DATA = Path(__file__).parent / "data"
-BORDERS = DATA / "borders.zip"
-OUTLINES = DATA / "outlines.zip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,14 +376,6 @@ def unpack(path: Path) -> dict[str, bytes]:
 def _regions_json(regions: Sequence[Region]) -> bytes:
     rows = [list(asdict(region).values()) for region in regions]
     return json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-NUDGE = 1e-4
-"""Units by which points are moved north and east (a tenth of a millimetre), so that none is level with a vertex."""
-
-CHUNK = 1 << 16
-THREADS = 2
-Numbers = npt.NDArray[np.int32]
 
 
 def _in_units(lats: Floats, lons: Floats) -> tuple[Floats, Floats, Ints, Ints]:
@@ -572,9 +563,6 @@ class Grid:
         return met
 
 
-_MAX_BLOCKS = 2_000
-
-
 class LocalGrids:
     """Grids of single blocks, each built when a point first falls into it, so that few points need no world grid."""
 
@@ -649,9 +637,6 @@ class LocalGrids:
             left=arcs.left[line],
             right=arcs.right[line],
         )
-
-
-KM_PER_UNIT = np.pi * EARTH_RADIUS_KM / 180 / UNITS_PER_DEGREE
 
 
 def nearest_label(grid: Grid, lat: float, lon: float, within_km: float) -> tuple[int, float] | None:

@@ -31,6 +31,9 @@ _SHAPES = str.maketrans("01i58", "ollsb")
 
 HitKind = Literal["exact", "within", "fuzzy"]
 
+TABLE = "brands.bin.gz"
+_OTHER_NAME_SCORE = 0.9
+
 
 @dataclass(frozen=True, slots=True)
 class Brand:
@@ -75,10 +78,6 @@ class BrandHit:
     def except_countries(self) -> frozenset[str]:
         """The exceptions of a worldwide brand."""
         return self.brand.except_countries
-
-
-TABLE = "brands.bin.gz"
-_OTHER_NAME_SCORE = 0.9
 
 
 class BrandRow(NamedTuple):

@@ -14,6 +14,35 @@ from geosleuth.geo import LatLon
 from geosleuth.names import country_code
 from geosleuth.support.errors import BadInput, DataFault
 
+DrivingSide = Literal["left", "right"]
+SpeedUnit = Literal["km/h", "mph"]
+_QUOTED_CHARS = 60
+COUNTRIES_OF_THE_WORLD = 250
+"""How many codes a clue chooses from; only affects the scale of `Evidence.specificity`."""
+ROWS, COLUMNS, BAND_ROWS = 6480, 12960, 12
+CELLS_PER_DEGREE = 36
+BANDS = ROWS // BAND_ROWS
+CACHED_BANDS = 128
+"""How many decompressed bands are cached, 155 kB each."""
+CODES = (
+    "Af", "Am", "As", "Aw", "BSh", "BSk", "BWh", "BWk", "Cfa", "Cfb", "Cfc", "Csa", "Csb", "Csc", "Cwa", "Cwb",
+    "Cwc", "Dfa", "Dfb", "Dfc", "Dfd", "Dsa", "Dsb", "Dsc", "Dsd", "Dwa", "Dwb", "Dwc", "Dwd", "EF", "ET",
+)  # fmt: skip
+"""Classes in the order of their numbers in the grid, which begin at 1; the next number is sea."""
+_GROUPS = {"A": "tropical", "B": "dry", "C": "temperate", "D": "continental", "E": "polar"}
+_RAIN = {"f": "no dry season", "m": "monsoon", "s": "dry summer", "w": "dry winter"}
+_HEAT = {"a": "hot summer", "b": "warm summer", "c": "cold summer", "d": "very cold winter"}
+_DRY = {"S": "steppe", "W": "desert"}
+_DRY_HEAT = {"h": "hot", "k": "cold"}
+_WHOLE = {
+    "Af": "tropical, rainforest",
+    "Am": "tropical, monsoon",
+    "As": "tropical savanna, dry summer",
+    "Aw": "tropical savanna, dry winter",
+    "EF": "polar, ice cap",
+    "ET": "polar, tundra",
+}
+
 
 def read_bytes(name: str) -> bytes:
     """Return the bytes of a file that ships with the package.
@@ -40,12 +69,6 @@ def read_json(name: str) -> Any:
         return msgspec.json.decode(gzip.decompress(read_bytes(name)))
     except (OSError, EOFError, msgspec.DecodeError, zlib.error) as error:
         raise DataFault(f"a table of the atlas is damaged: {name}") from error
-
-
-DrivingSide = Literal["left", "right"]
-SpeedUnit = Literal["km/h", "mph"]
-
-_QUOTED_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +251,6 @@ def _country(
     )
 
 
-COUNTRIES_OF_THE_WORLD = 250
-"""How many codes a clue chooses from; only affects the scale of `Evidence.specificity`."""
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The countries that a clue points to.
@@ -283,33 +302,6 @@ def weighted_shares(weights: Mapping[str, float]) -> dict[str, float]:
     total = sum(weight for weight in weights.values() if weight > 0)
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
     return {code: weight / total for code, weight in ranked if weight > 0}
-
-
-ROWS, COLUMNS, BAND_ROWS = 6480, 12960, 12
-CELLS_PER_DEGREE = 36
-BANDS = ROWS // BAND_ROWS
-CACHED_BANDS = 128
-"""How many decompressed bands are cached, 155 kB each."""
-
-CODES = (
-    "Af", "Am", "As", "Aw", "BSh", "BSk", "BWh", "BWk", "Cfa", "Cfb", "Cfc", "Csa", "Csb", "Csc", "Cwa", "Cwb",
-    "Cwc", "Dfa", "Dfb", "Dfc", "Dfd", "Dsa", "Dsb", "Dsc", "Dsd", "Dwa", "Dwb", "Dwc", "Dwd", "EF", "ET",
-)  # fmt: skip
-"""Classes in the order of their numbers in the grid, which begin at 1; the next number is sea."""
-
-_GROUPS = {"A": "tropical", "B": "dry", "C": "temperate", "D": "continental", "E": "polar"}
-_RAIN = {"f": "no dry season", "m": "monsoon", "s": "dry summer", "w": "dry winter"}
-_HEAT = {"a": "hot summer", "b": "warm summer", "c": "cold summer", "d": "very cold winter"}
-_DRY = {"S": "steppe", "W": "desert"}
-_DRY_HEAT = {"h": "hot", "k": "cold"}
-_WHOLE = {
-    "Af": "tropical, rainforest",
-    "Am": "tropical, monsoon",
-    "As": "tropical savanna, dry summer",
-    "Aw": "tropical savanna, dry winter",
-    "EF": "polar, ice cap",
-    "ET": "polar, tundra",
-}
 
 
 @dataclass(frozen=True, slots=True)

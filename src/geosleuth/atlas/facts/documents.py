@@ -61,6 +61,15 @@ _STOP_WORDS = frozenset({
 _connections = threading.local()
 _building = threading.Lock()
 
+MAX_ARTICLE_BYTES = 1 << 20
+MAX_ARTICLE_CHARS = 100_000
+SNIPPET_CHARS = 400
+_ZIM_WORD = re.compile(r"\w+")
+_INVISIBLE_TAGS = frozenset({"script", "style", "head", "template", "noscript", "svg", "math"})
+_BLOCK_TAGS = frozenset(
+    {"p", "div", "li", "br", "tr", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "section", "table"}
+)
+
 
 def search_documents(query: str, limit: int = 10, folder: Path | None = None) -> list[Document]:
     """Return the passages that match a query, best first; an empty query has none.
@@ -260,17 +269,6 @@ def describe(country: CountryFacts) -> str:
         f"{road}, distances in {country.distance_unit}",
     ]
     return ". ".join(sentences) + "."
-
-
-MAX_ARTICLE_BYTES = 1 << 20
-MAX_ARTICLE_CHARS = 100_000
-SNIPPET_CHARS = 400
-
-_ZIM_WORD = re.compile(r"\w+")
-_INVISIBLE_TAGS = frozenset({"script", "style", "head", "template", "noscript", "svg", "math"})
-_BLOCK_TAGS = frozenset(
-    {"p", "div", "li", "br", "tr", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "section", "table"}
-)
 
 
 class ZimDocuments:

@@ -23,6 +23,14 @@ _HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:[^/@\s]*@)?([^/:?#\s]*)", re.I
 _NUMBERS = re.compile(r"[\d\s.,'’]+")
 _POSTCODE_SEPARATORS = re.compile(r"[\s-]+")
 
+MAX_PHONE_CHARS = 60
+"""Longer texts are cut: no number is that long, even with an extension and words around it."""
+_KINDS = {
+    0: "fixed line", 1: "mobile", 2: "fixed line or mobile", 3: "toll free", 4: "premium rate", 5: "shared cost",
+    6: "internet telephone", 7: "personal", 8: "pager", 9: "universal access", 10: "voicemail",
+}  # fmt: skip
+"""`phonenumbers.PhoneNumberType` in words."""
+
 
 def by_tld(address: str) -> Evidence:
     """Return the countries of a top-level domain, given alone (``.mc``) or in a web or mail address."""
@@ -207,16 +215,6 @@ def _by_people(codes: Iterable[str]) -> dict[str, float]:
     if not any(known[code].population for code in codes):
         return equal_shares(codes)
     return weighted_shares({code: max(known[code].population, 1) for code in codes})
-
-
-MAX_PHONE_CHARS = 60
-"""Longer texts are cut: no number is that long, even with an extension and words around it."""
-
-_KINDS = {
-    0: "fixed line", 1: "mobile", 2: "fixed line or mobile", 3: "toll free", 4: "premium rate", 5: "shared cost",
-    6: "internet telephone", 7: "personal", 8: "pager", 9: "universal access", 10: "voicemail",
-}  # fmt: skip
-"""`phonenumbers.PhoneNumberType` in words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,6 @@ from typing import NamedTuple
 
 from .countries import Evidence, all_countries, weighted_shares
 
-
-class RoadScheme(NamedTuple):
-    """A pattern, the ISO codes of the countries that use it, and the class of such roads."""
-
-    pattern: str
-    countries: str
-    meaning: str
-
-
 _BRAZIL = "AC AL AP AM BA CE DF ES GO MA MT MS MG PA PB PR PE PI RJ RN RS RO RR SC SP SE TO".replace(" ", "|")
 _US = (
     "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
@@ -32,6 +23,50 @@ _SPAIN = (
     "AC|AG|AL|AS|AV|AB|BI|BU|BA|CA|CC|CL|CM|CO|CR|CS|CU|CV|EX|GC|GI|GP|GR|GU|HU|JA|JV|LE|LR|LU|MA|MU|NA|OU|PM|PO|SA|SE|"
     "SG|SO|TE|TF|TO|VA|VG|ZA"
 )
+E_ROUTES = {
+    1: "IE PT ES", 3: "FR", 4: "SE FI", 5: "FR ES", 6: "SE NO", 7: "FR ES", 8: "NO FI", 9: "FR ES", 10: "NO SE",
+    11: "FR", 12: "NO SE FI", 14: "NO SE", 15: "FR ES", 16: "NO SE", 17: "FR BE", 18: "NO SE FI RU", 19: "NL BE FR",
+    20: "IE DK SE EE RU", 21: "FR CH", 22: "NL DE SE LV RU", 23: "FR CH", 25: "NL BE LU FR CH IT", 26: "DE",
+    27: "CH IT FR", 28: "DE PL BY LT RU", 29: "DE LU FR", 30: "IE NL DE PL BY RU KZ", 31: "NL DE", 33: "IT",
+    34: "BE NL DE", 35: "NL DE CH IT", 36: "DE PL", 37: "DE", 39: "NO DK", 40: "FR BE DE PL UA RU KZ UZ TM KG",
+    41: "DE CH", 42: "FR BE DE", 43: "DE AT CH", 44: "FR LU DE", 45: "NO FI SE DK DE AT IT", 46: "FR BE",
+    47: "SE DK DE", 48: "DE CZ", 49: "DE CZ AT", 50: "FR DE CZ SK UA RU", 51: "DE", 52: "FR DE AT", 53: "CZ DE",
+    54: "FR CH DE", 55: "SE DK DE CZ AT IT GR", 56: "DE AT", 57: "AT SI", 58: "AT SK UA RO MD RU",
+    59: "CZ AT SI HR", 60: "FR CH AT DE HU RO UA GE AZ TM UZ TJ KG", 61: "AT SI IT HR", 62: "FR CH IT", 63: "FI",
+    64: "IT", 65: "SE PL CZ SK HU HR BA ME RS XK MK GR", 66: "IT AT HU", 67: "FI EE LV LT PL CZ", 68: "HU RO",
+    69: "NO", 70: "ES FR IT SI HR RS RO BG TR GE", 71: "SK HU HR BA", 72: "FR", 73: "HU HR BA", 74: "FR IT",
+    75: "NO FI PL CZ SK HU RS MK GR", 76: "IT", 77: "RU EE LV LT PL SK HU", 78: "IT", 79: "HU RO BG GR",
+    80: "PT ES FR IT HR ME XK RS BG TR", 81: "UA RO", 82: "PT ES", 83: "BG", 84: "TR", 85: "LT BY UA RO BG GR",
+    86: "GR", 87: "UA RO BG TR", 88: "TR", 89: "TR", 90: "PT ES IT GR TR", 91: "TR", 92: "GR", 94: "GR",
+    95: "RU BY UA TR", 96: "TR", 97: "UA RU GE TR", 98: "TR", 99: "TR", 101: "UA RU", 105: "RU NO", 117: "RU GE AM",
+    119: "RU AZ", 125: "RU KZ KG",
+}  # fmt: skip
+"""Countries that an E road runs through. Source: annex I of UNECE's AGR (European Agreement on Main International
+Traffic Arteries). Most three-digit branches are left out, and so is Britain, whose signs do not show E roads."""
+E_COUNTRIES = (
+    "AL AM AT AZ BA BE BG BY CH CY CZ DE DK EE ES FI FR GE GR HR HU IE IT KG KZ LT LU LV MD ME MK NL NO PL PT RO RS RU "
+    "SE SI SK TJ TM TR UA UZ XK"
+)
+"""Countries with E roads; Britain has them officially but not on its signs."""
+MAX_ROAD_CHARS = 40
+_LOOKALIKES = str.maketrans("АВЕКМНОРСТХЕ", "ABEKMHOPCTXE")
+"""Maps Cyrillic capitals to Latin letters of the same shape, so that М-4 on a Russian sign and M4 are the same."""
+_WORDS = (
+    (re.compile(r"^(?:INTERSTATE)(?=\d)"), "I"),
+    (re.compile(r"^(?:HIGHWAY|HIGHWAYNO\.?)(?=\d)"), "HWY"),
+    (re.compile(r"^(?:ROUTENATIONALE|RUTANACIONAL|NATIONALE)(?=\d)"), "RN"),
+    (re.compile(r"^(?:STATEHIGHWAY)(?=\d)"), "SH"),
+    (re.compile(r"^(?:NATIONALHIGHWAY)(?=\d)"), "NH"),
+)
+
+
+class RoadScheme(NamedTuple):
+    """A pattern, the ISO codes of the countries that use it, and the class of such roads."""
+
+    pattern: str
+    countries: str
+    meaning: str
+
 
 SCHEMES = (
     RoadScheme(
@@ -140,47 +175,6 @@ SCHEMES = (
     ),
     RoadScheme(r"כביש\d{1,4}", "IL", "numbered highway"),
     RoadScheme(r"ทล\.?\d{1,4}|ทางหลวง(?:หมายเลข)?\d{1,4}", "TH", "national highway"),
-)
-
-E_ROUTES = {
-    1: "IE PT ES", 3: "FR", 4: "SE FI", 5: "FR ES", 6: "SE NO", 7: "FR ES", 8: "NO FI", 9: "FR ES", 10: "NO SE",
-    11: "FR", 12: "NO SE FI", 14: "NO SE", 15: "FR ES", 16: "NO SE", 17: "FR BE", 18: "NO SE FI RU", 19: "NL BE FR",
-    20: "IE DK SE EE RU", 21: "FR CH", 22: "NL DE SE LV RU", 23: "FR CH", 25: "NL BE LU FR CH IT", 26: "DE",
-    27: "CH IT FR", 28: "DE PL BY LT RU", 29: "DE LU FR", 30: "IE NL DE PL BY RU KZ", 31: "NL DE", 33: "IT",
-    34: "BE NL DE", 35: "NL DE CH IT", 36: "DE PL", 37: "DE", 39: "NO DK", 40: "FR BE DE PL UA RU KZ UZ TM KG",
-    41: "DE CH", 42: "FR BE DE", 43: "DE AT CH", 44: "FR LU DE", 45: "NO FI SE DK DE AT IT", 46: "FR BE",
-    47: "SE DK DE", 48: "DE CZ", 49: "DE CZ AT", 50: "FR DE CZ SK UA RU", 51: "DE", 52: "FR DE AT", 53: "CZ DE",
-    54: "FR CH DE", 55: "SE DK DE CZ AT IT GR", 56: "DE AT", 57: "AT SI", 58: "AT SK UA RO MD RU",
-    59: "CZ AT SI HR", 60: "FR CH AT DE HU RO UA GE AZ TM UZ TJ KG", 61: "AT SI IT HR", 62: "FR CH IT", 63: "FI",
-    64: "IT", 65: "SE PL CZ SK HU HR BA ME RS XK MK GR", 66: "IT AT HU", 67: "FI EE LV LT PL CZ", 68: "HU RO",
-    69: "NO", 70: "ES FR IT SI HR RS RO BG TR GE", 71: "SK HU HR BA", 72: "FR", 73: "HU HR BA", 74: "FR IT",
-    75: "NO FI PL CZ SK HU RS MK GR", 76: "IT", 77: "RU EE LV LT PL SK HU", 78: "IT", 79: "HU RO BG GR",
-    80: "PT ES FR IT HR ME XK RS BG TR", 81: "UA RO", 82: "PT ES", 83: "BG", 84: "TR", 85: "LT BY UA RO BG GR",
-    86: "GR", 87: "UA RO BG TR", 88: "TR", 89: "TR", 90: "PT ES IT GR TR", 91: "TR", 92: "GR", 94: "GR",
-    95: "RU BY UA TR", 96: "TR", 97: "UA RU GE TR", 98: "TR", 99: "TR", 101: "UA RU", 105: "RU NO", 117: "RU GE AM",
-    119: "RU AZ", 125: "RU KZ KG",
-}  # fmt: skip
-"""Countries that an E road runs through. Source: annex I of UNECE's AGR (European Agreement on Main International
-Traffic Arteries). Most three-digit branches are left out, and so is Britain, whose signs do not show E roads."""
-
-E_COUNTRIES = (
-    "AL AM AT AZ BA BE BG BY CH CY CZ DE DK EE ES FI FR GE GR HR HU IE IT KG KZ LT LU LV MD ME MK NL NO PL PT RO RS RU "
-    "SE SI SK TJ TM TR UA UZ XK"
-)
-"""Countries with E roads; Britain has them officially but not on its signs."""
-
-
-MAX_ROAD_CHARS = 40
-
-_LOOKALIKES = str.maketrans("АВЕКМНОРСТХЕ", "ABEKMHOPCTXE")
-"""Maps Cyrillic capitals to Latin letters of the same shape, so that М-4 on a Russian sign and M4 are the same."""
-
-_WORDS = (
-    (re.compile(r"^(?:INTERSTATE)(?=\d)"), "I"),
-    (re.compile(r"^(?:HIGHWAY|HIGHWAYNO\.?)(?=\d)"), "HWY"),
-    (re.compile(r"^(?:ROUTENATIONALE|RUTANACIONAL|NATIONALE)(?=\d)"), "RN"),
-    (re.compile(r"^(?:STATEHIGHWAY)(?=\d)"), "SH"),
-    (re.compile(r"^(?:NATIONALHIGHWAY)(?=\d)"), "NH"),
 )
 
 

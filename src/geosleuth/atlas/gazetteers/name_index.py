@@ -78,6 +78,10 @@ _GENERIC: Final = frozenset(
 )  # fmt: skip
 """Generic words, which a name may have or lack."""
 
+_KIND_WORDS: Final = frozenset(
+    {"lake", "l", "lac", "lago", "loch", "mount", "mt", "monte", "river", "reservoir", "peak", "volcano"}
+)
+
 
 def keys_of(text: str) -> tuple[str, ...]:
     """Return the keys of a name: its folded form and, for other scripts, its folded transliteration to Latin."""
@@ -89,11 +93,6 @@ def keys_of(text: str) -> tuple[str, ...]:
         return (key,) if key else ()
     spelled = fold_once(anyascii(text))
     return tuple(dict.fromkeys(name_key for name_key in (key, spelled) if name_key))
-
-
-_KIND_WORDS: Final = frozenset(
-    {"lake", "l", "lac", "lago", "loch", "mount", "mt", "monte", "river", "reservoir", "peak", "volcano"}
-)
 
 
 def without_kind(key: str) -> str | None:

@@ -45,6 +45,11 @@ _KINDS_OF_CATEGORY: Final[dict[str, tuple[str, ...]]] = {
     "station": ("railway",), "headland": ("cape",), "ocean": ("ocean", "sea"), "sea": ("sea", "ocean"),
 }  # fmt: skip
 
+_LABELLED: Final = frozenset(
+    {"peak", "range", "volcano", "island", "island group", "lake", "reservoir", "river", "park", "bay", "cape",
+     "glacier", "waterfall", "desert", "valley", "pass", "gulf", "strait", "sea", "peninsula"}
+)  # fmt: skip
+
 
 class Gazetteers:
     """Queries all gazetteers in a folder."""
@@ -124,12 +129,6 @@ class Gazetteers:
             except DamagedRegion as error:
                 _log.warning("%s", error)
         return hits
-
-
-_LABELLED: Final = frozenset(
-    {"peak", "range", "volcano", "island", "island group", "lake", "reservoir", "river", "park", "bay", "cape",
-     "glacier", "waterfall", "desert", "valley", "pass", "gulf", "strait", "sea", "peninsula"}
-)  # fmt: skip
 
 
 def _around(gazetteer: OpenRegion, point: LatLon, radius_m: float, category: str | None) -> list[Hit]:

@@ -19,6 +19,14 @@ Geometries = npt.NDArray[np.object_]
 _ROUND_FROM_PX = 4  # narrower strokes look the same without round joints
 _SHARP_COSINE = 0.985  # a bend of some ten degrees
 
+_PNG_COMPRESS_LEVEL = 3  # from 4 on, zlib takes twice as long for a map and saves nothing
+TILE_PX = 256
+MAX_LAT_DEG = 85.05112877980659  # where the Web Mercator plane ends, as high as it is wide
+MAX_ZOOM = 20
+MAX_SIZE_PX = 2048
+METRES_ROUND_THE_EQUATOR = 40_075_016.686
+Pixels = npt.NDArray[np.float64]
+
 
 @dataclass(frozen=True, slots=True)
 class Paths:
@@ -171,23 +179,11 @@ class Canvas:
                 self._draw.line(ring, fill=edge, width=1)
 
 
-_PNG_COMPRESS_LEVEL = 3  # from 4 on, zlib takes twice as long for a map and saves nothing
-
-
 def to_png(image: Image.Image) -> bytes:
     """Return the image as PNG; the same image gives the same bytes."""
     out = io.BytesIO()
     image.save(out, "PNG", compress_level=_PNG_COMPRESS_LEVEL)
     return out.getvalue()
-
-
-TILE_PX = 256
-MAX_LAT_DEG = 85.05112877980659  # where the Web Mercator plane ends, as high as it is wide
-MAX_ZOOM = 20
-MAX_SIZE_PX = 2048
-METRES_ROUND_THE_EQUATOR = 40_075_016.686
-
-Pixels = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

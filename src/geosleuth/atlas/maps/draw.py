@@ -37,6 +37,19 @@ _TOWN_SHIFTS_PX = (16, -16, -38)  # a pin often stands right where a town's name
 _COUNTRY_STYLE = LabelStyle(12, style.COUNTRY_INK, bold=True)
 _MINOR_PLACE = LabelStyle(11, style.INK)
 
+MAX_MARKERS = 500
+_GAZETTEERS_TO_ZOOM = 10.0
+PIN_HEIGHT_PX = 26
+_PIN_RADIUS_PX = 8
+_OVERSIZE = 4
+_PANEL = (255, 255, 255, 190)
+Outlines = Callable[[Box, float], Iterable[tuple[shapely.Geometry, str, str]]]
+"""Returns the world's shapes inside a box at a zoom: geometry (x = longitude), kind, name.
+
+Kinds are "land" and "country" (filled as land), "lake" (as water) and "region" (only its edge is drawn)."""
+PlaceLabels = Callable[[Box, float], Iterable[tuple[LatLon, str, int]]]
+"""Returns the places to label inside a box at a zoom: point, name, rank from 1 (a city of millions) to 8."""
+
 
 def name_countries(labels: Labels, view: View, countries: Sequence[tuple[shapely.Geometry, str]]) -> None:
     """Label the countries that fill a fair part of a wide view, the largest first."""
@@ -132,14 +145,6 @@ def _name_pois(labels: Labels, view: View, parts: Sequence[Part]) -> None:
                 shown += labels.dotted(x, y, [poi.name], LabelStyle(11, ink))
             if shown >= max_pois:
                 break
-
-
-MAX_MARKERS = 500
-_GAZETTEERS_TO_ZOOM = 10.0
-PIN_HEIGHT_PX = 26
-_PIN_RADIUS_PX = 8
-_OVERSIZE = 4
-_PANEL = (255, 255, 255, 190)
 
 
 def check_markers(markers: Sequence[Marker]) -> None:
@@ -242,15 +247,6 @@ def _colour(text: str) -> tuple[int, int, int]:
     except ValueError:
         raise BadInput(f"{text[:40]!r} is not a colour; use one such as #c4002f or red") from None
     return red, green, blue
-
-
-Outlines = Callable[[Box, float], Iterable[tuple[shapely.Geometry, str, str]]]
-"""Returns the world's shapes inside a box at a zoom: geometry (x = longitude), kind, name.
-
-Kinds are "land" and "country" (filled as land), "lake" (as water) and "region" (only its edge is drawn)."""
-
-PlaceLabels = Callable[[Box, float], Iterable[tuple[LatLon, str, int]]]
-"""Returns the places to label inside a box at a zoom: point, name, rank from 1 (a city of millions) to 8."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,14 @@ _JOINERS = "\u200c\u200d"  # zero-width; they control whether the letters around
 _LOCK = threading.Lock()
 """FreeType fonts must not be used by two threads at once."""
 
+_GAP_PX = 3
+_STREET_STEP_PX = 10.0
+_MAX_TRIES_PER_LINE = 5
+_SAME_NAME_APART_PX = 280.0
+_MIN_LETTER_WIDTH = 0.3  # width of a narrow letter relative to its size: saves measuring names that can't fit
+_MIN_STRAIGHTNESS = 0.985  # chord of the stretch under a name, relative to the stretch's length
+Rectangle = tuple[float, float, float, float]
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -220,16 +228,6 @@ def _coverage() -> dict[str, tuple[bool, frozenset[int]]]:
         )
         coverage[name] = (bool(entry["shaped"]), frozenset(codes))
     return coverage
-
-
-_GAP_PX = 3
-_STREET_STEP_PX = 10.0
-_MAX_TRIES_PER_LINE = 5
-_SAME_NAME_APART_PX = 280.0
-_MIN_LETTER_WIDTH = 0.3  # width of a narrow letter relative to its size: saves measuring names that can't fit
-_MIN_STRAIGHTNESS = 0.985  # chord of the stretch under a name, relative to the stretch's length
-
-Rectangle = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)

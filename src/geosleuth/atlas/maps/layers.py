@@ -27,6 +27,57 @@ _COAST_TOLERANCE_PX = 0.4  # finer detail of a coast can't be seen
 
 Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
 
+MARGIN_PX = 48
+MAX_SHAPES = 60_000
+MAX_POIS = 300
+_POINT_DEG = 5e-5  # the R-tree stores 32-bit numbers, rounded outwards, so the box of a point has a size
+_MIN_AREA_PX = 1.5  # areas less than this across are not read
+_MIN_AREA_FAR_OUT_PX = 3.5  # the same at zooms where there are tens of thousands
+_MAX_REACH_PX = 4 * 2048  # Pillow visits every pixel of a thin line, seen or not, so longer shapes are clipped
+_SLACK_DEG = 0.2  # extracts hold ways whole, so their shapes reach beyond their bounds
+_IN_BOX = "box.west <= :east AND box.east >= :west AND box.south <= :north AND box.north >= :south"
+_SHOWN_AT_ZOOM = """(shape.layer = 'coast'
+       OR (shape.layer = 'road' AND shape.rank <= :road)
+       OR (shape.layer = 'rail' AND shape.rank <= :rail)
+       OR (shape.layer = 'water' AND shape.rank <= :water)
+       OR (shape.layer = 'place' AND shape.rank <= :place)
+       OR ({size} > :area AND ((shape.layer = 'building' AND :building) OR (shape.layer = 'landuse' AND :landuse)
+                               OR (shape.layer = 'green' AND :green))))"""
+# A row of a region file holds many shapes of similar size; the largest come first.
+_LAYERS_SQL = f"""
+SELECT shape.layer, shape.rank, shape.shapes FROM shape_box AS box JOIN shape ON shape.id = box.id
+WHERE {_IN_BOX} AND (shape.size > :line OR shape.size < {_POINT_DEG}) AND {_SHOWN_AT_ZOOM.format(size="shape.size")}
+ORDER BY shape.size DESC, shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608  # only our own numbers are put in
+_COAST_SQL = f"""
+SELECT shape.layer, shape.rank, shape.shapes FROM shape_box AS box JOIN shape ON shape.id = box.id
+WHERE {_IN_BOX} AND shape.layer = 'coast' ORDER BY shape.size DESC, shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
+_POIS_SQL = f"""
+SELECT feature.lat / 1e7, feature.lon / 1e7, feature.name, kind.kind
+FROM feature_box AS box JOIN feature
+    ON feature.id BETWEEN CASE WHEN box.id < 0 THEN -box.id ELSE box.id * {FEATURE_BLOCK} + 1 END
+                  AND CASE WHEN box.id < 0 THEN -box.id ELSE (box.id + 1) * {FEATURE_BLOCK} END
+JOIN kind ON kind.id = feature.kind
+WHERE {_IN_BOX} AND feature.name <> ''
+  AND feature.lat BETWEEN :south * 1e7 AND :north * 1e7 AND feature.lon BETWEEN :west * 1e7 AND :east * 1e7
+ORDER BY feature.rank DESC, feature.id LIMIT {4 * MAX_POIS}"""  # noqa: S608
+# A gazetteer has one row for each shape.
+_GAZETTEER_LAYERS_SQL = f"""
+SELECT shape.layer, shape.rank, shape.name, shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
+WHERE {_IN_BOX}
+  -- tests the box alone, which saves reading the shape: long enough to see, or a point
+  AND (box.east - box.west > :line OR box.north - box.south > :line
+       OR (box.east - box.west < {_POINT_DEG} AND box.north - box.south < {_POINT_DEG}))
+  AND {_SHOWN_AT_ZOOM.format(size="max(box.east - box.west, box.north - box.south)")}
+ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
+_GAZETTEER_COAST_SQL = f"""
+SELECT shape.layer, shape.rank, shape.name, shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
+WHERE {_IN_BOX} AND shape.layer = 'coast' ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
+IntArray = npt.NDArray[np.int64]
+_COAST_FROM_ZOOM = 8.5  # wider views use the outlines, which are made for them
+_BORDERS_TO_ZOOM = 11.5  # outlines are too coarse to show borders in closer views
+_WIDER_FRAMES = (4, 16)  # times the size of the view, searched for a coast if none is in view
+NamedShape = tuple[shapely.Geometry, str]
+
 
 @dataclass(frozen=True, slots=True)
 class LandAndSea:
@@ -122,58 +173,6 @@ def _votes(lines: Geometries, faces: Geometries) -> npt.NDArray[np.float64]:
         which, face = tree.query(shapely.points(probes), predicate="intersects")
         np.add.at(votes, face, sign * length[which])
     return votes
-
-
-MARGIN_PX = 48
-MAX_SHAPES = 60_000
-MAX_POIS = 300
-_POINT_DEG = 5e-5  # the R-tree stores 32-bit numbers, rounded outwards, so the box of a point has a size
-_MIN_AREA_PX = 1.5  # areas less than this across are not read
-_MIN_AREA_FAR_OUT_PX = 3.5  # the same at zooms where there are tens of thousands
-_MAX_REACH_PX = 4 * 2048  # Pillow visits every pixel of a thin line, seen or not, so longer shapes are clipped
-
-_SLACK_DEG = 0.2  # extracts hold ways whole, so their shapes reach beyond their bounds
-
-_IN_BOX = "box.west <= :east AND box.east >= :west AND box.south <= :north AND box.north >= :south"
-_SHOWN_AT_ZOOM = """(shape.layer = 'coast'
-       OR (shape.layer = 'road' AND shape.rank <= :road)
-       OR (shape.layer = 'rail' AND shape.rank <= :rail)
-       OR (shape.layer = 'water' AND shape.rank <= :water)
-       OR (shape.layer = 'place' AND shape.rank <= :place)
-       OR ({size} > :area AND ((shape.layer = 'building' AND :building) OR (shape.layer = 'landuse' AND :landuse)
-                               OR (shape.layer = 'green' AND :green))))"""
-# A row of a region file holds many shapes of similar size; the largest come first.
-_LAYERS_SQL = f"""
-SELECT shape.layer, shape.rank, shape.shapes FROM shape_box AS box JOIN shape ON shape.id = box.id
-WHERE {_IN_BOX} AND (shape.size > :line OR shape.size < {_POINT_DEG}) AND {_SHOWN_AT_ZOOM.format(size="shape.size")}
-ORDER BY shape.size DESC, shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608  # only our own numbers are put in
-_COAST_SQL = f"""
-SELECT shape.layer, shape.rank, shape.shapes FROM shape_box AS box JOIN shape ON shape.id = box.id
-WHERE {_IN_BOX} AND shape.layer = 'coast' ORDER BY shape.size DESC, shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
-_POIS_SQL = f"""
-SELECT feature.lat / 1e7, feature.lon / 1e7, feature.name, kind.kind
-FROM feature_box AS box JOIN feature
-    ON feature.id BETWEEN CASE WHEN box.id < 0 THEN -box.id ELSE box.id * {FEATURE_BLOCK} + 1 END
-                  AND CASE WHEN box.id < 0 THEN -box.id ELSE (box.id + 1) * {FEATURE_BLOCK} END
-JOIN kind ON kind.id = feature.kind
-WHERE {_IN_BOX} AND feature.name <> ''
-  AND feature.lat BETWEEN :south * 1e7 AND :north * 1e7 AND feature.lon BETWEEN :west * 1e7 AND :east * 1e7
-ORDER BY feature.rank DESC, feature.id LIMIT {4 * MAX_POIS}"""  # noqa: S608
-
-# A gazetteer has one row for each shape.
-_GAZETTEER_LAYERS_SQL = f"""
-SELECT shape.layer, shape.rank, shape.name, shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
-WHERE {_IN_BOX}
-  -- tests the box alone, which saves reading the shape: long enough to see, or a point
-  AND (box.east - box.west > :line OR box.north - box.south > :line
-       OR (box.east - box.west < {_POINT_DEG} AND box.north - box.south < {_POINT_DEG}))
-  AND {_SHOWN_AT_ZOOM.format(size="max(box.east - box.west, box.north - box.south)")}
-ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
-_GAZETTEER_COAST_SQL = f"""
-SELECT shape.layer, shape.rank, shape.name, shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
-WHERE {_IN_BOX} AND shape.layer = 'coast' ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
-
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,12 +386,6 @@ def _bounds(text: str) -> tuple[float, float, float, float] | None:
     except ValueError:
         return None
     return (south, west, north, east) if is_valid(south, west) and is_valid(north, east) else None
-
-
-_COAST_FROM_ZOOM = 8.5  # wider views use the outlines, which are made for them
-_BORDERS_TO_ZOOM = 11.5  # outlines are too coarse to show borders in closer views
-_WIDER_FRAMES = (4, 16)  # times the size of the view, searched for a coast if none is in view
-NamedShape = tuple[shapely.Geometry, str]
 
 
 def paint_ground(

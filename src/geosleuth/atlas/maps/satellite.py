@@ -32,6 +32,15 @@ _NO_COMPRESSION, _GZIP = 1, 2
 _VECTOR_TILES = 1
 _MAX_DEPTH = 4
 
+NO_SOURCE = "satellite needs a tile source: set GEOSLEUTH_TILES to an MBTiles or PMTiles file, or to an XYZ address"
+MAX_TILES = 400
+_MAX_ZOOMS_UP = 8
+_MAX_TILE_SIDE_PX = 2048
+_MISSING_TILE_COLOUR = "#8f9499"
+_MAX_CONCURRENT = 4
+Key = tuple[int, int, int]  # zoom, column, row from the north
+FetchTile = Callable[[int, int, int], Awaitable[bytes | None]]
+
 
 class Tiles(Protocol):
     """A source of tiles. Rows count from the north, as in tile URLs."""
@@ -235,17 +244,6 @@ def _find_entry(entries: list[tuple[int, int, int, int]], tile_id: int) -> tuple
     """Return the last entry that begins at or before a tile."""
     at = bisect_right(entries, tile_id, key=lambda entry: entry[0]) - 1
     return entries[at] if at >= 0 else None
-
-
-NO_SOURCE = "satellite needs a tile source: set GEOSLEUTH_TILES to an MBTiles or PMTiles file, or to an XYZ address"
-MAX_TILES = 400
-_MAX_ZOOMS_UP = 8
-_MAX_TILE_SIDE_PX = 2048
-_MISSING_TILE_COLOUR = "#8f9499"
-_MAX_CONCURRENT = 4
-
-Key = tuple[int, int, int]  # zoom, column, row from the north
-FetchTile = Callable[[int, int, int], Awaitable[bytes | None]]
 
 
 def satellite(

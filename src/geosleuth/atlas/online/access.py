@@ -26,6 +26,61 @@ from geosleuth.support.net import host_of, plain_host
 
 MEBIBYTE = 1 << 20
 
+Address = IPv4Address | IPv6Address
+_SPECIAL_4: Final = tuple(
+    IPv4Network(text)
+    for text in (
+        "0.0.0.0/8",  # this network
+        "10.0.0.0/8",
+        "100.64.0.0/10",  # behind a provider's NAT; metadata of Alibaba Cloud
+        "127.0.0.0/8",
+        "168.63.129.16/32",  # the host of a machine in Azure
+        "169.254.0.0/16",  # link-local; metadata of most clouds
+        "172.16.0.0/12",
+        "192.0.0.0/24",  # protocol assignments; metadata of Oracle Cloud
+        "192.0.2.0/24",  # documentation
+        "192.31.196.0/24",  # AS112
+        "192.52.193.0/24",  # multicast tunnels
+        "192.88.99.0/24",  # 6to4 relays
+        "192.168.0.0/16",
+        "192.175.48.0/24",  # AS112
+        "198.18.0.0/15",  # benchmarks
+        "198.51.100.0/24",  # documentation
+        "203.0.113.0/24",  # documentation
+        "224.0.0.0/4",  # multicast
+        "240.0.0.0/4",  # reserved, and broadcast
+    )
+)
+# Everything outside 2000::/3 is not public either: mapped, compatible and translated IPv4 addresses, NAT64 with a local
+# prefix, discard-only, segment routing, unique local, link-local, site-local, multicast.
+_GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
+_SPECIAL_6: Final = tuple(
+    IPv6Network(text)
+    for text in (
+        "2001::/23",  # protocol assignments, Teredo among them
+        "2001:db8::/32",  # documentation
+        "2002::/16",  # 6to4
+        "2620:4f:8000::/48",  # AS112
+        "3fff::/20",  # documentation
+    )
+)
+_MAPPED: Final = IPv6Network("::ffff:0:0/96")
+_NAT64: Final = IPv6Network("64:ff9b::/96")
+_HOME_4: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
+_HOME_6: Final = (IPv6Network("::1/128"), IPv6Network("fc00::/7"))
+# Cloud metadata services, which hand out a machine's credentials; the IPv4 ones lie outside the private networks above.
+_METADATA_6: Final = tuple(
+    IPv6Network(text)
+    for text in (
+        "fd00:ec2::/32",  # Amazon
+        "fd20:ce::/32",  # Google
+        "fd00:c1::/32",  # Oracle
+        "fd00:42::/32",  # Scaleway
+        "fd00:a9fe:a9fe::/48",  # Akamai
+    )
+)
+HIDDEN = "[key]"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TileSource:
@@ -143,63 +198,6 @@ class OnlineSettings:
             object.__setattr__(self, name, frozenset(plain_host(host) for host in getattr(self, name)))
 
 
-Address = IPv4Address | IPv6Address
-
-_SPECIAL_4: Final = tuple(
-    IPv4Network(text)
-    for text in (
-        "0.0.0.0/8",  # this network
-        "10.0.0.0/8",
-        "100.64.0.0/10",  # behind a provider's NAT; metadata of Alibaba Cloud
-        "127.0.0.0/8",
-        "168.63.129.16/32",  # the host of a machine in Azure
-        "169.254.0.0/16",  # link-local; metadata of most clouds
-        "172.16.0.0/12",
-        "192.0.0.0/24",  # protocol assignments; metadata of Oracle Cloud
-        "192.0.2.0/24",  # documentation
-        "192.31.196.0/24",  # AS112
-        "192.52.193.0/24",  # multicast tunnels
-        "192.88.99.0/24",  # 6to4 relays
-        "192.168.0.0/16",
-        "192.175.48.0/24",  # AS112
-        "198.18.0.0/15",  # benchmarks
-        "198.51.100.0/24",  # documentation
-        "203.0.113.0/24",  # documentation
-        "224.0.0.0/4",  # multicast
-        "240.0.0.0/4",  # reserved, and broadcast
-    )
-)
-# Everything outside 2000::/3 is not public either: mapped, compatible and translated IPv4 addresses, NAT64 with a local
-# prefix, discard-only, segment routing, unique local, link-local, site-local, multicast.
-_GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
-_SPECIAL_6: Final = tuple(
-    IPv6Network(text)
-    for text in (
-        "2001::/23",  # protocol assignments, Teredo among them
-        "2001:db8::/32",  # documentation
-        "2002::/16",  # 6to4
-        "2620:4f:8000::/48",  # AS112
-        "3fff::/20",  # documentation
-    )
-)
-_MAPPED: Final = IPv6Network("::ffff:0:0/96")
-_NAT64: Final = IPv6Network("64:ff9b::/96")
-
-_HOME_4: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
-_HOME_6: Final = (IPv6Network("::1/128"), IPv6Network("fc00::/7"))
-# Cloud metadata services, which hand out a machine's credentials; the IPv4 ones lie outside the private networks above.
-_METADATA_6: Final = tuple(
-    IPv6Network(text)
-    for text in (
-        "fd00:ec2::/32",  # Amazon
-        "fd20:ce::/32",  # Google
-        "fd00:c1::/32",  # Oracle
-        "fd00:42::/32",  # Scaleway
-        "fd00:a9fe:a9fe::/48",  # Akamai
-    )
-)
-
-
 def address_of(text: str) -> Address:
     """Parse an IP address; from a mapped or NAT64 address, return the embedded IPv4 address that packets reach.
 
@@ -307,9 +305,6 @@ def check_addresses(host: str, addresses: list[str], settings: OnlineSettings) -
         if not (is_public(address) or (private_is_fine and is_at_home(address))):
             hint = "" if private_is_fine else "; if it is meant to be, name the host in private_hosts"
             raise ServiceFault(host, f"its address {address} is not public{hint}")
-
-
-HIDDEN = "[key]"
 
 
 class Secret:

@@ -37,12 +37,6 @@ _HAN = re.compile("[㐀-鿿豈-﫿\U00020000-\U0003134f]")
 _NOT_CHINESE = re.compile("[぀-ヿㇰ-ㇿ가-힣]")
 _CHINA = re.compile(r"\b(?:china|chine|cina|prc)\b|中国|中國|中华", re.IGNORECASE)
 
-
-def sounds_chinese(text: str) -> bool:
-    """Return whether a text probably names a place in China: it names China, or its only CJK script is Chinese."""
-    return bool(_CHINA.search(text)) or bool(_HAN.search(text) and not _NOT_CHINESE.search(text))
-
-
 _MAX_QUERY_CHARS = 80
 _PAGE = 25
 _MAX_RESULTS = 100
@@ -53,7 +47,6 @@ _MAX_MARKERS = 10
 _ID = re.compile(r"amap:([A-Za-z0-9]{1,40})\Z")
 _RETRYABLE = frozenset({"10004", "10014", "10015", "10016", "10019", "10020", "10021", "10022", "10023", "20003"})
 """The codes for "too fast", "busy" and "failed": the same request may succeed later."""
-
 _LEVELS = {
     "国家": "country",
     "省": "region",
@@ -63,6 +56,13 @@ _LEVELS = {
     "村庄": "city",
     "道路": "street",
 }
+
+
+def sounds_chinese(text: str) -> bool:
+    """Return whether a text probably names a place in China: it names China, or its only CJK script is Chinese."""
+    return bool(_CHINA.search(text)) or bool(_HAN.search(text) and not _NOT_CHINESE.search(text))
+
+
 _LEVELS |= {"门牌号": "address", "门址": "address", "道路交叉路口": "crossing", "热点商圈": "place=neighbourhood"}
 
 

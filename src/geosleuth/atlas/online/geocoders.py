@@ -38,6 +38,12 @@ _OSM_ID = re.compile(r"osm:(?:[^:]*:)?([nwr])([0-9]{1,18})\Z")
 _MAX_LIMIT = 40
 _NEAR_KM = 50.0
 
+_PHOTON_MAX_LIMIT = 50
+_PUBLIC_LANGUAGES = ("de", "en", "fr")
+"""The languages of the public server; Photon refuses languages that its index was not built with."""
+_OPENCAGE_MAX_LIMIT = 100
+_KINDS = {"road": "street", "house": "address", "building": "address", "country": "country", "state": "region"}
+
 
 def osm_reference(place_id: str) -> tuple[str, int] | None:
     """Return the letter and number in the id of an OpenStreetMap object (``osm:n25254104``, ``osm:monaco:w7``)."""
@@ -202,11 +208,6 @@ class Nominatim(OnlineAtlas):
         return found
 
 
-_PHOTON_MAX_LIMIT = 50
-_PUBLIC_LANGUAGES = ("de", "en", "fr")
-"""The languages of the public server; Photon refuses languages that its index was not built with."""
-
-
 class Photon(OnlineAtlas):
     """Photon: the public server, or another that ``base_urls`` names."""
 
@@ -300,10 +301,6 @@ class Photon(OnlineAtlas):
 def _osm_id(properties: replies.Object) -> str | None:
     letter, number = (replies.text(properties, "osm_type") or "").lower(), properties.get("osm_id")
     return f"osm:{letter}{number}" if letter in ("n", "w", "r") and isinstance(number, int) and number > 0 else None
-
-
-_OPENCAGE_MAX_LIMIT = 100
-_KINDS = {"road": "street", "house": "address", "building": "address", "country": "country", "state": "region"}
 
 
 class OpenCage(OnlineAtlas):

@@ -66,6 +66,18 @@ _KINDS = {
     "airport": "airport",
 }
 
+_PLACES = "https://places.googleapis.com"
+_ID = re.compile(r"google:([A-Za-z0-9_-]{1,300})\Z")
+_TYPE = re.compile(r"[a-z_]{2,60}\Z")
+_PAGE = 20
+_MAX_RESULTS = 60
+_MAX_SUGGESTIONS = 5
+_MAX_RADIUS_M = 50_000.0
+_NEAR_KM = 25.0
+_MAX_SIDE_PX = 640
+_MAX_ZOOM = 21
+_RETRYABLE = frozenset({"OVER_QUERY_LIMIT", "UNKNOWN_ERROR"})
+
 
 def place_of(result: replies.Object) -> Place | None:
     """Return the place in a result of Places (New)."""
@@ -135,19 +147,6 @@ def component(result: replies.Object, component_type: str) -> tuple[str | None, 
 def _kind(types: list[str]) -> str:
     known = next((_KINDS[google_type] for google_type in types if google_type in _KINDS), None)
     return known or f"google={next((google_type for google_type in types if google_type), 'place')}"
-
-
-_PLACES = "https://places.googleapis.com"
-_ID = re.compile(r"google:([A-Za-z0-9_-]{1,300})\Z")
-_TYPE = re.compile(r"[a-z_]{2,60}\Z")
-_PAGE = 20
-_MAX_RESULTS = 60
-_MAX_SUGGESTIONS = 5
-_MAX_RADIUS_M = 50_000.0
-_NEAR_KM = 25.0
-_MAX_SIDE_PX = 640
-_MAX_ZOOM = 21
-_RETRYABLE = frozenset({"OVER_QUERY_LIMIT", "UNKNOWN_ERROR"})
 
 
 class Google(OnlineAtlas):

@@ -62,6 +62,18 @@ CREDENTIALS = "geosleuth.credentials"
 LOCATION = "geosleuth.location"
 """The response extension that carries the target of a redirect."""
 
+_in_use: ContextVar[Credentials | None] = ContextVar("credentials in use", default=None)
+_NOT_JSON = object()
+MAX_DEPTH = 40
+"""The deepest nesting of JSON that is accepted; over twice what services send."""
+_lock = threading.Lock()
+_next_free: dict[str, float] = {}
+_last_sent: dict[str, float] = {}
+T = TypeVar("T")
+_MAX_REDIRECTS = 3
+_REDIRECTS = (301, 302, 303, 307, 308)
+_random = random.SystemRandom()
+
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
     """A network backend that connects only to addresses that it has checked itself."""
@@ -164,9 +176,6 @@ def _ssl_context() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-_in_use: ContextVar[Credentials | None] = ContextVar("credentials in use", default=None)
-
-
 def _without_keys(record: logging.LogRecord) -> bool:
     """Remove keys from httpcore's debug log, which contains the full URL of a redirect."""
     credentials = _in_use.get()
@@ -199,11 +208,6 @@ def _as_httpx_errors() -> Iterator[None]:
         raise httpx.ConnectError("no connection") from error
     except (httpcore.NetworkError, httpcore.ProtocolError) as error:
         raise httpx.RemoteProtocolError("broken connection") from error
-
-
-_NOT_JSON = object()
-MAX_DEPTH = 40
-"""The deepest nesting of JSON that is accepted; over twice what services send."""
 
 
 async def read_body(response: httpx.Response, host: str, max_bytes: int) -> bytes:
@@ -322,11 +326,6 @@ class Breaker:
         self._probing = False
 
 
-_lock = threading.Lock()
-_next_free: dict[str, float] = {}
-_last_sent: dict[str, float] = {}
-
-
 def reserve(host: str, spacing_s: float, longest_s: float) -> float | None:
     """Reserve the next free time slot of a host; return the seconds until then, or None if over ``longest_s``.
 
@@ -435,13 +434,6 @@ async def excerpt_of(response: httpx.Response, host: str) -> str:
     except (ServiceFault, httpx.HTTPError):
         return ""
     return clean(body.decode("utf-8", "replace"), 200)
-
-
-T = TypeVar("T")
-
-_MAX_REDIRECTS = 3
-_REDIRECTS = (301, 302, 303, 307, 308)
-_random = random.SystemRandom()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

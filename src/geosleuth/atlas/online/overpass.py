@@ -34,6 +34,16 @@ _KIND_KEYS = (
 _OWN_KINDS = {STREET: '["highway"]["name"]', ADDRESS: '["addr:housenumber"]'}
 _MAX_NAME_CHARS = 100
 
+_MAX_STEPS = 50_000
+_TIMEOUT_S = 25
+_MAX_ELEMENTS = 2000
+_NEAR_M = 5_000.0
+_MAX_RADIUS_M = 50_000.0
+_SAME_CROSSING_KM = 0.05
+"""Nodes nearer to each other are one crossing: two dual carriageways meet in four nodes."""
+_OUT = f"out tags bb {_MAX_ELEMENTS};\n"
+_ELEMENTS = {"node": "n", "way": "w", "relation": "r"}
+
 
 def settings(timeout_s: int) -> str:
     """Return the first line of every query."""
@@ -106,9 +116,6 @@ def union(element: str, filters: list[str], areas: list[str], into: str) -> str:
     return f"({statements})->.{into};\n"
 
 
-_MAX_STEPS = 50_000
-
-
 def colocations(
     sets: Sequence[Sequence[Place]],
     within_m: float,
@@ -174,17 +181,6 @@ def _combinations(
 
 def _columns(places: Sequence[Place]) -> tuple[FloatArray, FloatArray]:
     return np.array([place.point.lat for place in places]), np.array([place.point.lon for place in places])
-
-
-_TIMEOUT_S = 25
-_MAX_ELEMENTS = 2000
-_NEAR_M = 5_000.0
-_MAX_RADIUS_M = 50_000.0
-_SAME_CROSSING_KM = 0.05
-"""Nodes nearer to each other are one crossing: two dual carriageways meet in four nodes."""
-
-_OUT = f"out tags bb {_MAX_ELEMENTS};\n"
-_ELEMENTS = {"node": "n", "way": "w", "relation": "r"}
 
 
 class Overpass(OnlineAtlas):

@@ -23,6 +23,32 @@ LONG_CHARS = 1000
 
 _JOINERS = "\u200c\u200d"  # needed in Persian and in Indic scripts
 
+Object = Mapping[str, object]
+_EMPTY: Object = {}
+_MAX_DETAILS = 40
+_MAX_RESULTS = 5000
+_SETTLEMENTS = frozenset(
+    {"city", "town", "village", "hamlet", "municipality", "city_district", "borough", "suburb", "locality"}
+)
+_REGIONS = frozenset({"state", "region", "province", "county", "state_district", "district", "prefecture"})
+_KINDS = {
+    "country": "country",
+    "house": "address",
+    "houses": "address",
+    **dict.fromkeys(_REGIONS, "region"),
+    **dict.fromkeys(_SETTLEMENTS, "city"),
+}
+_HIGHWAYS_NOT_STREETS = frozenset(
+    {
+        *("bus_stop", "traffic_signals", "milestone", "speed_camera", "elevator", "crossing", "services"),
+        *("rest_area", "platform", "street_lamp", "stop", "give_way", "emergency_access_point"),
+    }
+)
+MAX_MERCATOR_LAT = 85.05112877980659
+TILE_PX = 256
+_MAX_PIXELS = 4096 * 4096
+_FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+
 
 def clean(text: str, max_chars: int) -> str:
     """Return one line of text, cut to length, without control, direction and unassigned characters."""
@@ -43,13 +69,6 @@ def _printable(character: str) -> str:
         return character
     category = unicodedata.category(character)
     return " " if category[0] == "Z" or character in "\t\n\r\v\f\x85" else ""
-
-
-Object = Mapping[str, object]
-
-_EMPTY: Object = {}
-_MAX_DETAILS = 40
-_MAX_RESULTS = 5000
 
 
 def need_object(value: object, host: str, what: str = "its answer") -> Object:
@@ -149,25 +168,6 @@ def details(parts: Object, names: Sequence[str] | None = None) -> dict[str, str]
     return found
 
 
-_SETTLEMENTS = frozenset(
-    {"city", "town", "village", "hamlet", "municipality", "city_district", "borough", "suburb", "locality"}
-)
-_REGIONS = frozenset({"state", "region", "province", "county", "state_district", "district", "prefecture"})
-_KINDS = {
-    "country": "country",
-    "house": "address",
-    "houses": "address",
-    **dict.fromkeys(_REGIONS, "region"),
-    **dict.fromkeys(_SETTLEMENTS, "city"),
-}
-_HIGHWAYS_NOT_STREETS = frozenset(
-    {
-        *("bus_stop", "traffic_signals", "milestone", "speed_camera", "elevator", "crossing", "services"),
-        *("rest_area", "platform", "street_lamp", "stop", "give_way", "emergency_access_point"),
-    }
-)
-
-
 def osm_kind(key: str | None, value: str | None, level: str | None = None) -> str:
     """Return the kind of an OpenStreetMap object: the atlas's own word, or else its tag ("amenity=cafe").
 
@@ -253,10 +253,6 @@ def nested_text(value: Object, *path: str) -> str | None:
     return text(inner(value, *path[:-1]), path[-1])
 
 
-MAX_MERCATOR_LAT = 85.05112877980659
-TILE_PX = 256
-
-
 def bounding_box(extent: Extent) -> Box:
     """Return the smallest box around an extent; ``west`` > ``east`` if it crosses the antimeridian."""
     if isinstance(extent, Box):
@@ -340,10 +336,6 @@ def check_picture(zoom: float, size: tuple[int, int], max_side_px: int, service:
 def _wrapped(lon: float) -> float:
     """Return a longitude in the range of -180 to 180 degrees."""
     return (lon + 180) % 360 - 180 if not -180 <= lon <= 180 else lon
-
-
-_MAX_PIXELS = 4096 * 4096
-_FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 
 
 def open_picture(body: bytes, host: str) -> "Image":

@@ -36,6 +36,12 @@ from .xyz import XyzTiles
 
 T = TypeVar("T")
 
+_listeners: list[Callable[[str, ServiceFault], None]] = []
+_CLASSES: tuple[type[OnlineAtlas], ...] = (Nominatim, Photon, Overpass, Google, Amap, OpenCage, XyzTiles)
+_SERVICES: dict[str, Callable[[OnlineClient], OnlineAtlas]] = {service.name: service for service in _CLASSES}
+ONLINE_NAMES: tuple[str, ...] = tuple(_SERVICES)
+"""The names of all services."""
+
 
 class _Failed(NotOffered):
     """A service failed, and another atlas may answer in its place."""
@@ -219,9 +225,6 @@ class RegionRouter(ManyAtlases):
         return (self.china, self.elsewhere) if first else (self.elsewhere, self.china)
 
 
-_listeners: list[Callable[[str, ServiceFault], None]] = []
-
-
 @contextmanager
 def announcing_takeovers(say: Callable[[str], None], *, exact: bool = True) -> Iterator[None]:
     """Within the block, report in one line when the offline atlas takes over.
@@ -338,13 +341,6 @@ def name_of(atlas: Atlas) -> str:
     if isinstance(atlas, RegionRouter):
         return f"{name_of(atlas.china)}+{name_of(atlas.elsewhere)}"
     return str(getattr(atlas, "name", type(atlas).__name__))
-
-
-_CLASSES: tuple[type[OnlineAtlas], ...] = (Nominatim, Photon, Overpass, Google, Amap, OpenCage, XyzTiles)
-_SERVICES: dict[str, Callable[[OnlineClient], OnlineAtlas]] = {service.name: service for service in _CLASSES}
-
-ONLINE_NAMES: tuple[str, ...] = tuple(_SERVICES)
-"""The names of all services."""
 
 
 def public_hosts() -> frozenset[str]:

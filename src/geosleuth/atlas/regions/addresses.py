@@ -54,6 +54,30 @@ _MISFIT_PENALTY: Final = 0.08
 _STREET_WITHOUT_NUMBER: Final = 0.9
 """Score of a street that lacks the number; higher than that of a feature whose name includes the number."""
 
+_REGIONS_WITH_HITS: Final = 3  # a street name is expected to occur in at most this many regions
+_MAX_BELOW_BEST: Final = 0.12
+_MAX_CROSSING_STREETS: Final = 60
+METRES_PER_DEGREE: Final = 111_195.0  # of latitude
+_SAME_CORNER_M: Final = 40.0
+_NEARLY_MEET_M: Final = 60.0
+_CROSSING_SEPARATOR: Final = re.compile(r"\s+(?:and|et|und|y|e|ja|x|near|corner of)\s+|\s*[&/×@+]\s*", re.IGNORECASE)
+_MAX_PAIRS: Final = 30
+_MATCH_ORDER: Final[dict[str, int]] = {"exact": 0, "alias": 1, "fuzzy": 2}
+POSTCODE: Final = "postcode"
+"""Kind of a place: the area of a postcode in a town."""
+_CODE: Final = re.compile(r"(?=(?:\D*\d){2})(?!.*[A-Z]{4})[A-Z\d]{1,7}(?:[ -][A-Z\d]{1,5})?", re.ASCII)
+_WITH_TOWN: Final = re.compile(r"\s*(\S*\d\S*(?:\s\S*\d\S*)?)\s+([^\d,]+?)\s*")
+_COUNTRY_PREFIX: Final = re.compile(r"[A-Z]{1,3}[ -](?=\d)")
+"""A country or state before the code: "MC-98000", "CA 90210"."""
+_MIN_CHARS: Final = 4
+_MAX_PREFIX_SCORE: Final = 0.7
+"""Highest score of a code that only shares a prefix with the wanted one."""
+_SAME_AREA_KM: Final = 20.0
+_MISTAGGED: Final = 0.02
+"""An area with a smaller share of the addresses of the largest area of its code is a tagging mistake."""
+_COLUMNS: Final = "key, code, town, country, addresses, lat, lon, south, west, north, east"
+_MAX_ROWS: Final = 2000
+
 
 def split_address(text: str) -> list[tuple[str, str, str]]:
     """Return the ways to read a text as (house number, street, rest after the street), the most likely first."""
@@ -93,9 +117,6 @@ class SimilarStreets:
             for number, hit in search_names(indexes, text, limit=total_limit, keeps=keeps, reading=self._reading):
                 hits_by_region.setdefault(self._regions[number].info.name, []).append(hit)
         return hits_by_region.get(region.info.name, [])
-
-
-_REGIONS_WITH_HITS: Final = 3  # a street name is expected to occur in at most this many regions
 
 
 def find_addresses(
@@ -192,24 +213,12 @@ def score_with_fit(score: float, fit: float) -> float:
     return score * (1 - _MISFIT_PENALTY + _MISFIT_PENALTY * fit)
 
 
-_MAX_BELOW_BEST: Final = 0.12
-_MAX_CROSSING_STREETS: Final = 60
-METRES_PER_DEGREE: Final = 111_195.0  # of latitude
-_SAME_CORNER_M: Final = 40.0
-_NEARLY_MEET_M: Final = 60.0
-_CROSSING_SEPARATOR: Final = re.compile(r"\s+(?:and|et|und|y|e|ja|x|near|corner of)\s+|\s*[&/×@+]\s*", re.IGNORECASE)
-_MAX_PAIRS: Final = 30
-
-
 class Street(NamedTuple):
     """How well a street's name matches, the kind of match, and the feature rows of that name."""
 
     score: float
     match: MatchKind
     rows: list[tuple[Any, ...]]
-
-
-_MATCH_ORDER: Final[dict[str, int]] = {"exact": 0, "alias": 1, "fuzzy": 2}
 
 
 def split_crossing(text: str) -> tuple[str, str] | None:
@@ -383,26 +392,6 @@ def _closest_approach(region: OpenRegion, first: int, second: int) -> tuple[LatL
     if gap_m > _NEARLY_MEET_M:
         return None
     return LatLon(float(y1 + y2) / 2, float(x1 + x2) / 2 / lon_scale), float(gap_m)
-
-
-POSTCODE: Final = "postcode"
-"""Kind of a place: the area of a postcode in a town."""
-
-_CODE: Final = re.compile(r"(?=(?:\D*\d){2})(?!.*[A-Z]{4})[A-Z\d]{1,7}(?:[ -][A-Z\d]{1,5})?", re.ASCII)
-_WITH_TOWN: Final = re.compile(r"\s*(\S*\d\S*(?:\s\S*\d\S*)?)\s+([^\d,]+?)\s*")
-_COUNTRY_PREFIX: Final = re.compile(r"[A-Z]{1,3}[ -](?=\d)")
-"""A country or state before the code: "MC-98000", "CA 90210"."""
-
-_MIN_CHARS: Final = 4
-_MAX_PREFIX_SCORE: Final = 0.7
-"""Highest score of a code that only shares a prefix with the wanted one."""
-
-_SAME_AREA_KM: Final = 20.0
-_MISTAGGED: Final = 0.02
-"""An area with a smaller share of the addresses of the largest area of its code is a tagging mistake."""
-
-_COLUMNS: Final = "key, code, town, country, addresses, lat, lon, south, west, north, east"
-_MAX_ROWS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)

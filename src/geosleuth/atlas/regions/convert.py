@@ -42,6 +42,13 @@ _FEATURES_OF_FORMAT_2: Final = (
 )
 _REPORT_EVERY: Final = 2_000
 
+_PAGES_PER_STEP: Final = 10_000
+_FORMAT_WITHOUT_BLOCKS: Final = "3"
+_SPOTS: Final = """
+SELECT f.lat, f.lon, f.kind, f.box, g.feature IS NOT NULL FROM feature f LEFT JOIN ground g ON g.feature = f.id
+ORDER BY f.id
+"""
+
 
 def convert_region(
     path: Path, name: str | None = None, *, folder: Path, progress: Progress | None = None
@@ -93,14 +100,6 @@ def _copy_current(old: sqlite3.Connection, path: Path, folder: Path, region: str
     with new_database(folder, region) as new:
         old.backup(new, pages=_PAGES_PER_STEP, progress=lambda _, left, total: report("copying", total - left, total))
         new.execute("UPDATE meta SET value = ? WHERE key = 'name'", (region,))
-
-
-_PAGES_PER_STEP: Final = 10_000
-_FORMAT_WITHOUT_BLOCKS: Final = "3"
-_SPOTS: Final = """
-SELECT f.lat, f.lon, f.kind, f.box, g.feature IS NOT NULL FROM feature f LEFT JOIN ground g ON g.feature = f.id
-ORDER BY f.id
-"""
 
 
 def _copy_with_blocks(old: sqlite3.Connection, folder: Path, region: str, report: Progress) -> None:

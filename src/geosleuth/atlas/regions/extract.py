@@ -58,6 +58,10 @@ _AREA_TYPES: Final = frozenset({"multipolygon", "boundary"})
 _NODE, _WAY = 0, 1  # types of members
 PointAndBox = tuple[int, int, int, int, int, int]  # lat, lon, south, west, north, east in 1e-7 degrees
 
+_FEATURE_KEYS: Final = MAIN_KEYS | {"addr:housenumber"}
+_SHAPE_ONLY: Final = frozenset({"building"})
+_OTHER_NAMES: Final = frozenset({"official_name", "loc_name", "int_name"})
+
 
 @dataclass(slots=True)
 class Rows:
@@ -203,9 +207,6 @@ def _tags_of_each(texts: Sequence[str], group: Tagged, which: Ints) -> Iterator[
         yield tags_of(texts, keys[begin:end], values[begin:end])
 
 
-_FEATURE_KEYS: Final = MAIN_KEYS | {"addr:housenumber"}
-
-
 def _add_nodes(rows: Rows, texts: Sequence[str], group: Nodes) -> None:
     """Add the features and labels among some nodes to the rows."""
     rows.objects += int(np.count_nonzero(group.keys.counts))
@@ -270,10 +271,6 @@ def _relations_of(rows: Rows, texts: Sequence[str], group: Relations) -> Iterato
             own = slice(int(group.members.starts[at]), int(group.members.starts[at + 1]))
             members, types = group.members.values[own], group.types.values[own]
             yield Relation(int(group.ids[at]), tags, members[types == _NODE], members[types == _WAY])
-
-
-_SHAPE_ONLY: Final = frozenset({"building"})
-_OTHER_NAMES: Final = frozenset({"official_name", "loc_name", "int_name"})
 
 
 def read_ways(path: Path, blobs: Sequence[Blob], index: NodeIndex, members: tuple[Ints, Ints], store: Path) -> Rows:

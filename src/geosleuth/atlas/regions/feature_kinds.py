@@ -189,6 +189,43 @@ _BESIDE_STREETS: Final = frozenset(
     {"bus_stop", "traffic_signals", "milestone", "speed_camera", "elevator", "crossing", "services", "rest_area"}
 )
 
+_GREEN: Final = {
+    "leisure": frozenset({"park", "garden", "golf_course", "pitch", "nature_reserve", "playground",
+    "recreation_ground", "common", "dog_park"}),
+    "landuse": frozenset(
+        {"forest", "grass", "meadow", "recreation_ground", "village_green", "cemetery", "orchard", "vineyard",
+         "allotments",
+         "greenfield", "flowerbed"}
+    ),
+    "natural": frozenset({"wood", "scrub", "grassland", "heath", "wetland", "fell"}),
+}  # fmt: skip
+_WATER: Final = {
+    "natural": frozenset({"water", "bay"}),
+    "waterway": frozenset({"riverbank", "dock", "boatyard"}),
+    "landuse": frozenset({"reservoir", "basin"}),
+    "leisure": frozenset({"swimming_pool", "marina"}),
+    "amenity": frozenset({"fountain"}),
+}
+_LANDUSE: Final = {
+    "landuse": None,
+    "natural": frozenset({"sand", "beach", "bare_rock", "scree", "glacier", "shingle"}),
+    "amenity": frozenset({"parking", "school", "university", "hospital", "college"}),
+    "place": frozenset({"square"}),
+    "man_made": frozenset({"pier", "breakwater", "bridge"}),
+    "aeroway": frozenset({"aerodrome", "apron", "runway", "taxiway"}),
+    "highway": frozenset({"pedestrian", "footway", "service", "platform"}),
+    "military": None,
+}
+_WATERWAYS: Final = {"river": 1, "canal": 2, "stream": 3, "drain": 4, "ditch": 4, "tidal_channel": 3}
+_RAILS: Final = {
+    "rail": 1, "narrow_gauge": 1, "preserved": 1, "light_rail": 2, "tram": 2, "subway": 2, "funicular": 2, "monorail":
+    2,
+}  # fmt: skip
+_PLACES: Final = {
+    "country": 1, "state": 1, "city": 1, "town": 2, "island": 3, "village": 3, "suburb": 3, "borough": 3, "quarter": 4,
+    "hamlet": 5, "neighbourhood": 5, "islet": 6, "square": 6, "isolated_dwelling": 7, "farm": 7, "locality": 7,
+}  # fmt: skip
+
 
 def kind_of(tags: Mapping[str, str], *, named: bool) -> str | None:
     """Return the kind of a feature ("key=value"), or None if nobody would search for it."""
@@ -278,44 +315,6 @@ def category_kinds(category: str) -> tuple[str, ...]:
             return _SYNONYMS[form]
     underscored = [form.replace(" ", "_") for form in forms]
     return next(((form,) for form in underscored if form in _KEYS), tuple(f"={form}" for form in underscored))
-
-
-_GREEN: Final = {
-    "leisure": frozenset({"park", "garden", "golf_course", "pitch", "nature_reserve", "playground",
-    "recreation_ground", "common", "dog_park"}),
-    "landuse": frozenset(
-        {"forest", "grass", "meadow", "recreation_ground", "village_green", "cemetery", "orchard", "vineyard",
-         "allotments",
-         "greenfield", "flowerbed"}
-    ),
-    "natural": frozenset({"wood", "scrub", "grassland", "heath", "wetland", "fell"}),
-}  # fmt: skip
-_WATER: Final = {
-    "natural": frozenset({"water", "bay"}),
-    "waterway": frozenset({"riverbank", "dock", "boatyard"}),
-    "landuse": frozenset({"reservoir", "basin"}),
-    "leisure": frozenset({"swimming_pool", "marina"}),
-    "amenity": frozenset({"fountain"}),
-}
-_LANDUSE: Final = {
-    "landuse": None,
-    "natural": frozenset({"sand", "beach", "bare_rock", "scree", "glacier", "shingle"}),
-    "amenity": frozenset({"parking", "school", "university", "hospital", "college"}),
-    "place": frozenset({"square"}),
-    "man_made": frozenset({"pier", "breakwater", "bridge"}),
-    "aeroway": frozenset({"aerodrome", "apron", "runway", "taxiway"}),
-    "highway": frozenset({"pedestrian", "footway", "service", "platform"}),
-    "military": None,
-}
-_WATERWAYS: Final = {"river": 1, "canal": 2, "stream": 3, "drain": 4, "ditch": 4, "tidal_channel": 3}
-_RAILS: Final = {
-    "rail": 1, "narrow_gauge": 1, "preserved": 1, "light_rail": 2, "tram": 2, "subway": 2, "funicular": 2, "monorail":
-    2,
-}  # fmt: skip
-_PLACES: Final = {
-    "country": 1, "state": 1, "city": 1, "town": 2, "island": 3, "village": 3, "suburb": 3, "borough": 3, "quarter": 4,
-    "hamlet": 5, "neighbourhood": 5, "islet": 6, "square": 6, "isolated_dwelling": 7, "farm": 7, "locality": 7,
-}  # fmt: skip
 
 
 def area_layer(tags: Mapping[str, str]) -> tuple[Layer, int, str | None] | None:

@@ -33,6 +33,9 @@ E7: Final = 10_000_000
 _MAX_LON_LAT: Final = np.array([1_800_000_000, 900_000_000])
 Geometries = NDArray[np.object_]
 
+_WIDTHS: Final[dict[int, np.dtype[Any]]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}
+_EMPTY: Final = np.empty(0, dtype=np.int64)
+
 
 def pack_rows(values: Ints, starts: Ints) -> list[bytes]:
     """Encode lists of non-negative numbers as varints; list n is ``values[starts[n] : starts[n + 1]]``."""
@@ -53,9 +56,6 @@ def pack_rows(values: Ints, starts: Ints) -> list[bytes]:
     whole = packed.tobytes()
     cuts = np.concatenate([begins, [len(packed)]])[starts].tolist()
     return [whole[cuts[at] : cuts[at + 1]] for at in range(len(cuts) - 1)]
-
-
-_WIDTHS: Final[dict[int, np.dtype[Any]]] = {1: np.dtype("u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}
 
 
 def step_widths(widest: Ints) -> Ints:
@@ -115,9 +115,6 @@ def are_packed(lists: Iterable[Any]) -> bool:
         if type(one) is not bytes or len(one) < 2 or one[0] not in _WIDTHS or (len(one) - 1) % one[0]:
             return False
     return True
-
-
-_EMPTY: Final = np.empty(0, dtype=np.int64)
 
 
 def _zigzag_encoded(steps: Ints) -> Ints:

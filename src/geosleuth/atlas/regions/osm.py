@@ -66,6 +66,8 @@ _UNSORTED_IDS: Final = 1_000_000
 _NODES_AT_ONCE: Final = 20_000_000
 _REMEDY: Final = "give an .osm.pbf file, or download it again"
 
+_INDEXES: dict[Path, tuple[NodeIndex, tuple[Ints, Ints]]] = {}  # opened once by each process
+
 
 class LineMerger:
     """Merges streets, rivers and railways from ways that are added one by one, without an extract."""
@@ -317,9 +319,6 @@ def _stage_rows(writer: RegionWriter, rows: Rows) -> None:
     insert("INSERT INTO piece VALUES (?, ?, ?, ?, ?)", rows.pieces)
     insert("INSERT INTO street_node VALUES (?, ?, ?, ?)", rows.street_nodes)
     insert("INSERT OR IGNORE INTO member VALUES (?, ?, ?)", rows.members)
-
-
-_INDEXES: dict[Path, tuple[NodeIndex, tuple[Ints, Ints]]] = {}  # opened once by each process
 
 
 def _ways_of(path: Path, part: Sequence[Blob], files: Sequence[NodeFile], store: Path) -> Rows:

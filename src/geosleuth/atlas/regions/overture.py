@@ -43,6 +43,8 @@ _OSM_KINDS: Final = {
 }  # fmt: skip
 """OpenStreetMap kinds of Overture categories, so that a search by category finds both."""
 
+_EDGES: Final = ("xmin", "ymin", "xmax", "ymax")
+
 
 def import_overture(
     path: Path,
@@ -194,9 +196,6 @@ def _position(row: Mapping[str, Any]) -> tuple[float, float] | None:
         west, south, east, north = (float(box[edge]) for edge in _EDGES)
         lat, lon = (south + north) / 2, (west + east) / 2
     return (lat, lon) if -90 <= lat <= 90 and -180 <= lon <= 180 else None
-
-
-_EDGES: Final = ("xmin", "ymin", "xmax", "ymax")
 
 
 @contextmanager

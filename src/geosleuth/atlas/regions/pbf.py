@@ -35,6 +35,8 @@ _NANODEGREES_PER_UNIT: Final = 100
 NO_POSITION: Final = 2_000_000_000
 """Stands for a missing latitude or longitude; larger than every valid one in 1e-7 degrees."""
 
+_MAX_FIELDS: Final = 64
+
 
 class UnsupportedPbf(Exception):
     """A file that may be valid, but uses a variant of the format that is not read here; osmium can rewrite it."""
@@ -365,9 +367,6 @@ def _messages(
             raise DamagedData("a field is incomplete")
         active = active[at[active] < ends[active]]
     raise UnsupportedPbf("an object has too many fields")
-
-
-_MAX_FIELDS: Final = 64
 
 
 def _varints_at(data: Bytes, at: Ints) -> tuple[Ints, Ints]:

@@ -142,6 +142,26 @@ CREATE INDEX feature_osm ON feature (osm);
 CREATE INDEX postcode_key ON postcode (key);
 """
 
+Progress = Callable[[str, int, int], None]
+"""Called with the current step, how many units of it are done, and how many there are."""
+SUFFIX: Final = ".region.sqlite"
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
+_CACHE_PAGES: Final = 4_096
+_ABANDONED_AFTER_S: Final = 86_400.0
+_RESUMABLE: Final = ".resume"
+_RESUME_WITHIN_S: Final = 7 * 86_400.0
+FEATURE_BLOCK: Final = 32
+"""Features in one entry of the R-tree."""
+TAG_BLOCK: Final = 8
+"""Features whose tags are compressed together."""
+_BOX: Final = struct.Struct("<4i")
+OsmKind = Literal["n", "w", "r"]
+_TYPES: Final = "nwr"
+SPOT: Final = np.dtype([("lat", "<i4"), ("lon", "<i4"), ("box", "<i4", 4), ("kind", "<u2"), ("flags", "u1")])
+"""A feature's point and box (south, west, north, east) in 1e-7 degrees, its kind, and flags (`HAS_GROUND`)."""
+HAS_GROUND: Final = 1
+"""Flag: table ``ground`` has the feature's geometry."""
+
 
 def create_tables(conn: sqlite3.Connection) -> None:
     """Create all tables; `create_indexes` adds the indexes once they are full."""
@@ -161,18 +181,8 @@ def run_script(conn: sqlite3.Connection, script: str) -> None:
         conn.execute(statement)
 
 
-Progress = Callable[[str, int, int], None]
-"""Called with the current step, how many units of it are done, and how many there are."""
-
-
 def no_progress(_what: str, _done: int, _total: int) -> None:
     """Ignore progress reports."""
-
-
-SUFFIX: Final = ".region.sqlite"
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}\Z")
-_CACHE_PAGES: Final = 4_096
-_ABANDONED_AFTER_S: Final = 86_400.0
 
 
 def region_name(wanted: str | None, path: Path) -> str:
@@ -234,10 +244,6 @@ def import_folder(folder: Path, name: str, plan: str | None = None) -> Iterator[
             shutil.rmtree(work, ignore_errors=True)
         if lock is not None:
             os.close(lock)
-
-
-_RESUMABLE: Final = ".resume"
-_RESUME_WITHIN_S: Final = 7 * 86_400.0
 
 
 def _lock(work: Path) -> int | None:
@@ -354,15 +360,6 @@ def clear_abandoned(folder: Path) -> None:
                 os.close(handle)
 
 
-FEATURE_BLOCK: Final = 32
-"""Features in one entry of the R-tree."""
-
-TAG_BLOCK: Final = 8
-"""Features whose tags are compressed together."""
-
-_BOX: Final = struct.Struct("<4i")
-
-
 def pack_box(south: int, west: int, north: int, east: int) -> bytes:
     """Pack a box in 1e-7 degrees."""
     return _BOX.pack(south, west, north, east)
@@ -371,10 +368,6 @@ def pack_box(south: int, west: int, north: int, east: int) -> bytes:
 def unpack_box(box: bytes) -> tuple[int, int, int, int]:
     """Return south, west, north, east in 1e-7 degrees."""
     return _BOX.unpack(box)
-
-
-OsmKind = Literal["n", "w", "r"]
-_TYPES: Final = "nwr"
 
 
 def osm_key(osm: str) -> int | str:
@@ -404,13 +397,6 @@ def osm_text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r:.40} where an id should be")
     return value
-
-
-SPOT: Final = np.dtype([("lat", "<i4"), ("lon", "<i4"), ("box", "<i4", 4), ("kind", "<u2"), ("flags", "u1")])
-"""A feature's point and box (south, west, north, east) in 1e-7 degrees, its kind, and flags (`HAS_GROUND`)."""
-
-HAS_GROUND: Final = 1
-"""Flag: table ``ground`` has the feature's geometry."""
 
 
 def spot_blocks(

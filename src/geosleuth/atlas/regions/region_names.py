@@ -116,6 +116,9 @@ SELECT spelling.id, spelling.key, spelling.names FROM
 CROSS JOIN spelling ON spelling.id BETWEEN step.id AND step.id + {_STEP} WHERE spelling.key = ?
 """  # noqa: S608
 
+Reading = Callable[[int], AbstractContextManager[None]]
+"""Returns a context for reading the index at this position; it names the region in errors of damaged data."""
+
 
 def class_of(key: str) -> int:
     """Return the length class of a key."""
@@ -424,10 +427,6 @@ def _checked(rows: list[Any]) -> list[SpellingRow]:
     if not all(type(key) is type(names) is str for _, key, names in rows):
         raise TypeError("a spelling is not text")
     return rows
-
-
-Reading = Callable[[int], AbstractContextManager[None]]
-"""Returns a context for reading the index at this position; it names the region in errors of damaged data."""
 
 
 @dataclass(slots=True)  # not frozen: a search makes a hundred, and frozen ones take three times as long

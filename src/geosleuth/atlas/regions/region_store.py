@@ -61,6 +61,30 @@ _DAMAGE_ERRORS: Final = (
 )  # fmt: skip
 """Errors that damaged rows can cause; any value in them may be wrong, even its type."""
 
+_thread = threading.local()
+_MEMORY: dict[Path, tuple[tuple[int, int, int], dict[str, Any]]] = {}
+_MAX_CACHED_FILES: Final = 64
+Ids = NDArray[np.int64]
+Edges = tuple[float, float, float, float]  # south, west, north, east
+_SOURCES: Final = {"osm": "OpenStreetMap", "overture": "Overture Maps", "made-up": "geosleuth world (made up)"}
+EARLIER_FORMATS: Final = ("2", "3")
+GAZETTEER_FORMAT: Final = "2"
+_WIDE_KM: Final = 100.0
+Spots = NDArray[np.void]
+"""Rows of ``SPOT``."""
+_COLUMNS: Final = {"lat": "<i4", "lon": "<i4", "kind": "<u2"}
+_MAX_ROW_BY_ROW: Final = 100
+_FEATURES: Final = "SELECT id, osm, name, kind, rank, lat, lon, box FROM feature"
+_BLOCKS_NEAR: Final = f"""
+SELECT f.block, f.spots FROM feature_box b CROSS JOIN feature_block f
+ON f.block = CASE WHEN b.id < 0 THEN (-b.id - 1) / {FEATURE_BLOCK} ELSE b.id END
+WHERE b.west <= ? AND b.east >= ? AND b.south <= ? AND b.north >= ?
+"""  # noqa: S608
+_MAX_BOXES: Final = 10_000  # 2 MB
+_MAX_TAG_BYTES: Final = 1 << 24
+_DECODER: Final = msgspec.json.Decoder(dict[str, str])
+_MAX_SEGMENTS: Final = 100_000  # 3 MB
+
 
 @dataclass(frozen=True, slots=True)
 class RegionInfo:
@@ -274,9 +298,6 @@ def numpy_warnings_off() -> Iterator[None]:
         _thread.warnings_off = before
 
 
-_thread = threading.local()
-
-
 class _Explained(AbstractContextManager[None]):
     """See `RegionStore.explained`. A class, since a search enters it a hundred times and a generator is slower."""
 
@@ -380,10 +401,6 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
     return OpenRegion(info, conn, RegionNames(conn, memory), kinds, stamp, memory)
 
 
-_MEMORY: dict[Path, tuple[tuple[int, int, int], dict[str, Any]]] = {}
-_MAX_CACHED_FILES: Final = 64
-
-
 def _memory_of(path: Path, stamp: tuple[int, int, int]) -> dict[str, Any]:
     """Return the cache of a file, which all threads share."""
     cached = _MEMORY.get(path)
@@ -404,13 +421,6 @@ def text_of(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r:.40} where text should be")
     return value
-
-
-Ids = NDArray[np.int64]
-Edges = tuple[float, float, float, float]  # south, west, north, east
-_SOURCES: Final = {"osm": "OpenStreetMap", "overture": "Overture Maps", "made-up": "geosleuth world (made up)"}
-EARLIER_FORMATS: Final = ("2", "3")
-GAZETTEER_FORMAT: Final = "2"
 
 
 def boxes_around(point: LatLon, radius_m: float) -> list[Edges]:
@@ -445,9 +455,6 @@ def touches(region: OpenRegion, extent: Extent | None) -> bool:
     )
 
 
-_WIDE_KM: Final = 100.0
-
-
 def roomy(region: OpenRegion) -> Box:
     """Return the bounding box of a region with a margin of 0.2 degrees: features may extend beyond the extract."""
     cached = region.memory.get("room")
@@ -472,10 +479,6 @@ def inside(extent: Extent, lats: FloatArray, lons: FloatArray) -> NDArray[np.boo
     between: NDArray[np.bool_] = (lats >= extent.south) & (lats <= extent.north)
     around: NDArray[np.bool_] = spanned | edge | (np.abs(lats) == 90)
     return between & around
-
-
-Spots = NDArray[np.void]
-"""Rows of ``SPOT``."""
 
 
 def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_]) -> tuple[Ids, Spots]:
@@ -597,9 +600,6 @@ def street_kinds(region: OpenRegion) -> NDArray[np.bool_]:
     return flags
 
 
-_COLUMNS: Final = {"lat": "<i4", "lon": "<i4", "kind": "<u2"}
-
-
 def column(region: OpenRegion, name: str) -> NDArray[Any]:
     """Return a column ("lat", "lon" or "kind") of all features; the value of a feature is at index id - 1."""
     values = region.memory.get(name)
@@ -620,9 +620,6 @@ def spots_of(region: OpenRegion, ids: Ids) -> tuple[NDArray[np.int32], NDArray[n
     return found[:, 0].astype(np.int32), found[:, 1].astype(np.int32), found[:, 2].astype(np.uint16)
 
 
-_MAX_ROW_BY_ROW: Final = 100
-
-
 def positions(region: OpenRegion, ids: Ids) -> tuple[FloatArray, FloatArray]:
     """Return latitudes and longitudes of features in degrees."""
     lats, lons = column(region, "lat")[ids - 1] / E7, column(region, "lon")[ids - 1] / E7
@@ -638,14 +635,6 @@ def check_positions(lats: FloatArray, lons: FloatArray) -> None:
     """
     if np.any(np.abs(lats) > 90) or np.any(np.abs(lons) > 180):
         raise ValueError("a position has coordinates out of range")
-
-
-_FEATURES: Final = "SELECT id, osm, name, kind, rank, lat, lon, box FROM feature"
-_BLOCKS_NEAR: Final = f"""
-SELECT f.block, f.spots FROM feature_box b CROSS JOIN feature_block f
-ON f.block = CASE WHEN b.id < 0 THEN (-b.id - 1) / {FEATURE_BLOCK} ELSE b.id END
-WHERE b.west <= ? AND b.east >= ? AND b.south <= ? AND b.north >= ?
-"""  # noqa: S608
 
 
 def rows_in(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
@@ -664,9 +653,6 @@ def boxes_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, bytes]:
             cache.clear()
         cache.update(islice(read.items(), _MAX_BOXES))
     return {number: box for number, box in found.items() if box is not None}
-
-
-_MAX_BOXES: Final = 10_000  # 2 MB
 
 
 def sources_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, int | str]:
@@ -707,10 +693,6 @@ def _tags_in(region: OpenRegion, numbers: Sequence[int]) -> dict[int, dict[str, 
         for block, packed in rows_with(region.conn, "SELECT block, tags FROM feature_tags WHERE block", wanted)
     }
     return {number: _DECODER.decode(blocks[(number - 1) // TAG_BLOCK][(number - 1) % TAG_BLOCK]) for number in numbers}
-
-
-_MAX_TAG_BYTES: Final = 1 << 24
-_DECODER: Final = msgspec.json.Decoder(dict[str, str])
 
 
 def place_of(region: OpenRegion, row: Sequence[Any]) -> Place:
@@ -784,9 +766,6 @@ class _SegmentCache:
 
     by_feature: dict[int, Segments]
     count: int = 0
-
-
-_MAX_SEGMENTS: Final = 100_000  # 3 MB
 
 
 def _segments(region: OpenRegion, ids: Sequence[int]) -> dict[int, Segments]:

@@ -75,6 +75,8 @@ _RANK_BITS: Final = 8
 _SIZE_BITS: Final = 6
 _LAYER_NUMBERS: Final = {layer: number for number, layer in enumerate(sorted(LAYERS))}
 
+_COLUMNS: Final[dict[str, np.dtype[Any]]] = {"lat": np.dtype("<i4"), "lon": np.dtype("<i4"), "kind": np.dtype("<u2")}
+
 
 @dataclass(frozen=True, slots=True)
 class FeatureRow:
@@ -295,9 +297,6 @@ class RegionWriter:
             self.conn.executemany("INSERT INTO shape VALUES (?, ?, ?, ?, ?)", rows)
             boxes = packed.execute("SELECT id, west, east, south, north FROM shape ORDER BY id")
             self.conn.executemany("INSERT INTO shape_box VALUES (?, ?, ?, ?, ?)", boxes)
-
-
-_COLUMNS: Final[dict[str, np.dtype[Any]]] = {"lat": np.dtype("<i4"), "lon": np.dtype("<i4"), "kind": np.dtype("<u2")}
 
 
 @dataclass(slots=True)

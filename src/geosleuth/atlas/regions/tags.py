@@ -42,6 +42,8 @@ _NUMBER_BEFORE_STREET: Final = re.compile(
 )
 MAX_TEXT_CHARS: Final = 255
 
+_JSON: Final = msgspec.json.Encoder(order="sorted")
+
 
 def main_name(tags: Mapping[str, str]) -> str:
     """Return the name people use: the name tag, else brand, reference number or operator; "" if there is none."""
@@ -101,9 +103,6 @@ def index_names(tags: Mapping[str, str]) -> list[tuple[str, int]]:
 def kept_tags(tags: Mapping[str, str]) -> str:
     """Return the tags worth showing as JSON with sorted keys."""
     return _JSON.encode({key: value[:1000] for key, value in tags.items() if _role_and_kept(key)[1]}).decode()
-
-
-_JSON: Final = msgspec.json.Encoder(order="sorted")
 
 
 def house_number(tags: Mapping[str, str]) -> tuple[str, str] | None:

@@ -31,6 +31,20 @@ Ints = npt.NDArray[np.int64]
 _POINT, _LINE, _POLYGON = 1, 2, 3
 _MOVE, _DRAW, _CLOSE = 1, 2, 7
 
+MAX_ZOOM = 16
+"""The closest zoom that has tiles of its own (a unit is about 15 cm); closer views enlarge these."""
+BUFFER = 64
+"""Units beyond the edge up to which shapes are kept, so that strokes don't end at the edge."""
+# A page shows a tile, 512 pixels wide, until the next zoom begins, at up to twice its size. Drawn maps count zooms by
+# tiles of 256 pixels, so a tile corresponds to drawn maps of one to two zooms more. Its content is chosen as for the
+# first of these, which keeps wide views uncluttered, and from the zoom of buildings on as for one halfway between.
+_CLOSE_FROM_ZOOM = 14
+_ZOOM_OFFSET, _ZOOM_OFFSET_CLOSE = 0.99, 1.49
+_VIEW_PX, _VIEW_PX_CLOSE = 512, 724
+TILE_PX = 512
+"""The width at which a page shows a tile when its zoom begins."""
+_WHOLE_WORLD = View(LatLon(0, 0), 0, 256, 256)
+
 
 @dataclass(frozen=True, slots=True)
 class Feature:
@@ -236,24 +250,6 @@ def _encode_value(value: Value) -> bytes:
     if isinstance(value, float):
         return bytes((3 << 3 | 1,)) + struct.pack("<d", value)
     return bytes((6 << 3,)) + _varint(value << 1 if value >= 0 else ~(value << 1))
-
-
-MAX_ZOOM = 16
-"""The closest zoom that has tiles of its own (a unit is about 15 cm); closer views enlarge these."""
-
-BUFFER = 64
-"""Units beyond the edge up to which shapes are kept, so that strokes don't end at the edge."""
-
-# A page shows a tile, 512 pixels wide, until the next zoom begins, at up to twice its size. Drawn maps count zooms by
-# tiles of 256 pixels, so a tile corresponds to drawn maps of one to two zooms more. Its content is chosen as for the
-# first of these, which keeps wide views uncluttered, and from the zoom of buildings on as for one halfway between.
-_CLOSE_FROM_ZOOM = 14
-_ZOOM_OFFSET, _ZOOM_OFFSET_CLOSE = 0.99, 1.49
-_VIEW_PX, _VIEW_PX_CLOSE = 512, 724
-TILE_PX = 512
-"""The width at which a page shows a tile when its zoom begins."""
-
-_WHOLE_WORLD = View(LatLon(0, 0), 0, 256, 256)
 
 
 @dataclass(frozen=True)

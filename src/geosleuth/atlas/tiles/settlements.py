@@ -40,6 +40,19 @@ _TATWEEL = "\u0640"
 _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 _LEFT_TO_RIGHT = frozenset({"L", "EN", "AN"})
 
+COUNTRIES_TO_ZOOM = 7
+_CELLS_PER_TILE = 4  # in each direction; the most populous place of a cell is labelled
+SHARED_CELLS_FROM_ZOOM = 13
+"""From this zoom on there is room for more than one name in a cell."""
+_CAPITAL_WEIGHT = 6  # a capital ranks like another city with this many times its population
+_MIN_POPULATION = {1: 8e6, 2: 3e6, 3: 1e6, 4: 3e5, 5: 8e4, 6: 3e4, 7: 1e4, 8: 4e3, 9: 1.5e3, 10: 5e2}
+_RANK_POPULATIONS = (5e6, 1e6, 3e5, 1e5, 3e4, 1e4, 2e3)
+_CAPITALS_FROM_ZOOM = 4
+_CAPITAL_CANDIDATES = 100
+_LOCK = threading.Lock()
+_ROOM_PX = 11.0
+_COUNTRY_SPOTS: list[tuple[tuple[float, float], float, str]] = []
+
 
 def name_properties(name: str, *, in_lines: bool = True) -> dict[str, str]:
     """Return the properties of a feature's name: ``name``, and ``label`` if it must be drawn differently.
@@ -130,20 +143,6 @@ def _presentation_forms() -> dict[str, dict[str, str]]:
                 continue
             forms.setdefault(base, {}).setdefault(form, chr(code))
     return forms
-
-
-COUNTRIES_TO_ZOOM = 7
-_CELLS_PER_TILE = 4  # in each direction; the most populous place of a cell is labelled
-SHARED_CELLS_FROM_ZOOM = 13
-"""From this zoom on there is room for more than one name in a cell."""
-
-_CAPITAL_WEIGHT = 6  # a capital ranks like another city with this many times its population
-_MIN_POPULATION = {1: 8e6, 2: 3e6, 3: 1e6, 4: 3e5, 5: 8e4, 6: 3e4, 7: 1e4, 8: 4e3, 9: 1.5e3, 10: 5e2}
-_RANK_POPULATIONS = (5e6, 1e6, 3e5, 1e5, 3e4, 1e4, 2e3)
-_CAPITALS_FROM_ZOOM = 4
-_CAPITAL_CANDIDATES = 100
-_LOCK = threading.Lock()
-_ROOM_PX = 11.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,9 +321,6 @@ def _country_spots(folder: KeptFiles) -> list[tuple[tuple[float, float], float, 
         if not _COUNTRY_SPOTS:
             _COUNTRY_SPOTS.extend(folder.load("countries.json", _compute_country_spots, _load_country_spots))
         return _COUNTRY_SPOTS
-
-
-_COUNTRY_SPOTS: list[tuple[tuple[float, float], float, str]] = []
 
 
 def _load_country_spots(spots_json: bytes) -> list[tuple[tuple[float, float], float, str]]:

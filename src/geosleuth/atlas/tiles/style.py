@@ -15,6 +15,22 @@ from .relief import MAX_ZOOM, SIDE_PX
 from .settlements import COUNTRIES_TO_ZOOM
 from .world_tiles import Detail
 
+_NIGHT_LAND = "#262a31"
+_NIGHT_BUILT = "#2c313a"
+_NIGHT_GREEN = "#26352f"
+_NIGHT_PAVED = "#323843"
+SOURCE: Final = "atlas"
+RELIEF: Final = "relief"
+_RELIEF_TO_ZOOM: Final = 9
+# Fonts on the user's machine; the weight in the first name applies to whichever font is found.
+_PLAIN: Final = ("Noto Sans Regular", "Noto Sans", "system-ui")
+_STRONG: Final = ("Noto Sans Semibold", "Noto Sans", "system-ui")
+_ITALIC: Final = ("Noto Sans Italic", "Noto Sans", "system-ui")
+_NAME: Final = ["coalesce", ["get", "label"], ["get", "name"]]
+_RUNWAY_FROM = 12
+_LINE_WIDTH_FACTOR = 0.75
+Layer = dict[str, Any]
+
 
 @dataclass(frozen=True, slots=True)
 class Palette:
@@ -73,10 +89,6 @@ LIGHT: Final = Palette(
     poi_ink=look.POI_INK,
 )
 
-_NIGHT_LAND = "#262a31"
-_NIGHT_BUILT = "#2c313a"
-_NIGHT_GREEN = "#26352f"
-_NIGHT_PAVED = "#323843"
 
 DARK: Final = Palette(
     sea="#151c28",
@@ -127,19 +139,7 @@ DARK: Final = Palette(
 )
 
 
-SOURCE: Final = "atlas"
-RELIEF: Final = "relief"
-_RELIEF_TO_ZOOM: Final = 9
 _THEMES: Final = {"light": LIGHT, "dark": DARK}
-# Fonts on the user's machine; the weight in the first name applies to whichever font is found.
-_PLAIN: Final = ("Noto Sans Regular", "Noto Sans", "system-ui")
-_STRONG: Final = ("Noto Sans Semibold", "Noto Sans", "system-ui")
-_ITALIC: Final = ("Noto Sans Italic", "Noto Sans", "system-ui")
-_NAME: Final = ["coalesce", ["get", "label"], ["get", "name"]]
-_RUNWAY_FROM = 12
-_LINE_WIDTH_FACTOR = 0.75
-
-Layer = dict[str, Any]
 
 
 def make_style(theme: str, detail: Detail, tiles_url: str, relief_url: str, attribution: str) -> dict[str, Any]:

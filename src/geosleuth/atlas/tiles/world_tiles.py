@@ -28,6 +28,19 @@ from .mvt import BUFFER, EXTENT, MAX_ZOOM, TILE_PX, Feature, Frame, Geometries, 
 
 _ENTRY_OVERHEAD_BYTES = 200  # of an entry besides its value
 
+FULL_DETAIL_FROM = 7
+REGION_BORDERS_FROM = 3
+_MIN_REGION_PX = 44.0  # median width of a country's regions from which their borders are shown
+_ZOOMS_PER_STEP = 2  # zooms from a tile to the cached ancestor that it is clip from
+_MAX_CACHED_TILES = 400
+_SOUTH_OVERLAP = 0.05  # share of the plane by which land at its lower edge is extended beyond it
+_SNAP_DISTANCE = 6e-5  # share of the plane (0.02 degrees) by which light outlines may miss its sides
+_TOLERANCE = 3.0  # a tile's units: less than a pixel while the tile is shown at its largest
+_MIN_AREA = 6.0  # in squares of the tolerance
+_SIMPLE_CORNERS = 6  # shapes with no more, such as plain houses, are not simplified
+_LOCK = threading.RLock()
+_LAND: "dict[BordersDetail, TileClipper]" = {}
+
 
 class TileCache:
     """A least-recently-used cache of limited size; threads that ask for the same value make it only once."""
@@ -74,20 +87,6 @@ class TileCache:
                 _, old = self._cached.popitem(last=False)
                 self._held_bytes -= len(old) + _ENTRY_OVERHEAD_BYTES
         return value
-
-
-FULL_DETAIL_FROM = 7
-REGION_BORDERS_FROM = 3
-_MIN_REGION_PX = 44.0  # median width of a country's regions from which their borders are shown
-_ZOOMS_PER_STEP = 2  # zooms from a tile to the cached ancestor that it is clip from
-_MAX_CACHED_TILES = 400
-_SOUTH_OVERLAP = 0.05  # share of the plane by which land at its lower edge is extended beyond it
-_SNAP_DISTANCE = 6e-5  # share of the plane (0.02 degrees) by which light outlines may miss its sides
-_TOLERANCE = 3.0  # a tile's units: less than a pixel while the tile is shown at its largest
-_MIN_AREA = 6.0  # in squares of the tolerance
-_SIMPLE_CORNERS = 6  # shapes with no more, such as plain houses, are not simplified
-_LOCK = threading.RLock()
-_LAND: "dict[BordersDetail, TileClipper]" = {}
 
 
 class TileClipper:

@@ -36,6 +36,14 @@ _READ = frozenset({
     "petrol_brand", "road_number", "road_number_shield", "stop_sign_word", "sun_at_noon", "camera_trace", "pole_marks",
 })  # fmt: skip
 
+_CHINA: Mapping[str, str] = {
+    "BJ": "11", "TJ": "12", "HE": "13", "SX": "14", "NM": "15", "LN": "21", "JL": "22", "HL": "23", "SH": "31",
+    "JS": "32", "ZJ": "33", "AH": "34", "FJ": "35", "JX": "36", "SD": "37", "HA": "41", "HB": "42", "HN": "43",
+    "GD": "44", "GX": "45", "HI": "46", "CQ": "50", "SC": "51", "GZ": "52", "YN": "53", "XZ": "54", "SN": "61",
+    "GS": "62", "QH": "63", "NX": "64", "XJ": "65",
+}  # fmt: skip
+"""Provinces of China as ISO 3166-2 writes them today, and as tables do."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
@@ -244,15 +252,6 @@ def checklist() -> list[tuple[Attribute, list[Value]]]:
         if len(values) > 1:
             found.append((attribute, values))
     return found
-
-
-_CHINA: Mapping[str, str] = {
-    "BJ": "11", "TJ": "12", "HE": "13", "SX": "14", "NM": "15", "LN": "21", "JL": "22", "HL": "23", "SH": "31",
-    "JS": "32", "ZJ": "33", "AH": "34", "FJ": "35", "JX": "36", "SD": "37", "HA": "41", "HB": "42", "HN": "43",
-    "GD": "44", "GX": "45", "HI": "46", "CQ": "50", "SC": "51", "GZ": "52", "YN": "53", "XZ": "54", "SN": "61",
-    "GS": "62", "QH": "63", "NX": "64", "XJ": "65",
-}  # fmt: skip
-"""Provinces of China as ISO 3166-2 writes them today, and as tables do."""
 
 
 def place_code(name: str) -> str:

@@ -19,6 +19,16 @@ from .visual_prior import GRID, NEAR_KM, Cell, Distribution, Reach
 Ints = npt.NDArray[np.int64]
 _SMALLEST_RADIUS_KM = 25.0
 
+PHOTOS_PER_AREA = 20
+MOST_AREAS = 400
+APART_KM = 25.0
+FOLDS = 6
+_BLOCKS = CellGrid(2.0, equal_area=True)
+_SPOTS = CellGrid(0.03, equal_area=True)
+_ROUNDS = 10
+_ROWS_AT_ONCE = 2048
+Mask = npt.NDArray[np.bool_]
+
 
 @dataclass(frozen=True, slots=True)
 class Guesses:
@@ -140,18 +150,6 @@ def unit_vectors(lats: FloatArray, lons: FloatArray) -> FloatArray:
 def _middle(lats: FloatArray, lons: FloatArray) -> LatLon:
     x, y, z = unit_vectors(lats, lons).mean(axis=0)
     return LatLon(float(np.degrees(np.arctan2(z, np.hypot(x, y)))), float(np.degrees(np.arctan2(y, x))))
-
-
-PHOTOS_PER_AREA = 20
-MOST_AREAS = 400
-APART_KM = 25.0
-FOLDS = 6
-_BLOCKS = CellGrid(2.0, equal_area=True)
-_SPOTS = CellGrid(0.03, equal_area=True)
-_ROUNDS = 10
-_ROWS_AT_ONCE = 2048
-
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,31 @@ LEAST_SPREAD = 0.1
 
 MAIN_DIRECTIONS = 512
 
+GAUSSIAN_STRENGTHS = (0.3, 1.0, 3.0, 10.0)
+_UNSEEN = 0.3  # photos that an area without any is taken to have
+_UNSURE = 0.02  # photos that its mean look is taken to rest on
+MOST_HIDDEN, FEWEST_HIDDEN = 512, 64
+_PHOTOS_PER_HIDDEN = 8
+NETWORKS = 2
+_EPOCHS = 20
+_USUAL_PHOTOS = 5000
+_FEWEST_EPOCHS, _MOST_EPOCHS = 6, 40
+_BATCH = 128
+_HIGHEST_RATE = 2e-3
+_DECAY = 2.0
+_DROP_INPUT, _DROP_HIDDEN = 0.2, 0.5
+_WARM_UP = 0.3
+_SOFT_KM = 300.0
+_COMPATRIOT = 5.0
+_STEPS = 100
+_STRENGTH = 0.03  # the best of 0.003, 0.01, 0.03 and 0.1 on every set that was tried
+_ROOM = 0.02  # the share kept for what the experts can't know; it keeps one odd photo from deciding anything
+_EDGE_KM = 100.0
+_NEGATIVE_COST = 3.0
+_UNKNOWN = np.float32(-30.0)
+_LEAST_FACTOR, _MOST_FACTOR = 0.4, 2.5
+_HALVINGS = 14
+
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
@@ -68,11 +93,6 @@ def scaling_of(features: npt.NDArray[np.floating]) -> Scaling:
 def _rooted(features: npt.NDArray[np.floating]) -> Rows:
     wide = np.asarray(features, dtype=np.float32)
     return np.sign(wide) * np.sqrt(np.abs(wide))
-
-
-GAUSSIAN_STRENGTHS = (0.3, 1.0, 3.0, 10.0)
-_UNSEEN = 0.3  # photos that an area without any is taken to have
-_UNSURE = 0.02  # photos that its mean look is taken to rest on
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +181,6 @@ def learn_gaussians(turned: Rows, label: Ints, areas: Areas, strengths: tuple[fl
         offsets = prior - 0.5 * (shaped**2).sum(axis=1)
         found.append(Gaussian(weights.astype(np.float32), offsets.astype(np.float32)))
     return found
-
-
-MOST_HIDDEN, FEWEST_HIDDEN = 512, 64
-_PHOTOS_PER_HIDDEN = 8
-NETWORKS = 2
-_EPOCHS = 20
-_USUAL_PHOTOS = 5000
-_FEWEST_EPOCHS, _MOST_EPOCHS = 6, 40
-_BATCH = 128
-_HIGHEST_RATE = 2e-3
-_DECAY = 2.0
-_DROP_INPUT, _DROP_HIDDEN = 0.2, 0.5
-_WARM_UP = 0.3
-_SOFT_KM = 300.0
-_COMPATRIOT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,10 +280,6 @@ def _rate(done: float) -> float:
     return _HIGHEST_RATE * 0.5 * (1 + float(np.cos(np.pi * (done - _WARM_UP) / (1 - _WARM_UP))))
 
 
-_STEPS = 100
-_STRENGTH = 0.03  # the best of 0.003, 0.01, 0.03 and 0.1 on every set that was tried
-
-
 @dataclass(frozen=True, slots=True)
 class Linear:
     """Multinomial logistic regression of the countries; ``within`` is the logarithm of each area's share of its own."""
@@ -304,14 +305,6 @@ def learn_linear(seen: Seen, label: Ints, areas: Areas) -> Linear:
 def logistic(rows: Rows, label: Ints, classes: int) -> tuple[Rows, Rows]:
     """Weights and offsets of a multinomial logistic regression, with the strength that did best."""
     return multinomial(rows, label, classes, strength=_STRENGTH, steps=_STEPS)
-
-
-_ROOM = 0.02  # the share kept for what the experts can't know; it keeps one odd photo from deciding anything
-_EDGE_KM = 100.0
-_NEGATIVE_COST = 3.0
-_UNKNOWN = np.float32(-30.0)
-_LEAST_FACTOR, _MOST_FACTOR = 0.4, 2.5
-_HALVINGS = 14
 
 
 def pooled(weights: FloatArray, opinions: list[Rows]) -> Rows:

@@ -72,6 +72,15 @@ FORMAT = 1
 _HEADER = "header"
 _NAME = "own photos' look"
 
+_ROWS_AT_ONCE = 512
+_MEDOID_OF = 1000
+FAR_KM = 2500.0
+PRIOR, NEIGHBOUR, LINEAR = "prior", "nearest neighbour", "plain linear"
+_MEASURING_ROWS_AT_ONCE = 2048
+FEWEST_PHOTOS = 30
+FEWEST_BLOCKS = 3
+Progress = Callable[[str, int, int], None]
+
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
@@ -271,10 +280,6 @@ def _read(
     return knowledge, places, features
 
 
-_ROWS_AT_ONCE = 512
-_MEDOID_OF = 1000
-
-
 def nearest_neighbour(known: npt.NDArray[np.floating], places: Places, asked: npt.NDArray[np.floating]) -> Guesses:
     """The place of the photo with the greatest cosine; its country has the whole share, the next best follow."""
     rows, wanted = np.asarray(known, dtype=np.float32), np.asarray(asked, dtype=np.float32)
@@ -308,11 +313,6 @@ def plain_linear(known: npt.NDArray[np.floating], places: Places, asked: npt.NDA
 def _middle(places: Places, inside: npt.NDArray[np.int64]) -> int:
     some = inside[:: max(1, len(inside) // _MEDOID_OF)]
     return int(some[medoid(places.lats[some], places.lons[some])])
-
-
-FAR_KM = 2500.0
-PRIOR, NEIGHBOUR, LINEAR = "prior", "nearest neighbour", "plain linear"
-_MEASURING_ROWS_AT_ONCE = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,12 +410,6 @@ def _far_from(places: Places, others: Places) -> Mask:
         part = slice(start, start + _MEASURING_ROWS_AT_ONCE)
         far[part] = (these[part] @ those.T).max(axis=1) < np.float32(np.cos(APART_KM / EARTH_RADIUS_KM))
     return far
-
-
-FEWEST_PHOTOS = 30
-FEWEST_BLOCKS = 3
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,9 @@ NAMED = 3
 
 _LEAST_BASE = 1e-4
 
+GEOCLIP = "geoclip:"
+HOW_TO_LEARN = "geosleuth prior learn FOLDER"
+
 
 def visual_clue(distribution: Distribution) -> Clue:
     """What the look of a picture says, for the posterior.
@@ -51,10 +54,6 @@ def visual_clue(distribution: Distribution) -> Clue:
 
 def _spot_name(country: str) -> str:
     return f"photos from {country_name(country) or country} that look alike" if country else "photos that look alike"
-
-
-GEOCLIP = "geoclip:"
-HOW_TO_LEARN = "geosleuth prior learn FOLDER"
 
 
 def default_prior_path() -> Path:

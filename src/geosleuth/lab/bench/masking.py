@@ -44,6 +44,28 @@ LARGEST_SHARE = 0.5
 
 _INSIDE = 0.9
 
+_WHOLE_PX = 1536
+"""The long side of the copy in which large lettering is found; small lettering is found in parts of the photo."""
+_PART_PX = 2048
+_OVERLAP = 0.12
+_MOST_PARTS = 4
+WIDENED_BY = 0.1
+"""Share of a box's shorter side: boxes are drawn tightly, and compression smears letters over their edge."""
+LEAST_WIDENED_PX = 4
+ALL_TEXT = Box("text", 0.0, 0.0, 0.0, 0.0)
+"""Stands for all text in a photo. Finding it takes seconds, so it is left to the process that opens the photo."""
+_RIM = 0.05
+_LEAST_RIM_PX = 3
+# A fill has no detail: beyond so many pixels it is computed on a coarser copy.
+_MOST_PIXELS = 1_000_000
+# Rounds of smoothing; a coarse level does most of the work at little cost.
+_ROUNDS, _ROUNDS_IF_FINE, _FINE_PIXELS = 40, 4, 60_000
+_GREY = 128.0
+HOW_TO_GIVE = (
+    'give the table a column "boxes" with entries such as '
+    '[{"kind": "%s", "box": [0.1, 0.2, 0.5, 0.3]}]: left, top, right, bottom in shares of width and height'
+)
+
 
 def clue_boxes(trajectory: Trajectory) -> tuple[Box, ...]:
     """Return what a run zoomed into, and the lines of text in its evidence, in shares of the original photo.
@@ -99,14 +121,6 @@ def _area(edges: Edges) -> float:
     return (edges[2] - edges[0]) * (edges[3] - edges[1])
 
 
-_WHOLE_PX = 1536
-"""The long side of the copy in which large lettering is found; small lettering is found in parts of the photo."""
-
-_PART_PX = 2048
-_OVERLAP = 0.12
-_MOST_PARTS = 4
-
-
 def text_boxes(photo: Photo) -> tuple[Box, ...]:
     """Return boxes of every line of text that our own reader finds.
 
@@ -148,22 +162,6 @@ def _stretches(length: int) -> list[tuple[int, int]]:
     each = length / count
     more = each * _OVERLAP if count > 1 else 0.0
     return [(max(0, round(at * each - more)), min(length, round((at + 1) * each + more))) for at in range(count)]
-
-
-WIDENED_BY = 0.1
-"""Share of a box's shorter side: boxes are drawn tightly, and compression smears letters over their edge."""
-
-LEAST_WIDENED_PX = 4
-ALL_TEXT = Box("text", 0.0, 0.0, 0.0, 0.0)
-"""Stands for all text in a photo. Finding it takes seconds, so it is left to the process that opens the photo."""
-
-_RIM = 0.05
-_LEAST_RIM_PX = 3
-# A fill has no detail: beyond so many pixels it is computed on a coarser copy.
-_MOST_PIXELS = 1_000_000
-# Rounds of smoothing; a coarse level does most of the work at little cost.
-_ROUNDS, _ROUNDS_IF_FINE, _FINE_PIXELS = 40, 4, 60_000
-_GREY = 128.0
 
 
 def blank(photo: Photo, boxes: Iterable[Box]) -> Photo:
@@ -282,12 +280,6 @@ def _resized(colours: "_Colours", width: int, height: int) -> "_Colours":
         for channel in range(colours.shape[2])
     ]
     return np.stack([np.asarray(channel, dtype=np.float32) for channel in channels], axis=-1)
-
-
-HOW_TO_GIVE = (
-    'give the table a column "boxes" with entries such as '
-    '[{"kind": "%s", "box": [0.1, 0.2, 0.5, 0.3]}]: left, top, right, bottom in shares of width and height'
-)
 
 
 def boxes_for(kind: BoxKind, item: Item, photo: Photo) -> tuple[Box, ...]:

@@ -31,6 +31,10 @@ from geosleuth.names.extraction import read_reply
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import MAX_LINE_BYTES, byte_lines
 
+_TRUTH_NAMES = ("country", "region", "city")
+_CSV_NUMBERS = ("true_lat", "true_lon", "lat", "lon", "probability", "radius_km")
+_CSV_NAMES = ("true_country", "true_region", "true_city", "country", "region", "city")
+
 
 def text_lines(path: Path, readline: Callable[[int], bytes], what: str) -> Iterator[str]:
     """Yield the lines as text, without a byte order mark.
@@ -43,9 +47,6 @@ def text_lines(path: Path, readline: Callable[[int], bytes], what: str) -> Itera
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise BadInput(f"{path}:{number}: not UTF-8 text; save it as UTF-8") from error
-
-
-_TRUTH_NAMES = ("country", "region", "city")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,10 +227,6 @@ def _as_degrees(value: object, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"the true {name} must be a number")
     return float(value)
-
-
-_CSV_NUMBERS = ("true_lat", "true_lon", "lat", "lon", "probability", "radius_km")
-_CSV_NAMES = ("true_country", "true_region", "true_city", "country", "region", "city")
 
 
 def _read_csv(path: Path, stream: _Tee) -> Iterator[Record]:

@@ -31,6 +31,9 @@ from .scored import UNKNOWN, Scored
 
 SELECTIVE_KM = 25.0
 
+# Truths of one image closer than a metre differ only by rounding.
+_SAME_PLACE_KM = 0.001
+
 
 @dataclass(frozen=True, slots=True)
 class Slice:
@@ -87,10 +90,6 @@ def _slices(scored: Scored, field: str, thresholds_km: Sequence[float]) -> list[
         levels = {name: values[rows] for name, values in scored.levels.items()}
         slices.append(Slice(field, value, summarise(scored.distance_km[rows], levels, thresholds_km)))
     return sorted(slices, key=lambda item: (-item.summary.n, item.value))
-
-
-# Truths of one image closer than a metre differ only by rounding.
-_SAME_PLACE_KM = 0.001
 
 
 @dataclass(frozen=True, slots=True)

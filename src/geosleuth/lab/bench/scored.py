@@ -41,6 +41,12 @@ from .records import Record, read_records
 FloatColumn = NDArray[np.float64]
 UNKNOWN = "(unknown)"
 
+PLACED = "placed"
+"""The field that says how fine the place is that an answer in words was put at: "address" … "country"."""
+TRAINED_ON_TEST = "trained_on_test"
+"""The field of results whose model was trained on test photos, by leave of whoever trained it."""
+_TRAINED = "TRAINED ON TEST PHOTOS ({}): these figures do not say how well the model does on photos it has not seen"
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -281,10 +287,6 @@ def summarise_answers(answers: Sequence[ScoredAnswer], thresholds_km: Sequence[f
     return summarise(km, levels, thresholds_km)
 
 
-PLACED = "placed"
-"""The field that says how fine the place is that an answer in words was put at: "address" … "country"."""
-
-
 def with_placed(scored: Scored, place: PlaceText) -> Scored:
     """Return a copy in which answers without a point that name a known place have a point inside that place."""
     if not scored.named_only or place is place_nothing:
@@ -315,10 +317,6 @@ def with_placed(scored: Scored, place: PlaceText) -> Scored:
     )
 
 
-TRAINED_ON_TEST = "trained_on_test"
-"""The field of results whose model was trained on test photos, by leave of whoever trained it."""
-
-
 def with_marks(scored: Scored) -> Scored:
     """Return a copy whose notes say what its records' fields say of their datum and of the model's training."""
     notes = []
@@ -328,9 +326,6 @@ def with_marks(scored: Scored) -> Scored:
         if said:
             notes.append(words.format(", ".join(said).replace("gcj02", "GCJ-02")))
     return replace(scored, notes=(*notes, *scored.notes)) if notes else scored
-
-
-_TRAINED = "TRAINED ON TEST PHOTOS ({}): these figures do not say how well the model does on photos it has not seen"
 
 
 def in_datum(scored: Scored, *, truths: Datum = "wgs84", answers: Datum = "wgs84") -> Scored:

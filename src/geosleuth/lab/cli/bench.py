@@ -101,6 +101,10 @@ Gpus = Annotated[
     typer.Option(min=0.0, rich_help_panel=RUN, help="How much of a GPU each process of the cluster gets."),
 ]
 
+VARIANTS = "What is varied"
+Answers = Annotated[Path, typer.Argument(metavar="FILE|RUN", help="Records (.jsonl, .csv), or the folder of a run.")]
+bench = typer.Typer(no_args_is_help=True)
+
 
 @dataclass(frozen=True, kw_only=True)
 class FolderOptions:
@@ -213,9 +217,6 @@ def selection_of(options: SetOptions) -> dict[str, Any]:
         "cluster": options.cluster,
         "partial": options.partial,
     }
-
-
-VARIANTS = "What is varied"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -395,9 +396,6 @@ def report(options: ReportOptions) -> None:
         ),
         as_json=options.as_json,
     )
-
-
-Answers = Annotated[Path, typer.Argument(metavar="FILE|RUN", help="Records (.jsonl, .csv), or the folder of a run.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -584,7 +582,6 @@ def inject(options: BenchInjectOptions) -> None:
     bench_inject(request, as_json=options.as_json)
 
 
-bench = typer.Typer(no_args_is_help=True)
 bench.command()(run)
 bench.command()(ablate)
 bench.command()(inject)

@@ -19,6 +19,22 @@ Spec = Annotated[
     ),
 ]
 
+Set = Annotated[str, typer.Argument(metavar="SET", help="A table, a folder, or NAME:PATH; see geosleuth dataset list.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The table to write: .csv or .jsonl.")]
+Limit = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
+]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")]
+Jobs = Annotated[Optional[int], typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")]  # noqa: UP045
+Level = Literal["city", "region", "country", "cell"]
+By = Annotated[Level, typer.Option("--by", help="What a place is: a cell of the globe, or a name.")]
+Cell = Annotated[float, typer.Option("--cell", metavar="DEGREES", help="How high a cell is; it must divide 180.")]
+OutFolder = Annotated[
+    Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the pictures and their table go.")
+]
+OutTable = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The table to write: .csv or .jsonl.")]
+
 
 @dataset.command("list")
 def list_sets(*, as_json: JsonFlag = False) -> None:
@@ -81,19 +97,6 @@ def stage(
     from geosleuth.lab.cli.handlers import dataset as work
 
     work.stage_set(spec, out, as_json=as_json)
-
-
-Set = Annotated[str, typer.Argument(metavar="SET", help="A table, a folder, or NAME:PATH; see geosleuth dataset list.")]
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The table to write: .csv or .jsonl.")]
-Limit = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option(min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
-]
-Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")]
-Jobs = Annotated[Optional[int], typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")]  # noqa: UP045
-Level = Literal["city", "region", "country", "cell"]
-By = Annotated[Level, typer.Option("--by", help="What a place is: a cell of the globe, or a name.")]
-Cell = Annotated[float, typer.Option("--cell", metavar="DEGREES", help="How high a cell is; it must divide 180.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,12 +408,6 @@ def add_makers(dataset: typer.Typer) -> None:
         ("coverage", coverage), ("label", label), ("split", split), ("tier", tier),
     ):  # fmt: skip
         dataset.command(name)(command)
-
-
-OutFolder = Annotated[
-    Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the pictures and their table go.")
-]
-OutTable = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The table to write: .csv or .jsonl.")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,10 @@ AtOnce = Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Photos at
 Offline = Annotated[bool, typer.Option("--offline", help="Refuse models that are not on this machine's disk.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the team's models.")]
 
+replaying = typer.Typer(add_completion=False)
+"""The command by itself; ``geosleuth team`` takes it in."""
+team = typer.Typer(no_args_is_help=True)
+
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
@@ -302,10 +306,6 @@ def show(
     work.show_team(state, photo, out, overwrite=overwrite, as_json=as_json)
 
 
-replaying = typer.Typer(add_completion=False)
-"""The command by itself; ``geosleuth team`` takes it in."""
-
-
 @replaying.command()
 def replay(
     files: Annotated[
@@ -414,6 +414,5 @@ def tries(options: TriesOptions) -> None:
     work.measure_tries(options.dataset, request, wanted, out=options.out, as_json=options.as_json)
 
 
-team = typer.Typer(no_args_is_help=True)
 for _command in (learn, show, compare, sweep, replay, tries):
     team.command()(_command)

@@ -111,6 +111,8 @@ Hasty = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Answers give
 WrongGuess = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Not the best candidate taken.")]
 BadCall = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Calls that can't be carried out.")]
 
+StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="The folder of a store of trajectories.")]
+
 
 @dataclass(frozen=True, kw_only=True)
 class SpotagentOptions:
@@ -359,9 +361,6 @@ def import_photos(
 
     words = {"method": method, "prompts": prompts, "limit": limit, "split": split}
     work.import_photos_into(photos, out, words, as_json=as_json)
-
-
-StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="The folder of a store of trajectories.")]
 
 
 def info(store: StoreFolder, *, as_json: JsonFlag = False) -> None:

@@ -33,6 +33,9 @@ AllowTest = Annotated[
     bool, typer.Option("--allow-test", help="Take test parts of data sets too; all later scores are marked.")
 ]
 
+pieces = typer.Typer(help="Cut a folder into pieces with checksums, and put it together again.", no_args_is_help=True)
+_SCENES, _PLAY, _REPLIES, _RUNS = "Scenes", "How it is played", "Replies", "Every saved policy of a run"
+
 
 @train.command()
 def sft(
@@ -204,10 +207,7 @@ def chart(
 
 __all__ = ["train"]
 
-pieces = typer.Typer(help="Cut a folder into pieces with checksums, and put it together again.", no_args_is_help=True)
 train.add_typer(pieces, name="pieces")
-
-_SCENES, _PLAY, _REPLIES, _RUNS = "Scenes", "How it is played", "Replies", "Every saved policy of a run"
 
 
 @train.command()

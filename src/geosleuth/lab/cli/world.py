@@ -31,6 +31,35 @@ RegionNames = Annotated[
     typer.Option("--region", metavar="NAME", help="An added region whose real businesses join; may be repeated."),
 ]
 
+Data = Annotated[
+    str,
+    typer.Option("--data", metavar="SET", help="The photos, as for geosleuth bench run: a path, or NAME:PATH."),
+]
+MethodName = Annotated[str, typer.Option("--method", metavar="NAME", help="Whose words, tools and budget.")]
+RewardName = Annotated[
+    str, typer.Option("--reward", metavar="NAME", help="What answers earn: a preset's name, or a YAML file.")
+]
+ToolNames = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--tools", metavar="A,B", help="Only these tools; left out, the method's own that work offline."),
+]
+Turns = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option("--turns", min=1, metavar="N", help="In place of the method's own."),
+]
+Boxes = Annotated[Literal["pixels", "thousandths", "fractions"], typer.Option("--boxes", help="How models give boxes.")]
+MapSeed = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option("--world-seed", min=0, metavar="N", help="Ask the map of this world, where its scenes stand."),
+]
+Limit = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option("--limit", min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
+]
+AllowTest = Annotated[
+    bool, typer.Option("--allow-test", help="Take test parts of data sets too; what is written keeps that mark.")
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class MakeOptions:
@@ -139,37 +168,6 @@ def sheet(options: SheetOptions) -> None:
 
 
 __all__ = ["world"]
-
-Data = Annotated[
-    str,
-    typer.Option("--data", metavar="SET", help="The photos, as for geosleuth bench run: a path, or NAME:PATH."),
-]
-MethodName = Annotated[str, typer.Option("--method", metavar="NAME", help="Whose words, tools and budget.")]
-RewardName = Annotated[
-    str, typer.Option("--reward", metavar="NAME", help="What answers earn: a preset's name, or a YAML file.")
-]
-ToolNames = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option("--tools", metavar="A,B", help="Only these tools; left out, the method's own that work offline."),
-]
-Turns = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option("--turns", min=1, metavar="N", help="In place of the method's own."),
-]
-Boxes = Annotated[Literal["pixels", "thousandths", "fractions"], typer.Option("--boxes", help="How models give boxes.")]
-MapSeed = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option("--world-seed", min=0, metavar="N", help="Ask the map of this world, where its scenes stand."),
-]
-Limit = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option("--limit", min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
-]
-
-
-AllowTest = Annotated[
-    bool, typer.Option("--allow-test", help="Take test parts of data sets too; what is written keeps that mark.")
-]
 
 
 @dataclass(frozen=True, kw_only=True)

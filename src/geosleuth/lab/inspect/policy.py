@@ -42,6 +42,9 @@ Recall = Callable[[Step], ChatMessageAssistant | None]
 _NEVER_CARRIED_OUT = "This call was not carried out."
 _FINISH: Mapping[str, Finish] = {"max_tokens": "length", "model_length": "length", "content_filter": "filtered"}
 
+# As base64 this is 4 MB, the least that any provider takes for one image.
+_MAX_IMAGE_BYTES = 3_000_000
+
 
 def tool_infos(tools: Sequence[Tool]) -> list[ToolInfo]:
     """What a model must know of the tools."""
@@ -221,10 +224,6 @@ def _clean(text: str) -> str:
 
 def _joined(*parts: str) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip())
-
-
-# As base64 this is 4 MB, the least that any provider takes for one image.
-_MAX_IMAGE_BYTES = 3_000_000
 
 
 class NobodyYet:

@@ -38,6 +38,10 @@ ENDED_KEY = "geosleuth_ended"
 _SOURCE = "geosleuth"
 _TEXT_SHOWN = 2000
 
+TRUTH_KEY = "truth"
+QUESTION = "Where was this photo taken?"
+"""What the log shows as a sample's input. What the model is told is the method's own."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Photos:
@@ -97,9 +101,6 @@ class _Watch:
             told = {"reason": body.reason, "turns": body.spent.turns, "calls": body.spent.calls}
             self._state.store.set(ENDED_KEY, told)
             transcript().info(told, source=_SOURCE)
-
-
-TRUTH_KEY = "truth"
 
 
 @metric(scores="unreduced")
@@ -170,10 +171,6 @@ def in_one_line() -> Iterator[None]:
         plain = _kind_without_traceback()
         refused = type("Refused", (BadInput, plain), {"message": str(error)})
         raise refused(str(error)) from None
-
-
-QUESTION = "Where was this photo taken?"
-"""What the log shows as a sample's input. What the model is told is the method's own."""
 
 
 @task

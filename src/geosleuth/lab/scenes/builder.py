@@ -46,6 +46,18 @@ if TYPE_CHECKING:
 
 _COUNTRIES_SHOWN = 20
 
+SCENES, JOURNAL, IMAGES = "scenes.jsonl", "unfinished.jsonl", "images"
+_AHEAD = 2
+"""Scenes that wait for each worker, the one under way among them."""
+_PATIENCE_S = 1.0
+"""What all workers together have to end by themselves, before they are killed."""
+Begin = Callable[..., None]
+Draw = Callable[[int], tuple[int, bytes]]
+FORMAT, VERSION = "geosleuth-scenes", 1
+MANIFEST, SET, CARD = "manifest.json", "set.jsonl", "card.md"
+KindWish = Literal["street", "panorama", "satellite", "mixed"]
+Task = tuple[int, Split, KindWish]
+
 
 @dataclass(slots=True)
 class Tally:
@@ -116,9 +128,6 @@ weighed, and nothing about photos.
 def _largest(counted: Counter[str], count: int) -> list[tuple[str, int]]:
     """Return those met most often, by name where they are level."""
     return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:count]
-
-
-SCENES, JOURNAL, IMAGES = "scenes.jsonl", "unfinished.jsonl", "images"
 
 
 class Lines:
@@ -251,15 +260,6 @@ def _box(mark: Mark, size: tuple[int, int]) -> dict[str, Any]:
     return {"kind": kind, "box": list(mark.box), "size": list(size)}
 
 
-_AHEAD = 2
-"""Scenes that wait for each worker, the one under way among them."""
-_PATIENCE_S = 1.0
-"""What all workers together have to end by themselves, before they are killed."""
-
-Begin = Callable[..., None]
-Draw = Callable[[int], tuple[int, bytes]]
-
-
 class WorkerEndedError(Exception):
     """A worker ended in the middle of its work."""
 
@@ -372,12 +372,6 @@ def _serve(pipe: "Connection[Any, Any]", begin: Begin, words: tuple[Any, ...], d
             raise
         except Exception as error:  # noqa: BLE001 - the parent raises it
             pipe.send(error)
-
-
-FORMAT, VERSION = "geosleuth-scenes", 1
-MANIFEST, SET, CARD = "manifest.json", "set.jsonl", "card.md"
-
-KindWish = Literal["street", "panorama", "satellite", "mixed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -559,9 +553,6 @@ def _alone(folder: Path) -> Iterator[None]:
     finally:
         if handle is not None:
             os.close(handle)
-
-
-Task = tuple[int, Split, KindWish]
 
 
 def _drawn(

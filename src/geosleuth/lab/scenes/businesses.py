@@ -33,6 +33,34 @@ _LATIN: Final = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "ə": "e"}
 )
 
+CHAIN_SHARE: Final = 0.12
+"""Of a town's businesses, those that are branches of a chain; one branch in `ABROAD_EVERY` is of a chain that stands
+in every land."""
+HOMONYM_SHARE: Final = 0.08
+"""Of a town's businesses, those whose name an unrelated business elsewhere has as well."""
+TOWN_SHARE: Final = 0.05
+"""Of a town's businesses, those that are called after it."""
+ABROAD_EVERY: Final = 4
+_GOLDEN: Final = 0.6180339887
+WORLD_CHAINS: Final = (
+    ("Velora", "shop=clothes"), ("Brenko", "shop=hardware"), ("Kaffa & Co", "amenity=cafe"),
+    ("Ottima", "shop=optician"), ("Nordlo", "tourism=hotel"), ("Zapatek", "shop=shoes"),
+    ("Burgerama", "amenity=fast_food"), ("Minimaxo", "shop=convenience"), ("Pastavia", "amenity=restaurant"),
+    ("Autofixa", "shop=car_repair"),
+)  # fmt: skip
+"""Chains of no land: they stand everywhere under the same Latin letters."""
+SOURCE: Final = "geosleuth world (made up)"
+_DOOR_EVERY_M: Final = 14.0
+_METRES_A_NUMBER: Final = 7.0
+_FROM_THE_MIDDLE_M: Final = 10.0
+_FROM_A_CROSSING_M: Final = 16.0
+_STOP_M: Final = 6.0
+_WALK_TO_A_STOP_M: Final = 220.0
+_WITH_DOMAIN: Final = 0.7
+_STOPS: Final = 4
+_FIRST_STOP: Final = 300
+_FEWEST, _MOST = 16, 48
+
 
 def phones_of(town: WorldTown, seed: int) -> Iterator[str]:
     """Yield phone numbers with the town's or its region's area code, or else mobile ones; as dialled from abroad.
@@ -114,28 +142,6 @@ def slug_of(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text.casefold().translate(_LATIN))
     kept = "".join(letter for letter in plain if not unicodedata.combining(letter))
     return _NO_LETTERS.sub("-", kept).strip("-")
-
-
-CHAIN_SHARE: Final = 0.12
-"""Of a town's businesses, those that are branches of a chain; one branch in `ABROAD_EVERY` is of a chain that stands
-in every land."""
-
-HOMONYM_SHARE: Final = 0.08
-"""Of a town's businesses, those whose name an unrelated business elsewhere has as well."""
-
-TOWN_SHARE: Final = 0.05
-"""Of a town's businesses, those that are called after it."""
-
-ABROAD_EVERY: Final = 4
-_GOLDEN: Final = 0.6180339887
-
-WORLD_CHAINS: Final = (
-    ("Velora", "shop=clothes"), ("Brenko", "shop=hardware"), ("Kaffa & Co", "amenity=cafe"),
-    ("Ottima", "shop=optician"), ("Nordlo", "tourism=hotel"), ("Zapatek", "shop=shoes"),
-    ("Burgerama", "amenity=fast_food"), ("Minimaxo", "shop=convenience"), ("Pastavia", "amenity=restaurant"),
-    ("Autofixa", "shop=car_repair"),
-)  # fmt: skip
-"""Chains of no land: they stand everywhere under the same Latin letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,19 +313,6 @@ def postcode_of(town: WorldTown, street: int, seed: int) -> str | None:
         chance = of_town if place < fixed else of_street
         code += chance.choice(options[1:] if place == 0 and mask[place] == "#" else options)
     return code
-
-
-SOURCE: Final = "geosleuth world (made up)"
-_DOOR_EVERY_M: Final = 14.0
-_METRES_A_NUMBER: Final = 7.0
-_FROM_THE_MIDDLE_M: Final = 10.0
-_FROM_A_CROSSING_M: Final = 16.0
-_STOP_M: Final = 6.0
-_WALK_TO_A_STOP_M: Final = 220.0
-_WITH_DOMAIN: Final = 0.7
-_STOPS: Final = 4
-_FIRST_STOP: Final = 300
-_FEWEST, _MOST = 16, 48
 
 
 @dataclass(frozen=True, slots=True)

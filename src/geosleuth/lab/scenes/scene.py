@@ -32,6 +32,15 @@ Sort = Literal[
 """What a clue is about. Airlines, tour buses and what follows up to the foreign kitchen speak of somewhere else.
 "Founded" is the year of a shop, which its pages tell and the map does not."""
 
+Wall = Literal["plaster", "brick", "timber", "concrete", "stone", "tiles", "metal", "adobe"]
+Roof = Literal["gable", "hip", "flat", "terrace", "curved"]
+Plant = Literal["broadleaf", "conifer", "palm", "cypress", "acacia", "cactus", "bamboo", "birch", "shrub", "none"]
+Ground = Literal["grass", "dry_grass", "sand", "red_earth", "snow", "paved"]
+Terrain = Literal["flat", "hills", "mountains", "coast"]
+Line = Literal["white", "yellow", "none"]
+Layout = Literal["high_street", "suburb", "market", "square", "country_road", "industrial"]
+_Model = TypeVar("_Model")
+
 
 @dataclass(frozen=True, slots=True)
 class Business:
@@ -97,15 +106,6 @@ class Clue:
     region: str | None = None
     place: str | None = None
     design: str = ""
-
-
-Wall = Literal["plaster", "brick", "timber", "concrete", "stone", "tiles", "metal", "adobe"]
-Roof = Literal["gable", "hip", "flat", "terrace", "curved"]
-Plant = Literal["broadleaf", "conifer", "palm", "cypress", "acacia", "cactus", "bamboo", "birch", "shrub", "none"]
-Ground = Literal["grass", "dry_grass", "sand", "red_earth", "snow", "paved"]
-Terrain = Literal["flat", "hills", "mountains", "coast"]
-Line = Literal["white", "yellow", "none"]
-Layout = Literal["high_street", "suburb", "market", "square", "country_road", "industrial"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +211,6 @@ class Mark:
     box: tuple[int, int, int, int]
     line: int | None = None
     letter_px: float = 0.0
-
-
-_Model = TypeVar("_Model")
 
 
 def scene_to_dict(scene: Scene) -> dict[str, Any]:

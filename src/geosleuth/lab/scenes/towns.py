@@ -36,6 +36,22 @@ from .scene import Split
 HELD_OUT_SHARE: Final = 0.25
 """Of the squares of one degree, not of towns: in any one country the share may differ."""
 
+LEAST_POPULATION: Final = 15_000
+_DEGREE_KM: Final = 110.0
+_OF_THE_LAND_KM: Final = 20.0
+_BETWEEN_TOWNS_KM: Final = 12.0
+_AROUND_A_CITY_KM: Final = 30.0
+_CITY_POPULATION: Final = 500_000
+_LARGEST_SHARE: Final = 3  # every third town of a land is one of its largest, the others are drawn
+_LONGEST_NAME: Final = 22
+_NO_NAME: Final = frozenset("/(),.0123456789")
+_WORDS_OF_NO_TOWN: Final = frozenset({"Sector", "Kreis", "kerület", "District", "Circoiscrizione", "Centar", "East"})
+METRES_PER_DEGREE: Final = 111_195.0
+_SPACING_M: Final = (85.0, 150.0)
+_BEYOND_M: Final = (50.0, 130.0)
+_BEND_M: Final = 7.0
+_CROSSINGS, _ENDS = 400, 700  # below are the numbers of businesses and stops
+
 
 def cell_of(point: LatLon) -> str:
     """Return the square of one degree that a point lies in, named by its south-western corner: "N48E011"."""
@@ -47,18 +63,6 @@ def split_of_cell(cell: str) -> Split:
     """Return the split of a square, fixed once and for all by its name."""
     drawn = int.from_bytes(sha256(f"split {cell}".encode()).digest()[:8], "big") / 2**64
     return "held-out" if drawn < HELD_OUT_SHARE else "train"
-
-
-LEAST_POPULATION: Final = 15_000
-_DEGREE_KM: Final = 110.0
-_OF_THE_LAND_KM: Final = 20.0
-_BETWEEN_TOWNS_KM: Final = 12.0
-_AROUND_A_CITY_KM: Final = 30.0
-_CITY_POPULATION: Final = 500_000
-_LARGEST_SHARE: Final = 3  # every third town of a land is one of its largest, the others are drawn
-_LONGEST_NAME: Final = 22
-_NO_NAME: Final = frozenset("/(),.0123456789")
-_WORDS_OF_NO_TOWN: Final = frozenset({"Sector", "Kreis", "kerület", "District", "Circoiscrizione", "Centar", "East"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,13 +262,6 @@ def _on_signs(one: _Settlement, language: str) -> str:
     if language == "ro":
         name = name.translate(str.maketrans("şţŞŢ", "șțȘȚ"))
     return in_cyrillic(name) if language == "sr" else name
-
-
-METRES_PER_DEGREE: Final = 111_195.0
-_SPACING_M: Final = (85.0, 150.0)
-_BEYOND_M: Final = (50.0, 130.0)
-_BEND_M: Final = 7.0
-_CROSSINGS, _ENDS = 400, 700  # below are the numbers of businesses and stops
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,16 @@ _STREET_DEG: Final = 0.0008
 _STOP_DEG: Final = 0.002
 _SHORTEST, _LONGEST = 4, 40
 
+Noise = Literal["none", "chains", "homonyms", "both"]
+"""Which names stand in several towns: those of chains, those that unrelated businesses happen to share."""
+NOISES: Final[tuple[Noise, ...]] = ("none", "chains", "homonyms", "both")
+_KEPT_TOWNS: Final = 4096
+_CREATED: Final = "2026-01-01T00:00:00+00:00"  # the same seed gives the same file, whenever it is made
+_DIGITS: Final = 16
+_UNUSED_AFTER_S: Final = 30 * 86_400.0
+_REMEMBERED: Final = 4096  # replies of a group ask the map for the same lines again and again
+_DOING: Final = "making the map of the world"
+
 
 @dataclass(frozen=True, slots=True)
 class RealRegion:
@@ -206,12 +216,6 @@ def _domain(tags: dict[str, str]) -> str | None:
     return host.removeprefix("www.") if "." in host and host.isascii() and len(host) <= _LONGEST else None
 
 
-Noise = Literal["none", "chains", "homonyms", "both"]
-"""Which names stand in several towns: those of chains, those that unrelated businesses happen to share."""
-NOISES: Final[tuple[Noise, ...]] = ("none", "chains", "homonyms", "both")
-_KEPT_TOWNS: Final = 4096
-
-
 @dataclass(frozen=True)
 class World:
     """Towns, filled with streets and businesses on first use.
@@ -280,13 +284,6 @@ def _businesses(town: WorldTown, seed: int, noise: Noise) -> tuple[Business, ...
     return businesses_of(
         town, _plan(town, seed), seed, chains=noise in ("chains", "both"), homonyms=noise in ("homonyms", "both")
     )
-
-
-_CREATED: Final = "2026-01-01T00:00:00+00:00"  # the same seed gives the same file, whenever it is made
-_DIGITS: Final = 16
-_UNUSED_AFTER_S: Final = 30 * 86_400.0
-_REMEMBERED: Final = 4096  # replies of a group ask the map for the same lines again and again
-_DOING: Final = "making the map of the world"
 
 
 def ensure_layer(world: World, folder: Path | None = None, progress: Progress | None = None) -> Path:

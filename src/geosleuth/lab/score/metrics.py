@@ -19,6 +19,10 @@ from geosleuth.support.calibration import CalibrationBin, bin_probabilities, exp
 Z_95 = 1.959963984540054
 _MOST_FLIPPED = 20_000
 
+LEVELS = ("country", "region", "city")
+NOT_GIVEN = -1  # a level that the truth does not name; neither right nor wrong
+NOT_NAMED = -2  # a level that the truth names and the answer does not: wrong, but counted separately
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -148,11 +152,6 @@ def holm(p_values: list[float]) -> list[float]:
         floor = max(floor, min(1.0, p_values[index] * (len(p_values) - rank)))
         adjusted[index] = floor
     return adjusted
-
-
-LEVELS = ("country", "region", "city")
-NOT_GIVEN = -1  # a level that the truth does not name; neither right nor wrong
-NOT_NAMED = -2  # a level that the truth names and the answer does not: wrong, but counted separately
 
 
 @dataclass(frozen=True, slots=True)

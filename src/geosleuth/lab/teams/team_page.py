@@ -20,6 +20,19 @@ _NAME_CHARACTERS = 28
 _LETTER_WIDTH, _LINE_HEIGHT = 7.5, 13.0
 _SPOT_RADIUS = 5
 
+_TITLES = {
+    "answerers": ("How many answer", "answer agents (K)"),
+    "reviewers": ("How many review each answer", "reviewers of each answer (R)"),
+    "rounds": ("How long they discuss", "rounds of discussion at most (Z)"),
+    "agents": ("How large the team is", "agents of the team"),
+    GRID: ("How many answer and how many review", "answer agents (K)"),
+    PERSONAS_AGAINST_BACKBONES: ("Personas of one model against different models", "agents of the team"),
+}
+_WIDTH, _HEIGHT, _MIDDLE, _RADIUS, _NODE = 920, 560, (300.0, 290.0), 175.0, 17.0
+_BARS_LEFT, _BARS_WIDTH = 630.0, 220.0
+_NODE_CHARACTERS = 15
+_INK, _PAPER, _BLUE, _PALE, _GREY = "#1b2530", "#ffffff", "#2463a8", "#9cc3ee", "#8a94a0"
+
 
 @dataclass(frozen=True, slots=True)
 class Curves:
@@ -152,16 +165,6 @@ def _free_height(placed: list[tuple[float, float, float]], x: float, y: float, w
     return height
 
 
-_TITLES = {
-    "answerers": ("How many answer", "answer agents (K)"),
-    "reviewers": ("How many review each answer", "reviewers of each answer (R)"),
-    "rounds": ("How long they discuss", "rounds of discussion at most (Z)"),
-    "agents": ("How large the team is", "agents of the team"),
-    GRID: ("How many answer and how many review", "answer agents (K)"),
-    PERSONAS_AGAINST_BACKBONES: ("Personas of one model against different models", "agents of the team"),
-}
-
-
 def render_team_page(
     *,
     title: str,
@@ -290,12 +293,6 @@ def _method_section(command: str) -> Html:
     )
     made = [el("p", None, "Made with ", el("code", None, command), ".")] if command else []
     return el("section", None, el("h2", None, "How it was measured"), el("p", {"class": "lead"}, text), join(made))
-
-
-_WIDTH, _HEIGHT, _MIDDLE, _RADIUS, _NODE = 920, 560, (300.0, 290.0), 175.0, 17.0
-_BARS_LEFT, _BARS_WIDTH = 630.0, 220.0
-_NODE_CHARACTERS = 15
-_INK, _PAPER, _BLUE, _PALE, _GREY = "#1b2530", "#ffffff", "#2463a8", "#9cc3ee", "#8a94a0"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,27 @@ PAPER_PHOTOS = 206_106
 PAPER_KEPT: Mapping[float, int] = {1.0: 22_766, 25.0: 42_764, 200.0: 76_367, 750.0: 91_060}
 """The share of photos that SpotAgent kept in each regime, with eight tries of its fine-tuned model each."""
 
+_TRY = re.compile(r"\.try([0-9]{1,4})\.jsonl")
+_TRY_COLUMN = re.compile(r"(?:try|distance|km|d)[ _-]?([0-9]{1,4})(?:[ _-]?km)?", re.IGNORECASE)
+_NO_PLACE = frozenset(("", "nan", "none", "null", "-", "–"))
+Progress = Callable[[int], None]
+Pair = tuple[str, LatLon, LatLon | None]
+"""A photo's id, its true place, and the place of one try."""
+PHASES_KM = ((1.0, 25.0), (1.0, 25.0, 200.0, 750.0))
+"""SpotAgent's two phases: the first trains on streets and cities, the second adds regions and countries."""
+_WIDTH, _HEIGHT = 920.0, 560.0
+_BARS = Plot(_WIDTH, 336, left=64, top=96, right=44, bottom=34)
+_INK, _PAPER, _GREY, _RULE = "#1b2530", "#ffffff", "#5f6a76", "#d9dee4"
+_HARD, _KEPT, _EASY, _THEIRS = "#c9ced6", "#2463a8", "#9cc3ee", "#b3541e"
+_KEYS = (
+    (_HARD, "no try is within: too hard"),
+    (_KEPT, "some are: kept"),
+    (_EASY, "all are: too easy"),
+)
+FORMAT = "geosleuth-filter"
+VERSION = 1
+DOCUMENT, TABLE, PHOTOS, DRAWING = "filter.json", "filter.md", "photos.csv", "regimes.svg"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tries:
@@ -167,15 +188,6 @@ def filtered(tries: Tries, thresholds_km: Sequence[float] = REGIMES_KM) -> Filte
         raise BadInput("the distances of the regimes must be positive and ascending")
     within = passes(tries.distances_km, limits)
     return Filtered(tries, limits, within, teaches(within, tries.counts))
-
-
-_TRY = re.compile(r"\.try([0-9]{1,4})\.jsonl")
-_TRY_COLUMN = re.compile(r"(?:try|distance|km|d)[ _-]?([0-9]{1,4})(?:[ _-]?km)?", re.IGNORECASE)
-_NO_PLACE = frozenset(("", "nan", "none", "null", "-", "–"))
-
-Progress = Callable[[int], None]
-Pair = tuple[str, LatLon, LatLon | None]
-"""A photo's id, its true place, and the place of one try."""
 
 
 def _no_progress(_photos: int) -> None:
@@ -338,10 +350,6 @@ def _km(value: object, where: str) -> float:
     return km
 
 
-PHASES_KM = ((1.0, 25.0), (1.0, 25.0, 200.0, 750.0))
-"""SpotAgent's two phases: the first trains on streets and cities, the second adds regions and countries."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Phase:
     """A phase of training: the photos that teach something at one of its distances.
@@ -375,17 +383,6 @@ def curriculum(found: Filtered, phases_km: Sequence[Sequence[float]] = PHASES_KM
         photos = np.flatnonzero(kept.any(axis=1)).astype(np.int64)
         phases.append(Phase(number, tuple(thresholds_km), photos, int(kept.sum())))
     return tuple(phases)
-
-
-_WIDTH, _HEIGHT = 920.0, 560.0
-_BARS = Plot(_WIDTH, 336, left=64, top=96, right=44, bottom=34)
-_INK, _PAPER, _GREY, _RULE = "#1b2530", "#ffffff", "#5f6a76", "#d9dee4"
-_HARD, _KEPT, _EASY, _THEIRS = "#c9ced6", "#2463a8", "#9cc3ee", "#b3541e"
-_KEYS = (
-    (_HARD, "no try is within: too hard"),
-    (_KEPT, "some are: kept"),
-    (_EASY, "all are: too easy"),
-)
 
 
 def regimes_svg(regimes: Sequence[Regime], title: str) -> Html:
@@ -492,11 +489,6 @@ def _histogram(number: int, plots: int, regime: Regime) -> list[Html]:
             parts.append(_text(x + step / 2, bottom + 15, tries, anchor="middle", size=11, ink=_GREY))
     parts.append(_text(left + width / 2, bottom + 32, threshold(regime.km), anchor="middle"))
     return parts
-
-
-FORMAT = "geosleuth-filter"
-VERSION = 1
-DOCUMENT, TABLE, PHOTOS, DRAWING = "filter.json", "filter.md", "photos.csv", "regimes.svg"
 
 
 def phase_file(number: int) -> str:

@@ -61,6 +61,8 @@ _SAID_WITHOUT_MAP = {
 _BY_TOWN_ALONE = "The country follows from the town's name alone, and other countries may have such a town."
 _LEAST_ODDS, _SURE_ODDS = 0.4, 0.85
 
+_LEFT_OPEN = ("I leave this level open.", "No conclusion here.", "More than that would be a guess.")
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -171,9 +173,6 @@ def level_of(level: Level, clues: Sequence[str], chance: random.Random) -> dict[
 def grade_of(level: Level) -> Grade:
     """Return how uncertain a level is: high if it is open, moderate if something contradicts it."""
     return "high" if not level.conclusion else "moderate" if level.uncertainty else "low"
-
-
-_LEFT_OPEN = ("I leave this level open.", "No conclusion here.", "More than that would be a guess.")
 
 
 def _clue_words(clues: Sequence[Clue], level: str, chance: random.Random) -> list[str]:

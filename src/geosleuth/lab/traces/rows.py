@@ -27,6 +27,15 @@ from geosleuth.support.errors import BadInput, require
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Row = dict[str, Any]
+_JPEG = b"\xff\xd8\xff"
+_TEXTS = ("key", "scene", "source", "split", "trajectory_id", "method", "policy")
+_MAYBE_TEXTS = ("truth_country", "truth_region", "truth_city", "answered_by", "end")
+_MAYBE_NUMBERS = ("truth_lat", "truth_lon", "answer_lat", "answer_lon", "error_km")
+_COUNTS = ("turns", "calls", "failed_calls", "characters")
+SMALL_COLUMNS = (*_TEXTS, *_MAYBE_TEXTS, *_MAYBE_NUMBERS, *_COUNTS, "tools", "images")
+"""All columns but the trajectory and the maker's ``meta``: the ones that figures are computed from."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
@@ -95,17 +104,6 @@ class About:
     sources: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
-
-
-Row = dict[str, Any]
-
-_JPEG = b"\xff\xd8\xff"
-_TEXTS = ("key", "scene", "source", "split", "trajectory_id", "method", "policy")
-_MAYBE_TEXTS = ("truth_country", "truth_region", "truth_city", "answered_by", "end")
-_MAYBE_NUMBERS = ("truth_lat", "truth_lon", "answer_lat", "answer_lon", "error_km")
-_COUNTS = ("turns", "calls", "failed_calls", "characters")
-SMALL_COLUMNS = (*_TEXTS, *_MAYBE_TEXTS, *_MAYBE_NUMBERS, *_COUNTS, "tools", "images")
-"""All columns but the trajectory and the maker's ``meta``: the ones that figures are computed from."""
 
 
 def schema() -> "pa.Schema":

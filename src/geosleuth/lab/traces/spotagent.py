@@ -57,6 +57,38 @@ BOX_UNITS: Mapping[BoxScale, str] = {
 """How whoever looks is asked for boxes: each model in the scale that it was trained with."""
 UNREAD = "too small to read"
 
+_LINE = re.compile(
+    r"^\s*[-*]\s*(?P<board>[^\[\n]{1,60}?)\s*\[\s*(?P<box>-?\d{1,9}(?:\.\d+)?(?:\s*,\s*-?\d{1,9}(?:\.\d+)?){3})\s*\]\s*:\s*"
+    r"(?P<rest>.*)$",
+    re.MULTILINE,
+)
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_TOLD = re.compile(r"^The observer on (?P<handle>image-\d+):\n", re.MULTILINE)
+_MOST_LETTERINGS = 60
+Box = tuple[int, int, int, int]
+BLIND = """\
+You can't see pictures. An observer describes each of them to you, crops as soon as they are cut: boxes in a description
+are on the picture that it names. What the observer says is what was seen in the photo; write your own thoughts as if
+you had seen it yourself, and do not mention the observer."""
+METHOD = "spotagent"
+WITHIN_KM = 5.0
+"""The paper's threshold."""
+Reason = Literal["broken", "no_answer", "invalid_call", "failed_call", "no_reasons", "far_answer"]
+"""Why a trajectory is rejected: its model failed; no answer with a point; a call was invalid; a call failed or was
+withheld; a call without stating what was seen, what is missing and why this tool; the answer is too far off. If several
+apply, the first is counted."""
+REASON_WORDS: Mapping[Reason, str] = {
+    "broken": "the run broke off",
+    "no_answer": "no answer with a point",
+    "invalid_call": "a call that can't be carried out",
+    "failed_call": "a call that failed or was withheld",
+    "no_reasons": "a call without its three reasons",
+    "far_answer": "an answer farther off than allowed",
+}
+_BROKEN = ("service", "cancelled", "error")
+_INVALID = ("unknown_tool", "bad_arguments", "refused")
+_THREE = tuple(re.compile(rf"\b{word}\b\s*[:-]", re.IGNORECASE) for word in ("seen", "missing", "tool"))
+
 
 def system_for(boxes: BoxScale) -> str:
     """Return what the Observer is told, which gives boxes in its own scale."""
@@ -75,18 +107,6 @@ def in_pixels(description: str, view: View, boxes: BoxScale) -> str:
         return re.sub(r"\[.*?\]", listed, match[0], count=1)
 
     return description if boxes == "pixels" else _LINE.sub(written, description)
-
-
-_LINE = re.compile(
-    r"^\s*[-*]\s*(?P<board>[^\[\n]{1,60}?)\s*\[\s*(?P<box>-?\d{1,9}(?:\.\d+)?(?:\s*,\s*-?\d{1,9}(?:\.\d+)?){3})\s*\]\s*:\s*"
-    r"(?P<rest>.*)$",
-    re.MULTILINE,
-)
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
-_TOLD = re.compile(r"^The observer on (?P<handle>image-\d+):\n", re.MULTILINE)
-_MOST_LETTERINGS = 60
-
-Box = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +181,6 @@ def _unquoted(text: str) -> str:
     except ValueError:
         return text[1:-1]
     return found if isinstance(found, str) else text[1:-1]
-
-
-BLIND = """\
-You can't see pictures. An observer describes each of them to you, crops as soon as they are cut: boxes in a description
-are on the picture that it names. What the observer says is what was seen in the photo; write your own thoughts as if
-you had seen it yourself, and do not mention the observer."""
 
 
 class ObserverAndCaller:
@@ -263,9 +277,6 @@ def _nothing(handle: str) -> NoReturn:
     raise LookupError(handle)
 
 
-METHOD = "spotagent"
-
-
 async def synthesise(
     photo: OpenedPhoto,
     observer: Policy,
@@ -296,27 +307,6 @@ async def synthesise(
     policy = ObserverAndCaller(observer, caller, boxes)
     setup = AgentSetup(method=asked, policy=policy, toolset=asked.toolset(all_tools(), tools))
     return await locate([photo], setup, Resources(atlas, web))
-
-
-WITHIN_KM = 5.0
-"""The paper's threshold."""
-
-Reason = Literal["broken", "no_answer", "invalid_call", "failed_call", "no_reasons", "far_answer"]
-"""Why a trajectory is rejected: its model failed; no answer with a point; a call was invalid; a call failed or was
-withheld; a call without stating what was seen, what is missing and why this tool; the answer is too far off. If several
-apply, the first is counted."""
-
-REASON_WORDS: Mapping[Reason, str] = {
-    "broken": "the run broke off",
-    "no_answer": "no answer with a point",
-    "invalid_call": "a call that can't be carried out",
-    "failed_call": "a call that failed or was withheld",
-    "no_reasons": "a call without its three reasons",
-    "far_answer": "an answer farther off than allowed",
-}
-_BROKEN = ("service", "cancelled", "error")
-_INVALID = ("unknown_tool", "bad_arguments", "refused")
-_THREE = tuple(re.compile(rf"\b{word}\b\s*[:-]", re.IGNORECASE) for word in ("seen", "missing", "tool"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from .trajectory_store import CARD, IMAGES, SHARDS, Store, image_name, read_batc
 
 _MOST_LINES = 12
 
+Progress = Callable[[int], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -281,9 +283,6 @@ def _cell(text: str) -> str:
 
 def _bullets(lines: Sequence[str], without: str) -> str:
     return "\n".join(f"- {' '.join(line.split())}" for line in lines) or without
-
-
-Progress = Callable[[int], None]
 
 
 def _no_progress(_rows: int) -> None:

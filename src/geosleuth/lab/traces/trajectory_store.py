@@ -37,6 +37,16 @@ SCENES = "scenes"
 """The setting that grows with the store: a list of the scenes that samples were made of."""
 _SHARD = re.compile(rf"{SHARDS}/[0-9]{{5,}}\.parquet")
 
+MANIFEST, IMAGES, PENDING, REJECTED, CARD, LOCK = (
+    "manifest.json", "images", "pending", "rejected.jsonl", "card.md", "lock",
+)  # fmt: skip
+_CHECKSUM = re.compile(r"[0-9a-f]{64}")
+ROWS_AT_ONCE = 50
+"""How many rows are in memory with their trajectories."""
+SHARD_ROWS = 500
+Progress = Callable[[int, int], None]
+"""Receives the numbers of samples kept and rejected so far."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shard:
@@ -142,14 +152,6 @@ def with_scenes(stored: About, wanted: About) -> About:
     before, now = (list(one.settings.get(SCENES) or ()) for one in (stored, wanted))
     new = [one for one in now if one not in before]
     return replace(stored, settings={**stored.settings, SCENES: [*before, *new]}) if new else stored
-
-
-MANIFEST, IMAGES, PENDING, REJECTED, CARD, LOCK = (
-    "manifest.json", "images", "pending", "rejected.jsonl", "card.md", "lock",
-)  # fmt: skip
-_CHECKSUM = re.compile(r"[0-9a-f]{64}")
-ROWS_AT_ONCE = 50
-"""How many rows are in memory with their trajectories."""
 
 
 class Store:
@@ -394,12 +396,6 @@ def locked(path: Path) -> int:
 
 def _unwritable(path: Path, error: OSError) -> BadInput:
     return BadInput(f"{path}: can't be written: {error.strerror or error}")
-
-
-SHARD_ROWS = 500
-
-Progress = Callable[[int, int], None]
-"""Receives the numbers of samples kept and rejected so far."""
 
 
 def _no_progress(_kept: int, _rejected: int) -> None:

@@ -20,26 +20,6 @@ from .recipe import ModelPart
 
 _ADAPTED_IN_EYES = ("gate_proj", "up_proj", "down_proj")
 
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """The names that transformers has for a family of models: its class, and the layers that are sharded as one."""
-
-    model: str
-    layer: str
-    vision_layer: str
-
-
-KINDS: Mapping[str, Kind] = MappingProxyType(
-    {
-        "qwen2_5_vl": Kind("Qwen2_5_VLForConditionalGeneration", "Qwen2_5_VLDecoderLayer", "Qwen2_5_VLVisionBlock"),
-        "qwen3_vl": Kind("Qwen3VLForConditionalGeneration", "Qwen3VLTextDecoderLayer", "Qwen3VLVisionBlock"),
-        "qwen3_vl_moe": Kind(
-            "Qwen3VLMoeForConditionalGeneration", "Qwen3VLMoeTextDecoderLayer", "Qwen3VLMoeVisionBlock"
-        ),
-    }
-)
-
 _QWEN3_EYES = {
     "depth": 27, "hidden_size": 1152, "intermediate_size": 4304, "num_heads": 16, "patch_size": 16,
     "spatial_merge_size": 2, "temporal_patch_size": 2, "num_position_embeddings": 2304,
@@ -48,7 +28,6 @@ _QWEN3_EYES = {
 _QWEN3_ROPE = {"rope_type": "default", "rope_theta": 5e6, "mrope_section": [24, 20, 20], "mrope_interleaved": True}
 _QWEN3_TOKENS = {"image_token_id": 151655, "video_token_id": 151656, "vision_start_token_id": 151652,
                  "vision_end_token_id": 151653}  # fmt: skip
-
 ARCHITECTURES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "Qwen/Qwen2.5-VL-7B-Instruct": {
@@ -109,6 +88,26 @@ ARCHITECTURES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )  # fmt: skip
 """Models by name, as their configuration files have them: published ones, and the nano model of docs/nano.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The names that transformers has for a family of models: its class, and the layers that are sharded as one."""
+
+    model: str
+    layer: str
+    vision_layer: str
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "qwen2_5_vl": Kind("Qwen2_5_VLForConditionalGeneration", "Qwen2_5_VLDecoderLayer", "Qwen2_5_VLVisionBlock"),
+        "qwen3_vl": Kind("Qwen3VLForConditionalGeneration", "Qwen3VLTextDecoderLayer", "Qwen3VLVisionBlock"),
+        "qwen3_vl_moe": Kind(
+            "Qwen3VLMoeForConditionalGeneration", "Qwen3VLMoeTextDecoderLayer", "Qwen3VLMoeVisionBlock"
+        ),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

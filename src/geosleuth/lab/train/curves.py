@@ -48,6 +48,10 @@ _CHART_RULES = (
     ".dot ",
 )
 
+_MOST_BYTES = 16 * 1024 * 1024
+# Past this, an axis from end to end would have no length that a float can hold.
+_MOST = 1e300
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -372,11 +376,6 @@ def _style() -> str:
     head, _, rest = sheet.partition("* {")
     rules = [row for row in rest.splitlines() if row.startswith(_CHART_RULES)]
     return "\n".join((head.strip(), *rules, STYLE.strip(), ".paper { fill: var(--paper); }"))
-
-
-_MOST_BYTES = 16 * 1024 * 1024
-# Past this, an axis from end to end would have no length that a float can hold.
-_MOST = 1e300
 
 
 def read_chart(path: Path) -> Chart:

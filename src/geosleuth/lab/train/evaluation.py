@@ -69,6 +69,12 @@ SLICES: Mapping[str, Callable[[PlayedScene], str]] = {
 
 _BANDS = ((8.0, "8-10"), (6.0, "6-7"), (4.0, "4-5"))
 
+Player = Literal["batched", "alone"]
+"""Many scenes at once with batches of replies; or one scene after the other, as `geosleuth locate` would."""
+DETECTIVE = "detective"
+ASKED, SCENES, SUMMARY = "asked.json", "scenes.jsonl", "evaluation.json"
+_PRINT_BYTES = 1 << 20
+
 
 def distance_name(km: float) -> str:
     """Return what figures call a distance, such as "0.5 km"."""
@@ -255,14 +261,6 @@ def _told(estimate: Estimate) -> dict[str, float | None]:
 
 def _number(value: float) -> float | None:
     return round(float(value), 4) if math.isfinite(value) else None
-
-
-Player = Literal["batched", "alone"]
-"""Many scenes at once with batches of replies; or one scene after the other, as `geosleuth locate` would."""
-
-DETECTIVE = "detective"
-ASKED, SCENES, SUMMARY = "asked.json", "scenes.jsonl", "evaluation.json"
-_PRINT_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)

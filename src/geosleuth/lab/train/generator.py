@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 Inputs = dict[str, Any]
 """What ``generate`` takes, by name."""
 
+_OPENINGS = 8  # the replies of a group come one after the other, so that few are enough
+_PRINT_VALUES = 64
+MAX_NEW_TOKENS = 2048
+"""As `policies.weights` has it where a conversation does not say."""
+Generate = Callable[..., Any]
+"""Takes what ``model.generate`` takes, all by name, and returns what it returns: prompts and replies, row by row."""
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -167,9 +174,6 @@ def _with_pictures(asked: Asked) -> tuple[list[ChatMessage], list["Image"]]:
     return messages, shown
 
 
-_OPENINGS = 8  # the replies of a group come one after the other, so that few are enough
-
-
 @dataclass(frozen=True, slots=True)
 class Shrink:
     """Brings a picture to the size that an image processor would give it, so that only these pixels need to travel.
@@ -256,14 +260,6 @@ def shrinking(environment: type[GeoEnvironment], *, shrink: Shrink, tools: Seque
 
     members = {name: shrunk(getattr(environment, name)) for name in tools}
     return type(environment.__name__, (environment,), {**members, "reset": wraps(environment.reset)(reset)})
-
-
-_PRINT_VALUES = 64
-MAX_NEW_TOKENS = 2048
-"""As `policies.weights` has it where a conversation does not say."""
-
-Generate = Callable[..., Any]
-"""Takes what ``model.generate`` takes, all by name, and returns what it returns: prompts and replies, row by row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,12 @@ _EPSILON = 1e-4  # as in TRL, so that both objectives treat groups of equal rewa
 
 Array = NDArray[np.float64]
 
+# What our trainer overrides or reads of TRL's, none of which TRL promises to keep.
+_TRAINER_METHODS = (
+    "_generate_and_score_completions", "_prepare_inputs", "_tokenize_prompts", "_tool_call_loop", "_calculate_rewards",
+)  # fmt: skip
+_TRAINER_PARTS = ("_buffered_inputs", "_env_tools", "_environment_pool", "_image_pad_token_id", "environment_factories")
+
 
 def check_k(k: int, group: int) -> None:
     """Refuse a k for which there is no estimate.
@@ -302,13 +308,6 @@ def _arguments(recipe: Recipe, folder: Path, setup: RolloutSetup) -> Any:
     # The last turn is the answer; a call there is not carried out.
     arguments.max_tool_calling_iterations = max(0, setup.setting.budget.turns - 1)
     return arguments
-
-
-# What our trainer overrides or reads of TRL's, none of which TRL promises to keep.
-_TRAINER_METHODS = (
-    "_generate_and_score_completions", "_prepare_inputs", "_tokenize_prompts", "_tool_call_loop", "_calculate_rewards",
-)  # fmt: skip
-_TRAINER_PARTS = ("_buffered_inputs", "_env_tools", "_environment_pool", "_image_pad_token_id", "environment_factories")
 
 
 def check_trl(trainer: object, names: Iterable[str]) -> None:

@@ -35,6 +35,10 @@ _OWN: Mapping[str, str] = MappingProxyType(
     {"qwen2_5_vl": "qwen2_5_vl", "qwen3_vl": "qwen3_vl", "qwen3_vl_moe": "qwen3_vl"}
 )
 
+_VISION = re.compile(r"(^|\.)(visual|vision_tower|vision_model|vision_encoder|vision|multi_modal_projector)(\.|$)")
+_LOCAL_ONLY = {"local_files_only": True, "trust_remote_code": False}
+_VIDEO_FILE = "video_preprocessor_config.json"
+
 
 def template_text(name: str) -> str:
     """Return the text of a chat template: one of TRL's by its name, or a file.
@@ -148,11 +152,6 @@ def _works(do: Any, processor: Any) -> bool:
 
 def _first_line(error: Exception) -> str:
     return next((line.strip()[:160] for line in str(error).splitlines() if line.strip()), type(error).__name__)
-
-
-_VISION = re.compile(r"(^|\.)(visual|vision_tower|vision_model|vision_encoder|vision|multi_modal_projector)(\.|$)")
-_LOCAL_ONLY = {"local_files_only": True, "trust_remote_code": False}
-_VIDEO_FILE = "video_preprocessor_config.json"
 
 
 def has_gpu() -> bool:

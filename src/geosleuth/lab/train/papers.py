@@ -17,6 +17,52 @@ from .recipe_files import flat
 QWEN25 = "Qwen/Qwen2.5-VL-7B-Instruct"
 QWEN3 = "Qwen/Qwen3-VL-30B-A3B-Instruct"
 
+_COMMON = "common practice"
+_STEPS_OURS = {
+    "optim__weight_decay": "none is spoken of",
+    "optim__max_grad_norm": _COMMON,
+    "optim__warmup_share": "not given",
+}
+_CLIP_OURS = {"rollout__clip": "the value of PPO and GRPO as first published"}
+_LOSS_OURS = {"rollout__loss": "mean over each reply, as GRPO was first published; the paper's formula leaves it open"}
+_HOUSEKEEPING = (
+    # Where things lie, and how a result is come by; none of it changes what the result is.
+    "name", "stage", "paper", "unpublished", "model.path",
+    # No paper says how turns are written. Qwen2.5-VL's own template has no tool calls, and TRL's GRPO refuses it.
+    "model.chat_template", "model.boxes",
+    "data.store", "data.photos", "data.shares", "data.method", "data.allow_test", "data.scenes", "data.world",
+    "data.seed", "data.questions", "data.tries", "data.kept",
+    "rollout.prompts", "rollout.prompts_sha256", "rollout.tiles", "rollout.turn_tokens",
+    # What tools and rewards ask is held against the paper as a departure.
+    "rollout.maps", "rollout.maps_url", "rollout.web", "rollout.allow", "rollout.answers", "rollout.replay",
+    "rollout.geocoder", "rollout.geocoder_limit",
+    "ablation", "trainer",
+    # Who judges and who encodes are held against the paper as departures.
+    "rollout.judge", "rollout.judge_url", "rollout.judge_extra_body", "rollout.judge_tokens", "rollout.judge_at_once",
+    "rollout.judge_limit", "rollout.encoder",
+    "optim.steps", "optim.micro_batch", "optim.gradient_checkpointing", "optim.packing",
+    "rollout.method", "rollout.tools", "rollout.turns", "rollout.reading", "rollout.reward", "rollout.reward_options",
+    "rollout.k", "rollout.vllm", "rollout.vllm_devices", "rollout.vllm_share", "rollout.vllm_sleeps",
+)  # fmt: skip
+PRINTED_PROMPTS: Mapping[str, str] = MappingProxyType(
+    {"geoagent": "figure 7", "spotagent": "appendix A.1", "geovista": "figure 1: the question", "twm": "appendix B"}
+)
+"""Where the training papers print their prompts. smileGeo speaks of a template and prints none."""
+PAPER_TOOLS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
+    {
+        "geovista": (("image_zoom_in_tool", "search_web"), "section 3.1"),
+        "twm": (
+            ("image_zoom_tool", "poi_input_tips", "poi_keyword_search", "poi_detail_query", "static_map_query",
+             "satellite_map_query"),
+            "table 1",
+        ),
+    }
+)  # fmt: skip
+"""The tools with which a paper reinforces; the others reinforce without."""
+_VALIDATED_STEPS = 10
+ENCODER = "paraphrase-multilingual-MiniLM-L12-v2"
+JUDGE = "Qwen3-32B, GPTQ-INT4"
+
 
 @dataclass(frozen=True, slots=True)
 class PaperValue:
@@ -56,14 +102,6 @@ def _ours(**named: str) -> tuple[PaperValue, ...]:
     return tuple(PaperValue(name.replace("__", "."), None, why, published=False) for name, why in named.items())
 
 
-_COMMON = "common practice"
-_STEPS_OURS = {
-    "optim__weight_decay": "none is spoken of",
-    "optim__max_grad_norm": _COMMON,
-    "optim__warmup_share": "not given",
-}
-_CLIP_OURS = {"rollout__clip": "the value of PPO and GRPO as first published"}
-_LOSS_OURS = {"rollout__loss": "mean over each reply, as GRPO was first published; the paper's formula leaves it open"}
 _GEOAGENT_TUNED = (
     *_values("section 5.1", model__base=QWEN25, model__tuned="lora", model__rank=64, model__alpha=128),
     *_values("section 5.2: 1.91 % of the parameters", trained_percent=1.91),
@@ -247,26 +285,6 @@ PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyTyp
 )  # fmt: skip
 """By paper and stage. Whatever a recipe of a paper decides is here: published, or marked as ours."""
 
-_HOUSEKEEPING = (
-    # Where things lie, and how a result is come by; none of it changes what the result is.
-    "name", "stage", "paper", "unpublished", "model.path",
-    # No paper says how turns are written. Qwen2.5-VL's own template has no tool calls, and TRL's GRPO refuses it.
-    "model.chat_template", "model.boxes",
-    "data.store", "data.photos", "data.shares", "data.method", "data.allow_test", "data.scenes", "data.world",
-    "data.seed", "data.questions", "data.tries", "data.kept",
-    "rollout.prompts", "rollout.prompts_sha256", "rollout.tiles", "rollout.turn_tokens",
-    # What tools and rewards ask is held against the paper as a departure.
-    "rollout.maps", "rollout.maps_url", "rollout.web", "rollout.allow", "rollout.answers", "rollout.replay",
-    "rollout.geocoder", "rollout.geocoder_limit",
-    "ablation", "trainer",
-    # Who judges and who encodes are held against the paper as departures.
-    "rollout.judge", "rollout.judge_url", "rollout.judge_extra_body", "rollout.judge_tokens", "rollout.judge_at_once",
-    "rollout.judge_limit", "rollout.encoder",
-    "optim.steps", "optim.micro_batch", "optim.gradient_checkpointing", "optim.packing",
-    "rollout.method", "rollout.tools", "rollout.turns", "rollout.reading", "rollout.reward", "rollout.reward_options",
-    "rollout.k", "rollout.vllm", "rollout.vllm_devices", "rollout.vllm_share", "rollout.vllm_sleeps",
-)  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Departure:
@@ -279,28 +297,6 @@ class Departure:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.ours}; the paper has {self.paper} ({self.where})"
-
-
-PRINTED_PROMPTS: Mapping[str, str] = MappingProxyType(
-    {"geoagent": "figure 7", "spotagent": "appendix A.1", "geovista": "figure 1: the question", "twm": "appendix B"}
-)
-"""Where the training papers print their prompts. smileGeo speaks of a template and prints none."""
-
-PAPER_TOOLS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
-    {
-        "geovista": (("image_zoom_in_tool", "search_web"), "section 3.1"),
-        "twm": (
-            ("image_zoom_tool", "poi_input_tips", "poi_keyword_search", "poi_detail_query", "static_map_query",
-             "satellite_map_query"),
-            "table 1",
-        ),
-    }
-)  # fmt: skip
-"""The tools with which a paper reinforces; the others reinforce without."""
-
-_VALIDATED_STEPS = 10
-ENCODER = "paraphrase-multilingual-MiniLM-L12-v2"
-JUDGE = "Qwen3-32B, GPTQ-INT4"
 
 
 def departures(recipe: Recipe, resolved: Mapping[str, Any]) -> list[Departure]:

@@ -64,6 +64,12 @@ if TYPE_CHECKING:
 
 MakeSetting = Callable[[], Setting]
 
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_PATIENCE_S = 2.0
+AT_ONCE = 64
+_LISTEN_S = 0.2
+_ALIVE_S = 5.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
@@ -303,10 +309,6 @@ class SceneTable:
                 write_trajectory(path, trajectory)
 
 
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-_PATIENCE_S = 2.0
-
-
 @dataclass(eq=False, slots=True)
 class SceneWorker:
     """One worker, as seen from the other end of its pipe; ``pictures`` are those that it has sent and still needs."""
@@ -505,11 +507,6 @@ class _Afar:
                     new[key] = self._words.shrink(picture) if self._words.shrink else picture
                 part["image"] = self._sent[id(picture)][0]
         return messages, tools, new
-
-
-AT_ONCE = 64
-_LISTEN_S = 0.2
-_ALIVE_S = 5.0
 
 
 class Replies(Protocol):

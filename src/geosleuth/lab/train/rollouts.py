@@ -81,6 +81,13 @@ _CALL_TAG = "<tool_call>"
 _DIGEST = "_geosleuth_digest"
 _POSED = 8  # the replies of a group come one after the other, so that few are enough
 
+MOST_WORKERS = 12
+_FEWEST_CORES = 4
+WrapEnvironment = Callable[[Any], Any]
+"""Changes the class of environments; likewise."""
+_sent: set[str] = set()
+_batch = 0
+
 
 class Remembered:
     """A poser that makes what a row is about once for all replies of its group."""
@@ -474,14 +481,8 @@ def _is_broken(message: Mapping[str, Any]) -> bool:
     return written and _CALL_TAG in str(message.get("content") or "")
 
 
-MOST_WORKERS = 12
-_FEWEST_CORES = 4
-
 MakeSetup = Callable[[], RolloutSetup]
 """Called again in every process, so it must be a module's function, or a partial of one."""
-
-WrapEnvironment = Callable[[Any], Any]
-"""Changes the class of environments; likewise."""
 
 
 def usual_workers() -> int:
@@ -622,8 +623,6 @@ class Ahead:
 
 _kind: type[RolloutEnvironment] | None = None
 _held: dict[int, RolloutEnvironment] = {}
-_sent: set[str] = set()
-_batch = 0
 
 
 def _open(make: MakeSetup, wrap: WrapEnvironment | None) -> None:

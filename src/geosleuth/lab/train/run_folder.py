@@ -60,6 +60,19 @@ _READ_ERRORS = (
     struct.error, zlib.error,
 )  # fmt: skip
 
+Progress = Callable[[int, int], None]
+"""Called with how much is done, and of how much."""
+_log = logging.getLogger(__name__)
+STATE = "trainer_state.json"
+_CHECKPOINT = re.compile(r"checkpoint-([0-9]+)")
+_WEIGHTS = ("*.safetensors", "pytorch_model_fsdp*", "global_step*")
+_LOWER_IS_BETTER = frozenset({"median_km"})
+MOST_BYTES = 16_000_000
+MANIFEST = "pieces.json"
+_FORMAT, _VERSION = "geosleuth-pieces", 1
+# A list of a million pieces, 16 TB of them, has about as many bytes.
+_MOST_MANIFEST_BYTES = 160_000_000
+
 
 def damaged_file(checkpoint: Path) -> str | None:
     """Return the first file of a checkpoint that is cut short or can't be read; None if all are well."""
@@ -95,16 +108,6 @@ def _check_entry(archive: ZipFile, one: ZipInfo, *, whole: bool) -> None:
     with archive.open(one) as stream:  # compares the names at both places
         while whole and stream.read(_BLOCK):
             pass
-
-
-Progress = Callable[[int, int], None]
-"""Called with how much is done, and of how much."""
-
-_log = logging.getLogger(__name__)
-
-STATE = "trainer_state.json"
-_CHECKPOINT = re.compile(r"checkpoint-([0-9]+)")
-_WEIGHTS = ("*.safetensors", "pytorch_model_fsdp*", "global_step*")
 
 
 def no_progress(_done: int, _total: int) -> None:
@@ -304,9 +307,6 @@ def finished(run: RunFolder) -> Finished | None:
         raise BadInput(f"{run.done}: damaged; remove it, and resume the run to write it again") from error
 
 
-_LOWER_IS_BETTER = frozenset({"median_km"})
-
-
 def keep_best(run: RunFolder, step: int, figure: str, value: float, save: Callable[[Path], object]) -> bool:
     """Have a policy saved as the best of its run, where its figure is better than that of the best so far.
 
@@ -416,13 +416,6 @@ def _set_damaged_aside(run: RunFolder) -> None:
         shutil.rmtree(aside, ignore_errors=True)
         path.replace(aside)
         _log.warning("%s is damaged; resuming from %s; you may delete %s", path / trouble, whole.name, aside)
-
-
-MOST_BYTES = 16_000_000
-MANIFEST = "pieces.json"
-_FORMAT, _VERSION = "geosleuth-pieces", 1
-# A list of a million pieces, 16 TB of them, has about as many bytes.
-_MOST_MANIFEST_BYTES = 160_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,21 @@ _HEADLINE_KM = 25.0
 INSTEAD = {"tools/call_frequency": CALLS, "tools/failure_frequency": FAILURE_RATE}
 """Figures of TRL's that charts leave out where ours are there: TRL counts as failed only what reached no tool."""
 
+_NOT_FIGURES = frozenset({"step", "seconds", "stage", "epoch", "num_tokens"})
+_MOST_POINTS = 400
+_SMOOTHED_FROM = 40
+_HOW_TO_READ = (
+    "Before and after are means over the first and the last tenth of the steps. Where there are many steps, thick lines"
+    " are running means and thin ones the figures themselves."
+)
+# A chart that stands alone in its row is as wide as those in pairs, so that letters have one size.
+_ALIKE = "@media screen { .pair { grid-template-columns: repeat(auto-fill, minmax(min(100%, 29rem), 1fr)); } }\n"
+_STAGES = {
+    "sft": "fine-tuning",
+    "coldstart": "agentic cold start",
+    "grpo": "reinforcement learning",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:
@@ -277,9 +292,6 @@ SECTIONS = (
 )
 
 
-_NOT_FIGURES = frozenset({"step", "seconds", "stage", "epoch", "num_tokens"})
-
-
 @dataclass(frozen=True, slots=True)
 class Reviewed:
     """A run's folder, read.
@@ -398,21 +410,6 @@ def review_document(run: Reviewed) -> dict[str, Any]:
         },
         "done": None if run.done is None else dict(run.done.figures),
     }
-
-
-_MOST_POINTS = 400
-_SMOOTHED_FROM = 40
-_HOW_TO_READ = (
-    "Before and after are means over the first and the last tenth of the steps. Where there are many steps, thick lines"
-    " are running means and thin ones the figures themselves."
-)
-# A chart that stands alone in its row is as wide as those in pairs, so that letters have one size.
-_ALIKE = "@media screen { .pair { grid-template-columns: repeat(auto-fill, minmax(min(100%, 29rem), 1fr)); } }\n"
-_STAGES = {
-    "sft": "fine-tuning",
-    "coldstart": "agentic cold start",
-    "grpo": "reinforcement learning",
-}
 
 
 def write_page(folder: Path, *, generated: str | None = None) -> Path:

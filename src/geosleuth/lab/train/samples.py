@@ -42,6 +42,26 @@ from .run_folder import Progress, no_progress
 KINDS = ("country", "script", "signs", "boxes", "levels")
 _MOST_LINES = 24
 
+_COUNTRY = (
+    "Which country is this?",
+    "In which country was this photo taken? Name it, or say that it can't be told.",
+    "Name the country.",
+)
+_OPEN_COUNTRY = "The country can't be told from what can be seen here."
+_SCRIPT = ("Which scripts are the signs written in?", "Name the scripts that can be read here.")
+_NOTHING = "Nothing can be read in this picture."
+_SIGNS = ("Read all that is written, from top to bottom, a line each.", "What is written here? One line for each.")
+_BOXES = ("Where is {what} written? Give its box.", "Find {what}.", "Give the box of the text {what}.")
+CHATS, LENGTH = "chats", "length"
+"""The columns of a trainer's rows: chats as JSON, several where they are packed, and how many tokens they come to."""
+_HANDLE = "image-1"
+Pictures = Callable[[Any], Any]
+"""Opens what an image block names."""
+Sizes = Callable[[Any], tuple[int, int]]
+"""The width and height of what an image block names, as it will be shown."""
+_GROUPS = 50
+"""How many steps' samples are sorted by length together: more waste less, fewer mix better."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -116,14 +136,6 @@ def _lines(legible: Scene, marks: Sequence[Mark], scale: float) -> list[_Line]:
     return sorted(found, key=lambda line: (line.box[1], line.box[0]))[:_MOST_LINES]
 
 
-_COUNTRY = (
-    "Which country is this?",
-    "In which country was this photo taken? Name it, or say that it can't be told.",
-    "Name the country.",
-)
-_OPEN_COUNTRY = "The country can't be told from what can be seen here."
-
-
 def _country(asked: _Asked) -> Question:
     country = geoagent.honest_address(asked.legible).country
     if country.conclusion is None:
@@ -133,24 +145,14 @@ def _country(asked: _Asked) -> Question:
     return Question("country", asked.chance.choice(_COUNTRY), f"{country.conclusion}.{because}")
 
 
-_SCRIPT = ("Which scripts are the signs written in?", "Name the scripts that can be read here.")
-_NOTHING = "Nothing can be read in this picture."
-
-
 def _script(asked: _Asked) -> Question:
     scripts = sorted({script_of(line.text) for line in asked.lines} - {"none"})
     return Question("script", asked.chance.choice(_SCRIPT), f"{', '.join(scripts)}." if scripts else _NOTHING)
 
 
-_SIGNS = ("Read all that is written, from top to bottom, a line each.", "What is written here? One line for each.")
-
-
 def _signs(asked: _Asked) -> Question:
     read = "\n".join(line.text for line in asked.lines)
     return Question("signs", asked.chance.choice(_SIGNS), read or _NOTHING)
-
-
-_BOXES = ("Where is {what} written? Give its box.", "Find {what}.", "Give the box of the text {what}.")
 
 
 def _boxes(asked: _Asked) -> Question | None:
@@ -177,18 +179,6 @@ _MAKERS: dict[str, Callable[[_Asked], Question | None]] = {
     "boxes": _boxes,
     "levels": _levels,
 }
-
-
-CHATS, LENGTH = "chats", "length"
-"""The columns of a trainer's rows: chats as JSON, several where they are packed, and how many tokens they come to."""
-
-_HANDLE = "image-1"
-
-Pictures = Callable[[Any], Any]
-"""Opens what an image block names."""
-
-Sizes = Callable[[Any], tuple[int, int]]
-"""The width and height of what an image block names, as it will be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -474,10 +464,6 @@ def chat_of(text: str, pictures: Pictures) -> Chat:
             if block.get("type") == "image":
                 block["image"] = pictures(block["image"])
     return Chat(stored["messages"], stored["tools"], stored["history"], stored["key"])
-
-
-_GROUPS = 50
-"""How many steps' samples are sorted by length together: more waste less, fewer mix better."""
 
 
 class Collator:

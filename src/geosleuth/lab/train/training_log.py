@@ -38,6 +38,9 @@ _PAGE_EVERY_S = 60.0
 Line = dict[str, Any]
 Figures = Callable[[], Mapping[str, float]]
 
+EVERY_S = 0.5
+_GB = 1e9
+
 
 def part_name(part: str) -> str:
     """Return the name of one part of a reward, its mean over the replies of a step."""
@@ -314,10 +317,6 @@ def metrics_callback(
         say=say,
     )
     return type("Metrics", (_Hooks, base), {})(recorder, lambda: write_page(folder), watch)
-
-
-EVERY_S = 0.5
-_GB = 1e9
 
 
 class GpuWatch:

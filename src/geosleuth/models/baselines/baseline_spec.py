@@ -15,6 +15,9 @@ from geosleuth.support.errors import BadInput
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+BASELINES = ("blind", "nearest", "geoclip")
+"""What the name of a baseline begins with, before a colon."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -109,10 +112,6 @@ def seed_of(conversation: Conversation, images: "Sequence[Image]") -> bytes:
 def answering(name: str, answer: Answer, began: float) -> Step:
     """An answer as the step that ends a run."""
     return Step(text=render(answer), model=name, usage=Usage(seconds=round(time.perf_counter() - began, 6)))
-
-
-BASELINES = ("blind", "nearest", "geoclip")
-"""What the name of a baseline begins with, before a colon."""
 
 
 def is_baseline(spec: str) -> bool:

@@ -31,6 +31,20 @@ _PAIRS_AT_ONCE = 4_000_000
 _POINTS_AT_ONCE = 32
 _EARTH_KM2 = 4 * pi * EARTH_RADIUS_KM**2
 
+Ints = npt.NDArray[np.int64]
+_FIRST_BOXES_DEG = 15.0
+_MOST_BOXES = 1500
+_SMALLEST = 1 / 25
+_CLOSE_ENOUGH = 2e-3
+_LEAST_STEP_KM = 25.0
+_STARTS = 200
+Kind = Literal["population", "land"]
+USUAL_KM = 750.0
+"""The distance at which the answer is most probable, unless another is asked for."""
+_EVEN_BELOW_KM = {"population": 25.0, "land": 2500.0}
+_DISC_POINTS = 4000
+_WORKING, _MAKING = threading.Lock(), threading.Lock()
+
 
 @dataclass(frozen=True)
 class Mass:
@@ -145,16 +159,6 @@ def _cosine_of(distance_km: FloatArray) -> FloatArray:
     return np.cos(np.minimum(distance_km / EARTH_RADIUS_KM, pi))
 
 
-Ints = npt.NDArray[np.int64]
-
-_FIRST_BOXES_DEG = 15.0
-_MOST_BOXES = 1500
-_SMALLEST = 1 / 25
-_CLOSE_ENOUGH = 2e-3
-_LEAST_STEP_KM = 25.0
-_STARTS = 200
-
-
 @dataclass(frozen=True, slots=True)
 class _Boxes:
     """Boxes of degrees: their middles, and half their heights and widths."""
@@ -240,16 +244,6 @@ def _search(
             return point
         kept = hopeful[np.argsort(-bounds[hopeful], kind="stable")[:_MOST_BOXES]]
         boxes = boxes.quarters(kept)
-
-
-Kind = Literal["population", "land"]
-
-USUAL_KM = 750.0
-"""The distance at which the answer is most probable, unless another is asked for."""
-
-_EVEN_BELOW_KM = {"population": 25.0, "land": 2500.0}
-_DISC_POINTS = 4000
-_WORKING, _MAKING = threading.Lock(), threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)

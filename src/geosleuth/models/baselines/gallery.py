@@ -44,6 +44,11 @@ SCRIPTED: Final = (".pt", ".ts", ".torchscript")
 _SETTINGS: Final = "preprocessor_config.json"
 _USUAL_SIDE_PX: Final = 224
 
+_LAT: Final = ("lat", "latitude")
+_LON: Final = ("lon", "lng", "longitude")
+_ID: Final = ("id", "path", "file", "filename", "image", "name")
+_KEY: Final = ("pixels",)
+
 
 def encoder_of(spec: str, *, trust_code: bool = False) -> Encoder:
     """Return what looks at pictures.
@@ -169,12 +174,6 @@ def _settings(path: Path) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise TypeError(f"{path.name} holds no settings")
     return found
-
-
-_LAT: Final = ("lat", "latitude")
-_LON: Final = ("lon", "lng", "longitude")
-_ID: Final = ("id", "path", "file", "filename", "image", "name")
-_KEY: Final = ("pixels",)
 
 
 @dataclass(frozen=True)

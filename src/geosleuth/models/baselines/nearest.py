@@ -42,6 +42,17 @@ MANY: Final = 500_000
 _QUERIES_AT_ONCE: Final = 64
 _CONNECTIVITY, _WIDTH_WHEN_BUILT, _WIDTH_WHEN_ASKED = 16, 128, 128
 
+How = Literal["first", "spread"]
+FEWEST: Final = 30
+"""A smaller gallery can't tell how often it is right."""
+_HELD_OUT: Final = 400
+SAME: Final = 1 - 2e-6
+"""Rows with such a cosine are of one picture."""
+_STEADY: Final = 1.0
+_MORE = 16  # asked for beyond k: the photo itself and copies of it give way
+_LISTED = 5
+OPTIONS = ("k", "vote", "within", "index", "queries", "encoder", "trust_code")
+
 
 class Neighbours:
     """The nearest rows of a matrix of unit rows. May be asked from several threads."""
@@ -126,18 +137,6 @@ def recall(found: Rows, expected: Rows) -> float:
     """How many of the rows that should have been found were."""
     hits = [len(set(one) & set(other)) for one, other in zip(found.tolist(), expected.tolist(), strict=True)]
     return sum(hits) / expected.size
-
-
-How = Literal["first", "spread"]
-
-FEWEST: Final = 30
-"""A smaller gallery can't tell how often it is right."""
-
-_HELD_OUT: Final = 400
-SAME: Final = 1 - 2e-6
-"""Rows with such a cosine are of one picture."""
-
-_STEADY: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +229,6 @@ def _fitted(given: FloatArray, right: FloatArray) -> Odds:
     weights = logistic(rows, right, _STEADY)
     offset, agreement, seen = (float(value) for value in weights)
     return Odds((offset, agreement, seen), middle, spread, len(given))
-
-
-_MORE = 16  # asked for beyond k: the photo itself and copies of it give way
-_LISTED = 5
-OPTIONS = ("k", "vote", "within", "index", "queries", "encoder", "trust_code")
 
 
 @dataclass(frozen=True, slots=True)

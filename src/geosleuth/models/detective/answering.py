@@ -47,6 +47,11 @@ _TELLING_SIGHTS: tuple[tuple[str, frozenset[ClueKind]], ...] = (
 
 _NEAR_KM = 15.0
 
+SURE, FAIR = 0.8, 0.5
+SHOWN_REASONS = 3
+SHOWN_LINES = 3
+_LINE_CHARS = 60
+
 
 def would_help(reasoning: Reasoning) -> str:
     """One or two sentences on what would narrow the answer down; empty where it is as fine as can be."""
@@ -132,12 +137,6 @@ def _is_a_name(text: str) -> bool:
     """Whether a text is surely a name: no single word, no figures, not only words that signs share ("Bookshop")."""
     several = len([word for word in text.split() if word.isalpha()]) > 1
     return telling_letters(text) > 0 and (several or kind_said(text) is not None)
-
-
-SURE, FAIR = 0.8, 0.5
-SHOWN_REASONS = 3
-SHOWN_LINES = 3
-_LINE_CHARS = 60
 
 
 def answer_of(reasoning: Reasoning, *, forced: bool = False) -> Answer:

@@ -22,6 +22,8 @@ _ID_DIGITS = 12
 _NAME = "name"
 _STATELESS = ""
 
+_NAME_KIND: Final = next(iter(sorted(NAME_KINDS)))
+
 
 def clue_id(kind: str, seen: str) -> str:
     """What a clue goes by, the same in every run: it tells the kind of clue and the text or thing seen.
@@ -63,9 +65,6 @@ class LeftOut:
             return True
         parts = clue.seen.split(SEPARATOR) if SEPARATOR in clue.seen else ()
         return any(self.name(part) if clue.kind in NAME_KINDS else _key(part) in self._texts for part in parts)
-
-
-_NAME_KIND: Final = next(iter(sorted(NAME_KINDS)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,37 @@ _LEADING_ON = frozenset(
 _NO_NAME_BEGINS_OR_ENDS_SO = frozenset({"a", "an", "i", "the"})
 _PARTS_OF_AMERICA = frozenset({"central", "latin", "north", "south"})
 
+DrivingSide = Literal["left", "right"]
+HINT_RELIABILITY = 0.75
+DOUBTED_HINT_RELIABILITY = 0.5
+"""Of a hint whose words leave it open themselves. Both are assumed: nobody has counted how often hints are right."""
+SIDE_RELIABILITY = 0.97
+DAYLIGHT_RELIABILITY = 0.6
+"""A bright photo may be lit by lamps, and clocks of cameras are wrong."""
+MOST_HINTED_NAMES = 4
+_NOT_SURE = re.compile(r"\bnot\s+(?:\w+\s+)?(?:sure|certain)\b|\bno\s+idea\b", re.IGNORECASE)
+_DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|might|may|could|guess|guessing|unsure)\b|\?", re.IGNORECASE)
+_DENIAL = re.compile(r"\b(?:not|isn't|isnt|never|wrong|no)\b", re.IGNORECASE)
+_NEARBY = re.compile(
+    r"\b(?:near|nearby|around|close|outside|beside|between|not far|vicinity|region|coast|bei|nahe|près|autour|cerca)\b",
+    re.IGNORECASE,
+)
+_BRIGHT = 110.0
+_SUN_UP_DEG = 0.0
+_DUSK_DEG = -6.0
+_INSIDE_NAMES = frozenset({"de", "des", "du", "la", "le", "les", "of", "sur", "am", "der", "di", "del", "da", "do"})
+_LOOSE_ENDS = re.compile(rf"^(?:(?:{'|'.join(sorted(_INSIDE_NAMES))}) )+|(?: (?:{'|'.join(sorted(_INSIDE_NAMES))}))+$")
+# They begin sentences, and villages are called so.
+_PLAIN_WORDS = frozenset(
+    {
+        "i", "it", "is", "was", "we", "my", "our", "the", "this", "that", "these", "there", "here", "a", "an", "and",
+        "or", "in", "on", "at", "near", "from", "taken", "photo", "picture", "image", "seen", "somewhere", "maybe",
+        "perhaps", "probably", "possibly", "think", "know", "sure", "street", "town", "city", "village", "country",
+        "hint", "north", "south", "east", "west", "northern", "southern", "eastern", "western", "holiday", "summer",
+        "winter", "spring", "autumn",
+    }
+)  # fmt: skip
+
 
 def countries_named(hint: str) -> dict[str, str]:
     """The countries in somebody's words: the words for each, by ISO code.
@@ -109,41 +140,6 @@ def _is_named(name: str, code: str, before: str | None, after: str | None, *, fi
     if capital and not (first and key in _WORDS_TOO):
         return True
     return english and (alone or key not in _WORDS_TOO)
-
-
-DrivingSide = Literal["left", "right"]
-
-HINT_RELIABILITY = 0.75
-DOUBTED_HINT_RELIABILITY = 0.5
-"""Of a hint whose words leave it open themselves. Both are assumed: nobody has counted how often hints are right."""
-
-SIDE_RELIABILITY = 0.97
-DAYLIGHT_RELIABILITY = 0.6
-"""A bright photo may be lit by lamps, and clocks of cameras are wrong."""
-
-MOST_HINTED_NAMES = 4
-_NOT_SURE = re.compile(r"\bnot\s+(?:\w+\s+)?(?:sure|certain)\b|\bno\s+idea\b", re.IGNORECASE)
-_DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|might|may|could|guess|guessing|unsure)\b|\?", re.IGNORECASE)
-_DENIAL = re.compile(r"\b(?:not|isn't|isnt|never|wrong|no)\b", re.IGNORECASE)
-_NEARBY = re.compile(
-    r"\b(?:near|nearby|around|close|outside|beside|between|not far|vicinity|region|coast|bei|nahe|près|autour|cerca)\b",
-    re.IGNORECASE,
-)
-_BRIGHT = 110.0
-_SUN_UP_DEG = 0.0
-_DUSK_DEG = -6.0
-_INSIDE_NAMES = frozenset({"de", "des", "du", "la", "le", "les", "of", "sur", "am", "der", "di", "del", "da", "do"})
-_LOOSE_ENDS = re.compile(rf"^(?:(?:{'|'.join(sorted(_INSIDE_NAMES))}) )+|(?: (?:{'|'.join(sorted(_INSIDE_NAMES))}))+$")
-# They begin sentences, and villages are called so.
-_PLAIN_WORDS = frozenset(
-    {
-        "i", "it", "is", "was", "we", "my", "our", "the", "this", "that", "these", "there", "here", "a", "an", "and",
-        "or", "in", "on", "at", "near", "from", "taken", "photo", "picture", "image", "seen", "somewhere", "maybe",
-        "perhaps", "probably", "possibly", "think", "know", "sure", "street", "town", "city", "village", "country",
-        "hint", "north", "south", "east", "west", "northern", "southern", "eastern", "western", "holiday", "summer",
-        "winter", "spring", "autumn",
-    }
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

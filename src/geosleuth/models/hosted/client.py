@@ -19,6 +19,14 @@ from geosleuth.support.errors import ServiceFault, require
 
 _REDIRECTS = range(300, 400)
 
+_LISTED = EndpointSettings(connect_s=2.0, try_s=5.0)
+LISTING = "geosleuth-models"
+"""Who asks for a server's list of models."""
+Client = httpx2.AsyncClient | httpx.AsyncClient
+_NO_KEY = "no-key"
+# Servers that people run themselves know the older name of the length limit, and not all know the newer one.
+_OWN_SERVER = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+
 
 def new_client(target: Target, settings: EndpointSettings) -> httpx2.AsyncClient:
     """A client for one target; whoever makes it closes it."""
@@ -102,9 +110,6 @@ def _too_long(host: str, max_bytes: int) -> ServiceFault:
     return ServiceFault(host, f"sends a reply of more than {max_bytes} bytes; this is no model's reply")
 
 
-_LISTED = EndpointSettings(connect_s=2.0, try_s=5.0)
-
-
 async def listed_entry(target: Target) -> dict[str, Any]:
     """What a server's own list of models says of one; empty where it has no list, or not this model in it."""
     key = {"Authorization": f"Bearer {target.key.reveal()}"} if target.key else {}
@@ -115,14 +120,6 @@ async def listed_entry(target: Target) -> dict[str, Any]:
             return next((one for one in listed if isinstance(one, dict) and one.get("id") == target.model), {})
     except (httpx2.HTTPError, ServiceFault, TimeoutError, ValueError, LookupError, TypeError, RecursionError):
         return {}
-
-
-LISTING = "geosleuth-models"
-"""Who asks for a server's list of models."""
-Client = httpx2.AsyncClient | httpx.AsyncClient
-_NO_KEY = "no-key"
-# Servers that people run themselves know the older name of the length limit, and not all know the newer one.
-_OWN_SERVER = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
 
 
 def build_model(target: Target, settings: EndpointSettings) -> tuple[Model[Any], Client | None]:

@@ -47,6 +47,12 @@ _THOUGHT = ("reasoning_tokens", "thoughts_tokens")
 
 _AWS_HINT = "set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 
+V = TypeVar("V")
+# As base64 this is 4 MB, the least that any provider takes for one image.
+_MAX_IMAGE_BYTES = 3_000_000
+_IMAGES_KEPT = 64
+_REPLIES_KEPT = 1024
+
 
 def as_fault(error: Exception, target: Target) -> ServiceFault:
     """What an error means."""
@@ -152,13 +158,6 @@ def _cost_usd(response: ModelResponse, target: Target) -> float | None:
         return float(response.cost().total_price)
     except (LookupError, ValueError, AssertionError):
         return None
-
-
-V = TypeVar("V")
-# As base64 this is 4 MB, the least that any provider takes for one image.
-_MAX_IMAGE_BYTES = 3_000_000
-_IMAGES_KEPT = 64
-_REPLIES_KEPT = 1024
 
 
 class HostedPolicy:

@@ -23,6 +23,32 @@ _MARK = re.compile(
     r"(?<![A-Za-z0-9])(?:T|try\s*|trial\s*)(\d{1,3})\s*(?:\.|,?\s*observation\s*)(\d{1,4})(?![0-9])", re.IGNORECASE
 )
 
+FactKind = Literal["claimed", "against", "read", "found", "checked", "missing"]
+"""What an answer rests on; what speaks against a place; text in the photo; places found; places and other things
+looked at more closely; what was looked for in vain. The first are the last to be left out."""
+_HITS = 3
+_DOCUMENTS = 3
+_LINE_CHARS = 240
+_TEXT_CHARS = 300
+_CLUE_CHARS = 200
+_LEAST_CONFIDENCE = 0.4
+Chains = Literal["whole", "facts"]
+WHOLE_UP_TO = 4
+"""So many tries are shown whole, unless somebody says otherwise."""
+BAR = "| "
+_QUOTED_LINE_CHARS = 20_000
+_EXPLANATION_CHARS = 400
+_LEAST_ROOM_TOKENS = 500
+_ARGUMENT_CHARS = 200
+_HEADINGS: Mapping[FactKind, str] = {
+    "claimed": "What the answers rest on, in the tries' own words:",
+    "against": "What speaks against places, in the tries' own words:",
+    "read": "Text read in the photo:",
+    "found": "Places and pages found:",
+    "checked": "Looked at more closely:",
+    "missing": "Looked for and not found:",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Thought:
@@ -104,18 +130,6 @@ def named_marks(text: str, known: frozenset[str]) -> tuple[str, ...]:
     """
     found = (f"T{int(match[1])}.{int(match[2])}" for match in _MARK.finditer(text))
     return tuple(dict.fromkeys(mark for mark in found if mark in known))
-
-
-FactKind = Literal["claimed", "against", "read", "found", "checked", "missing"]
-"""What an answer rests on; what speaks against a place; text in the photo; places found; places and other things
-looked at more closely; what was looked for in vain. The first are the last to be left out."""
-
-_HITS = 3
-_DOCUMENTS = 3
-_LINE_CHARS = 240
-_TEXT_CHARS = 300
-_CLUE_CHARS = 200
-_LEAST_CONFIDENCE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,27 +242,6 @@ def _at(data: Mapping[str, Any]) -> str:
 
 def _body(seen: Observation) -> str:
     return " / ".join(line for line in seen.text.splitlines() if not line.startswith("From: "))
-
-
-Chains = Literal["whole", "facts"]
-
-WHOLE_UP_TO = 4
-"""So many tries are shown whole, unless somebody says otherwise."""
-
-BAR = "| "
-_QUOTED_LINE_CHARS = 20_000
-_EXPLANATION_CHARS = 400
-_LEAST_ROOM_TOKENS = 500
-_ARGUMENT_CHARS = 200
-
-_HEADINGS: Mapping[FactKind, str] = {
-    "claimed": "What the answers rest on, in the tries' own words:",
-    "against": "What speaks against places, in the tries' own words:",
-    "read": "Text read in the photo:",
-    "found": "Places and pages found:",
-    "checked": "Looked at more closely:",
-    "missing": "Looked for and not found:",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,18 @@ _QUOTED = re.compile(r'"([^"\n]{3,60})"|“([^”\n]{3,60})”|«\s*([^»\n]{3,6
 _PHONE = re.compile(r"(?:\+|＋|(?<!\d)00(?=[1-9]))\s?\d[\d\s().\-/]{5,18}\d")
 _LEAST_LETTERS = 4
 
+Verdict = Literal["holds", "fails", "open"]
+"""The atlas bears it out; it has it otherwise; it knows too little to say."""
+TOOLS = ("reverse_geocode", "maps_geocode", "poi_keyword_search", "country_facts", "text_clues")
+"""What the embedded verifier asks; it works with whichever of them are on."""
+NEAR_KM = 5.0
+"""A place lies at a point if it lies within so many kilometres, or within the answer's own radius."""
+NAMED_NEAR_KM = 2.0
+AREA_KM = 25.0
+LIKELY, UNLIKELY = 0.2, 0.02
+"""How likely all that was read must make an area, to speak for a point in it, and a country, not to speak against."""
+_SURE = 0.8
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -180,23 +192,6 @@ def _phones(seen: Sequence[tuple[str, str]], reasons: Sequence[tuple[str, str]])
             if (match := _PHONE.search(text)) is not None:
                 yield Claim("phone", one_line(match[0], 30), mark, was_seen)
                 return
-
-
-Verdict = Literal["holds", "fails", "open"]
-"""The atlas bears it out; it has it otherwise; it knows too little to say."""
-
-TOOLS = ("reverse_geocode", "maps_geocode", "poi_keyword_search", "country_facts", "text_clues")
-"""What the embedded verifier asks; it works with whichever of them are on."""
-
-NEAR_KM = 5.0
-"""A place lies at a point if it lies within so many kilometres, or within the answer's own radius."""
-
-NAMED_NEAR_KM = 2.0
-AREA_KM = 25.0
-LIKELY, UNLIKELY = 0.2, 0.02
-"""How likely all that was read must make an area, to speak for a point in it, and a country, not to speak against."""
-
-_SURE = 0.8
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,23 @@ _KINDS: dict[Chains, str] = {
 }
 _REMINDER = "Also name the evidence that decided by its marks, such as T1.2: which try, and which piece of it."
 
+SAME_PLACE_KM = 25.0
+SAME_SPOT_KM = 1.0
+HIGHEST = 0.95
+AGREEMENT = 0.8
+_HOLDS: dict[ClaimKind, float] = {
+    "country": 0.0, "region": 0.0, "place": 0.0, "named": 1.0, "phone": 1.0, "text": 1.0,
+}  # fmt: skip
+_FAILS: dict[ClaimKind, float] = {
+    "country": -2.0, "region": 0.0, "place": -1.5, "named": 0.0, "phone": -1.5, "text": -1.5,
+}  # fmt: skip
+_OWN_ODDS, _OWN_MOST = 0.5, 0.5
+MOST_CALLS = 48
+_LEVELS: dict[ClaimKind, str] = {"country": "country", "region": "region", "phone": "country"}
+_SYSTEM = """\
+No model reads this. The claims of several tries are held against the atlas by rule, and the best supported place is
+the answer; geosleuth.teams.parallel.verifier tells how support is counted."""
+
 
 @dataclass(slots=True)
 class CitingReader:
@@ -180,19 +197,6 @@ def _prompt(
     return paragraphs(method.prompt(task, tools), f"{len(tries)} tries. {_KINDS[shown.kind]}", shown.text)
 
 
-SAME_PLACE_KM = 25.0
-SAME_SPOT_KM = 1.0
-HIGHEST = 0.95
-AGREEMENT = 0.8
-_HOLDS: dict[ClaimKind, float] = {
-    "country": 0.0, "region": 0.0, "place": 0.0, "named": 1.0, "phone": 1.0, "text": 1.0,
-}  # fmt: skip
-_FAILS: dict[ClaimKind, float] = {
-    "country": -2.0, "region": 0.0, "place": -1.5, "named": 0.0, "phone": -1.5, "text": -1.5,
-}  # fmt: skip
-_OWN_ODDS, _OWN_MOST = 0.5, 0.5
-
-
 @dataclass(frozen=True, slots=True)
 class Checked:
     """A try with its point and what became of its claims."""
@@ -272,14 +276,6 @@ def _own_odds(probability: float | None) -> float:
         return 0.0
     held = min(max(probability, 0.01), 0.99)
     return max(-_OWN_MOST, min(_OWN_MOST, _OWN_ODDS * math.log(held / (1 - held))))
-
-
-MOST_CALLS = 48
-_LEVELS: dict[ClaimKind, str] = {"country": "country", "region": "region", "phone": "country"}
-
-_SYSTEM = """\
-No model reads this. The claims of several tries are held against the atlas by rule, and the best supported place is
-the answer; geosleuth.teams.parallel.verifier tells how support is counted."""
 
 
 class EmbeddedVerifier:

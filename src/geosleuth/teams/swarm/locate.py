@@ -52,6 +52,9 @@ _USUAL_METHOD = "smilegeo"
 
 _STAGES = {"answer": "An answer of its own", "summary": "Its answer after the reviews", "judge": "A choice"}
 
+_OF_A_REPLYS_TIME = 0.95
+_SEED_BITS = 31
+
 
 class TeamRecorder:
     """Records a team's run as it happens, and closes the record however it ends.
@@ -127,9 +130,6 @@ def _label(turn: Turn) -> str:
             return f"The discussion, round {turn.round}"
         case stage:
             return _STAGES[stage]
-
-
-_OF_A_REPLYS_TIME = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,9 +314,6 @@ def _seat(agent: AgentSpec, policy: Policy, card: PolicyCard | None = None, scal
     budget, sampling = replace(method.budget, **limits), replace(method.sampling, **drawn)
     tools = agent.tools if card is None else card.tools
     return Seat(agent, policy, method, method.toolset(all_tools(), tools), budget, sampling, card)
-
-
-_SEED_BITS = 31
 
 
 async def locate_with_team(

@@ -25,6 +25,21 @@ from geosleuth.tools import Case, Toolset
 
 from .swarm import with_note
 
+_LOOK_AT_REPLIES = """\
+You are shown a photo and what was said about where it was taken. Look at the photo yourself, and judge what was said
+by it."""
+_FORCED = """\
+In this run, give your best guess in every case, with a confidence that is honest, and add "lat" and "lon" to the
+location, in decimal degrees, south and west negative."""
+# Photos whose views stay in memory: those that the members of one team, or of a few, look at now.
+_CASES_KEPT = 8
+# Stages whose replies comment on answers and name no place themselves.
+_COMMENTING = ("review", "judge")
+# What is set aside of a model's context beside words and pictures.
+_REPLY_TOKENS, _SYSTEM_TOKENS = 1_000, 600
+_CUT = "\n[... cut: the model takes no more ...]\n"
+_NO_COMMENT = "That held no comment. Write what you think of the reply, and how sure you are, as it was asked for."
+
 
 def run_tokens(trajectory: Trajectory, context: Context) -> int:
     """Count the tokens of a run: for each reply its prompt with pictures, and the reply itself.
@@ -58,22 +73,6 @@ def _message_tokens(message: Message, sizes: dict[str, tuple[int, int]]) -> int:
 
 def _unseen(handle: str) -> NoReturn:
     raise LookupError(handle)
-
-
-_LOOK_AT_REPLIES = """\
-You are shown a photo and what was said about where it was taken. Look at the photo yourself, and judge what was said
-by it."""
-_FORCED = """\
-In this run, give your best guess in every case, with a confidence that is honest, and add "lat" and "lon" to the
-location, in decimal degrees, south and west negative."""
-# Photos whose views stay in memory: those that the members of one team, or of a few, look at now.
-_CASES_KEPT = 8
-# Stages whose replies comment on answers and name no place themselves.
-_COMMENTING = ("review", "judge")
-# What is set aside of a model's context beside words and pictures.
-_REPLY_TOKENS, _SYSTEM_TOKENS = 1_000, 600
-_CUT = "\n[... cut: the model takes no more ...]\n"
-_NO_COMMENT = "That held no comment. Write what you think of the reply, and how sure you are, as it was asked for."
 
 
 @dataclass(frozen=True, slots=True)

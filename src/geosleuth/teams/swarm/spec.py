@@ -23,6 +23,27 @@ Walk = Literal["onward", "neighbours"]
 """How reviewers are drawn: along one walk from reviewer to reviewer, or each from the answer agent's own
 links."""
 
+NO_SOCIETY = "none"
+"""The ``society`` of a team that neither learns nor uses what was learned."""
+_MOST_AGENTS = 64
+_MOST_WORDS = 20_000
+_SETTINGS = (
+    "answerers",
+    "reviewers",
+    "rounds",
+    "within_km",
+    "seconds_per_reply",
+    "seconds",
+    "tokens",
+    "usd",
+    "walk",
+    "waits_for_news",
+)
+_AGENT = (
+    "name", "model", "base_url", "policy_card", "method", "prompts", "tools", "persona", "prompt", "limits", "sampling",
+    "context_tokens",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class SwarmSettings:
@@ -65,29 +86,6 @@ class SwarmSettings:
             raise BadInput("a time limit must be above 0 seconds; leave it out for none")
         if self.walk not in ("onward", "neighbours"):
             raise BadInput(f"walk is {str(self.walk)[:40]!r}; it must be onward or neighbours")
-
-
-NO_SOCIETY = "none"
-"""The ``society`` of a team that neither learns nor uses what was learned."""
-
-_MOST_AGENTS = 64
-_MOST_WORDS = 20_000
-_SETTINGS = (
-    "answerers",
-    "reviewers",
-    "rounds",
-    "within_km",
-    "seconds_per_reply",
-    "seconds",
-    "tokens",
-    "usd",
-    "walk",
-    "waits_for_news",
-)
-_AGENT = (
-    "name", "model", "base_url", "policy_card", "method", "prompts", "tools", "persona", "prompt", "limits", "sampling",
-    "context_tokens",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,15 @@ _ROWS_AT_ONCE: Final = 256  # fits a core's cache, and is too little for threads
 Sameness = Literal["identical file", "identical picture"]
 """The very file that is asked about, or one with the same pixels and other metadata."""
 
+ENDINGS: Final = frozenset({".jpg", ".jpeg", ".jpe", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif"})
+BATCH: Final = 16
+_OPENERS: Final = 2  # photos open at once; a large one takes more than a gigabyte
+NO_COORDINATES: Final = "no coordinates"
+ESTIMATED_PLACE: Final = "estimated places"
+NO_TROUBLE: Final = frozenset({NO_COORDINATES, ESTIMATED_PLACE})
+CLOSED_FOLDER: Final = "the folder can't be read"
+Progress = Callable[[int, int], None]
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -160,17 +169,6 @@ def _match(row: _Row, score: float, own: frozenset[bytes]) -> Match:
     elif row.pixel_sha256 in own:
         same = "identical picture"
     return Match(row.title, score, None if same else row.point, same)
-
-
-ENDINGS: Final = frozenset({".jpg", ".jpeg", ".jpe", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif"})
-BATCH: Final = 16
-_OPENERS: Final = 2  # photos open at once; a large one takes more than a gigabyte
-NO_COORDINATES: Final = "no coordinates"
-ESTIMATED_PLACE: Final = "estimated places"
-NO_TROUBLE: Final = frozenset({NO_COORDINATES, ESTIMATED_PLACE})
-CLOSED_FOLDER: Final = "the folder can't be read"
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,12 @@ CREATE TABLE photo (
 
 Halves = npt.NDArray[np.float16]
 
+_COLUMNS: Final = {
+    "path": ("path", "file", "filename", "image"),
+    "lat": ("lat", "latitude"),
+    "lon": ("lon", "lng", "longitude"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
@@ -203,13 +209,6 @@ def read_contents(path: Path, folder: Path, points_by_path: Mapping[bytes, LatLo
             rows.append(np.frombuffer(blob, dtype="<f2"))
     features: Halves = np.stack(rows).astype(np.float16) if rows else np.empty((0, info.dimension), dtype=np.float16)
     return Contents(tuple(points), features, info.encoder, info.spec)
-
-
-_COLUMNS: Final = {
-    "path": ("path", "file", "filename", "image"),
-    "lat": ("lat", "latitude"),
-    "lon": ("lon", "lng", "longitude"),
-}
 
 
 def read_coordinates(table: Path, folder: Path) -> dict[bytes, LatLon]:

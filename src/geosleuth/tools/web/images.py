@@ -32,6 +32,8 @@ _MOST_BYTES = 490_000
 _LONGEST_SIDE_PX = 1200
 _TITLE_CHARS = 200
 
+_IMAGE_ID = re.compile(r"[\w.=-]{1,500}", re.ASCII)
+
 
 @dataclass(frozen=True, slots=True)
 class Published:
@@ -174,9 +176,6 @@ def _pictures(answer: Object, kind: str) -> Iterator[tuple[object, object]]:
                 yield from (
                     (one.get("name"), one.get("hostPageUrl")) for one in objects_in(inner(action, "data"), "value")
                 )
-
-
-_IMAGE_ID = re.compile(r"[\w.=-]{1,500}", re.ASCII)
 
 
 class SerpApi(ImageService):

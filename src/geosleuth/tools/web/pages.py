@@ -26,6 +26,14 @@ _SNIPPET_CHARS = 800
 _MOST_ROWS = 200
 _MOST_PIECES = 5
 
+_MOST_WORDS = 50
+_TITLES = frozenset({"result__a", "result-link"})
+_SNIPPETS = frozenset({"result__snippet", "result-snippet"})
+# A page of results has some ten thousand characters.
+_MOST_CHARS = 300_000
+_MOST_RESULTS = 100
+_CHALLENGE = "wants proof that a person is searching; wait a while, or use another search service"
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -117,9 +125,6 @@ def texts(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-_MOST_WORDS = 50
-
-
 class Brave(WebService):
     """Brave Search, with the key in ``BRAVE_API_KEY``."""
 
@@ -142,14 +147,6 @@ class Brave(WebService):
             return
         for one in listed(inner(answer, "web"), "results", self.host):
             yield Row(one.get("title"), [one.get("description"), *texts(one.get("extra_snippets"))], one.get("url"))
-
-
-_TITLES = frozenset({"result__a", "result-link"})
-_SNIPPETS = frozenset({"result__snippet", "result-snippet"})
-# A page of results has some ten thousand characters.
-_MOST_CHARS = 300_000
-_MOST_RESULTS = 100
-_CHALLENGE = "wants proof that a person is searching; wait a while, or use another search service"
 
 
 class DuckDuckGo(WebService):

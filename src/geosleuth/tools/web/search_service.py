@@ -14,6 +14,11 @@ from geosleuth.atlas.online.replies import clean
 from geosleuth.support.errors import BadInput
 from geosleuth.support.net import host_of
 
+_HIDDEN = frozenset({"script", "style", "template", "iframe", "object", "noscript"})
+_ADDRESS_CHARS = 2000
+# More than once, since some services escape what is escaped already.
+_PASSES = 3
+
 
 @dataclass(frozen=True, slots=True)
 class KeyPlace:
@@ -115,12 +120,6 @@ class SearchService:
             spacing_s=self.spacing_s,
             absent=absent,
         )
-
-
-_HIDDEN = frozenset({"script", "style", "template", "iframe", "object", "noscript"})
-_ADDRESS_CHARS = 2000
-# More than once, since some services escape what is escaped already.
-_PASSES = 3
 
 
 class TolerantParser(HTMLParser):

@@ -23,6 +23,14 @@ from geosleuth.support.text.numbers import NONE, count, p_value, plural
 
 USUAL_KM = (1.0, 25.0, 200.0, 750.0, 2500.0)
 
+FORMAT = "geosleuth-ablation-report/1"
+CLEAR_P = 0.05
+TESTS = (
+    "p: exact McNemar test on the photos where only one of the two is right, corrected by Holm over all distances and "
+    "variants; GeoScore by sign flips, corrected by Holm over the variants"
+)
+USED = ("photos with a call, %", "calls", "failed calls, %", "turns", "tokens", "USD")
+
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
@@ -191,14 +199,6 @@ def _mean(values: NDArray[np.float64] | None) -> float | None:
     return None if values is None or not len(values) else float(values.mean())
 
 
-FORMAT = "geosleuth-ablation-report/1"
-CLEAR_P = 0.05
-TESTS = (
-    "p: exact McNemar test on the photos where only one of the two is right, corrected by Holm over all distances and "
-    "variants; GeoScore by sign flips, corrected by Holm over the variants"
-)
-
-
 def ablation_view(report: AblationReport) -> RenderableType:
     """Return the variants' figures, their differences from the first, what they used, and the paper's rows."""
     parts: list[RenderableType] = [
@@ -274,9 +274,6 @@ def _score_difference(one: Against) -> Text:
 def _share(share: Accuracy) -> Text:
     percent = share.percent
     return Text.assemble(f"{percent.value:.2f}", (f"\n({percent.low:.0f}–{percent.high:.0f})", "dim"))
-
-
-USED = ("photos with a call, %", "calls", "failed calls, %", "turns", "tokens", "USD")
 
 
 def used_cells(behaviour: Behaviour) -> list[str]:

@@ -65,6 +65,12 @@ NO_MASK = "none"
 MASKS = tuple(kind for kind in get_args(BoxKind) if kind != "clue")
 """What can be hidden in a variant; ``clue`` needs a whole run without a mask first, see ``bench run --mask``."""
 
+FILE = "ablation.json"
+FORMAT = "geosleuth-ablation"
+VERSION = 1
+_ZOOM, _WEB, _GEOCODE = "image_zoom_in_tool", "search_web", "maps_geocode"
+_MAP_TOOLS = ("poi_input_tips", "poi_keyword_search", "poi_detail_query", "static_map_query", "satellite_map_query")
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -245,11 +251,6 @@ def _told(setting: str, value: Value) -> Setting:
         raise value.complain(f"can't be read: {error}") from error
 
 
-FILE = "ablation.json"
-FORMAT = "geosleuth-ablation"
-VERSION = 1
-
-
 @dataclass(frozen=True, slots=True)
 class AblationPlan:
     """The variants of an ablation, the first of which is the baseline, and their preset."""
@@ -344,10 +345,6 @@ def _to_dict(plan: AblationPlan) -> dict[str, Any]:
 
 def _plain(variants: Sequence[Variant]) -> list[dict[str, Any]]:
     return [{"name": one.name, "folder": one.folder, "changes": dict(one.changes)} for one in variants]
-
-
-_ZOOM, _WEB, _GEOCODE = "image_zoom_in_tool", "search_web", "maps_geocode"
-_MAP_TOOLS = ("poi_input_tips", "poi_keyword_search", "poi_detail_query", "static_map_query", "satellite_map_query")
 
 
 @dataclass(frozen=True, slots=True)

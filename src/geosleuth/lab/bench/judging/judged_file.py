@@ -48,6 +48,42 @@ from .judge import (
     stand,
 )
 
+FORMAT = "geosleuth-judged/1"
+Outcome = Literal[
+    "right", "judged right", "judged wrong", "unreadable", "not judged", "wrong", "not named", "not given"
+]
+"""How a level of an answer was decided: by the rule, by the judge, or left open."""
+OUTCOMES: tuple[Outcome, ...] = (
+    "right",
+    "judged right",
+    "judged wrong",
+    "unreadable",
+    "not judged",
+    "wrong",
+    "not named",
+)
+_WORDS: dict[Outcome, str] = {
+    "right": "right by rule",
+    "judged right": "right by judge",
+    "judged wrong": "wrong by judge",
+    "unreadable": "reply unreadable: wrong",
+    "not judged": "not judged: wrong",
+    "wrong": "wrong by rule",
+    "not named": "not named: wrong",
+}
+Ask = Literal["undecided", "unmatched", "replies"]
+"""What the model is asked: names that the rule can't decide, names that it does not accept, or, where it does not
+accept them or finds none, whether the whole reply means the true place (GeoVista's order)."""
+LEVELS: tuple[Level, ...] = ("country", "region", "city")
+_AS_JUDGED: dict[Says, Outcome] = {"yes": "judged right", "no": "judged wrong", "unreadable": "unreadable"}
+_AS_RULED: dict[RuleSays, Outcome] = {
+    "right": "right",
+    "wrong": "wrong",
+    "undecided": "not judged",
+    "not named": "not named",
+    "not given": "not given",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
@@ -131,23 +167,6 @@ def kappa(pairs: Sequence[tuple[bool, bool]]) -> Estimate:
     return Estimate(*((share - by_chance) / (1 - by_chance) for share in (agreed.value, agreed.low, agreed.high)))
 
 
-FORMAT = "geosleuth-judged/1"
-Outcome = Literal[
-    "right", "judged right", "judged wrong", "unreadable", "not judged", "wrong", "not named", "not given"
-]
-"""How a level of an answer was decided: by the rule, by the judge, or left open."""
-
-OUTCOMES: tuple[Outcome, ...] = (
-    "right",
-    "judged right",
-    "judged wrong",
-    "unreadable",
-    "not judged",
-    "wrong",
-    "not named",
-)
-
-
 @dataclass(frozen=True, slots=True)
 class LevelFigures:
     """One level over all answers whose truth names it. ``outcomes`` sum to ``n``.
@@ -222,17 +241,6 @@ def judged_view(judged: JudgedFile) -> RenderableType:
         table.add_row(_WORDS[name], *(f"{one.outcomes[name]:,}" for one in given))
     lines = [f"{judged.label}, judged by {judged.model}"]
     return Group(*map(Text, lines), table, *map(Text, [*_agreement_lines(judged.agreement), *_cost_lines(judged)]))
-
-
-_WORDS: dict[Outcome, str] = {
-    "right": "right by rule",
-    "judged right": "right by judge",
-    "judged wrong": "wrong by judge",
-    "unreadable": "reply unreadable: wrong",
-    "not judged": "not judged: wrong",
-    "wrong": "wrong by rule",
-    "not named": "not named: wrong",
-}
 
 
 def _share(share: Accuracy) -> Text:
@@ -347,13 +355,6 @@ def judged_csv(judged: JudgedFile) -> str:
     return out.getvalue()
 
 
-Ask = Literal["undecided", "unmatched", "replies"]
-"""What the model is asked: names that the rule can't decide, names that it does not accept, or, where it does not
-accept them or finds none, whether the whole reply means the true place (GeoVista's order)."""
-
-LEVELS: tuple[Level, ...] = ("country", "region", "city")
-
-
 @dataclass(slots=True)
 class Entry:
     """One answer's names beside the true ones; ``said`` changes while it is judged."""
@@ -460,13 +461,3 @@ def _outcome(first: RuleSays, now: Stand, question: Question | None, verdicts: M
     if verdict is None:
         return "not judged"
     return _AS_JUDGED[verdict.says]
-
-
-_AS_JUDGED: dict[Says, Outcome] = {"yes": "judged right", "no": "judged wrong", "unreadable": "unreadable"}
-_AS_RULED: dict[RuleSays, Outcome] = {
-    "right": "right",
-    "wrong": "wrong",
-    "undecided": "not judged",
-    "not named": "not named",
-    "not given": "not given",
-}

@@ -45,6 +45,8 @@ _LEAST_CONTRAST = 1.0
 _BLOCK = 4096
 _MOST_AT_ONCE = 2_000_000
 
+HEADER = ("id", "image", "sha256", "pixels")
+
 
 def print_of(image: "Image") -> bytes:
     """Return the print of a picture, 32 bytes; `NO_PRINT` for one without contrast."""
@@ -205,9 +207,6 @@ def first_of_each(count: int, groups: Sequence[Sequence[int]]) -> list[bool]:
         for number in sorted(group)[1:]:
             stays[number] = False
     return stays
-
-
-HEADER = ("id", "image", "sha256", "pixels")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,68 @@ _AXIS_DEG = 8.0
 _SHARP_EDGE = 0.35
 _SKY_ROWS = 0.4
 
+_NOT_LETTERS = re.compile(r"[^a-z0-9]+")
+_NUMBER = re.compile(r"\s*(\d{1,3}(?:[.,]\d+)?)\s*(?:/\s*10|points?|pts)?\s*")
+MOST = 10.0
+SUB_SCORES = ("clarity", "text", "cultural", "natural", "vehicles_and_pedestrians")
+SCALE = """10: a landmark, or a sign, house number or shop name that can be read.
+8 to 9: part of a landmark, a skyline, or text that can just be made out.
+6 to 7: ordinary streets and buildings, number plates, text that is not clear.
+4 to 5: mostly nature, or buildings without features.
+1 to 3: indoors, abstract, a plain background.
+0: nothing that tells any place, or a damaged picture."""
+"""The scale, as worded for a model."""
+FIELDS = ("locatability", *SUB_SCORES)
+# Models repeat the names that they were given, and sometimes those of the paper.
+_SCORE = ("locatability", "locatability_score", "score", "overall")
+_SUBS: Mapping[str, tuple[str, ...]] = {
+    "clarity": ("clarity", "image_clarity"),
+    "text": ("text", "amount_of_text_in_image", "amount_of_text"),
+    "cultural": ("cultural", "cultural_landscape", "distinctiveness_of_cultural_landscape"),
+    "natural": ("natural_landscape", "natural", "distinctiveness_of_natural_landscape"),
+    "vehicles_and_pedestrians": (
+        "vehicles_and_pedestrians", "vehicle_and_pedestrian_information", "vehicles_pedestrians",
+    ),
+}  # fmt: skip
+# Without a model. Thresholds are round numbers that were set by looking at drawn scenes and plain pictures; nothing was
+# fitted, because there is no set of rated photos to fit on.
+_FULL_TEXT_LETTERS = 60
+_LEGIBLE, _MADE_OUT = 0.85, 0.6
+_LEAST_LETTERS = 3
+_NAMED_BITS = 5.0
+_SOME_BITS = 1.5
+_WORTH_ASKING = 0.45
+_PLAIN_DETAIL, _PLAIN_CONTRAST, _POOR_DETAIL = 0.004, 0.05, 0.03
+_STRAIGHT = 0.35
+_GREEN_OR_SKY = 0.35
+Tag = Literal["yes", "no", "maybe"]
+TAGS = (
+    "manmade", "traffic", "buildings", "sign", "language", "natural", "plants", "weather", "mountains_and_rivers",
+    "agricultural",
+)  # fmt: skip
+TAG_FIELDS = tuple(f"tag_{name}" for name in TAGS)
+"""The columns of a table: a set's own column may also be called "natural", and means something else."""
+MEANINGS: Mapping[str, str] = {
+    "manmade": "anything built or made by people",
+    "traffic": "vehicles, road signs, markings, crossings, traffic lights",
+    "buildings": "houses, shops, places of worship",
+    "sign": "a shop's name, a billboard, a direction sign, with words or symbols",
+    "language": "text that tells its language",
+    "natural": "landscape: woods, grassland, beach, desert",
+    "plants": "trees, grass, flowers",
+    "weather": "what the weather is like: snow, rain, fog, a clear sky",
+    "mountains_and_rivers": "mountains, hills, rivers, lakes, the sea",
+    "agricultural": "fields, crops, farm machines",
+}
+# Set by eye, as in `locatability`.
+_TAG_STRAIGHT, _GREEN, _SKY = 0.35, 0.15, 0.3
+_OF_ROADS = frozenset({"plate", "road_number", "distance_sign", "speed"})
+_OF_LANGUAGES = frozenset({"language", "script"})
+_NO_SIGHTS = frozenset({"airport", "port", "station"})
+_NONE = frozenset({"", "none", "null", "no", "n/a", "na", "false", "unknown", "nothing"})
+_LANDMARKS_LEAST_LETTERS = 5
+_LONGEST = 120
+
 
 @dataclass(frozen=True, slots=True)
 class PixelFigures:
@@ -98,10 +160,6 @@ def _sky(small: FloatArray, steep: FloatArray) -> float:
     return float(np.mean(flat & (top.mean(axis=2) > 0.45) & (blue >= red * 0.98)))
 
 
-_NOT_LETTERS = re.compile(r"[^a-z0-9]+")
-_NUMBER = re.compile(r"\s*(\d{1,3}(?:[.,]\d+)?)\s*(?:/\s*10|points?|pts)?\s*")
-
-
 def object_in(text: str) -> dict[str, JsonValue] | None:
     """Return the last complete object of a reply, with folded keys; None if there is none.
 
@@ -134,18 +192,6 @@ def number_in(value: JsonValue) -> float | None:
     return float(match[1].replace(",", ".")) if match else None
 
 
-MOST = 10.0
-SUB_SCORES = ("clarity", "text", "cultural", "natural", "vehicles_and_pedestrians")
-
-SCALE = """10: a landmark, or a sign, house number or shop name that can be read.
-8 to 9: part of a landmark, a skyline, or text that can just be made out.
-6 to 7: ordinary streets and buildings, number plates, text that is not clear.
-4 to 5: mostly nature, or buildings without features.
-1 to 3: indoors, abstract, a plain background.
-0: nothing that tells any place, or a damaged picture."""
-"""The scale, as worded for a model."""
-
-
 @dataclass(frozen=True, slots=True)
 class Locatability:
     """A score and sub-scores, each 0 to 10; None if not given or unknown."""
@@ -164,21 +210,6 @@ class Locatability:
         return {"locatability": f"{self.score:g}", **columns}
 
 
-FIELDS = ("locatability", *SUB_SCORES)
-
-# Models repeat the names that they were given, and sometimes those of the paper.
-_SCORE = ("locatability", "locatability_score", "score", "overall")
-_SUBS: Mapping[str, tuple[str, ...]] = {
-    "clarity": ("clarity", "image_clarity"),
-    "text": ("text", "amount_of_text_in_image", "amount_of_text"),
-    "cultural": ("cultural", "cultural_landscape", "distinctiveness_of_cultural_landscape"),
-    "natural": ("natural_landscape", "natural", "distinctiveness_of_natural_landscape"),
-    "vehicles_and_pedestrians": (
-        "vehicles_and_pedestrians", "vehicle_and_pedestrian_information", "vehicles_pedestrians",
-    ),
-}  # fmt: skip
-
-
 def read_locatability(said: Mapping[str, JsonValue]) -> Locatability | None:
     """Parse the scores in a model's object; None if there is no score, or one off the scale."""
     score = _on_scale(first_named(said, _SCORE))
@@ -192,19 +223,6 @@ def read_locatability(said: Mapping[str, JsonValue]) -> Locatability | None:
 def _on_scale(value: JsonValue) -> float | None:
     number = number_in(value)
     return number if number is not None and 0 <= number <= MOST else None
-
-
-# Without a model. Thresholds are round numbers that were set by looking at drawn scenes and plain pictures; nothing was
-# fitted, because there is no set of rated photos to fit on.
-_FULL_TEXT_LETTERS = 60
-_LEGIBLE, _MADE_OUT = 0.85, 0.6
-_LEAST_LETTERS = 3
-_NAMED_BITS = 5.0
-_SOME_BITS = 1.5
-_WORTH_ASKING = 0.45
-_PLAIN_DETAIL, _PLAIN_CONTRAST, _POOR_DETAIL = 0.004, 0.05, 0.03
-_STRAIGHT = 0.35
-_GREEN_OR_SKY = 0.35
 
 
 def legible_letters(lines: Sequence[tuple[str, float]]) -> int:
@@ -278,28 +296,6 @@ def heuristic_locatability(
     )
 
 
-Tag = Literal["yes", "no", "maybe"]
-TAGS = (
-    "manmade", "traffic", "buildings", "sign", "language", "natural", "plants", "weather", "mountains_and_rivers",
-    "agricultural",
-)  # fmt: skip
-TAG_FIELDS = tuple(f"tag_{name}" for name in TAGS)
-"""The columns of a table: a set's own column may also be called "natural", and means something else."""
-
-MEANINGS: Mapping[str, str] = {
-    "manmade": "anything built or made by people",
-    "traffic": "vehicles, road signs, markings, crossings, traffic lights",
-    "buildings": "houses, shops, places of worship",
-    "sign": "a shop's name, a billboard, a direction sign, with words or symbols",
-    "language": "text that tells its language",
-    "natural": "landscape: woods, grassland, beach, desert",
-    "plants": "trees, grass, flowers",
-    "weather": "what the weather is like: snow, rain, fog, a clear sky",
-    "mountains_and_rivers": "mountains, hills, rivers, lakes, the sea",
-    "agricultural": "fields, crops, farm machines",
-}
-
-
 def read_tags(said: Mapping[str, JsonValue]) -> dict[str, Tag]:
     """Parse the tags in a model's object; a missing or invalid tag is left out."""
     nested = first_named(said, ("tags", "elements", "categories", "cls"))
@@ -319,12 +315,6 @@ def _tag(value: JsonValue) -> Tag | None:
 def tag_fields(tags: Mapping[str, Tag]) -> dict[str, str]:
     """Return the fields of a table; empty if nothing is known."""
     return {field: tags.get(name, "") for field, name in zip(TAG_FIELDS, TAGS, strict=True)}
-
-
-# Set by eye, as in `locatability`.
-_TAG_STRAIGHT, _GREEN, _SKY = 0.35, 0.15, 0.3
-_OF_ROADS = frozenset({"plate", "road_number", "distance_sign", "speed"})
-_OF_LANGUAGES = frozenset({"language", "script"})
 
 
 def heuristic_tags(pixels: PixelFigures, lines: Sequence[tuple[str, float]], clues: Sequence[Clue]) -> dict[str, Tag]:
@@ -347,12 +337,6 @@ def heuristic_tags(pixels: PixelFigures, lines: Sequence[tuple[str, float]], clu
         "mountains_and_rivers": "maybe",
         "agricultural": "maybe",
     }
-
-
-_NO_SIGHTS = frozenset({"airport", "port", "station"})
-_NONE = frozenset({"", "none", "null", "no", "n/a", "na", "false", "unknown", "nothing"})
-_LANDMARKS_LEAST_LETTERS = 5
-_LONGEST = 120
 
 
 def read_landmark(said: Mapping[str, JsonValue]) -> str | None:

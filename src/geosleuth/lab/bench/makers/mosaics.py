@@ -33,6 +33,18 @@ _OFFSET: Final = re.compile(
 _BASELINE: Final = re.compile(r"_N(\d{4})_")
 _LONGEST_XML: Final = 8 * 1024 * 1024
 
+SIDE_PX: Final = 2000
+METRES: Final = 10.0
+TABLE: Final = "mosaics.csv"
+BRIGHTEST: Final = 0.3
+"""The reflectance that becomes white, for scenes of reflectance bands."""
+_CLOUDY: Final = (1, 3, 8, 9, 10)
+"""Classes of the scene classification that hide the ground: defects, cloud shadows, clouds, thin clouds."""
+_UNKNOWN_CLOUDS: Final = 0.5
+FIELDS: Final = ("epsg", "west_m", "north_m", "metres_a_pixel", "scenes", "clear", "cloudy", "empty")
+Bytes = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:
@@ -200,22 +212,6 @@ def _is_picture(path: Path) -> bool:
                 return source.count >= 3 and kinds[0] == "uint8" and source.crs is not None
     except rasterio.errors.RasterioError:
         return False
-
-
-SIDE_PX: Final = 2000
-METRES: Final = 10.0
-TABLE: Final = "mosaics.csv"
-BRIGHTEST: Final = 0.3
-"""The reflectance that becomes white, for scenes of reflectance bands."""
-
-_CLOUDY: Final = (1, 3, 8, 9, 10)
-"""Classes of the scene classification that hide the ground: defects, cloud shadows, clouds, thin clouds."""
-
-_UNKNOWN_CLOUDS: Final = 0.5
-FIELDS: Final = ("epsg", "west_m", "north_m", "metres_a_pixel", "scenes", "clear", "cloudy", "empty")
-
-Bytes = npt.NDArray[np.uint8]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

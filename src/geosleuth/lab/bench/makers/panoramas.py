@@ -43,6 +43,22 @@ _NAMED: Final = (
 _PAIR: Final = re.compile(r"(?P<id>.*?)[._ -]*(?<![0-9])(?P<a>[0-9]{1,3})[_,x-](?P<b>[0-9]{1,3})$", re.IGNORECASE)
 _PLACEHOLDERS: Final = {"x": "x", "col": "x", "column": "x", "y": "y", "row": "y", "z": "z", "zoom": "z", "id": "id"}
 
+SIZE: Final = (4096, 2048)
+TABLE: Final = "panoramas.csv"
+_QUALITY: Final = 92
+_BAND_ROWS: Final = 128
+_MOST_TILES: Final = 1 << 16
+_MOST_STRIP_BYTES: Final = 1 << 30
+_FILLED: Final = (127, 127, 127)
+_DARK: Final = 24
+_XMP: Final = (
+    '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+    '<rdf:Description rdf:about="" xmlns:GPano="http://ns.google.com/photos/1.0/panorama/" '
+    'GPano:ProjectionType="equirectangular" GPano:FullPanoWidthPixels="{0}" GPano:FullPanoHeightPixels="{1}" '
+    'GPano:CroppedAreaImageWidthPixels="{0}" GPano:CroppedAreaImageHeightPixels="{1}" '
+    'GPano:CroppedAreaLeftPixels="0" GPano:CroppedAreaTopPixels="0"/></rdf:RDF></x:xmpmeta>'
+)
+
 
 @dataclass(frozen=True, slots=True)
 class TileSet:
@@ -183,23 +199,6 @@ def _rows_come_first(name: str, found: list[_Found]) -> bool:
             f"{name}: can't tell which number is the column; write --pattern {{col}}_{{row}}.jpg or the like"
         )
     return down > across
-
-
-SIZE: Final = (4096, 2048)
-TABLE: Final = "panoramas.csv"
-_QUALITY: Final = 92
-_BAND_ROWS: Final = 128
-_MOST_TILES: Final = 1 << 16
-_MOST_STRIP_BYTES: Final = 1 << 30
-_FILLED: Final = (127, 127, 127)
-_DARK: Final = 24
-_XMP: Final = (
-    '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-    '<rdf:Description rdf:about="" xmlns:GPano="http://ns.google.com/photos/1.0/panorama/" '
-    'GPano:ProjectionType="equirectangular" GPano:FullPanoWidthPixels="{0}" GPano:FullPanoHeightPixels="{1}" '
-    'GPano:CroppedAreaImageWidthPixels="{0}" GPano:CroppedAreaImageHeightPixels="{1}" '
-    'GPano:CroppedAreaLeftPixels="0" GPano:CroppedAreaTopPixels="0"/></rdf:RDF></x:xmpmeta>'
-)
 
 
 @dataclass(frozen=True, slots=True)

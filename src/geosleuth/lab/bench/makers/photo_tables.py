@@ -22,6 +22,9 @@ ENDINGS = (".csv", ".jsonl")
 _NAME_LENGTH = 24
 _MAGIC = {b"\xff\xd8": ".jpg", b"\x89P": ".png", b"RI": ".webp", b"II": ".tif", b"MM": ".tif"}
 
+_NAMES = ("id", "name", "poi", "city", "panorama", "pano_id", "panoid", "key")
+_TITLES = ("name", "title", "poi", "city")
+
 
 class Writer(Protocol):
     """Adds photos to a table, one by one, in order."""
@@ -145,10 +148,6 @@ def written_rows(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str
     table.writerow(list(header))
     table.writerows([_plain(value) if value is not None else "" for value in row] for row in rows)
     return text.getvalue()
-
-
-_NAMES = ("id", "name", "poi", "city", "panorama", "pano_id", "panoid", "key")
-_TITLES = ("name", "title", "poi", "city")
 
 
 @dataclass(frozen=True, slots=True)

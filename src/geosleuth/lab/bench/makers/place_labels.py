@@ -27,6 +27,13 @@ LEVELS = ("country", "region", "city")
 FIELDS = ("label_source", "labelled", "nearest_settlement", "nearest_km")
 """Fields of a label beside the names: the source, the levels it filled, and the nearest settlement."""
 
+TIER = "tier"
+LEFT_OUT = ""
+"""The part of photos in the strip between parts."""
+_MOST_GAP_KM = 1000.0
+_COMPARED_AT_ONCE = 4096
+Rows = npt.NDArray[np.int64]
+
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
@@ -84,9 +91,6 @@ def _reaches(hit: "Hit", within_km: float | None) -> bool:
     return isinstance(extent, Disc) and away <= REACHES * extent.radius_km
 
 
-TIER = "tier"
-
-
 @dataclass(slots=True)
 class Tiered:
     """How many photos have which tier, counted as it goes; ``unknown`` were not answered by all."""
@@ -105,13 +109,6 @@ def with_tiers(items: Iterable[Item], tiers: Tiers, counted: Tiered) -> Iterator
         counted.hard += is_easy is False
         counted.unknown += is_easy is None
         yield item, {TIER: "" if is_easy is None else "easy" if is_easy else "hard"}
-
-
-LEFT_OUT = ""
-"""The part of photos in the strip between parts."""
-
-_MOST_GAP_KM = 1000.0
-_COMPARED_AT_ONCE = 4096
 
 
 def read_shares(text: str) -> dict[str, float]:
@@ -194,9 +191,6 @@ def leave_strips(
     for own in range(ranks.max(initial=0)):
         _mark_near(out, space, lat, lon, np.flatnonzero(ranks == own), np.flatnonzero(ranks > own), gap_km)
     return [LEFT_OUT if gone else part for gone, part in zip(out, parts, strict=True)]
-
-
-Rows = npt.NDArray[np.int64]
 
 
 def _in_space(lat: FloatArray, lon: FloatArray) -> FloatArray:

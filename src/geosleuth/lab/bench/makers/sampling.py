@@ -31,6 +31,12 @@ from geosleuth.support.errors import BadInput
 Ints = npt.NDArray[np.int64]
 CELL_DEG = 1.0
 
+ATLAS_FIGURES = "the atlas: roads by the World Factbook of 2015, people and whole area (waters too) of 2025"
+ATLAS_PEOPLE = "the atlas: people of the settlements of 500 and more that GeoNames knows"
+_SNAP_KM = 5.0
+By = Literal["city", "region", "country", "cell"]
+"""The unit of places: a name at some level with those above it, or a cell of the globe."""
+
 
 @dataclass(frozen=True, slots=True)
 class CountryFigures:
@@ -239,11 +245,6 @@ class _Country:
         return self.available, self._unpeopled, len(self.drawn)
 
 
-ATLAS_FIGURES = "the atlas: roads by the World Factbook of 2015, people and whole area (waters too) of 2025"
-ATLAS_PEOPLE = "the atlas: people of the settlements of 500 and more that GeoNames knows"
-_SNAP_KM = 5.0
-
-
 def atlas_figures() -> dict[str, CountryFigures]:
     """Return the figures of every country in the atlas; 27 of 250 have no length of roads."""
     return {
@@ -350,10 +351,6 @@ def _number(path: Path, line: int, name: str, text: str, *, least: float = 0.0, 
     if not (isfinite(value) and least <= value <= most):
         raise BadInput(f"{path}:{line}: {name} {text[:40]!r} must be a number of at least {least:g}")
     return value
-
-
-By = Literal["city", "region", "country", "cell"]
-"""The unit of places: a name at some level with those above it, or a cell of the globe."""
 
 
 def place_of(item: Item, by: By, grid: CellGrid) -> Hashable | None:

@@ -13,6 +13,11 @@ from geosleuth.support.text.numbers import NONE, count, distance, p_value, perce
 
 _LEVEL_OF_METRIC = {"country": "country", "region": "province", "city": "city"}
 
+SHOWN_MOVES = 20
+_CLEAR_P = 0.05
+OPEN_ROWS = 12
+MOST_ROWS = 300
+
 
 def main_table(reports: Sequence[FileReport], published: Sequence[PublishedRow]) -> Html:
     """Return all figures side by side, in a box that scrolls by itself."""
@@ -179,10 +184,6 @@ def _published_row(
     )
 
 
-SHOWN_MOVES = 20
-_CLEAR_P = 0.05
-
-
 def pairs_section(pairs: Sequence[PairReport]) -> Html:
     """Return all pairs, or nothing."""
     if not pairs:
@@ -303,10 +304,6 @@ def _move(moved: Moved) -> Html:
 
 def _error(km: float) -> str:
     return "unlocated" if isnan(km) else distance(km)
-
-
-OPEN_ROWS = 12
-MOST_ROWS = 300
 
 
 def slices_section(reports: Sequence[FileReport]) -> Html:

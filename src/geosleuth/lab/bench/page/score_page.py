@@ -28,6 +28,19 @@ from geosleuth.support.text.numbers import count, distance, place, plural, thres
 
 from .report_tables import cell, main_table, pairs_section, scroll_box, slices_section
 
+_PARSERS = {
+    "strict": "strict: located is only a reply whose first top-level JSON object holds lat, lon, city and country",
+    "lenient": "lenient: coordinates are read wherever a person could read them in the reply",
+}
+_DISTANCES = {
+    "geodesic": "geodesic on the WGS-84 ellipsoid",
+    "great-circle": f"great circle on a sphere of radius {EARTH_RADIUS_KM:,.0f} km",
+}
+SHOWN_ERRORS = 20
+SHOWN_UNLOCATED = 500
+NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""What a page without script and other files may load."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoreSections:
@@ -49,15 +62,6 @@ class MoreSections:
 
 
 _NO_MORE = MoreSections()
-
-_PARSERS = {
-    "strict": "strict: located is only a reply whose first top-level JSON object holds lat, lon, city and country",
-    "lenient": "lenient: coordinates are read wherever a person could read them in the reply",
-}
-_DISTANCES = {
-    "geodesic": "geodesic on the WGS-84 ellipsoid",
-    "great-circle": f"great circle on a sphere of radius {EARTH_RADIUS_KM:,.0f} km",
-}
 
 
 def method_section(reports: Sequence[FileReport], command: str) -> Html:
@@ -139,10 +143,6 @@ def _command(reports: Sequence[FileReport]) -> str:
     for field in dict.fromkeys(item.field for report in reports for item in report.slices):
         words += ["--by", shlex.quote(clean(field, 80))]
     return " ".join([*words, "--out", "report.html"])
-
-
-SHOWN_ERRORS = 20
-SHOWN_UNLOCATED = 500
 
 
 def worst_section(reports: Sequence[FileReport]) -> Html:
@@ -256,10 +256,6 @@ def render_page(
     return (
         f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, content_policy(script), more.style), body)}\n"
     )
-
-
-NO_SCRIPT = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""What a page without script and other files may load."""
 
 
 def content_policy(script: str) -> str:

@@ -44,6 +44,9 @@ from .run_report import RunReport, RunsReport, Shot
 FORMAT = "geosleuth-run-report/1"
 _MOVED = 20
 
+_SHOWN_TOOLS = 12
+_SHOWN_REASONS = 5
+
 
 def run_document(
     report: RunsReport, published: Sequence[PublishedRow] = (), pairs: Sequence[PairReport] = ()
@@ -211,10 +214,6 @@ def _shift(shift: Shift) -> dict[str, Any]:
         "first": {"point": point(shift.first), "place": shift.first_place, "error_km": finite(shift.first_km)},
         "second": {"point": point(shift.second), "place": shift.second_place, "error_km": finite(shift.second_km)},
     }
-
-
-_SHOWN_TOOLS = 12
-_SHOWN_REASONS = 5
 
 
 def run_view(report: RunsReport, published: Sequence[PublishedRow] = ()) -> RenderableType:

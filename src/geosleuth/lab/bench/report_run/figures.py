@@ -37,6 +37,46 @@ _HOST_CHARS = 80
 _SOME = 3
 _DIGITS = re.compile(r"\d[\d.,]*")
 
+WITHHELD: tuple[FailureKind, ...] = ("over_budget", "repeated")
+"""Calls that were never executed."""
+FAILURE_WORDS: Mapping[FailureKind, str] = {
+    "unknown_tool": "no such tool",
+    "bad_arguments": "bad arguments",
+    "refused": "refused by the tool",
+    "service": "service failed",
+    "timeout": "took too long",
+    "no_room": "too many pictures at once",
+    "over_budget": "over budget",
+    "repeated": "made before",
+}
+_NAME_CHARS = 60
+_MOST_TOOLS = 200
+OTHER = "(other names)"
+BUCKETS = 5
+_LEAST_PHOTOS = 10  # smaller groups are not meaningful
+MOVED_KM = 1.0
+"""An answer that moved less counts as the same place."""
+SHOWN = 20
+_VARIANT_NAME_CHARS = 120
+OUTCOME_WORDS: Mapping[Outcome, str] = {"answered": "answered", "failed": "failed", "interrupted": "cut off"}
+REASON_WORDS = {
+    "answered": "the model answered",
+    "turns": "out of turns",
+    "calls": "out of calls",
+    "tokens": "out of tokens",
+    "seconds": "out of time",
+    "money": "out of money",
+    "stuck": "empty replies in a row",
+    "service": "the model's server failed",
+    "cancelled": "cancelled",
+    "error": "something broke",
+}
+ANSWERER_WORDS = {
+    "policy": "the model itself",
+    "pool": "its best candidate, without an answer of its own",
+    "nobody": "nobody",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class FailureGroup:
@@ -191,25 +231,6 @@ def _grouped(troubles: Mapping[str, tuple[str, str | None, str]]) -> tuple[Failu
         for (reason, host, folded), names in groups.items()
     ]
     return tuple(sorted(found, key=lambda group: -group.photos))
-
-
-WITHHELD: tuple[FailureKind, ...] = ("over_budget", "repeated")
-"""Calls that were never executed."""
-
-FAILURE_WORDS: Mapping[FailureKind, str] = {
-    "unknown_tool": "no such tool",
-    "bad_arguments": "bad arguments",
-    "refused": "refused by the tool",
-    "service": "service failed",
-    "timeout": "took too long",
-    "no_room": "too many pictures at once",
-    "over_budget": "over budget",
-    "repeated": "made before",
-}
-
-_NAME_CHARS = 60
-_MOST_TOOLS = 200
-OTHER = "(other names)"
 
 
 @dataclass(slots=True)
@@ -371,10 +392,6 @@ def _use(tools: dict[str, ToolUse], name: str) -> ToolUse:
     return tools.setdefault(name, ToolUse(name))
 
 
-BUCKETS = 5
-_LEAST_PHOTOS = 10  # smaller groups are not meaningful
-
-
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A cost of a photo: its key in the document, its name for people, and its unit."""
@@ -479,13 +496,6 @@ def by_spending(
 def _bucket(values: FloatColumn, distance_km: NDArray[np.float64], threshold_km: float) -> Bucket:
     hits = int(np.count_nonzero(within(distance_km, threshold_km)))
     return Bucket(float(values.min()), float(values.max()), float(values.mean()), Accuracy.of(hits, len(values)))
-
-
-MOVED_KM = 1.0
-"""An answer that moved less counts as the same place."""
-
-SHOWN = 20
-_VARIANT_NAME_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -645,26 +655,6 @@ def _places(file: Path, wanted: set[str]) -> dict[str, str]:
         for record in read_records(file)
         if printable(record.id) in wanted
     }
-
-
-OUTCOME_WORDS: Mapping[Outcome, str] = {"answered": "answered", "failed": "failed", "interrupted": "cut off"}
-REASON_WORDS = {
-    "answered": "the model answered",
-    "turns": "out of turns",
-    "calls": "out of calls",
-    "tokens": "out of tokens",
-    "seconds": "out of time",
-    "money": "out of money",
-    "stuck": "empty replies in a row",
-    "service": "the model's server failed",
-    "cancelled": "cancelled",
-    "error": "something broke",
-}
-ANSWERER_WORDS = {
-    "policy": "the model itself",
-    "pool": "its best candidate, without an answer of its own",
-    "nobody": "nobody",
-}
 
 
 def amount(measure: Measure, value: float) -> str:

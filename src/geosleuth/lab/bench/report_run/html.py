@@ -49,6 +49,9 @@ from .run_report import RunReport, RunsReport
 
 _SHOWN_TOOLS = 30
 
+_LABEL_LIMIT = 28
+_SHOWN_GROUPS = 12
+
 
 def behaviour_section(runs: Sequence[RunReport]) -> Html:
     """Return each run's tools, its endings, and who answered."""
@@ -239,9 +242,6 @@ def _which(found: Behaviour, kind: FailureKind) -> Html:
     if whole < 2 or 2 * part < whole:
         return Html("")
     return join((f", {share(part, whole)} of them ", el("code", None, name(top.name, 40))))
-
-
-_LABEL_LIMIT = 28
 
 
 def costs_section(report: RunsReport) -> Html:
@@ -463,9 +463,6 @@ def _facts_run(run: RunReport, index: int, facts: Sequence[dict[str, str]]) -> H
         el("h3", None, el("span", {"class": f"key {series(index)}"}), name(run.label)),
         el("dl", {"class": "facts"}, *terms),
     )
-
-
-_SHOWN_GROUPS = 12
 
 
 def coverage_section(report: RunsReport) -> Html:

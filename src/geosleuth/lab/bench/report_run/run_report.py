@@ -50,6 +50,10 @@ _TILE_PX = 256
 _MARGIN = 0.62
 _MOST_TOOLS = 12
 
+Progress = Callable[[int], None]
+_VALUE_CHARS = 200
+_LEFT_ALONE = {"sampling": "the method's own"}
+
 
 @dataclass(frozen=True, slots=True)
 class GroundMap:
@@ -189,11 +193,6 @@ def frame(truth: LatLon, answer: LatLon | None) -> tuple[LatLon, float] | None:
     lon = (truth.lon + turn / 2 + 540) % 360 - 180
     # A map never extends beyond the plane's edge.
     return LatLon(max(-84.0, min(84.0, lat)), lon), round(zoom, 2)
-
-
-Progress = Callable[[int], None]
-_VALUE_CHARS = 200
-_LEFT_ALONE = {"sampling": "the method's own"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 PREFIX = "replay:"
 
+_BROKEN = ("service", "cancelled", "error")
+_LARGE_BYTES = 1 << 20
+
 
 class Recordings(Protocol):
     """What was said about each photo of a data set, by the data set's own ids.
@@ -131,10 +134,6 @@ class _RunRecordings:
 
     def knows(self, photo_id: str) -> bool:
         return photo_id in self._files
-
-
-_BROKEN = ("service", "cancelled", "error")
-_LARGE_BYTES = 1 << 20
 
 
 def bench_plan(request: LocateRequest) -> Plan:

@@ -33,6 +33,25 @@ from .cluster_nodes import GateHolder, NodeResult, NodeWorker, Refused
 from .folder import RunFolder
 from .journal import Attempted, Job, Making
 
+LOCAL = "local"
+_CONNECT_S = 10.0
+_QUIET = {
+    # Ray sends usage statistics to its makers unless disabled.
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # Otherwise Ray warns that it will stop hiding GPUs from processes that requested none.
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+# Nodes then know this machine as 127.0.0.1; the variable is named after systems where this is the default.
+_ON_LOOPBACK = ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+LIVES = 3
+"""How many processes may die over one photo before it counts as failed."""
+_START_S = 120.0
+_TEND_S = 2.0
+_CALL_OFF_S = 5.0
+_NEWS_S = 20.0
+_HUSH_S = 2.0
+_NO_LIMITS: Mapping[str, int] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -132,18 +151,6 @@ def _on(remote: Any, node: Node, **options: Any) -> Any:
 
 async def _awaited(ref: Any) -> Any:
     return await ref
-
-
-LOCAL = "local"
-_CONNECT_S = 10.0
-_QUIET = {
-    # Ray sends usage statistics to its makers unless disabled.
-    "RAY_USAGE_STATS_ENABLED": "0",
-    # Otherwise Ray warns that it will stop hiding GPUs from processes that requested none.
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-}
-# Nodes then know this machine as 127.0.0.1; the variable is named after systems where this is the default.
-_ON_LOOPBACK = ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
 
 
 def quiet_environment() -> None:
@@ -299,16 +306,6 @@ def _silenced(holder: Any, name: str) -> Iterator[None]:
 
 def _short_folder() -> str | None:
     return "/tmp" if sys.platform != "win32" and os.access("/tmp", os.W_OK) else None  # noqa: S108  # made with mkdtemp
-
-
-LIVES = 3
-"""How many processes may die over one photo before it counts as failed."""
-_START_S = 120.0
-_TEND_S = 2.0
-_CALL_OFF_S = 5.0
-_NEWS_S = 20.0
-_HUSH_S = 2.0
-_NO_LIMITS: Mapping[str, int] = MappingProxyType({})
 
 
 def _no_messages(_words: str) -> None:

@@ -33,6 +33,17 @@ if TYPE_CHECKING:
 # A team's members are written after the team's own trajectory, which includes what they used.
 _MEMBER_FILE = re.compile(r".*\.run[0-9]+\.jsonl")
 
+Retry = Literal["errors"]
+JobOf = Callable[[Item, str, int, bytes], Job]
+_AHEAD_BYTES = 64 * 1024 * 1024
+_PATIENCE_S = 10.0
+LimitName = Literal["tokens", "usd", "seconds", "photos"]
+_ENOUGH_TO_JUDGE = 5
+Why = Literal["done", "tokens", "usd", "seconds", "photos", "stopped", "given up"]
+"""Why a run ended: nothing is left to do; a limit was reached; it was stopped; a model kept failing."""
+_WATCH_EVERY_S = 0.1
+_TICK_S = 1.0
+
 
 def cut_off_record(folder: RunFolder, id: str, number: int, sha256: str | None = None) -> TryRecord | None:  # noqa: A002
     """Return the journal record of a try that was cut off; None if it left nothing behind."""
@@ -81,13 +92,6 @@ def _usage_in(file: Path) -> tuple[Spent, datetime, datetime]:
             events.append(event)  # noqa: PERF402  (what came before the damage is kept)
     spent = spent_of(events)
     return spent, began, began + timedelta(seconds=events[-1].at_s if events else 0.0)
-
-
-Retry = Literal["errors"]
-JobOf = Callable[[Item, str, int, bytes], Job]
-
-_AHEAD_BYTES = 64 * 1024 * 1024
-_PATIENCE_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,11 +249,6 @@ class Feed:
             self.measured.append((point_of(answer, self._place)[0], item.truth.point))
 
 
-LimitName = Literal["tokens", "usd", "seconds", "photos"]
-
-_ENOUGH_TO_JUDGE = 5
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLimits:
     """The most that a run may use, from its first photo on, however often it is continued; None is no limit.
@@ -334,12 +333,7 @@ def limit_words(limits: RunLimits, name: LimitName, spent: Spent) -> str:
             return f"{limits.photos:,} photos"
 
 
-Why = Literal["done", "tokens", "usd", "seconds", "photos", "stopped", "given up"]
-"""Why a run ended: nothing is left to do; a limit was reached; it was stopped; a model kept failing."""
-
 _NO_LIMITS = RunLimits()
-_WATCH_EVERY_S = 0.1
-_TICK_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,12 @@ T = TypeVar("T")
 _AT_ONCE = 8
 AGAIN = "fix that, then run the same command again: nothing that was finished is lost"
 
+MANIFEST, JOURNAL, TRAJECTORIES, LOCK = "manifest.json", "journal.jsonl", "trajectories", "lock"
+RESULTS, ERRORS, SUMMARY = "results.jsonl", "errors.jsonl", "summary.json"
+_SHARD = 2
+_LOCKED_BYTE = 1 << 20
+Say = Callable[[str], None]
+
 
 @dataclass(slots=True)
 class _Waiting(Generic[T]):
@@ -223,14 +229,6 @@ def sync_file(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-MANIFEST, JOURNAL, TRAJECTORIES, LOCK = "manifest.json", "journal.jsonl", "trajectories", "lock"
-RESULTS, ERRORS, SUMMARY = "results.jsonl", "errors.jsonl", "summary.json"
-_SHARD = 2
-_LOCKED_BYTE = 1 << 20
-
-Say = Callable[[str], None]
 
 
 def _no_messages(_words: str) -> None:

@@ -29,6 +29,22 @@ LENGTH = 16
 _NAME = re.compile(rf"[0-9a-f]{{{LENGTH}}}")
 _FILE = re.compile(rf"([0-9a-f]{{{LENGTH}}})\.([1-9][0-9]{{0,4}})\.(?:.+\.)?jsonl")
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_MOST_SPANS = 4096
+Outcome = Literal["answered", "failed", "interrupted"]
+"""How a try ended: with an answer, which may be "can't tell" or wrong; with an error; or cut off.
+
+An error says nothing about the model's skill: its server failed, or the photo can't be opened.
+"""
+FORMAT = "geosleuth-journal"
+VERSION = 1
+PhotoState = Literal["interrupted", "located", "unlocated", "failed"]
+"""What is known of a photo: only tries that were cut off; an answer with a point; one without; an error."""
+_STATES: tuple[PhotoState, ...] = get_args(PhotoState)
+_OUTCOMES, _REASONS, _ANSWERERS = (frozenset(get_args(kind)) for kind in (Outcome, EndReason, Answerer))
+_MOST_TRIES = 0xFFFF
+
 
 def new_key() -> str:
     """Return a new key for the names of one run, in hexadecimal digits."""
@@ -54,11 +70,6 @@ def read_file_name(file: str) -> tuple[str, int] | None:
     """Return the photo's name and the number of the try that a file belongs to; None if it is something else."""
     found = _FILE.fullmatch(file)
     return None if found is None else (found[1], int(found[2]))
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-_MOST_SPANS = 4096
 
 
 class WorkedTime:
@@ -94,13 +105,6 @@ class WorkedTime:
             half = _MOST_SPANS // 2
             self._since = self._ends[half - 1]
             del self._begins[:half], self._ends[:half]
-
-
-Outcome = Literal["answered", "failed", "interrupted"]
-"""How a try ended: with an answer, which may be "can't tell" or wrong; with an error; or cut off.
-
-An error says nothing about the model's skill: its server failed, or the photo can't be opened.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,17 +179,6 @@ class Worker(Protocol):
     async def __call__(self, job: Job) -> Attempted:
         """Run one try."""
         ...
-
-
-FORMAT = "geosleuth-journal"
-VERSION = 1
-
-PhotoState = Literal["interrupted", "located", "unlocated", "failed"]
-"""What is known of a photo: only tries that were cut off; an answer with a point; one without; an error."""
-
-_STATES: tuple[PhotoState, ...] = get_args(PhotoState)
-_OUTCOMES, _REASONS, _ANSWERERS = (frozenset(get_args(kind)) for kind in (Outcome, EndReason, Answerer))
-_MOST_TRIES = 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)

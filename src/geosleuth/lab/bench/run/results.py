@@ -35,6 +35,14 @@ _FINEST_KM = 0.01
 _STEPS = int(np.log1p(FARTHEST_KM / _FINEST_KM) / _STEP) + 2
 _AT_ONCE = 1000
 
+FORMAT = "geosleuth-run-summary"
+VERSION = 1
+_OWN = frozenset(
+    ("id", "truth", "reply", "answer", "error_km", "by", "reason", "turns", "calls", "failed_calls", "input_tokens",
+     "output_tokens", "cost_usd", "solution_str", TRAINED_ON_TEST)
+)  # fmt: skip
+Put = Callable[[bytes], object]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProgress:
@@ -194,16 +202,6 @@ def progress_of(
         under_way=here.under_way,
         resting=resting,
     )
-
-
-FORMAT = "geosleuth-run-summary"
-VERSION = 1
-_OWN = frozenset(
-    ("id", "truth", "reply", "answer", "error_km", "by", "reason", "turns", "calls", "failed_calls", "input_tokens",
-     "output_tokens", "cost_usd", "solution_str", TRAINED_ON_TEST)
-)  # fmt: skip
-
-Put = Callable[[bytes], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,13 @@ _MOST_BYTES = Limits().max_bytes
 _UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _SHARD = re.compile(r"shard_\d+\.msg")
 
+_LENGTHS = {0xC4: ">B", 0xC5: ">H", 0xC6: ">I", 0xD9: ">B", 0xDA: ">H", 0xDB: ">I"}
+_NOTHING = 0xC0
+_LONGEST_NAME = 4096
+ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
+_TRIED_WITHOUT_ENDING = (".jpg", ".jpeg", ".png", ".webp", ".JPG", ".JPEG", ".PNG")
+_SHELF_LONGEST_NAME = 1000
+
 
 class Archive(Protocol):
     """A file that contains photos."""
@@ -197,11 +204,6 @@ def _capped(data: bytes, where: str, size: int | None = None) -> bytes:
     return data
 
 
-_LENGTHS = {0xC4: ">B", 0xC5: ">H", 0xC6: ">I", 0xD9: ">B", 0xDA: ">H", 0xDB: ">I"}
-_NOTHING = 0xC0
-_LONGEST_NAME = 4096
-
-
 class Shard:
     """One shard: scanned once for its ids, then read in place."""
 
@@ -263,11 +265,6 @@ def _length(stream: BinaryIO) -> int:
     layout = _LENGTHS[head]
     (length,) = struct.unpack(layout, stream.read(struct.calcsize(layout)))
     return int(length)
-
-
-ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
-_TRIED_WITHOUT_ENDING = (".jpg", ".jpeg", ".png", ".webp", ".JPG", ".JPEG", ".PNG")
-_SHELF_LONGEST_NAME = 1000
 
 
 class BadName(ValueError):

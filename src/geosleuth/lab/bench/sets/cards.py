@@ -323,6 +323,8 @@ _TRAINING = (
 )
 _BY_NAME = {card.name: card for card in (*_FLICKR, *_STREETS, *_AGENTS, *_TRAINING, *_GENERAL)}
 
+_OWN_SPLIT = "without a column split (train, test), 902 photos chosen by a hash of their ids are the test part: ours"
+
 
 def _part(whole: str, part: Part, *, photos: int | None, title: str, layout: str, faults: tuple[str, ...] = ()) -> Card:
     card = _BY_NAME[whole]
@@ -338,7 +340,6 @@ def _part(whole: str, part: Part, *, photos: int | None, title: str, layout: str
     )
 
 
-_OWN_SPLIT = "without a column split (train, test), 902 photos chosen by a hash of their ids are the test part: ours"
 _PARTS = (
     replace(_BY_NAME["mapbench"], name="mapbench-test"),
     _part(

@@ -19,6 +19,15 @@ Part = Literal["train", "test"]
 
 _TESTS = frozenset({"test", "val", "valid", "validation", "dev"})
 
+_KINDS = get_args(BoxKind)
+_MOST_BOXES = 1000
+_WANTED = (
+    'boxes are a list such as [{"kind": "text", "box": [0.1, 0.2, 0.5, 0.3]}] with kinds '
+    f'{", ".join(_KINDS)}; edges in pixels need "size": [width, height]'
+)
+OWN = ("id", "image", "lat", "lon", "country", "region", "city", "boxes")
+"""The columns for the photo and its place; all others are fields to slice by."""
+
 
 class Picture(Protocol):
     """The content of a photo's file, wherever it is; read only when needed."""
@@ -188,10 +197,6 @@ class SetKind:
     open: Callable[[Path, Path | None], DataSet] = field(repr=False)
 
 
-_KINDS = get_args(BoxKind)
-_MOST_BOXES = 1000
-
-
 def read_boxes(value: object) -> tuple[Box, ...]:
     """Parse the boxes of a cell: a list of ``{"kind", "box": [left, top, right, bottom]}``, also as JSON text.
 
@@ -211,12 +216,6 @@ def read_boxes(value: object) -> tuple[Box, ...]:
     if not isinstance(value, list) or len(value) > _MOST_BOXES:
         raise ValueError(_WANTED)
     return tuple(_box(entry) for entry in value)
-
-
-_WANTED = (
-    'boxes are a list such as [{"kind": "text", "box": [0.1, 0.2, 0.5, 0.3]}] with kinds '
-    f'{", ".join(_KINDS)}; edges in pixels need "size": [width, height]'
-)
 
 
 def _box(entry: Any) -> Box:
@@ -309,10 +308,6 @@ def _with_unique_id(item: Item, seen: dict[str, int]) -> Item:
     seen[item.id] = count
     seen[name] = 1
     return replace(item, id=name)
-
-
-OWN = ("id", "image", "lat", "lon", "country", "region", "city", "boxes")
-"""The columns for the photo and its place; all others are fields to slice by."""
 
 
 def own_columns(item: Item, image: str) -> dict[str, Any]:

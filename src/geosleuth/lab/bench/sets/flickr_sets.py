@@ -48,6 +48,42 @@ _COLUMNS = Columns(
 )
 _EXCHANGED = replace(_COLUMNS, lat=_COLUMNS.lon, lon=_COLUMNS.lat)
 
+_GEOGLOBE_COLUMNS = Columns(image=("images",), id=("index",), left_out=("index",))
+TRUTH_LEVEL = "truth_level"
+"""The field that says how fine the place is that a truth in words was put at: "town", "feature", "region" …"""
+_IMAGEO_COLUMNS = Columns(
+    image=("image_id",),
+    id=("image_id",),
+    region=("state",),
+    left_out=(
+        "name", "address", "gmap_id", "description", "url", "hours", "misc", "relative_results", "street", "orig_id",
+        "img_path", "sequence_id", "sequence_index", "datetime_local", "city_id", "label_method", "category",
+        "category_list", "avg_rating", "num_of_reviews", "price",
+    ),
+)  # fmt: skip
+_TABLE_FOLDERS = ("", "data", "analysis", "IMAGEO-Bench-datasets")
+_IMAGEO2_TESTS = 902
+_MP16_COLUMNS = Columns(
+    image=("file", "IMG_ID"),
+    id=("IMG_ID",),
+    region=("state", "region"),
+    left_out=("neighbourhood", "county", "region", "AUTHOR", "Prob_indoor", "Prob_natural", "Prob_urban", "S3_Label"),
+)
+_GEOCOMP_COLUMNS = Columns(image=("image", "image_path", "file", "panoId", "pano_id"), id=("panoId", "pano_id", "id"))
+_FOLDERS: Mapping[Part, int] = {"test": 5, "train": 98}
+_OSV5M_COLUMNS = Columns(
+    image=("file", "id"),
+    id=("id",),
+    country=("country", "unique_country"),
+    region=("region",),
+    city=("city",),
+    left_out=(
+        "thumb_original_url", "sequence", "captured_at", "creator_username", "creator_id", "cell", "lat_bin", "lon_bin",
+        "unique_country", "unique_region", "unique_sub-region", "unique_city", "quadtree_10_500", "quadtree_10_1000",
+        "quadtree_10_2500", "quadtree_10_5000", "quadtree_10_12500", "quadtree_10_25000", "quadtree_10_50000",
+    ),
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
@@ -161,9 +197,6 @@ def _listed(table: Path, shelf: Shelf) -> Iterator[Entry]:
         raise BadInput(f"{table}: can't be read: {error.strerror or error}") from error
 
 
-_GEOGLOBE_COLUMNS = Columns(image=("images",), id=("index",), left_out=("index",))
-
-
 def open_geoglobe(path: Path, photos: Path | None = None) -> DataSet:
     """Open all photos of all attractions.
 
@@ -201,10 +234,6 @@ def _entries(table: Path, shelf: Shelf) -> Iterator[Entry]:
                 yield Fault(where, str(error))
 
 
-TRUTH_LEVEL = "truth_level"
-"""The field that says how fine the place is that a truth in words was put at: "town", "feature", "region" …"""
-
-
 def _base_placer() -> Callable[[str], "Placement | None"]:
     """Return a function that places words by the base atlas, so that truths are the same whatever maps are added."""
     # The atlas takes half a second to import, and only this set needs it.
@@ -234,22 +263,6 @@ def _truth(row: Row, place: Callable[[str], "Placement | None"]) -> tuple[Truth 
     return f"no point: the atlas knows neither {city!r} nor {sight!r} in {country!r}"[:200], ""
 
 
-_IMAGEO_COLUMNS = Columns(
-    image=("image_id",),
-    id=("image_id",),
-    region=("state",),
-    left_out=(
-        "name", "address", "gmap_id", "description", "url", "hours", "misc", "relative_results", "street", "orig_id",
-        "img_path", "sequence_id", "sequence_index", "datetime_local", "city_id", "label_method", "category",
-        "category_list", "avg_rating", "num_of_reviews", "price",
-    ),
-)  # fmt: skip
-_TABLE_FOLDERS = ("", "data", "analysis", "IMAGEO-Bench-datasets")
-
-
-_IMAGEO2_TESTS = 902
-
-
 def open_imageo2_part(part: Part, path: Path, photos: Path | None = None) -> DataSet:
     """Open what Thinking with Map trains or tests on, by a column ``split``; without one by a hash of the ids.
 
@@ -263,14 +276,6 @@ def open_imageo2_part(part: Part, path: Path, photos: Path | None = None) -> Dat
     ids = sorted((one.id for one in whole), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     tests = frozenset(ids[:_IMAGEO2_TESTS])
     return whole.kept(lambda item: (item.id in tests) == (part == "test"), card)
-
-
-_MP16_COLUMNS = Columns(
-    image=("file", "IMG_ID"),
-    id=("IMG_ID",),
-    region=("state", "region"),
-    left_out=("neighbourhood", "county", "region", "AUTHOR", "Prob_indoor", "Prob_natural", "Prob_urban", "S3_Label"),
-)
 
 
 def open_mp16_pro(path: Path, photos: Path | None = None) -> DataSet:
@@ -292,9 +297,6 @@ def open_mp16_pro(path: Path, photos: Path | None = None) -> DataSet:
     return DataSet(
         CARDS["mp16-pro"], table.parent, Strict(lambda: table_entries(table, shelf, _MP16_COLUMNS, change=change))
     )
-
-
-_GEOCOMP_COLUMNS = Columns(image=("image", "image_path", "file", "panoId", "pano_id"), id=("panoId", "pano_id", "id"))
 
 
 def open_geocomp(path: Path, photos: Path | None = None) -> DataSet:
@@ -328,21 +330,6 @@ def open_imageo(number: int, path: Path, photos: Path | None = None) -> DataSet:
     return DataSet(
         CARDS[f"imageo{number}"], root, Strict(lambda: table_entries(table, shelf, _IMAGEO_COLUMNS, change=change))
     )
-
-
-_FOLDERS: Mapping[Part, int] = {"test": 5, "train": 98}
-_OSV5M_COLUMNS = Columns(
-    image=("file", "id"),
-    id=("id",),
-    country=("country", "unique_country"),
-    region=("region",),
-    city=("city",),
-    left_out=(
-        "thumb_original_url", "sequence", "captured_at", "creator_username", "creator_id", "cell", "lat_bin", "lon_bin",
-        "unique_country", "unique_region", "unique_sub-region", "unique_city", "quadtree_10_500", "quadtree_10_1000",
-        "quadtree_10_2500", "quadtree_10_5000", "quadtree_10_12500", "quadtree_10_25000", "quadtree_10_50000",
-    ),
-)  # fmt: skip
 
 
 def open_osv5m(part: Part, path: Path, photos: Path | None = None) -> DataSet:

@@ -35,6 +35,35 @@ _KEPT_ROWS = 256
 _MOST_BYTES = Limits().max_bytes
 _IMAGE_NAMES = ("image", "images", "img", "jpg", "jpeg", "png", "photo", "picture", "image_bytes", "raw_image", "bytes")
 
+_SPLIT = re.compile(r"(train|test|validation|valid|val|dev)(?![a-z0-9])")
+METADATA_NAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
+_COLUMNS = Columns(
+    image=("raw_image_path", "image_path", "image"),
+    id=("id", "uid"),
+    region=("province_or_state", "state", "province", "state_province", "region"),
+    # All of it is for testing, though its files are named train.
+    left_out=("preview", "preview_image_path", "pano_id", "timestamp", "url", "split"),
+)
+_GEOSEEK_COLUMNS = Columns(
+    image=("image", "image_path", "images", "img_path", "path", "file_name", "filename", "img"),
+    lat=("lat", "latitude", "gt_lat"),
+    lon=("lon", "lng", "longitude", "gt_lon", "gt_lng"),
+    region=("region", "state", "province"),
+    nested=("location", "gps", "coordinates", "coordinate", "address", "truth", "ground_truth", "label"),
+    left_out=("messages", "conversations", "prompt", "reasoning", "cot", "solution", "cls"),
+)
+ELEMENTS = (
+    "manmade", "traffic", "buildings", "sign", "language", "natural", "plants", "weather", "mountains", "agricultural",
+)  # fmt: skip
+_TAG = re.compile(r"[a-z][a-z _&-]*")
+_ANSWERED = re.compile(r"</?answer>")
+_MAPBENCH_COLUMNS = Columns(
+    image=("image", "images"),
+    id=("image", "images"),
+    nested=("ground_truth", "reward_model"),
+    left_out=("prompt", "agent_name", "extra_info", "max_pixels", "min_pixels", "style"),
+)
+
 
 class ParquetFile:
     """One file: its rows without photos, and its photos one by one. Safe to read from several threads."""
@@ -208,10 +237,6 @@ def _declared_images(metadata: dict[bytes, bytes]) -> list[str]:
         return []
 
 
-_SPLIT = re.compile(r"(train|test|validation|valid|val|dev)(?![a-z0-9])")
-METADATA_NAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
-
-
 def open_hub(path: Path, photos: Path | None = None, *, card: Card | None = None, columns: Columns = USUAL) -> DataSet:
     """Open an image folder (``metadata.csv`` or ``metadata.jsonl`` with ``file_name``), or Parquet files with photos.
 
@@ -335,15 +360,6 @@ def _check_columns(file: ParquetFile, columns: Columns) -> None:
             )
 
 
-_COLUMNS = Columns(
-    image=("raw_image_path", "image_path", "image"),
-    id=("id", "uid"),
-    region=("province_or_state", "state", "province", "state_province", "region"),
-    # All of it is for testing, though its files are named train.
-    left_out=("preview", "preview_image_path", "pano_id", "timestamp", "url", "split"),
-)
-
-
 def open_geobench(path: Path, photos: Path | None = None) -> DataSet:
     """Open either packing, recognised by its columns.
 
@@ -354,21 +370,6 @@ def open_geobench(path: Path, photos: Path | None = None) -> DataSet:
     if not files:
         raise BadInput(f"{path}: looked for *.parquet, such as data/train-00000-of-00013.parquet of LibraTree/GeoBench")
     return open_parquet(path, files, photos, card=CARDS["geobench"], columns=_COLUMNS, beside="raw_image_path")
-
-
-_GEOSEEK_COLUMNS = Columns(
-    image=("image", "image_path", "images", "img_path", "path", "file_name", "filename", "img"),
-    lat=("lat", "latitude", "gt_lat"),
-    lon=("lon", "lng", "longitude", "gt_lon", "gt_lng"),
-    region=("region", "state", "province"),
-    nested=("location", "gps", "coordinates", "coordinate", "address", "truth", "ground_truth", "label"),
-    left_out=("messages", "conversations", "prompt", "reasoning", "cot", "solution", "cls"),
-)
-ELEMENTS = (
-    "manmade", "traffic", "buildings", "sign", "language", "natural", "plants", "weather", "mountains", "agricultural",
-)  # fmt: skip
-_TAG = re.compile(r"[a-z][a-z _&-]*")
-_ANSWERED = re.compile(r"</?answer>")
 
 
 def open_geoseek(part: Literal["val", "loc"], path: Path, photos: Path | None = None) -> DataSet:
@@ -432,14 +433,6 @@ def _chosen(files: list[Path], part: str) -> list[Path]:
     """Return those named as the part is; or the only one."""
     named = [file for file in files if any(part in name.lower() for name in file.parts[-2:])]
     return named or (files if len(files) == 1 else [])
-
-
-_MAPBENCH_COLUMNS = Columns(
-    image=("image", "images"),
-    id=("image", "images"),
-    nested=("ground_truth", "reward_model"),
-    left_out=("prompt", "agent_name", "extra_info", "max_pixels", "min_pixels", "style"),
-)
 
 
 def open_mapbench(part: Part, path: Path, photos: Path | None = None) -> DataSet:

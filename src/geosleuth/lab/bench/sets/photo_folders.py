@@ -21,6 +21,8 @@ from .table_rows import clean_text
 
 _LIMITS = Limits()
 
+_NAME = re.compile(r"(?P<lon>-?\d+(?:\.\d+)?)_(?P<lat>-?\d+(?:\.\d+)?)_h(?P<heading>\d+)_p-?\d+_f\d+")
+
 
 def open_exif(path: Path, photos: Path | None = None) -> DataSet:
     """Open a folder with its subfolders, or a single photo's folder.
@@ -89,9 +91,6 @@ def photo_files(root: Path) -> Iterator[Path]:
         for name in sorted(names):
             if not name.startswith(".") and Path(name).suffix.lower() in ENDINGS:
                 yield Path(folder, name)
-
-
-_NAME = re.compile(r"(?P<lon>-?\d+(?:\.\d+)?)_(?P<lat>-?\d+(?:\.\d+)?)_h(?P<heading>\d+)_p-?\d+_f\d+")
 
 
 def open_llmgeo(path: Path, photos: Path | None = None) -> DataSet:

@@ -25,6 +25,16 @@ from geosleuth.support.files import write_bytes_atomically, write_text_atomicall
 
 from .dataset import OWN, Card, DataSet, Entry, Fault, Item, Strict, own_columns, with_part
 
+PHOTOS = "photos"
+KEY = "key.jsonl"
+_ABOUT = "about.json"
+_BEGUN = "begun.jsonl"
+_ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "WebP": ".webp"}
+_LIMITS = Limits()
+_SHOWN = 20
+_POINTS_AT_ONCE = 10_000
+UNKNOWN = "(unknown)"
+
 
 def subset(data: DataSet, *, limit: int | None = None, seed: int = 0, only: Sequence[str] = ()) -> DataSet:
     """Return a subset of a data set, in the set's own order; without options, the whole.
@@ -125,14 +135,6 @@ def fingerprint(data: DataSet, progress: Callable[[int], None] = lambda _items: 
         count += 1
         progress(1)
     return count, digest.hexdigest()
-
-
-PHOTOS = "photos"
-KEY = "key.jsonl"
-_ABOUT = "about.json"
-_BEGUN = "begun.jsonl"
-_ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "WebP": ".webp"}
-_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,11 +264,6 @@ def _told(item: Item, name: str) -> dict[str, Any]:
     fields = {key: value for key, value in item.fields.items() if key not in OWN}
     # The name first: the lines are sorted, and their order must not reveal the set's.
     return {"image": f"{PHOTOS}/{name}", **own_columns(item, f"{PHOTOS}/{name}"), **fields}
-
-
-_SHOWN = 20
-_POINTS_AT_ONCE = 10_000
-UNKNOWN = "(unknown)"
 
 
 @dataclass(frozen=True, slots=True)

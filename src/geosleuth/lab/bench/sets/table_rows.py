@@ -31,6 +31,12 @@ from .dataset import DataSet, Entry, Fault, Item, Picture, Strict, read_boxes
 Row = Mapping[str, Any]
 TABLE_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 
+# A longer text is a caption or a chain of thought, not something to slice results by.
+_LONGEST_FIELD = 200
+_LONGEST_NAME = 200
+_DEEPEST = 4
+_MOST_WORDS = 4
+
 
 def read_rows(path: Path) -> Iterator[tuple[int, Row | Fault]]:
     """Yield a table's rows with their line numbers (in a JSON list, the entry's number).
@@ -124,12 +130,6 @@ def _json(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
 
 def _row(row: object, where: str) -> Row | Fault:
     return row if isinstance(row, dict) else Fault(where, "a row is a JSON object")
-
-
-# A longer text is a caption or a chain of thought, not something to slice results by.
-_LONGEST_FIELD = 200
-_LONGEST_NAME = 200
-_DEEPEST = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,9 +354,6 @@ def open_table(path: Path, photos: Path | None = None) -> DataSet:
     check_header(path)
     shelf = Shelf(photos or path.parent, ("", "images", "image", "photos", "img"))
     return DataSet(CARDS["table"], path.parent, Strict(lambda: table_entries(path, shelf)))
-
-
-_MOST_WORDS = 4
 
 
 def us_address(address: str) -> tuple[str, str, LatLon] | None:

@@ -60,6 +60,9 @@ from geosleuth.support.text.numbers import plural
 SCORE_ENDINGS = (".html", ".json", ".csv")
 PAIR_ENDINGS = (".html", ".json")
 
+ENDINGS = (".json", ".csv")
+_PLURALS = {"country": "countries", "region": "regions", "city": "cities", "place": "replies"}
+
 
 def thresholds_km(text: str | None) -> tuple[float, ...]:
     """Return the distances of a ``--within`` option, ascending; the ten usual ones without it."""
@@ -254,9 +257,6 @@ def write_records(path: Path, scored: Sequence[Scored]) -> None:
     write_text_atomically(path, records_csv(scored))
 
 
-ENDINGS = (".json", ".csv")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeRequest:
     """The command's options, as given."""
@@ -435,9 +435,6 @@ async def _work(entries: list[Entry], policy: Policy, keep_in: Path, request: Ju
             )
     finally:
         await policy.aclose()
-
-
-_PLURALS = {"country": "countries", "region": "regions", "city": "cities", "place": "replies"}
 
 
 class _Watch:

@@ -38,6 +38,8 @@ _THUMBNAIL_PX = 360
 _QUALITY = 72
 _NO_ROWS = "none"
 
+_Ends = tuple[tuple[float, float], tuple[float, float] | None]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportRequest:
@@ -213,9 +215,6 @@ def _thumbnail(item: Item, sha256: str | None) -> str:
     if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
         raise BadInput(f"{item.picture.where}: is not the file that the run saw")
     return data_uri(open_photo(content).photo.image, _THUMBNAIL_PX, _QUALITY)
-
-
-_Ends = tuple[tuple[float, float], tuple[float, float] | None]
 
 
 def _ends(shot: Shot) -> _Ends:

@@ -64,6 +64,12 @@ if TYPE_CHECKING:
 _LINE_EVERY_S = 5.0
 SHOWN_KM = (1.0, 25.0, 200.0, 750.0)
 
+_AT_ONCE_DETECTIVE, _AT_ONCE_MODEL, _AT_ONCE_RECORDED = 2, 4, 64
+# What says where files go and who may be asked, not what is answered.
+_NO_PART_OF_AN_ANSWER = frozenset(
+    ("out", "overwrite", "trajectory", "yes", "write_exif", "sidecars", "offline", "requests", "allow", "drawn", "seed")
+)
+
 
 class Live:
     """Shows how a run stands: at a terminal in the bar, elsewhere as a line now and then."""
@@ -169,13 +175,6 @@ def ending_document(ending: Ending, folder: Path) -> dict[str, Any]:
         "usd": so_far.usd,
         "seconds": round(so_far.seconds, 3),
     }
-
-
-_AT_ONCE_DETECTIVE, _AT_ONCE_MODEL, _AT_ONCE_RECORDED = 2, 4, 64
-# What says where files go and who may be asked, not what is answered.
-_NO_PART_OF_AN_ANSWER = frozenset(
-    ("out", "overwrite", "trajectory", "yes", "write_exif", "sidecars", "offline", "requests", "allow", "drawn", "seed")
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,11 @@ _MODEL_JOBS, _CODE_JOBS = 4, 2
 _TOLD_FAILURES = 5
 _REPORT_EVERY = 100
 
+_BANDS = ("10", "8-9", "6-7", "4-5", "1-3", "0")
+_COUNTRIES_SHOWN = 15
+_FAULTS_SHOWN = 5
+_JOBS = 2
+
 
 def check_outputs(paths: Sequence[Path | None], specs: Sequence[str], *, overwrite: bool) -> None:
     """Check that tables can be written, before any work is done.
@@ -199,9 +204,6 @@ class _Ratings:
         return table_view((f"locatability by {self.by}", "photos"), rows)
 
 
-_BANDS = ("10", "8-9", "6-7", "4-5", "1-3", "0")
-
-
 def _band(score: float) -> str:
     edges = ((9.75, "10"), (7.75, "8-9"), (5.75, "6-7"), (3.75, "4-5"), (0.75, "1-3"))
     return next((band for edge, band in edges if score >= edge), "0")
@@ -310,10 +312,6 @@ def tier_set(
         return
     show(table_view(("tier", "photos"), [(name, str(getattr(counted, name))) for name in ("easy", "hard", "unknown")]))
     talk(f"wrote {out}")
-
-
-_COUNTRIES_SHOWN = 15
-_FAULTS_SHOWN = 5
 
 
 def show_list(*, as_json: bool) -> None:
@@ -453,9 +451,6 @@ def _report(seen: Description) -> None:
 
 def _fault(fault: Fault) -> str:
     return f"{printable(fault.where)}: {printable(fault.reason)}"
-
-
-_JOBS = 2
 
 
 def find_duplicates(

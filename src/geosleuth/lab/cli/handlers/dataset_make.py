@@ -87,6 +87,10 @@ if TYPE_CHECKING:
 _SHOWN_COUNTRIES = 20
 _LABELS_AT_ONCE = 8
 
+_ACCOUNT = ("country", "quota", "available", "without_people", "drawn")
+_LARGEST_SIDE = 65_000
+_PAIR = re.compile(r"\s*(\d{1,6})\s*[xX\u00d7]\s*(\d{1,6})\s*")
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
@@ -161,9 +165,6 @@ def sample_set(spec: str, out: Path, asked: Sampling, *, report: Path | None, ov
     else:
         _show_draw(drawn)
         _report(summary, drawn, refilled=asked.refill)
-
-
-_ACCOUNT = ("country", "quota", "available", "without_people", "drawn")
 
 
 def _people(path: Path | None, grid: CellGrid) -> dict[tuple[str, int], float]:
@@ -367,10 +368,6 @@ def _parts(
     if asked.strip_km is None:
         return parts
     return leave_strips(parts, lats.tolist(), lons.tolist(), order, gap_km=asked.strip_km)
-
-
-_LARGEST_SIDE = 65_000
-_PAIR = re.compile(r"\s*(\d{1,6})\s*[xX\u00d7]\s*(\d{1,6})\s*")
 
 
 @dataclass(frozen=True, slots=True)

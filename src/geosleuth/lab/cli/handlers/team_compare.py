@@ -81,6 +81,8 @@ from geosleuth.teams.swarm.spec import AgentSpec, TeamSpec, read_team
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+_HEADS = (">95 % interval", ">tokens a photo", ">calls", ">seconds of replies", ">elapsed", ">failed replies")
+
 
 class NothingMeasured(GeosleuthError):
     """No member of the team replied: the models are out of reach, or refuse."""
@@ -332,9 +334,6 @@ def figures(measured: Measured) -> dict[str, Any]:
         "elapsed_seconds": measured.elapsed_per_query,
         "failed": len(measured.failures),
     }
-
-
-_HEADS = (">95 % interval", ">tokens a photo", ">calls", ">seconds of replies", ">elapsed", ">failed replies")
 
 
 def ways_table(measured: Mapping[str, Measured], within_km: float) -> "RenderableType":

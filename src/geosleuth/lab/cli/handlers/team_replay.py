@@ -38,6 +38,10 @@ from geosleuth.support.text.numbers import p_value
 _MOST_LINE = 64 * 1024 * 1024
 _TRUTH_KEYS = ("lat", "lon", "country", "region", "city")
 
+FORMAT = "geosleuth-replay/1"
+_MOST_MODEL_BYTES = 256 * 1024 * 1024
+_ROUNDING_KM = 0.001  # truths nearer than a metre differ by rounding alone
+
 
 @dataclass(slots=True)
 class Answers:
@@ -152,9 +156,6 @@ def _keys(images: list[tuple[str, str | None]]) -> list[str]:
             taken.add(key)
         keys.append(key)
     return keys
-
-
-FORMAT = "geosleuth-replay/1"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -330,9 +331,6 @@ __all__ = [
     "save_trust",
     "write_answers",
 ]
-
-_MOST_MODEL_BYTES = 256 * 1024 * 1024
-_ROUNDING_KM = 0.001  # truths nearer than a metre differ by rounding alone
 
 
 def named_files(files: Sequence[str]) -> dict[str, Path]:

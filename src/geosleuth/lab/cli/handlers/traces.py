@@ -85,6 +85,16 @@ _MOST_PROCESSES = 4
 STATISTICS, STATISTICS_WORDS, ANSWERS = "statistics.json", "statistics.md", "answers.sqlite"
 Words = Mapping[str, Any]
 
+_HOW = {
+    "spotagent": "An Observer described each scene and its crops; a text-only caller asked real tools and answered. "
+    "Kept are runs whose calls were all valid and successful and whose answer lies near enough.",
+    "geovista": "A proposer named boxes and queries with reasons; they were carried out and put together. "
+    "Answers were not held against the truth.",
+    "geoagent": "Written from what each scene legibly shows, level by level.",
+    "imported": "People's own notes, brought into one form.",
+}
+_SHOWN = 20
+
 
 def make_spotagent(words: Words, *, as_json: bool) -> None:
     """Make SpotAgent's synthesis.
@@ -331,16 +341,6 @@ def _about_photos(recipe: Recipe, photos: PhotoSet) -> About:
     )
 
 
-_HOW = {
-    "spotagent": "An Observer described each scene and its crops; a text-only caller asked real tools and answered. "
-    "Kept are runs whose calls were all valid and successful and whose answer lies near enough.",
-    "geovista": "A proposer named boxes and queries with reasons; they were carried out and put together. "
-    "Answers were not held against the truth.",
-    "geoagent": "Written from what each scene legibly shows, level by level.",
-    "imported": "People's own notes, brought into one form.",
-}
-
-
 def _view(tally: Tally, out: Path, store: Path | None) -> "RenderableType":
     rows = [("made", tally.made), ("kept", tally.kept)]
     rows += [
@@ -488,9 +488,6 @@ def _phases_view(found: Filtered, phases: Sequence[Phase]) -> "RenderableType":
         wanted = ", ".join(threshold(km) for km in phase.thresholds_km)
         rows.append((str(phase.number), wanted, count(len(phase)), percent(100 * len(phase) / len(found.tries))))
     return table_view((">phase", "learns from", ">photos", ">%"), rows)
-
-
-_SHOWN = 20
 
 
 def show_info(path: Path, *, as_json: bool) -> None:

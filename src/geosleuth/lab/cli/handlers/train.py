@@ -66,6 +66,11 @@ _FULL_WORDS = ("No space left on device", "StorageFull", "code: 28,")
 # What torch leaves where it fails in the middle of a file.
 _NO_ROOM_BYTES = 1 << 20
 
+_NEEDED = ("torch", "transformers", "trl", "datasets", "accelerate", "peft")
+_LINE_EVERY_S = 60.0
+_READY = "samples ready"
+_AGAIN = "give the same command again"
+
 
 class NoRoom(GeosleuthError):
     """The disk takes no more; the command line was right, and nothing that was finished is lost."""
@@ -114,11 +119,6 @@ def _no_room(error: BaseException, out: Path | None) -> str | None:
 def _is_full(out: Path | None) -> bool:
     there = next((one for one in (out, *out.absolute().parents) if one.is_dir()), None) if out is not None else None
     return there is not None and shutil.disk_usage(there).free < _NO_ROOM_BYTES
-
-
-_NEEDED = ("torch", "transformers", "trl", "datasets", "accelerate", "peft")
-_LINE_EVERY_S = 60.0
-_READY = "samples ready"
 
 
 def run_stage(
@@ -358,9 +358,6 @@ def _recipe_words(recipe: Recipe) -> Mapping[str, Any]:
         "devices": recipe.run.devices,
         "unpublished": list(recipe.unpublished),
     }
-
-
-_AGAIN = "give the same command again"
 
 
 def show_run(folder: Path, *, watch: float | None, as_json: bool) -> None:

@@ -37,6 +37,10 @@ _GROUND, _INK, _FAINT = (250, 249, 246), (28, 28, 30), (110, 110, 114)
 _FRAMES = {"plain": (22, 120, 60), "small": (20, 80, 190), "hidden": (120, 120, 120)}
 _MISLEADING = (200, 30, 40)
 
+_LINE_EVERY_S = 5.0
+_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
+_HOST = "127.0.0.1"
+
 
 class Caption(NamedTuple):
     """Two lines below a picture."""
@@ -83,9 +87,6 @@ def _write(
     mask = stencil([text], size_px, bold=bold)
     mask = mask.crop((0, 0, min(mask.width, _CELL[0]), mask.height))
     sheet.paste(ink, (at[0], at[1], at[0] + mask.width, at[1] + mask.height), mask)
-
-
-_LINE_EVERY_S = 5.0
 
 
 def make(options: "MakeOptions") -> None:
@@ -287,9 +288,6 @@ def _caption(scene: Scene) -> Caption:
     return Caption(place, " · ".join([scene.finest or "nothing tells", f"{scene.locatability:g}/10", *odd]))
 
 
-_FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
-
-
 def _check_ending(out: Path) -> None:
     if out.suffix.lower() not in _FORMATS:
         raise BadInput(f"{out}: pictures are written as {', '.join(_FORMATS)}; give --out such an ending")
@@ -299,9 +297,6 @@ def _save(image: Any, out: Path) -> None:
     stored = io.BytesIO()
     image.save(stored, _FORMATS[out.suffix.lower()], quality=80)
     write_bytes_atomically(out, stored.getvalue())
-
-
-_HOST = "127.0.0.1"
 
 
 def words_of(

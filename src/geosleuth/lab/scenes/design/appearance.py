@@ -19,13 +19,85 @@ from geosleuth.atlas.facts import country_facts
 from geosleuth.geo import LatLon, destinations, sun_positions
 from geosleuth.lab.scenes.scene import Ground, Layout, Line, Look, Plant, Roof, Sky, Spot, Terrain, Wall
 
+Poles = Literal["wood", "concrete", "metal", "none"]
+Weather = Literal["clear", "cloudy", "overcast", "rain", "snow", "fog"]
+Season = Literal["spring", "summer", "autumn", "winter", "wet", "dry"]
+_FIRST_DAY = datetime(2012, 1, 1, tzinfo=UTC)
+_DAYS = 12 * 365
+_TRIES = 12
+_LEAST_ELEVATION_DEG = 6.0
+"""Lower, and streets lie in the shade; pictures are taken by day."""
+_TROPICS_DEG, _COLD_DEG = 23.5, 46.0
+_MIXES: Mapping[str, Mapping[Weather, float]] = {
+    "dry": {"clear": 0.80, "cloudy": 0.16, "overcast": 0.04},
+    "fair": {"clear": 0.52, "cloudy": 0.30, "overcast": 0.13, "rain": 0.05},
+    "mixed": {"clear": 0.30, "cloudy": 0.34, "overcast": 0.22, "rain": 0.12, "fog": 0.02},
+    "grey": {"clear": 0.22, "cloudy": 0.26, "overcast": 0.32, "rain": 0.15, "fog": 0.05},
+    "cold": {"clear": 0.22, "cloudy": 0.25, "overcast": 0.30, "rain": 0.10, "snow": 0.08, "fog": 0.05},
+    "wet": {"clear": 0.20, "cloudy": 0.36, "overcast": 0.20, "rain": 0.24},
+    "snowy": {"clear": 0.34, "cloudy": 0.22, "overcast": 0.24, "snow": 0.16, "fog": 0.04},
+}
+"""How often each weather occurs, in round numbers set by hand: for variety, not as statistics."""
+_CHOICE = re.compile(r"\{([^}]*)\}")
+_LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
+_SHARED_WITH_CYRILLIC = "ABEKMHOPCTX"
+_ONLY: dict[str, str] = {
+    "FR": "ABCDEFGHJKLMNPQRSTVWXYZ", "IT": "ABCDEFGHJKLMNPRSTVWXYZ", "ES": "BCDFGHJKLMNPRSTVWXYZ",
+    "RU": _SHARED_WITH_CYRILLIC, "UA": _SHARED_WITH_CYRILLIC, "BG": _SHARED_WITH_CYRILLIC,
+    "GR": "ABEHIKMNOPTXYZ", "CL": "BCDFGHJKLPRSTVWXYZ", "BR": "ABCDEFGHJ", "NL": "BDFGHJKLNPRSTVXZ",
+}  # fmt: skip
+_FORMS = {
+    "AE": "{A|B|C|D|E} #####", "AM": "## @@ ###", "AR": "@@ ### @@", "AT": "{W|G|L|S|K|IB|B|ST}-#### @",
+    "AU": "{@@@ ##@|@@@ ###|### @@@}", "BE": "{1|2}-@@@-###", "BG": "{CA|PB|B|CB|A|P|E} #### @@",
+    "BR": "@@@#@##", "CA": "{@@@@ ###|@@@ ###|### @@@}", "CH": "{ZH|BE|LU|GR|SG|AG|VD|GE} ### ###", "CL": "@@@@-##",
+    "CN": "{京|沪|粤|苏|浙|川|鲁|鄂|湘|陕}@·@####", "CO": "@@@ ###", "CZ": "{1|2|3|4}{A|B|C|E|H|L|M|P|S|T|U|Z}# ####",
+    "DE": "{B|HH|M|K|F|S|L|DD|N|H|HB|KA|FR|MZ|KS}-@@ ###", "DK": "@@ ## ###", "EE": "### @@@", "ES": "#### @@@",
+    "FI": "@@@-###", "FR": "@@-###-@@", "GB": "@{A|B|C|D|E|G|K|L|M|N|V|Y}{12|15|18|20|21|22|23|67|71} @@@",
+    "GE": "@@-###-@@", "GR": "@@@-####", "HK": "@@ ####", "HR": "{ZG|ST|RI|OS|ZD|PU|VŽ} ###-@@",
+    "HU": "{@@@-###|@@ @@-###}", "ID": "{B|D|L|H|N|AB|BK|DK} #### @@",
+    "IE": "{131|142|161|172|181|191|202|212|221|231}-{D|C|G|L|KY|WX|MO|SO}-#####", "IL": "{##-###-##|###-##-###}",
+    "IN": "{DL|MH|KA|TN|KL|GJ|UP|RJ|WB|PB} {01|02|05|07|09|12} @@ ####", "IS": "@@ @##", "IT": "@@ ### @@",
+    "JP": "{品川|横浜|名古屋|大阪|神戸|札幌|福岡} {300|330|500|530} {さ|す|た|な|は|み} ##-##",
+    "KE": "K{A|B|C|D}@ ###@",
+    "KR": "{###|##}{가|나|다|라|마|거|너|더|버|서|허} ####", "KZ": "### @@@ {01|02|05|08|10|13|14}",
+    "LK": "{WP|CP|SP|NW} C@@-####", "LT": "@@@ ###", "LV": "@@-####", "MX": "@@@-###-@", "MY": "{W|B|J|P|A|N}@@ ####",
+    "NG": "{ABC|KJA|LSR|ENU|KAD|PHC}-### @@", "NL": "{@@-###-@|@-###-@@|##-@@@-#}", "NO": "@@ #####", "NZ": "@@@###",
+    "PE": "{@#@-###|@@@-###}", "PH": "@@@ ####", "PK": "{LEA|ABC|BKA} ###", "PL": "{WA|KR|GD|PO|DW|LU|SK|WX} #####",
+    "PT": "@@ ## @@", "RO": "{B ### @@@|CJ ## @@@|IS ## @@@|TM ## @@@|BV ## @@@}",
+    "RS": "{BG|NS|NI|KG|SU} ####-@@", "RU": "@###@@ {77|78|50|23|66|54|74|63}", "SE": "{@@@ ###|@@@ ##@}",
+    "SI": "{LJ|MB|KR|CE|KP} @@-###", "SK": "{BA|KE|ZA|NR|PO}-###@@", "TH": "{1กข|2ขค|กท|ขจ} ####",
+    "TR": "{06|16|34|35|01|42|55|61} @@@ ###", "TW": "@@@-####", "TZ": "T ### {A|B|C|D}@@",
+    "UA": "{AA|KA|BC|AX|BH|AE} #### @@", "US": "{@@@ ####|@@@-####|### @@@|#@@@###}",
+    "VN": "{29|30|43|51|59|60|65|75|79|92}@-###.##", "ZA": "{CA ###-###|@@ ## @@ GP|ND ###-###|@@@ ### L}",
+}  # fmt: skip
+"""@ is a letter, # a figure, {x|y} one of several; all else stands as it is."""
+_YELLOW = "#f5c518"
+_BLUE = "#1f3f8f"
+_COLOURS = {
+    "BE": ("#ffffff", "#8b1a2b"), "NL": (_YELLOW, "#111111"), "CO": (_YELLOW, "#111111"), "IL": (_YELLOW, "#111111"),
+    "GB": (_YELLOW, "#111111"), "HK": (_YELLOW, "#111111"), "LK": (_YELLOW, "#111111"), "CN": ("#1c4fb5", "#ffffff"),
+    "MY": ("#111111", "#ffffff"), "ID": ("#111111", "#ffffff"), "JP": ("#ffffff", "#0f5c3a"),
+    "KE": (_YELLOW, "#111111"), "TZ": (_YELLOW, "#111111"),
+}  # fmt: skip
+Road = Literal["asphalt", "cobbles", "earth", "concrete"]
+_COAST_KM = 5.0
+_PLANTS: Mapping[str, tuple[Plant, ...]] = {
+    "Af": ("palm", "palm", "broadleaf"), "Am": ("palm", "broadleaf"), "Aw": ("palm", "broadleaf", "acacia"),
+    "As": ("palm", "acacia"), "BWh": ("palm", "shrub", "none"), "BWk": ("shrub", "none"), "BSh": ("acacia", "shrub"),
+    "BSk": ("shrub", "broadleaf"), "Csa": ("cypress", "palm", "broadleaf"), "Csb": ("cypress", "broadleaf"),
+    "Cfa": ("broadleaf", "broadleaf", "shrub"), "Cfb": ("broadleaf", "broadleaf", "conifer"), "Cfc": ("birch", "shrub"),
+    "Cwa": ("broadleaf", "palm"), "Cwb": ("broadleaf", "conifer"), "Dfa": ("broadleaf", "conifer"),
+    "Dfb": ("broadleaf", "birch", "conifer"), "Dfc": ("conifer", "birch"), "Dwa": ("broadleaf", "conifer"),
+    "Dwb": ("birch", "conifer"), "ET": ("shrub", "none"),
+}  # fmt: skip
+_LAYOUTS: Mapping[Layout, float] = {
+    "high_street": 0.42, "suburb": 0.16, "market": 0.14, "square": 0.12, "country_road": 0.08, "industrial": 0.08,
+}  # fmt: skip
+
 
 def codes(text: str) -> frozenset[str]:
     """Return ISO codes from a text."""
     return frozenset(text.split())
-
-
-Poles = Literal["wood", "concrete", "metal", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,28 +231,6 @@ def edge_line(country: str) -> Line:
     return "yellow" if country in _YELLOW_EDGE else "none" if country in _NO_EDGE else "white"
 
 
-Weather = Literal["clear", "cloudy", "overcast", "rain", "snow", "fog"]
-Season = Literal["spring", "summer", "autumn", "winter", "wet", "dry"]
-
-_FIRST_DAY = datetime(2012, 1, 1, tzinfo=UTC)
-_DAYS = 12 * 365
-_TRIES = 12
-_LEAST_ELEVATION_DEG = 6.0
-"""Lower, and streets lie in the shade; pictures are taken by day."""
-_TROPICS_DEG, _COLD_DEG = 23.5, 46.0
-
-_MIXES: Mapping[str, Mapping[Weather, float]] = {
-    "dry": {"clear": 0.80, "cloudy": 0.16, "overcast": 0.04},
-    "fair": {"clear": 0.52, "cloudy": 0.30, "overcast": 0.13, "rain": 0.05},
-    "mixed": {"clear": 0.30, "cloudy": 0.34, "overcast": 0.22, "rain": 0.12, "fog": 0.02},
-    "grey": {"clear": 0.22, "cloudy": 0.26, "overcast": 0.32, "rain": 0.15, "fog": 0.05},
-    "cold": {"clear": 0.22, "cloudy": 0.25, "overcast": 0.30, "rain": 0.10, "snow": 0.08, "fog": 0.05},
-    "wet": {"clear": 0.20, "cloudy": 0.36, "overcast": 0.20, "rain": 0.24},
-    "snowy": {"clear": 0.34, "cloudy": 0.22, "overcast": 0.24, "snow": 0.16, "fog": 0.04},
-}
-"""How often each weather occurs, in round numbers set by hand: for variety, not as statistics."""
-
-
 def sky_at(point: LatLon, climate: str, chance: random.Random) -> Sky:
     """Return a moment by day, with what the sky is like then."""
     moments = [_moment(point, chance) for _ in range(_TRIES)]
@@ -237,50 +287,7 @@ def _mix_of(lat: float, climate: str, season: Season) -> str:
     return "fair" if season == "summer" else "mixed"
 
 
-_CHOICE = re.compile(r"\{([^}]*)\}")
-_LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
-_SHARED_WITH_CYRILLIC = "ABEKMHOPCTX"
-_ONLY: dict[str, str] = {
-    "FR": "ABCDEFGHJKLMNPQRSTVWXYZ", "IT": "ABCDEFGHJKLMNPRSTVWXYZ", "ES": "BCDFGHJKLMNPRSTVWXYZ",
-    "RU": _SHARED_WITH_CYRILLIC, "UA": _SHARED_WITH_CYRILLIC, "BG": _SHARED_WITH_CYRILLIC,
-    "GR": "ABEHIKMNOPTXYZ", "CL": "BCDFGHJKLPRSTVWXYZ", "BR": "ABCDEFGHJ", "NL": "BDFGHJKLNPRSTVXZ",
-}  # fmt: skip
-
-_FORMS = {
-    "AE": "{A|B|C|D|E} #####", "AM": "## @@ ###", "AR": "@@ ### @@", "AT": "{W|G|L|S|K|IB|B|ST}-#### @",
-    "AU": "{@@@ ##@|@@@ ###|### @@@}", "BE": "{1|2}-@@@-###", "BG": "{CA|PB|B|CB|A|P|E} #### @@",
-    "BR": "@@@#@##", "CA": "{@@@@ ###|@@@ ###|### @@@}", "CH": "{ZH|BE|LU|GR|SG|AG|VD|GE} ### ###", "CL": "@@@@-##",
-    "CN": "{京|沪|粤|苏|浙|川|鲁|鄂|湘|陕}@·@####", "CO": "@@@ ###", "CZ": "{1|2|3|4}{A|B|C|E|H|L|M|P|S|T|U|Z}# ####",
-    "DE": "{B|HH|M|K|F|S|L|DD|N|H|HB|KA|FR|MZ|KS}-@@ ###", "DK": "@@ ## ###", "EE": "### @@@", "ES": "#### @@@",
-    "FI": "@@@-###", "FR": "@@-###-@@", "GB": "@{A|B|C|D|E|G|K|L|M|N|V|Y}{12|15|18|20|21|22|23|67|71} @@@",
-    "GE": "@@-###-@@", "GR": "@@@-####", "HK": "@@ ####", "HR": "{ZG|ST|RI|OS|ZD|PU|VŽ} ###-@@",
-    "HU": "{@@@-###|@@ @@-###}", "ID": "{B|D|L|H|N|AB|BK|DK} #### @@",
-    "IE": "{131|142|161|172|181|191|202|212|221|231}-{D|C|G|L|KY|WX|MO|SO}-#####", "IL": "{##-###-##|###-##-###}",
-    "IN": "{DL|MH|KA|TN|KL|GJ|UP|RJ|WB|PB} {01|02|05|07|09|12} @@ ####", "IS": "@@ @##", "IT": "@@ ### @@",
-    "JP": "{品川|横浜|名古屋|大阪|神戸|札幌|福岡} {300|330|500|530} {さ|す|た|な|は|み} ##-##",
-    "KE": "K{A|B|C|D}@ ###@",
-    "KR": "{###|##}{가|나|다|라|마|거|너|더|버|서|허} ####", "KZ": "### @@@ {01|02|05|08|10|13|14}",
-    "LK": "{WP|CP|SP|NW} C@@-####", "LT": "@@@ ###", "LV": "@@-####", "MX": "@@@-###-@", "MY": "{W|B|J|P|A|N}@@ ####",
-    "NG": "{ABC|KJA|LSR|ENU|KAD|PHC}-### @@", "NL": "{@@-###-@|@-###-@@|##-@@@-#}", "NO": "@@ #####", "NZ": "@@@###",
-    "PE": "{@#@-###|@@@-###}", "PH": "@@@ ####", "PK": "{LEA|ABC|BKA} ###", "PL": "{WA|KR|GD|PO|DW|LU|SK|WX} #####",
-    "PT": "@@ ## @@", "RO": "{B ### @@@|CJ ## @@@|IS ## @@@|TM ## @@@|BV ## @@@}",
-    "RS": "{BG|NS|NI|KG|SU} ####-@@", "RU": "@###@@ {77|78|50|23|66|54|74|63}", "SE": "{@@@ ###|@@@ ##@}",
-    "SI": "{LJ|MB|KR|CE|KP} @@-###", "SK": "{BA|KE|ZA|NR|PO}-###@@", "TH": "{1กข|2ขค|กท|ขจ} ####",
-    "TR": "{06|16|34|35|01|42|55|61} @@@ ###", "TW": "@@@-####", "TZ": "T ### {A|B|C|D}@@",
-    "UA": "{AA|KA|BC|AX|BH|AE} #### @@", "US": "{@@@ ####|@@@-####|### @@@|#@@@###}",
-    "VN": "{29|30|43|51|59|60|65|75|79|92}@-###.##", "ZA": "{CA ###-###|@@ ## @@ GP|ND ###-###|@@@ ### L}",
-}  # fmt: skip
-"""@ is a letter, # a figure, {x|y} one of several; all else stands as it is."""
-
-_YELLOW = "#f5c518"
-_BLUE = "#1f3f8f"
 _EUROPEAN = codes("AT BE BG CZ DE DK EE ES FI FR GR HR HU IE IT LT LV NL PL PT RO SE SI SK NO IL TR UA RS AM GE")
-_COLOURS = {
-    "BE": ("#ffffff", "#8b1a2b"), "NL": (_YELLOW, "#111111"), "CO": (_YELLOW, "#111111"), "IL": (_YELLOW, "#111111"),
-    "GB": (_YELLOW, "#111111"), "HK": (_YELLOW, "#111111"), "LK": (_YELLOW, "#111111"), "CN": ("#1c4fb5", "#ffffff"),
-    "MY": ("#111111", "#ffffff"), "ID": ("#111111", "#ffffff"), "JP": ("#ffffff", "#0f5c3a"),
-    "KE": (_YELLOW, "#111111"), "TZ": (_YELLOW, "#111111"),
-}  # fmt: skip
 
 
 class PlateLook(NamedTuple):
@@ -309,28 +316,11 @@ def number_plate(country: str, chance: random.Random) -> str | None:
     )
 
 
-Road = Literal["asphalt", "cobbles", "earth", "concrete"]
-
-_COAST_KM = 5.0
 _MOUNTAINOUS = codes("CH AT NP GE AM PE CL BO NO IR EC LI AD")
 _HILLY = codes("IT GR HR SI SK RO BG RS TR JP KR TW CO MX NZ ET KE MA ZA LK PT ES IL MM HK")
 _EAST_ASIA = codes("JP CN TW KR VN HK")
 _RED_EARTH = codes("BR KE TZ NG ET IN AU MM LK TH GH UG")
 _CACTUS = codes("MX US PE AR CL")
-
-_PLANTS: Mapping[str, tuple[Plant, ...]] = {
-    "Af": ("palm", "palm", "broadleaf"), "Am": ("palm", "broadleaf"), "Aw": ("palm", "broadleaf", "acacia"),
-    "As": ("palm", "acacia"), "BWh": ("palm", "shrub", "none"), "BWk": ("shrub", "none"), "BSh": ("acacia", "shrub"),
-    "BSk": ("shrub", "broadleaf"), "Csa": ("cypress", "palm", "broadleaf"), "Csb": ("cypress", "broadleaf"),
-    "Cfa": ("broadleaf", "broadleaf", "shrub"), "Cfb": ("broadleaf", "broadleaf", "conifer"), "Cfc": ("birch", "shrub"),
-    "Cwa": ("broadleaf", "palm"), "Cwb": ("broadleaf", "conifer"), "Dfa": ("broadleaf", "conifer"),
-    "Dfb": ("broadleaf", "birch", "conifer"), "Dfc": ("conifer", "birch"), "Dwa": ("broadleaf", "conifer"),
-    "Dwb": ("birch", "conifer"), "ET": ("shrub", "none"),
-}  # fmt: skip
-
-_LAYOUTS: Mapping[Layout, float] = {
-    "high_street": 0.42, "suburb": 0.16, "market": 0.14, "square": 0.12, "country_road": 0.08, "industrial": 0.08,
-}  # fmt: skip
 
 
 def draw_layout(chance: random.Random) -> Layout:

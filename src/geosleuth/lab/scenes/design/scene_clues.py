@@ -41,17 +41,6 @@ _FORMS = {
     "ZA": "{N1|N2|N3|R61|R102|R304}",
 }  # fmt: skip
 
-
-def road_number(country: str, chance: random.Random) -> str | None:
-    """Return a road's number as the country writes it, None if it is not known here."""
-    form = _FORMS.get(country)
-    if form is None:
-        return None
-    before, _, rest = form.partition("{")
-    choices, _, after = rest.partition("}")
-    return f"{before}{chance.choice(choices.split('|'))}{after}"
-
-
 _FROM_ABROAD_SHARE = 0.6
 _STATE_NAMES = (
     "AL Alabama|AK Alaska|AZ Arizona|AR Arkansas|CA California|CO Colorado|CT Connecticut|DE Delaware|FL Florida|"
@@ -65,6 +54,66 @@ _STATE_NAMES = (
 )
 _STATES = {part[:2]: part[3:] for part in _STATE_NAMES.split("|")}
 """North America's numbering plan names towns with the letters of their state or province."""
+_NAMES = (
+    "DE; EDEKA; Sparkasse; Rewe | AT; Hofer; Lagerhaus; Bipa | CH; Denner; Volg; Coop Pronto"
+    " | FR; Monoprix; Franprix; Crédit Agricole | NL; Albert Heijn; Etos; Gall & Gall | BE; Delhaize; Colruyt; Belfius"
+    " | IT; Esselunga; Conad; Poste Italiane | ES; Mercadona; Caprabo; Correos | PT; Continente; Minipreço; CTT"
+    " | GB; Greggs; Boots; Sainsbury's | IE; SuperValu; Centra; Supermac's | US; Walgreens; Dollar General; Chick-fil-A"
+    " | CA; Canadian Tire; Shoppers Drug Mart; Rexall | AU; Coles; Bunnings; Chemist Warehouse"
+    " | NZ; Countdown; The Warehouse; Kiwibank | ZA; Pick n Pay; Checkers; Capitec Bank | PL; Żabka; Biedronka; Orlen"
+    " | SE; ICA; Systembolaget; Pressbyrån | NO; Rema 1000; Vinmonopolet; Narvesen | DK; Føtex; Irma; Matas"
+    " | FI; K-Market; Alko; R-kioski | IS; Bónus; Vínbúðin; Krónan | TR; BİM; A101; Ziraat Bankası"
+    " | JP; すき家; 吉野家; ゆうちょ銀行 | KR; 이디야커피; 올리브영; 우리은행 | CN; 中国工商银行; 瑞幸咖啡; 中国邮政"
+    " | TW; 全聯福利中心; 台灣銀行; 中華郵政 | BR; Casas Bahia; Drogasil; Caixa | MX; OXXO; Soriana; Banorte"
+    " | AR; YPF; Farmacity; Banco Nación | CL; Copec; Cruz Verde; BancoEstado | CO; Éxito; Drogas La Rebaja; Davivienda"
+    " | PE; Inkafarma; Plaza Vea; Interbank | RU; Пятёрочка; Магнит; Сбербанк | UA; АТБ; Нова Пошта; Ощадбанк"
+    " | IN; State Bank of India; Apollo Pharmacy; Amul | PH; Mercury Drug; Chowking; Metrobank"
+    " | ID; Indomaret; Alfamart; Bank Mandiri | MY; 99 Speedmart; Maybank; Petronas | VN; Vietcombank; Điện Máy Xanh"
+    " | KE; Naivas; M-Pesa; Equity Bank | NG; GTBank; Zenith Bank; Chicken Republic | EE; Selver; Apollo; Omniva"
+    " | HU; CBA; OTP Bank; Magyar Posta | RO; Mega Image; Dedeman; Banca Transilvania | GR; Σκλαβενίτης; ΟΠΑΠ; ΕΛΤΑ"
+    " | IL; שופרסל; בנק הפועלים; דואר ישראל | HR; Konzum; Tisak; INA | SI; Mercator; Petrol; Pošta Slovenije"
+    " | BG; Фантастико; Банка ДСК; Български пощи | SK; COOP Jednota; Slovnaft; Slovenská pošta"
+    " | CZ; Česká pošta; Sazka; Benzina | LT; Iki; Senukai; Lietuvos paštas | LV; Drogas; Rimi; Latvijas Pasts"
+    " | TH; ธนาคารกรุงไทย; ไปรษณีย์ไทย | MA; Attijariwafa bank; Marjane | RS; Пошта Србије; Макси"
+    " | KZ; Қазпошта; Magnum; Halyk Bank | GE; ლიბერთი ბანკი; საქართველოს ბანკი | LK; Keells; Cargills Food City"
+)  # fmt: skip
+_T = TypeVar("_T")
+_BY_ROAD = 1.25
+"""Roads are so much longer than the straight line, as a rule."""
+_NEAR_KM, _FAR_KM = 12.0, 220.0
+_STATES_ON_PLATES = frozenset({"US", "CA", "AU"})
+POSTCODE_LAST = codes("US CA AU GB NZ ZA IN PH MY ID LK KE NG BD NP PK IE")
+_NUMBER_FIRST = codes("US CA AU GB NZ IE ZA FR IN PH MY LK KE NG")
+_WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Czech Republic", "Dominican Republic")
+_SLUGS = ("nova", "aurora", "stella", "primo", "orion", "delta", "alfa", "luna", "vega", "sol")
+_SORTS: dict[str, tuple[Sort, tuple[Board, ...]]] = {
+    "airline": ("airline", ("billboard", "poster")),
+    "foreign chain": ("foreign_chain", ("shop_front",)),
+    "imported product": ("imported_product", ("poster", "banner")),
+    "foreign kitchen": ("foreign_kitchen", ("shop_front",)),
+    "shop called after a town": ("foreign_kitchen", ("shop_front",)),
+}
+_WHAT: dict[Sort, str] = {
+    "airline": "advertises an airline, which flies from home to many countries",
+    "foreign_chain": "is a chain that has shops in other countries, too",
+    "imported_product": "advertises something that is sold all over the world",
+    "foreign_kitchen": "is a restaurant or shop called after another country",
+}
+_BUS_SHARE = 0.35
+_RICH_SHARE = 0.6
+"""Of tour buses: those that carry the address and number of their firm."""
+_SUNNY = ("clear", "cloudy")
+_FROM_ABOVE = frozenset({"architecture", "vegetation", "terrain", "sun"})
+
+
+def road_number(country: str, chance: random.Random) -> str | None:
+    """Return a road's number as the country writes it, None if it is not known here."""
+    form = _FORMS.get(country)
+    if form is None:
+        return None
+    before, _, rest = form.partition("{")
+    choices, _, after = rest.partition("}")
+    return f"{before}{chance.choice(choices.split('|'))}{after}"
 
 
 def area_of(number: str, town: WorldTown) -> str | None:
@@ -107,31 +156,6 @@ def _calling_code(country: str) -> int:
     return phonenumbers.country_code_for_region(country)
 
 
-_NAMES = (
-    "DE; EDEKA; Sparkasse; Rewe | AT; Hofer; Lagerhaus; Bipa | CH; Denner; Volg; Coop Pronto"
-    " | FR; Monoprix; Franprix; Crédit Agricole | NL; Albert Heijn; Etos; Gall & Gall | BE; Delhaize; Colruyt; Belfius"
-    " | IT; Esselunga; Conad; Poste Italiane | ES; Mercadona; Caprabo; Correos | PT; Continente; Minipreço; CTT"
-    " | GB; Greggs; Boots; Sainsbury's | IE; SuperValu; Centra; Supermac's | US; Walgreens; Dollar General; Chick-fil-A"
-    " | CA; Canadian Tire; Shoppers Drug Mart; Rexall | AU; Coles; Bunnings; Chemist Warehouse"
-    " | NZ; Countdown; The Warehouse; Kiwibank | ZA; Pick n Pay; Checkers; Capitec Bank | PL; Żabka; Biedronka; Orlen"
-    " | SE; ICA; Systembolaget; Pressbyrån | NO; Rema 1000; Vinmonopolet; Narvesen | DK; Føtex; Irma; Matas"
-    " | FI; K-Market; Alko; R-kioski | IS; Bónus; Vínbúðin; Krónan | TR; BİM; A101; Ziraat Bankası"
-    " | JP; すき家; 吉野家; ゆうちょ銀行 | KR; 이디야커피; 올리브영; 우리은행 | CN; 中国工商银行; 瑞幸咖啡; 中国邮政"
-    " | TW; 全聯福利中心; 台灣銀行; 中華郵政 | BR; Casas Bahia; Drogasil; Caixa | MX; OXXO; Soriana; Banorte"
-    " | AR; YPF; Farmacity; Banco Nación | CL; Copec; Cruz Verde; BancoEstado | CO; Éxito; Drogas La Rebaja; Davivienda"
-    " | PE; Inkafarma; Plaza Vea; Interbank | RU; Пятёрочка; Магнит; Сбербанк | UA; АТБ; Нова Пошта; Ощадбанк"
-    " | IN; State Bank of India; Apollo Pharmacy; Amul | PH; Mercury Drug; Chowking; Metrobank"
-    " | ID; Indomaret; Alfamart; Bank Mandiri | MY; 99 Speedmart; Maybank; Petronas | VN; Vietcombank; Điện Máy Xanh"
-    " | KE; Naivas; M-Pesa; Equity Bank | NG; GTBank; Zenith Bank; Chicken Republic | EE; Selver; Apollo; Omniva"
-    " | HU; CBA; OTP Bank; Magyar Posta | RO; Mega Image; Dedeman; Banca Transilvania | GR; Σκλαβενίτης; ΟΠΑΠ; ΕΛΤΑ"
-    " | IL; שופרסל; בנק הפועלים; דואר ישראל | HR; Konzum; Tisak; INA | SI; Mercator; Petrol; Pošta Slovenije"
-    " | BG; Фантастико; Банка ДСК; Български пощи | SK; COOP Jednota; Slovnaft; Slovenská pošta"
-    " | CZ; Česká pošta; Sazka; Benzina | LT; Iki; Senukai; Lietuvos paštas | LV; Drogas; Rimi; Latvijas Pasts"
-    " | TH; ธนาคารกรุงไทย; ไปรษณีย์ไทย | MA; Attijariwafa bank; Marjane | RS; Пошта Србије; Макси"
-    " | KZ; Қазпошта; Magnum; Halyk Bank | GE; ლიბერთი ბანკი; საქართველოს ბანკი | LK; Keells; Cargills Food City"
-)  # fmt: skip
-
-
 def _read(text: str) -> Mapping[str, tuple[str, ...]]:
     found = {}
     for part in text.split("|"):
@@ -142,17 +166,6 @@ def _read(text: str) -> Mapping[str, tuple[str, ...]]:
 
 NATIONAL = _read(_NAMES)
 """Names over doors by country."""
-
-
-_T = TypeVar("_T")
-_BY_ROAD = 1.25
-"""Roads are so much longer than the straight line, as a rule."""
-_NEAR_KM, _FAR_KM = 12.0, 220.0
-_STATES_ON_PLATES = frozenset({"US", "CA", "AU"})
-POSTCODE_LAST = codes("US CA AU GB NZ ZA IN PH MY ID LK KE NG BD NP PK IE")
-_NUMBER_FIRST = codes("US CA AU GB NZ IE ZA FR IN PH MY LK KE NG")
-_WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Czech Republic", "Dominican Republic")
-_SLUGS = ("nova", "aurora", "stella", "primo", "orion", "delta", "alfa", "luna", "vega", "sol")
 
 
 def half_of(things: Sequence[_T], split: Split) -> Sequence[_T]:
@@ -369,24 +382,6 @@ def street_line(country: str, one: Business) -> str:
     return f"{one.house_number} {one.street}" if country in _NUMBER_FIRST else f"{one.street} {one.house_number}"
 
 
-_SORTS: dict[str, tuple[Sort, tuple[Board, ...]]] = {
-    "airline": ("airline", ("billboard", "poster")),
-    "foreign chain": ("foreign_chain", ("shop_front",)),
-    "imported product": ("imported_product", ("poster", "banner")),
-    "foreign kitchen": ("foreign_kitchen", ("shop_front",)),
-    "shop called after a town": ("foreign_kitchen", ("shop_front",)),
-}
-_WHAT: dict[Sort, str] = {
-    "airline": "advertises an airline, which flies from home to many countries",
-    "foreign_chain": "is a chain that has shops in other countries, too",
-    "imported_product": "advertises something that is sold all over the world",
-    "foreign_kitchen": "is a restaurant or shop called after another country",
-}
-_BUS_SHARE = 0.35
-_RICH_SHARE = 0.6
-"""Of tour buses: those that carry the address and number of their firm."""
-
-
 def misleading_clue(pen: Pen, town: WorldTown, street: Callable[[], str]) -> Clue:
     """Return something from another country.
 
@@ -431,10 +426,6 @@ def _elsewhere(clue: Clue, country: str, region: str | None = None, place: str |
         id="", sort=clue.sort, level=clue.level, says=clue.says, board=clue.board, lines=clue.lines, misleading=True,
         country=country, region=region, place=place, design=clue.design,
     )  # fmt: skip
-
-
-_SUNNY = ("clear", "cloudy")
-_FROM_ABOVE = frozenset({"architecture", "vegetation", "terrain", "sun"})
 
 
 def unwritten_clues(kind: SceneKind, spot: Spot, look: Look, sky: Sky) -> tuple[Clue, ...]:

@@ -37,6 +37,56 @@ from .scene_clues import Pen, misleading_clue, street_line, unwritten_clues
 
 _FINENESS: dict[ClueLevel, int] = {"country": 0, "region": 1, "precise": 2}
 
+_OPENINGS = ("What tells: ", "This follows from what can be seen. ", "The clues agree. ", "")
+_AGAINST = (
+    "{what} speaks of another country, but such things are found far from home.",
+    "Against it stands {what}, which travels and is left aside.",
+)
+_OPEN: dict[ClueLevel, tuple[str, ...]] = {
+    "country": (
+        "Nothing legible names a country; light, plants and ground alone fit many.",
+        "No text and no marking can be read: the country stays open.",
+    ),
+    "region": (
+        "Nothing that can be read is finer than the country.",
+        "The region stays open: no area code, postcode, distance or town can be read.",
+    ),
+    "precise": (
+        "No street, business or town can be read, so that the spot stays open.",
+        "Nothing names the town; a search would need more to go by.",
+    ),
+}
+_LEFT: dict[ClueLevel, tuple[str, ...]] = {
+    "country": ("Neighbouring countries share some of this.", "One clue alone would not be enough."),
+    "region": ("The region follows from few clues; its edges are not sharp.", "Numbers can be from next door."),
+    "precise": ("A shop of the same name may stand elsewhere.", "The map was taken at its word for the address."),
+}
+_OF_TRAFFIC = frozenset({"bus", "number_plate", "direction_sign", "road_shield", "bus_stop"})
+_OF_LANGUAGE = frozenset({"business", "chain", "language", "street_name", "town_name", "bus_stop", "foreign_kitchen"})
+LEVEL_SHARES: Mapping[ClueLevel | None, float] = {"precise": 0.40, "region": 0.30, "country": 0.20, None: 0.10}
+"""The finest level that a legible clue reaches, None if there is no clue."""
+SATELLITE_LEVEL_SHARES: Mapping[ClueLevel | None, float] = {"country": 0.70, None: 0.30}
+"""Nothing is written that could be read from above."""
+SMALL_SHARE = 0.20
+MISLEADING_SHARE = 0.20
+HIDDEN_SHARE = 0.15
+LOOKS_ONLY_SHARE = 0.15
+"""The share of scenes without any text, among those that show at best the country."""
+PAGE_SHARE = 0.25
+"""Of street scenes and panoramas in a world with pages: those that only a page decides."""
+REAL_SHARE = 0.25
+"""Of scenes in a world with added regions: those that stand in their real towns."""
+MIXED_KINDS: Mapping[SceneKind, float] = {"street": 0.80, "panorama": 0.12, "satellite": 0.08}
+_WRITTEN = ("region", "precise")
+SIZE, SMALL_SIZE, PANORAMA_SIZE, SATELLITE_SIZE = (1024, 768), (3264, 2448), (4096, 2048), (1024, 1024)
+_FROM_DOOR_KM = (0.007, 0.013)
+_USUAL: tuple[Sort, ...] = (
+    "business", "street_name", "house_number", "bus_stop", "phone", "language", "number_plate", "driving_side",
+)  # fmt: skip
+_LAYOUTS_OF_NOTHING: tuple[Layout, ...] = ("country_road", "country_road", "suburb", "industrial")
+_MAX_CLUES_WRITTEN, _MAX_CLUES_UNWRITTEN = 6, 4
+_TRIES = 4
+
 
 def truth_of(scene: Scene) -> Truth:
     """Return where the scene really is."""
@@ -69,32 +119,6 @@ def _precise_name(scene: Scene) -> str:
         return town
     street = street_line(scene.spot.country, door)
     return ", ".join(part for part in (door.name, street if "street_name" in sorts else None, town) if part)
-
-
-_OPENINGS = ("What tells: ", "This follows from what can be seen. ", "The clues agree. ", "")
-_AGAINST = (
-    "{what} speaks of another country, but such things are found far from home.",
-    "Against it stands {what}, which travels and is left aside.",
-)
-_OPEN: dict[ClueLevel, tuple[str, ...]] = {
-    "country": (
-        "Nothing legible names a country; light, plants and ground alone fit many.",
-        "No text and no marking can be read: the country stays open.",
-    ),
-    "region": (
-        "Nothing that can be read is finer than the country.",
-        "The region stays open: no area code, postcode, distance or town can be read.",
-    ),
-    "precise": (
-        "No street, business or town can be read, so that the spot stays open.",
-        "Nothing names the town; a search would need more to go by.",
-    ),
-}
-_LEFT: dict[ClueLevel, tuple[str, ...]] = {
-    "country": ("Neighbouring countries share some of this.", "One clue alone would not be enough."),
-    "region": ("The region follows from few clues; its edges are not sharp.", "Numbers can be from next door."),
-    "precise": ("A shop of the same name may stand elsewhere.", "The map was taken at its word for the address."),
-}
 
 
 def _level(
@@ -180,27 +204,6 @@ def tags_of(scene: Scene) -> dict[str, str]:
     }
 
 
-_OF_TRAFFIC = frozenset({"bus", "number_plate", "direction_sign", "road_shield", "bus_stop"})
-_OF_LANGUAGE = frozenset({"business", "chain", "language", "street_name", "town_name", "bus_stop", "foreign_kitchen"})
-
-
-LEVEL_SHARES: Mapping[ClueLevel | None, float] = {"precise": 0.40, "region": 0.30, "country": 0.20, None: 0.10}
-"""The finest level that a legible clue reaches, None if there is no clue."""
-SATELLITE_LEVEL_SHARES: Mapping[ClueLevel | None, float] = {"country": 0.70, None: 0.30}
-"""Nothing is written that could be read from above."""
-
-SMALL_SHARE = 0.20
-MISLEADING_SHARE = 0.20
-HIDDEN_SHARE = 0.15
-LOOKS_ONLY_SHARE = 0.15
-"""The share of scenes without any text, among those that show at best the country."""
-PAGE_SHARE = 0.25
-"""Of street scenes and panoramas in a world with pages: those that only a page decides."""
-REAL_SHARE = 0.25
-"""Of scenes in a world with added regions: those that stand in their real towns."""
-MIXED_KINDS: Mapping[SceneKind, float] = {"street": 0.80, "panorama": 0.12, "satellite": 0.08}
-
-
 @dataclass(frozen=True, slots=True)
 class Wants:
     """What a caller insists on; None leaves it to chance.
@@ -230,9 +233,6 @@ class Wants:
             raise BadInput("a scene without clues has no level and no small text; ask for one of them")
         if self.kind == "satellite" and (self.small or self.misleading or self.hidden or self.level in _WRITTEN):
             raise BadInput("a satellite tile has no text: it shows the country at best, and can't mislead")
-
-
-_WRITTEN = ("region", "precise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,16 +272,6 @@ def plan_of(kind: SceneKind, wants: Wants, chance: random.Random) -> Plan:
     hidden = (hidden if wants.hidden is None else wants.hidden) and written
     looks_only = not written or (looks_only and level == "country" and not small)
     return Plan(kind, level, small, misleading, hidden, looks_only, wants.chain)
-
-
-SIZE, SMALL_SIZE, PANORAMA_SIZE, SATELLITE_SIZE = (1024, 768), (3264, 2448), (4096, 2048), (1024, 1024)
-_FROM_DOOR_KM = (0.007, 0.013)
-_USUAL: tuple[Sort, ...] = (
-    "business", "street_name", "house_number", "bus_stop", "phone", "language", "number_plate", "driving_side",
-)  # fmt: skip
-_LAYOUTS_OF_NOTHING: tuple[Layout, ...] = ("country_road", "country_road", "suburb", "industrial")
-_MAX_CLUES_WRITTEN, _MAX_CLUES_UNWRITTEN = 6, 4
-_TRIES = 4
 
 
 def design_scene(

@@ -15,6 +15,33 @@ from .lettering import Design, Panel, design_of, height_em, letters, width_em
 
 _SHIFT = 4
 
+_WHITE: Colour = (255, 255, 255)
+Colours = tuple[Colour, Colour, Colour]
+# Room around the letters: left, top, right, bottom, in ems of the main line.
+_MARGINS: dict[Panel, tuple[float, float, float, float]] = {
+    "header": (0.6, 0.85, 0.6, 0.25), "footer": (0.6, 0.25, 0.6, 0.85), "awning": (0.8, 0.55, 0.8, 0.75),
+    "split": (0.7, 1.6, 0.7, 0.5), "burst": (1.0, 0.8, 1.0, 0.8), "band": (0.7, 0.35, 0.7, 0.65),
+    "pill": (1.0, 0.25, 1.0, 0.2), "arrow": (0.5, 0.3, 1.5, 0.3), "tiles": (0.7, 0.4, 0.7, 0.35),
+    "studs": (0.7, 0.4, 0.7, 0.35), "double": (0.7, 0.4, 0.7, 0.35),
+}  # fmt: skip
+_PLATE_MARGINS: dict[Panel, tuple[float, float, float, float]] = {
+    "band": (0.75, 0.05, 0.3, 0.0),
+    "line": (0.3, 0.05, 0.3, 0.0),
+}
+_SHAPED: frozenset[Panel] = frozenset({"rounded", "pill", "enamel", "awning", "torn", "arrow"})
+# Per board: the widest a line may be before it is broken, the narrowest a panel may be (ems of its main line), and how
+# large further lines are beside the first.
+_MEASURES: dict[Board, tuple[float, float, float]] = {
+    "shop_front": (15, 6.5, 0.62), "street_plate": (15, 4.5, 0.8), "house_number": (7, 1.7, 1.0),
+    "bus_stop": (11, 4.5, 0.85), "notice": (12, 6, 1.0), "poster": (9, 5, 0.8), "billboard": (11, 7, 0.75),
+    "bus": (16, 8, 0.75), "number_plate": (12, 4.6, 1.0), "town_sign": (12, 5, 0.8), "direction_sign": (14, 6, 1.0),
+    "road_shield": (7, 2.2, 1.0), "banner": (18, 9, 0.75),
+}  # fmt: skip
+_LEADING = 1.12
+_NARROW = 0.6
+# Names may stand in two rows; telephone numbers, prices and road numbers should not.
+_BREAKABLE: frozenset[Board] = frozenset({"shop_front", "poster", "billboard", "bus", "town_sign", "bus_stop"})
+
 
 class Sheet:
     """Pixels of a board, drawn from the back to the front; coordinates in pixels."""
@@ -70,24 +97,6 @@ class Sheet:
         if x0 >= x1 or y0 >= y1:
             return
         blended(self.pixels[y0:y1, x0:x1], cover[y0 - y : y1 - y, x0 - x : x1 - x], (*ink, 255), alpha)
-
-
-_WHITE: Colour = (255, 255, 255)
-Colours = tuple[Colour, Colour, Colour]
-
-
-# Room around the letters: left, top, right, bottom, in ems of the main line.
-_MARGINS: dict[Panel, tuple[float, float, float, float]] = {
-    "header": (0.6, 0.85, 0.6, 0.25), "footer": (0.6, 0.25, 0.6, 0.85), "awning": (0.8, 0.55, 0.8, 0.75),
-    "split": (0.7, 1.6, 0.7, 0.5), "burst": (1.0, 0.8, 1.0, 0.8), "band": (0.7, 0.35, 0.7, 0.65),
-    "pill": (1.0, 0.25, 1.0, 0.2), "arrow": (0.5, 0.3, 1.5, 0.3), "tiles": (0.7, 0.4, 0.7, 0.35),
-    "studs": (0.7, 0.4, 0.7, 0.35), "double": (0.7, 0.4, 0.7, 0.35),
-}  # fmt: skip
-_PLATE_MARGINS: dict[Panel, tuple[float, float, float, float]] = {
-    "band": (0.75, 0.05, 0.3, 0.0),
-    "line": (0.3, 0.05, 0.3, 0.0),
-}
-_SHAPED: frozenset[Panel] = frozenset({"rounded", "pill", "enamel", "awning", "torn", "arrow"})
 
 
 def margins_em(design: Design) -> tuple[float, float, float, float]:
@@ -335,20 +344,6 @@ _PANELS: dict[Panel, Callable[[Sheet, Colours, float, random.Random], None]] = {
     "paper": _paper, "torn": _torn, "awning": _awning, "burst": _burst, "split": _split, "arrow": _arrow, "band": _band,
     "studs": _studs,
 }  # fmt: skip
-
-
-# Per board: the widest a line may be before it is broken, the narrowest a panel may be (ems of its main line), and how
-# large further lines are beside the first.
-_MEASURES: dict[Board, tuple[float, float, float]] = {
-    "shop_front": (15, 6.5, 0.62), "street_plate": (15, 4.5, 0.8), "house_number": (7, 1.7, 1.0),
-    "bus_stop": (11, 4.5, 0.85), "notice": (12, 6, 1.0), "poster": (9, 5, 0.8), "billboard": (11, 7, 0.75),
-    "bus": (16, 8, 0.75), "number_plate": (12, 4.6, 1.0), "town_sign": (12, 5, 0.8), "direction_sign": (14, 6, 1.0),
-    "road_shield": (7, 2.2, 1.0), "banner": (18, 9, 0.75),
-}  # fmt: skip
-_LEADING = 1.12
-_NARROW = 0.6
-# Names may stand in two rows; telephone numbers, prices and road numbers should not.
-_BREAKABLE: frozenset[Board] = frozenset({"shop_front", "poster", "billboard", "bus", "town_sign", "bus_stop"})
 
 
 @dataclass(frozen=True, slots=True)

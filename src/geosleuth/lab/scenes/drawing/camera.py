@@ -20,6 +20,9 @@ NEAR_M = 0.25
 _FINENESS = 16
 """Projected points lie on a grid of sixteenths of a pixel."""
 
+Rect = tuple[float, float, float, float]
+"""Left, bottom, right, top on a wall, in metres."""
+
 
 @lru_cache(maxsize=2048)
 def sine(degrees: float) -> float:
@@ -248,10 +251,6 @@ class Lens(Protocol):
 
     def direction(self, azimuth_deg: float, elevation_deg: float) -> Point2 | None:
         """Return the pixel of something endlessly far away, to the right of the street's direction and up."""
-
-
-Rect = tuple[float, float, float, float]
-"""Left, bottom, right, top on a wall, in metres."""
 
 
 @dataclass(frozen=True, slots=True)

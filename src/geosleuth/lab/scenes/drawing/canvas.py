@@ -24,6 +24,10 @@ _FAR_OUT = 4096
 _SMALLEST_QUAD_PX = 0.5
 _LEAST_STRIP_PX = 8
 
+BACKDROP_M2 = 1e7
+"""Added to the distance of what stands behind everything in the street: no house is before a car or a lamp."""
+_LOW_BITS = np.uint32(0x00FF00FF)
+
 
 def colour(text: str) -> Colour:
     """``"#rrggbb"`` as numbers."""
@@ -44,10 +48,6 @@ def lit(base: Colour, light: float) -> Colour:
     """Return a colour under more (over 1) or less light."""
     red, green, blue = base
     return min(255, int(red * light + 0.5)), min(255, int(green * light + 0.5)), min(255, int(blue * light + 0.5))
-
-
-BACKDROP_M2 = 1e7
-"""Added to the distance of what stands behind everything in the street: no house is before a car or a lamp."""
 
 
 @dataclass(slots=True)
@@ -311,9 +311,6 @@ def _cut_to(points: Sequence[Point2], left: float, top: float, right: float, bot
                 share = (bound - here[axis]) / (there[axis] - here[axis])
                 kept.append((here[0] + (there[0] - here[0]) * share, here[1] + (there[1] - here[1]) * share))
     return kept
-
-
-_LOW_BITS = np.uint32(0x00FF00FF)
 
 
 def warped(target: NDArray[np.uint8], picture: Image.Image, quad: Sequence[Point2], light: float) -> None:

@@ -24,6 +24,25 @@ _GOODS: tuple[Colour, ...] = (
     (204, 76, 52), (226, 158, 60), (120, 158, 70), (232, 208, 96), (150, 84, 120), (176, 120, 76),
 )  # fmt: skip
 
+Material = Literal["wood", "concrete", "metal"]
+_COLOURS: dict[Material, Colour] = {"wood": (104, 82, 62), "concrete": (172, 168, 160), "metal": (126, 134, 140)}
+_WIRE: Colour = (38, 40, 44)
+_HEIGHT_M = 8.2
+_RING: tuple[Point2, ...] = (
+    (1, 0), (0.924, 0.383), (0.707, 0.707), (0.383, 0.924), (0, 1), (-0.383, 0.924), (-0.707, 0.707), (-0.924, 0.383),
+    (-1, 0), (-0.924, -0.383), (-0.707, -0.707), (-0.383, -0.924), (0, -1), (0.383, -0.924), (0.707, -0.707),
+    (0.924, -0.383),
+)  # fmt: skip
+_TOPS: tuple[Colour, ...] = (
+    (64, 84, 116), (150, 62, 56), (208, 200, 184), (70, 94, 78), (48, 50, 56), (190, 146, 78), (108, 84, 116),
+    (118, 140, 160),
+)  # fmt: skip
+_LEGS: tuple[Colour, ...] = ((46, 54, 74), (58, 56, 54), (118, 106, 88), (38, 40, 44))
+_SKIN: tuple[Colour, ...] = ((108, 78, 58), (150, 112, 84), (196, 154, 124), (84, 60, 46))
+_HAIR: tuple[Colour, ...] = ((38, 32, 28), (74, 54, 38), (132, 104, 66), (120, 118, 114))
+_DARK_HAIR: tuple[Colour, ...] = ((38, 32, 28), (30, 26, 24), (52, 40, 32), (120, 118, 114))
+_FIGURES = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Fence:
@@ -156,12 +175,6 @@ def fences_of(
             if last - first > 0.6:
                 made.append(Fence(side * edge, first, last, kind, paint))
     return tuple(made)
-
-
-Material = Literal["wood", "concrete", "metal"]
-_COLOURS: dict[Material, Colour] = {"wood": (104, 82, 62), "concrete": (172, 168, 160), "metal": (126, 134, 140)}
-_WIRE: Colour = (38, 40, 44)
-_HEIGHT_M = 8.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,13 +316,6 @@ def draw_lamp(canvas: Canvas, at: Point2, reach_m: float, light: Light, *, heigh
         canvas.polygon3(pool, (255, 214, 140), 0.055)
 
 
-_RING: tuple[Point2, ...] = (
-    (1, 0), (0.924, 0.383), (0.707, 0.707), (0.383, 0.924), (0, 1), (-0.383, 0.924), (-0.707, 0.707), (-0.924, 0.383),
-    (-1, 0), (-0.924, -0.383), (-0.707, -0.707), (-0.383, -0.924), (0, -1), (0.383, -0.924), (0.707, -0.707),
-    (0.924, -0.383),
-)  # fmt: skip
-
-
 def draw_bollard(canvas: Canvas, at: Point2, light: Light, *, band: Colour | None = (232, 232, 226)) -> None:
     """Draw a short post at the kerb, with a bright band."""
     x, y = at
@@ -319,17 +325,6 @@ def draw_bollard(canvas: Canvas, at: Point2, light: Light, *, band: Colour | Non
     shaft(canvas, (x, y, 0.0), (x, y, 0.92), (0.14, 0.13), tone, light)
     if band is not None:
         shaft(canvas, (x, y, 0.72), (x, y, 0.82), (0.145, 0.145), light.hazed(light.shade(band), y), light)
-
-
-_TOPS: tuple[Colour, ...] = (
-    (64, 84, 116), (150, 62, 56), (208, 200, 184), (70, 94, 78), (48, 50, 56), (190, 146, 78), (108, 84, 116),
-    (118, 140, 160),
-)  # fmt: skip
-_LEGS: tuple[Colour, ...] = ((46, 54, 74), (58, 56, 54), (118, 106, 88), (38, 40, 44))
-_SKIN: tuple[Colour, ...] = ((108, 78, 58), (150, 112, 84), (196, 154, 124), (84, 60, 46))
-_HAIR: tuple[Colour, ...] = ((38, 32, 28), (74, 54, 38), (132, 104, 66), (120, 118, 114))
-_DARK_HAIR: tuple[Colour, ...] = ((38, 32, 28), (30, 26, 24), (52, 40, 32), (120, 118, 114))
-_FIGURES = 16
 
 
 def draw_person(canvas: Canvas, at: Point2, light: Light, chance: random.Random) -> tuple[int, int, int, int] | None:

@@ -15,6 +15,14 @@ from .sky import Light
 
 _EAVES_M = 0.35
 
+DEPTH_M = 9.0
+_FINE_M, _MIDDLE_M = 26.0, 60.0
+_SLIVER_PX, _NARROW_PX = 12.0, 42.0
+_PANES: tuple[Colour, ...] = ((58, 70, 82), (74, 86, 96), (44, 52, 60), (96, 112, 124))
+_FRAMES: tuple[Colour, ...] = ((238, 234, 224), (92, 66, 46), (60, 70, 78), (206, 196, 176), (40, 74, 58))
+_DOORS: tuple[Colour, ...] = ((94, 48, 32), (36, 66, 58), (44, 54, 86), (122, 30, 34), (70, 58, 48), (150, 120, 84))
+_LAMPLIGHT: Colour = (255, 214, 140)
+
 
 def draw_roof(canvas: Canvas, lot: Lot, look: Look, light: Light, distance_m: float, depth_m: float) -> None:
     """Draw the roof of a house; walls come afterwards and cover its lower edge."""
@@ -137,15 +145,6 @@ def _on_terrace(canvas: Canvas, lot: Lot, light: Light, distance_m: float, chanc
         ((x, y + 0.2, low + 1.4), (x, y + 1.1, low + 1.4), (x, y + 1.1, low + 1.6), (x, y + 0.2, low + 1.6)), tank
     )
     canvas.line3((x, y - 1.2, low), (x, y - 1.2, low + 2.2), (70, 70, 72), 0.06)
-
-
-DEPTH_M = 9.0
-_FINE_M, _MIDDLE_M = 26.0, 60.0
-_SLIVER_PX, _NARROW_PX = 12.0, 42.0
-_PANES: tuple[Colour, ...] = ((58, 70, 82), (74, 86, 96), (44, 52, 60), (96, 112, 124))
-_FRAMES: tuple[Colour, ...] = ((238, 234, 224), (92, 66, 46), (60, 70, 78), (206, 196, 176), (40, 74, 58))
-_DOORS: tuple[Colour, ...] = ((94, 48, 32), (36, 66, 58), (44, 54, 86), (122, 30, 34), (70, 58, 48), (150, 120, 84))
-_LAMPLIGHT: Colour = (255, 214, 140)
 
 
 @dataclass(frozen=True, slots=True)

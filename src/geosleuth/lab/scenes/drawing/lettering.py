@@ -24,6 +24,32 @@ Panel = Literal[
     "tiles", "chalk", "paper", "torn", "awning", "burst", "split", "arrow", "band", "studs",
 ]  # fmt: skip
 
+_SHOPS = (
+    ("#3f1d1d", "#fdf6e3", "#d8b26a"), ("#12372a", "#fbfada", "#c9a227"), ("#27374d", "#e6eef5", "#9fb8cf"),
+    ("#f5efe0", "#2b2118", "#8a5a2b"), ("#7a1f2b", "#fff4e6", "#e8c48a"), ("#1f4e5f", "#f4faf8", "#f2b134"),
+)  # fmt: skip
+_BRIGHT = (
+    ("#ffffff", "#b00020", "#b00020"), ("#ffd400", "#1a1a1a", "#c1121f"), ("#0b63b0", "#ffffff", "#ffd400"),
+    ("#d62828", "#ffffff", "#fcbf49"), ("#0a7d43", "#ffffff", "#ffe08a"), ("#f77f00", "#1b1108", "#ffffff"),
+)  # fmt: skip
+_DARK = (("#101820", "#f2aa4c", "#f2aa4c"), ("#14110f", "#f3e9d2", "#c9a227"), ("#0d1b2a", "#e0e1dd", "#778da9"))
+_NEON = (
+    ("#120b1c", "#ff4f9a", "#3b0f2b"), ("#0a1420", "#4fd8ff", "#0d3447"), ("#0f140a", "#a6ff5e", "#21400f"),
+    ("#180f08", "#ffb347", "#4a2a0a"),
+)  # fmt: skip
+_PAPER = (("#f7f4ea", "#26221c", "#8c2f1b"), ("#ffffff", "#1b2a41", "#1b2a41"), ("#fff3b0", "#33261d", "#9e2a2b"))
+_WOOD = (("#8a5a33", "#fff3dc", "#5b3a1e"), ("#a9793f", "#2b1a0c", "#6f4a22"), ("#5a3d2b", "#f2e2c4", "#3a2719"))
+# Faces are opened at these sizes alone: each opening unpacks the font again, which is slow for the large scripts.
+_SIZES_PX = (20, 32, 46, 66, 96, 140)
+_WIDTHS = {"condensed": 0.84, "wide": 1.14}
+_SLANT = 0.2
+_NEARLY = 0.94
+_PLAIN_LETTERINGS = ("plain", "condensed", "neon", "hand")
+_MEASURED_PX = 40
+_TALL_SCRIPT_EM = 1.5
+_LOCK = threading.Lock()
+"""FreeType's fonts must not be used from two threads at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Design:
@@ -42,22 +68,6 @@ class Design:
         """Whether it shines of itself: night leaves it as it is."""
         return self.panel == "lightbox" or self.lettering == "neon"
 
-
-_SHOPS = (
-    ("#3f1d1d", "#fdf6e3", "#d8b26a"), ("#12372a", "#fbfada", "#c9a227"), ("#27374d", "#e6eef5", "#9fb8cf"),
-    ("#f5efe0", "#2b2118", "#8a5a2b"), ("#7a1f2b", "#fff4e6", "#e8c48a"), ("#1f4e5f", "#f4faf8", "#f2b134"),
-)  # fmt: skip
-_BRIGHT = (
-    ("#ffffff", "#b00020", "#b00020"), ("#ffd400", "#1a1a1a", "#c1121f"), ("#0b63b0", "#ffffff", "#ffd400"),
-    ("#d62828", "#ffffff", "#fcbf49"), ("#0a7d43", "#ffffff", "#ffe08a"), ("#f77f00", "#1b1108", "#ffffff"),
-)  # fmt: skip
-_DARK = (("#101820", "#f2aa4c", "#f2aa4c"), ("#14110f", "#f3e9d2", "#c9a227"), ("#0d1b2a", "#e0e1dd", "#778da9"))
-_NEON = (
-    ("#120b1c", "#ff4f9a", "#3b0f2b"), ("#0a1420", "#4fd8ff", "#0d3447"), ("#0f140a", "#a6ff5e", "#21400f"),
-    ("#180f08", "#ffb347", "#4a2a0a"),
-)  # fmt: skip
-_PAPER = (("#f7f4ea", "#26221c", "#8c2f1b"), ("#ffffff", "#1b2a41", "#1b2a41"), ("#fff3b0", "#33261d", "#9e2a2b"))
-_WOOD = (("#8a5a33", "#fff3dc", "#5b3a1e"), ("#a9793f", "#2b1a0c", "#6f4a22"), ("#5a3d2b", "#f2e2c4", "#3a2719"))
 
 _ALL: tuple[Design, ...] = (
     Design("fascia", "shop_front", "line", "bold", _SHOPS),
@@ -180,18 +190,6 @@ def design_of(name: str, board: Board) -> Design:
     """Return a design by its name; the board's first one where the name means nothing for it."""
     design = DESIGN_OF.get(name)
     return design if design is not None and design.board == board else DESIGN_OF[DESIGNS[board][0]]
-
-
-# Faces are opened at these sizes alone: each opening unpacks the font again, which is slow for the large scripts.
-_SIZES_PX = (20, 32, 46, 66, 96, 140)
-_WIDTHS = {"condensed": 0.84, "wide": 1.14}
-_SLANT = 0.2
-_NEARLY = 0.94
-_PLAIN_LETTERINGS = ("plain", "condensed", "neon", "hand")
-_MEASURED_PX = 40
-_TALL_SCRIPT_EM = 1.5
-_LOCK = threading.Lock()
-"""FreeType's fonts must not be used from two threads at once."""
 
 
 def drawable(text: str) -> bool:

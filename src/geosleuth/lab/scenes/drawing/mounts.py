@@ -17,6 +17,9 @@ _NEXT_TO_M2 = 40.0
 _SHARPNESS = 1.28
 """Pixels of a board's own picture to one of the scene: samples are averaged, so it is drawn larger."""
 
+_LEAVES: tuple[Colour, ...] = ((70, 104, 54), (88, 118, 58), (58, 92, 62), (120, 112, 58))
+_CLOTHS: tuple[Colour, ...] = ((186, 178, 160), (92, 120, 150), (150, 84, 70), (206, 196, 170), (96, 110, 90))
+
 
 def hang(canvas: Canvas, painter: Painter, street: Street, scene: Scene, light: Light) -> None:
     """Queue every board behind what stands before it."""
@@ -112,10 +115,6 @@ def _bars(canvas: Canvas, board: Hung, ink: Colour, *, reach_m: float, up_m: flo
 def _rim(board: Hung) -> Colour:
     ground = board.plan.colours[0]
     return lit(ground, 0.55)
-
-
-_LEAVES: tuple[Colour, ...] = ((70, 104, 54), (88, 118, 58), (58, 92, 62), (120, 112, 58))
-_CLOTHS: tuple[Colour, ...] = ((186, 178, 160), (92, 120, 150), (150, 84, 70), (206, 196, 170), (96, 110, 90))
 
 
 def draw_cover(canvas: Canvas, cover: Cover, light: Light) -> None:

@@ -35,6 +35,16 @@ from .vehicles import car_size_m, draw_bus, draw_car
 Pixels = tuple[int, int, int, int]
 """Left, top, right, bottom."""
 
+_LONGEST = 9.0
+"""How much longer than its owner a shadow may be: beyond that only streaks would be left."""
+_TILE = 512
+YAWS = (0.0, 90.0, 180.0, 270.0)
+_TALL = 2.6
+# Four samples to a pixel, no two in one row or column; a little off, so that none falls between two texels exactly.
+_SAMPLES = ((-0.37, -0.12), (0.13, -0.37), (-0.12, 0.38), (0.38, 0.13))
+JPEG_QUALITY = 88
+_AHEAD_M, _AROUND_M = (-12.0, 88.0), (-80.0, 80.0)
+
 
 def marks_of(scene: Scene, lens: Lens, street: Street) -> tuple[Mark, ...]:
     """Return a mark for every clue that is in the picture, and one for each line of those that are written."""
@@ -132,10 +142,6 @@ def _sun(scene: Scene, lens: Lens) -> Pixels | None:
 
 def _area(box: Pixels) -> int:
     return (box[2] - box[0]) * (box[3] - box[1])
-
-
-_LONGEST = 9.0
-"""How much longer than its owner a shadow may be: beyond that only streaks would be left."""
 
 
 class Shadows:
@@ -246,9 +252,6 @@ def _framed(points: list[Point2], width: int, height: int) -> list[Point2]:
     return _cut_to(points, -4.0 * width, -4.0 * height, 5.0 * width, 5.0 * height)
 
 
-_TILE = 512
-
-
 def finish(pixels: NDArray[np.uint8], scene: Scene) -> None:
     """Blur and grain, in place. Blur comes in quarters of a pixel, so that its weights are the same everywhere."""
     quarters = round(scene.camera.blur_px * 4)
@@ -297,12 +300,6 @@ def _grain(level: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         0, level + 1, (2, 2 * _TILE, 2 * _TILE), dtype=np.uint8
     )
     return np.repeat(noise[0][..., None], 3, axis=2), np.repeat(noise[1][..., None], 3, axis=2)
-
-
-YAWS = (0.0, 90.0, 180.0, 270.0)
-_TALL = 2.6
-# Four samples to a pixel, no two in one row or column; a little off, so that none falls between two texels exactly.
-_SAMPLES = ((-0.37, -0.12), (0.13, -0.37), (-0.12, 0.38), (0.38, 0.13))
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,10 +407,6 @@ def _rises(side: int, height: int, down: float) -> NDArray[np.float32]:
         below = min(89.0, max(-89.0, ((y + 0.5 + down) / height - 0.5) * 180))
         rises.append(round(math.tan(math.radians(below)), 6) * side / 2)
     return np.array(rises, np.float32)
-
-
-JPEG_QUALITY = 88
-_AHEAD_M, _AROUND_M = (-12.0, 88.0), (-80.0, 80.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,27 @@ from .vehicles import lane_x
 
 Support = Literal["wall", "post", "stand", "car", "bus_side", "bus_rear", "rope", "roof", "blade"]
 
+Box = tuple[float, float, float, float]
+CAP_SHARE = 0.72
+"""How tall a capital letter is, in ems."""
+_SHOP_EM_PX, _PLAIN_EM_PX = 32.0, 25.0
+# Small letters: so tall that a crop of the original can be read, and so small that a first view can't. Both were tried
+# with `photo.text.read_text`, which still reads ems of 10 pixels.
+_SMALL_EM_PX, _LOST_EM_PX = 14.0, 6.8
+_FIRST_VIEW_PX = 2_000_000
+# How tall an em of each board is in metres, and how much larger it may become to be read.
+_EMS: dict[Board, tuple[float, float]] = {
+    "shop_front": (0.56, 1.6), "street_plate": (0.17, 2.2), "house_number": (0.17, 2.2), "bus_stop": (0.17, 2.2),
+    "notice": (0.09, 2.8), "poster": (0.17, 2.4), "billboard": (0.6, 2.2), "bus": (0.3, 1.6),
+    "number_plate": (0.11, 2.0), "town_sign": (0.26, 2.0), "direction_sign": (0.22, 2.0), "road_shield": (0.26, 2.0),
+    "banner": (0.42, 2.0),
+}  # fmt: skip
+_ORDER: tuple[Board, ...] = (
+    "shop_front", "bus", "banner", "billboard", "number_plate", "direction_sign", "town_sign", "poster", "bus_stop",
+    "road_shield", "street_plate", "notice", "house_number",
+)  # fmt: skip
+_BROKEN = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -269,27 +290,6 @@ def stands_for(around: Around, board: Board) -> Iterator[Place]:
                     yield Place(wall, 0.0, low, "stand" if low < 1 else "post", (8.0, 4.0), dear=0.3 * low)
 
 
-Box = tuple[float, float, float, float]
-CAP_SHARE = 0.72
-"""How tall a capital letter is, in ems."""
-_SHOP_EM_PX, _PLAIN_EM_PX = 32.0, 25.0
-# Small letters: so tall that a crop of the original can be read, and so small that a first view can't. Both were tried
-# with `photo.text.read_text`, which still reads ems of 10 pixels.
-_SMALL_EM_PX, _LOST_EM_PX = 14.0, 6.8
-_FIRST_VIEW_PX = 2_000_000
-# How tall an em of each board is in metres, and how much larger it may become to be read.
-_EMS: dict[Board, tuple[float, float]] = {
-    "shop_front": (0.56, 1.6), "street_plate": (0.17, 2.2), "house_number": (0.17, 2.2), "bus_stop": (0.17, 2.2),
-    "notice": (0.09, 2.8), "poster": (0.17, 2.4), "billboard": (0.6, 2.2), "bus": (0.3, 1.6),
-    "number_plate": (0.11, 2.0), "town_sign": (0.26, 2.0), "direction_sign": (0.22, 2.0), "road_shield": (0.26, 2.0),
-    "banner": (0.42, 2.0),
-}  # fmt: skip
-_ORDER: tuple[Board, ...] = (
-    "shop_front", "bus", "banner", "billboard", "number_plate", "direction_sign", "town_sign", "poster", "bus_stop",
-    "road_shield", "street_plate", "notice", "house_number",
-)  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True)
 class Hung:
     """A board in its place. ``em_m`` is how tall an em of its main line is."""
@@ -343,7 +343,6 @@ class _Target:
 
 
 _TERMS = (_Terms(0.3, 0.5), _Terms(0.45, 0.34, growth=1.2))
-_BROKEN = 0.5
 _ANY = _Terms(1.0, 0.0, crowded=True, growth=2.0)
 
 

@@ -21,6 +21,42 @@ Row = NDArray[np.float64]
 _OCTAGON = tuple((cosine(angle), sine(angle)) for angle in range(0, 360, 45))
 _CIRCLE = tuple((cosine(angle), sine(angle)) for angle in range(0, 360, 20))
 
+# Leaves in shade, plain and in the sun, by season; one of several is drawn.
+Tones = tuple[Colour, Colour, Colour]
+_GREEN: Tones = ((44, 78, 40), (76, 116, 54), (124, 156, 78))
+LEAVES: dict[str, tuple[Tones, ...]] = {
+    "spring": (((70, 110, 48), (116, 156, 66), (168, 196, 96)), ((60, 102, 50), (104, 148, 68), (158, 190, 102))),
+    "summer": (_GREEN, ((38, 72, 46), (66, 106, 60), (112, 146, 84)), ((58, 84, 36), (92, 122, 50), (142, 164, 76))),
+    "autumn": (
+        ((128, 62, 26), (184, 98, 38), (222, 150, 62)), ((146, 104, 30), (200, 152, 48), (232, 196, 88)),
+        ((110, 40, 30), (160, 62, 40), (202, 104, 62)), ((92, 88, 36), (142, 128, 52), (188, 168, 80)),
+    ),
+    "winter": (_GREEN,),
+    "wet": (((30, 74, 38), (56, 112, 52), (104, 154, 76)), ((36, 82, 40), (66, 122, 54), (116, 164, 80))),
+    "dry": (((92, 94, 50), (130, 128, 70), (170, 164, 100)), ((84, 88, 48), (118, 122, 66), (160, 158, 96))),
+}  # fmt: skip
+_BLOSSOM: tuple[Tones, ...] = (
+    ((196, 138, 152), (228, 178, 190), (250, 222, 228)), ((200, 196, 184), (230, 226, 216), (252, 250, 244)),
+)  # fmt: skip
+_NEEDLES: tuple[Tones, ...] = (
+    ((28, 52, 42), (44, 76, 56), (78, 110, 76)), ((32, 58, 40), (52, 84, 52), (90, 120, 74)),
+)  # fmt: skip
+_BARK: Tones = ((72, 56, 44), (98, 80, 64), (132, 112, 92))
+_PALE_BARK: Tones = ((168, 164, 156), (212, 208, 200), (238, 236, 230))
+_SNOW: Tones = ((196, 206, 222), (228, 234, 242), (250, 251, 253))
+HEIGHTS_M: dict[Plant, tuple[float, float]] = {
+    "broadleaf": (5.5, 10.0), "birch": (6.0, 11.0), "conifer": (6.0, 13.0), "palm": (5.0, 10.0), "cypress": (5.0, 9.5),
+    "acacia": (4.5, 7.5), "cactus": (2.0, 4.5), "bamboo": (4.0, 7.0), "shrub": (0.8, 1.8), "none": (0.0, 0.0),
+}  # fmt: skip
+"""How tall each plant grows in a street."""
+# The height of a crown's middle and its half width, as shares of the plant's height: what its shadow needs.
+CROWNS: dict[Plant, tuple[float, float]] = {
+    "broadleaf": (0.62, 0.33), "birch": (0.6, 0.2), "conifer": (0.4, 0.2), "palm": (0.78, 0.3), "cypress": (0.5, 0.1),
+    "acacia": (0.82, 0.45), "cactus": (0.5, 0.1), "bamboo": (0.55, 0.25), "shrub": (0.5, 0.6), "none": (0.0, 0.0),
+}  # fmt: skip
+_VARIANTS = 4
+_SIZES_PX = (320, 960)
+
 
 class Pen:
     """Draws shapes of one cut-out: its width and height are shares of its height, y counts up from its foot.
@@ -151,31 +187,6 @@ class Sprite:
         behind >>= np.uint16(8)
         part[:] = cv2.add(own, behind.astype(np.uint8))
         return box
-
-
-# Leaves in shade, plain and in the sun, by season; one of several is drawn.
-Tones = tuple[Colour, Colour, Colour]
-_GREEN: Tones = ((44, 78, 40), (76, 116, 54), (124, 156, 78))
-LEAVES: dict[str, tuple[Tones, ...]] = {
-    "spring": (((70, 110, 48), (116, 156, 66), (168, 196, 96)), ((60, 102, 50), (104, 148, 68), (158, 190, 102))),
-    "summer": (_GREEN, ((38, 72, 46), (66, 106, 60), (112, 146, 84)), ((58, 84, 36), (92, 122, 50), (142, 164, 76))),
-    "autumn": (
-        ((128, 62, 26), (184, 98, 38), (222, 150, 62)), ((146, 104, 30), (200, 152, 48), (232, 196, 88)),
-        ((110, 40, 30), (160, 62, 40), (202, 104, 62)), ((92, 88, 36), (142, 128, 52), (188, 168, 80)),
-    ),
-    "winter": (_GREEN,),
-    "wet": (((30, 74, 38), (56, 112, 52), (104, 154, 76)), ((36, 82, 40), (66, 122, 54), (116, 164, 80))),
-    "dry": (((92, 94, 50), (130, 128, 70), (170, 164, 100)), ((84, 88, 48), (118, 122, 66), (160, 158, 96))),
-}  # fmt: skip
-_BLOSSOM: tuple[Tones, ...] = (
-    ((196, 138, 152), (228, 178, 190), (250, 222, 228)), ((200, 196, 184), (230, 226, 216), (252, 250, 244)),
-)  # fmt: skip
-_NEEDLES: tuple[Tones, ...] = (
-    ((28, 52, 42), (44, 76, 56), (78, 110, 76)), ((32, 58, 40), (52, 84, 52), (90, 120, 74)),
-)  # fmt: skip
-_BARK: Tones = ((72, 56, 44), (98, 80, 64), (132, 112, 92))
-_PALE_BARK: Tones = ((168, 164, 156), (212, 208, 200), (238, 236, 230))
-_SNOW: Tones = ((196, 206, 222), (228, 234, 242), (250, 251, 253))
 
 
 def broadleaf(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
@@ -434,20 +445,6 @@ KINDS: dict[Plant, tuple[Callable[..., None], float]] = {
     "shrub": (shrub, 1.7),
 }  # fmt: skip
 """How each plant is drawn, and how wide its cut-out is beside its height."""
-
-
-HEIGHTS_M: dict[Plant, tuple[float, float]] = {
-    "broadleaf": (5.5, 10.0), "birch": (6.0, 11.0), "conifer": (6.0, 13.0), "palm": (5.0, 10.0), "cypress": (5.0, 9.5),
-    "acacia": (4.5, 7.5), "cactus": (2.0, 4.5), "bamboo": (4.0, 7.0), "shrub": (0.8, 1.8), "none": (0.0, 0.0),
-}  # fmt: skip
-"""How tall each plant grows in a street."""
-# The height of a crown's middle and its half width, as shares of the plant's height: what its shadow needs.
-CROWNS: dict[Plant, tuple[float, float]] = {
-    "broadleaf": (0.62, 0.33), "birch": (0.6, 0.2), "conifer": (0.4, 0.2), "palm": (0.78, 0.3), "cypress": (0.5, 0.1),
-    "acacia": (0.82, 0.45), "cactus": (0.5, 0.1), "bamboo": (0.55, 0.25), "shrub": (0.5, 0.6), "none": (0.0, 0.0),
-}  # fmt: skip
-_VARIANTS = 4
-_SIZES_PX = (320, 960)
 
 
 def draw_plant(

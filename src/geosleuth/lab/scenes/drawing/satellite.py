@@ -33,6 +33,9 @@ _HOUSING: dict[Layout, tuple[float, float, tuple[int, int], tuple[int, int], flo
     "industrial": (5.0, 8.0, (24, 52), (24, 44), 9.0, 18),
 }
 
+Pixels = NDArray[np.uint8]
+_OCTAGON = tuple((cosine(angle), sine(angle)) for angle in range(0, 360, 36))
+
 
 @dataclass(frozen=True, slots=True)
 class House:
@@ -225,10 +228,6 @@ def _trees(scene: Scene, taken: _Taken, chance: random.Random) -> tuple[tuple[fl
         if taken.free(around):
             found.append((round(x, 2), round(y, 2), round(radius, 2)))
     return tuple(found)
-
-
-Pixels = NDArray[np.uint8]
-_OCTAGON = tuple((cosine(angle), sine(angle)) for angle in range(0, 360, 36))
 
 
 def draw_satellite(

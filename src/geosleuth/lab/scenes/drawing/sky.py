@@ -40,6 +40,15 @@ _CLOUDED: dict[str, tuple[Colour, int, int, int, int]] = {
     "fog": ((208, 211, 213), 970, 900, 0, 1100),
 }
 
+NOISE_PX = 512
+Plane = NDArray[np.float32]
+_SHOWN_SUN = {"clear": 1.0, "cloudy": 0.75}
+# How much of the sky clouds cover (the least height of the noise that is cloud), and how dense they are.
+_CLOUDS = {
+    "clear": (168, 0.5), "cloudy": (124, 0.95), "overcast": (60, 0.55), "rain": (70, 0.6), "snow": (66, 0.35),
+    "fog": (255, 0.0),
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Light:
@@ -126,9 +135,6 @@ def _hour(elevation_deg: float) -> tuple[Colour, Colour, Colour, int, Colour]:
     )  # fmt: skip
 
 
-NOISE_PX = 512
-
-
 @cache
 def cloud_noise() -> NDArray[np.uint8]:
     """Return large billows with finer ones in them, 0 to 255."""
@@ -203,15 +209,6 @@ class SkyWindow:
         """Return the row of a height above the horizon."""
         up = math.radians(elevation_deg)
         return round(self.horizon_y - (up if self.round else math.tan(up)) * self.far_px, 4)
-
-
-Plane = NDArray[np.float32]
-_SHOWN_SUN = {"clear": 1.0, "cloudy": 0.75}
-# How much of the sky clouds cover (the least height of the noise that is cloud), and how dense they are.
-_CLOUDS = {
-    "clear": (168, 0.5), "cloudy": (124, 0.95), "overcast": (60, 0.55), "rain": (70, 0.6), "snow": (66, 0.35),
-    "fog": (255, 0.0),
-}  # fmt: skip
 
 
 def draw_sky(pixels: NDArray[np.uint8], window: SkyWindow, sky: Sky, light: Light, chance: random.Random) -> None:

@@ -24,6 +24,23 @@ _KERB: Colour = (196, 192, 184)
 _WET = {"rain": 0.72}
 _BANDS: tuple[float, ...] = (-300.0, -60.0, -14.0, 5.0, 14.0, 30.0, 65.0, 140.0, 420.0)
 
+_GROUNDS: dict[Ground, tuple[Colour, Colour]] = {
+    "grass": ((96, 124, 74), (134, 154, 94)),
+    "dry_grass": ((164, 148, 92), (198, 182, 122)),
+    "sand": ((206, 182, 136), (228, 208, 166)),
+    "red_earth": ((156, 92, 62), (186, 120, 82)),
+    "snow": ((214, 222, 232), (246, 248, 251)),
+    "paved": ((138, 136, 132), (162, 160, 154)),
+}
+_SEASONED: dict[str, tuple[Colour, float]] = {
+    "autumn": ((150, 124, 62), 0.22),
+    "winter": ((132, 120, 88), 0.38),
+    "dry": ((190, 166, 104), 0.45),
+    "spring": ((120, 172, 70), 0.2),
+}
+_STEPS = 24
+_LEVELS = 64
+
 
 def draw_street(
     canvas: Canvas, look: Look, sky: Sky, light: Light, lots: tuple[Lot, ...], chance: random.Random
@@ -134,24 +151,6 @@ def _paths(canvas: Canvas, lots: tuple[Lot, ...], light: Light, fill: Colour) ->
             x, y, _ = door
             canvas.polygon3(((kerb, y - 0.7, 0.05), (x, y - 0.7, 0.05), (x, y + 0.7, 0.05), (kerb, y + 0.7, 0.05)),
                             light.shade(fill))  # fmt: skip
-
-
-_GROUNDS: dict[Ground, tuple[Colour, Colour]] = {
-    "grass": ((96, 124, 74), (134, 154, 94)),
-    "dry_grass": ((164, 148, 92), (198, 182, 122)),
-    "sand": ((206, 182, 136), (228, 208, 166)),
-    "red_earth": ((156, 92, 62), (186, 120, 82)),
-    "snow": ((214, 222, 232), (246, 248, 251)),
-    "paved": ((138, 136, 132), (162, 160, 154)),
-}
-_SEASONED: dict[str, tuple[Colour, float]] = {
-    "autumn": ((150, 124, 62), 0.22),
-    "winter": ((132, 120, 88), 0.38),
-    "dry": ((190, 166, 104), 0.45),
-    "spring": ((120, 172, 70), 0.2),
-}
-_STEPS = 24
-_LEVELS = 64
 
 
 def ground_colours(ground: Ground, season: str) -> tuple[Colour, Colour]:

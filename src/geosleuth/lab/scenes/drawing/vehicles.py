@@ -22,6 +22,22 @@ _CIRCLE = tuple((cosine(angle), sine(angle)) for angle in range(0, 360, 20))
 TYRE: Colour = (34, 34, 36)
 GLASS: Colour = (58, 74, 88)
 
+Kind = Literal["hatchback", "saloon", "estate", "suv", "van", "pickup"]
+Side = Literal["left", "right"]
+PLATE_M = (0.52, 0.115)
+"""How wide and tall a number plate is, where its picture doesn't say otherwise."""
+CAR_COLOURS: tuple[Colour, ...] = (
+    (232, 233, 234), (196, 200, 204), (148, 152, 156), (62, 66, 72), (34, 36, 40), (146, 36, 36), (34, 62, 116),
+    (86, 118, 152), (58, 84, 70), (194, 160, 92), (176, 92, 40), (220, 214, 196),
+)  # fmt: skip
+_RED: Colour = (168, 28, 28)
+BUS_M = (11.0, 2.5, 3.1)
+"""Length, width and height of a bus."""
+BUS_BOARD_M = (8.6, 0.8)
+"""How wide and tall the writing on its side is."""
+BUS_DISPLAY_M = (1.7, 0.3)
+"""How wide and tall the display above its windscreen and rear window is."""
+
 
 class Body:
     """A vehicle at a point of the street.
@@ -137,17 +153,6 @@ def _between(one: Point3, other: Point3, share: float) -> Point3:
 def glass_in(light: Light) -> Colour:
     """Return the colour of window panes: they show the sky by day and little at night."""
     return mixed(GLASS, light.zenith, 0.25)
-
-
-Kind = Literal["hatchback", "saloon", "estate", "suv", "van", "pickup"]
-Side = Literal["left", "right"]
-PLATE_M = (0.52, 0.115)
-"""How wide and tall a number plate is, where its picture doesn't say otherwise."""
-CAR_COLOURS: tuple[Colour, ...] = (
-    (232, 233, 234), (196, 200, 204), (148, 152, 156), (62, 66, 72), (34, 36, 40), (146, 36, 36), (34, 62, 116),
-    (86, 118, 152), (58, 84, 70), (194, 160, 92), (176, 92, 40), (220, 214, 196),
-)  # fmt: skip
-_RED: Colour = (168, 28, 28)
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,14 +430,6 @@ def _plate(
     else:
         body.canvas.paste3(plate, street, max(0.45, min(1.0, body.light.brightness)))
     return street
-
-
-BUS_M = (11.0, 2.5, 3.1)
-"""Length, width and height of a bus."""
-BUS_BOARD_M = (8.6, 0.8)
-"""How wide and tall the writing on its side is."""
-BUS_DISPLAY_M = (1.7, 0.3)
-"""How wide and tall the display above its windscreen and rear window is."""
 
 
 def draw_bus(

@@ -43,6 +43,21 @@ from geosleuth.tools import Observation, TextReader, ToolCall, Toolset, WebSearc
 from geosleuth.tools.calls import OFFLINE, Need, supplied
 from geosleuth.tools.toolset import all_tools
 
+AnswerBy = Literal["tool", "reply"]
+"""How a policy gives its answer: by the tool `answer`, or by a reply without a call."""
+_ANSWER_BY_TOOL = (
+    "To answer, call the tool answer and give it the whole of your final reply as its text. That ends the task; no "
+    "other call comes after it."
+)
+WORDS = (
+    "method", "reward", "tools", "turns", "calls", "answer_by", "box_scale", "wire", "prompts", "force_answer", "world",
+    "pages",
+)  # fmt: skip
+OVER = "The task is over; this call was not carried out."
+BROKE = "The tool broke, and the task ends here."
+Reading = Literal["pixels", "clue boxes"]
+"""What the tool read_text reads with: the text reading that comes with the package, or the scene's own clue boxes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Posed:
@@ -122,15 +137,6 @@ def truth_of_row(row: Mapping[str, Any]) -> Truth:
 def _number(value: Any) -> float | None:
     is_one = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     return float(value) if is_one else None
-
-
-AnswerBy = Literal["tool", "reply"]
-"""How a policy gives its answer: by the tool `answer`, or by a reply without a call."""
-
-_ANSWER_BY_TOOL = (
-    "To answer, call the tool answer and give it the whole of your final reply as its text. That ends the task; no "
-    "other call comes after it."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,12 +250,6 @@ def _without_services(atlas: Atlas) -> Atlas:
     return atlas.offline if isinstance(atlas, BackedAtlas) else atlas
 
 
-WORDS = (
-    "method", "reward", "tools", "turns", "calls", "answer_by", "box_scale", "wire", "prompts", "force_answer", "world",
-    "pages",
-)  # fmt: skip
-
-
 def setting_of(words: Mapping[str, Any]) -> Setting:
     """Return a setting from plain data, as files and commands hold it; whatever is left out is as in `offline_setting`.
 
@@ -283,10 +283,6 @@ def worded(setting: Setting) -> Method:
     if setting.answer_by == "reply":
         return method
     return replace(method, system=lambda task, tools: f"{method.system(task, tools)}\n\n{_ANSWER_BY_TOOL}")
-
-
-OVER = "The task is over; this call was not carried out."
-BROKE = "The tool broke, and the task ends here."
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,10 +463,6 @@ class _Outside:
 
     async def aclose(self) -> None:
         """Do nothing: nothing is open."""
-
-
-Reading = Literal["pixels", "clue boxes"]
-"""What the tool read_text reads with: the text reading that comes with the package, or the scene's own clue boxes."""
 
 
 def pose_scene(scene: Scene, *, reading: Reading = "pixels", kept: Path | None = None) -> Posed:

@@ -33,6 +33,9 @@ _OF_INDIA: Final = {
     "GURMUKHI": "pa",
 }  # fmt: skip
 
+LANDS: tuple[Land, ...] = (*WEST, *EAST)
+"""Every second town is for calibration, the others are held out; so are the words."""
+
 
 def _spoken(land: Land) -> str | None:
     if land.code == "IN":
@@ -72,6 +75,3 @@ __all__ = [
     "land_of",
     "language_of",
 ]
-
-LANDS: tuple[Land, ...] = (*WEST, *EAST)
-"""Every second town is for calibration, the others are held out; so are the words."""

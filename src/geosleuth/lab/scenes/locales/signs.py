@@ -545,6 +545,37 @@ SMALL_LANDS = (
     ),
 )  # fmt: skip
 
+COACHES = {
+    "DE": "Reisen", "AT": "Reisen", "CH": "Carreisen", "FR": "Voyages", "BE": "Autocars", "NL": "Touringcars",
+    "IT": "Viaggi", "ES": "Autocares", "PT": "Viagens", "BR": "Turismo", "AR": "Viajes", "MX": "Viajes",
+    "PL": "Autokary", "CZ": "Autobusy", "SK": "Autobusy", "HU": "Busz", "HR": "Putovanja", "SI": "Potovanja",
+    "SE": "Buss", "NO": "Buss", "DK": "Turist", "FI": "Bussit", "TR": "Turizm", "GB": "Coaches", "IE": "Coaches",
+    "RO": "Transport", "EE": "Reisid", "LV": "Autobusi", "LT": "Kelionės",
+}  # fmt: skip
+"""What firms that run buses call themselves behind the name of their town."""
+_NAMED_AFTER_TOWNS = (
+    "IT; Ristorante Venezia | IT; Pizzeria Napoli | IT; Gelateria Firenze | IT; Caffè Roma | FR; Café Paris"
+    " | FR; Brasserie Lyon | FR; Salon Versailles | GB; London Pub | GB; Hotel Bristol | GB; Oxford Barber"
+    " | US; Boston Bagel | US; Manhattan Grill | US; Chicago Diner | TR; Istanbul Kebap | TR; Ankara Market"
+    " | CN; Restaurant Shanghai | CN; Peking Garden | JP; Tokyo Sushi | JP; Osaka Ramen | GR; Taverna Athen"
+    " | GR; Kreta Grill | ES; Bar Sevilla | ES; Bodega Granada | AT; Café Wien | DE; Berlin Döner"
+    " | PT; Café Lisboa | IN; Bombay Palace | IN; Delhi Tandoori | TH; Bangkok Massage | VN; Saigon Bistro"
+    " | LB; Beirut Grill | CU; Havana Bar | EG; Cairo Lounge | MX; Cancun Cantina | KR; Seoul Kitchen"
+)
+SURNAMES = {
+    "DE": ("Hamburger", "Bamberger", "Neustadt", "Mannheimer"), "AT": ("Steyrer", "Wiener", "Brucker", "Leobner"),
+    "FR": ("Lyon", "Bordeaux", "Nevers", "Toulouse"), "IT": ("Pisano", "Rossano", "Messina", "Genovese"),
+    "ES": ("Cuenca", "Toledo", "Aranda", "Soria"), "PT": ("Oliveira", "Guimarães", "Viana", "Leiria"),
+    "BR": ("Santos", "Campos", "Natal", "Niterói"), "AR": ("Córdoba", "Tucumán", "Luján", "Paraná"),
+    "MX": ("Durango", "León", "Tampico", "Morelos"), "CO": ("Pereira", "Armenia", "Ibagué", "Córdoba"),
+    "GB": ("Hamilton", "Lincoln", "Preston", "Durham"), "NL": ("Van Delden", "Van Dam", "Van Breda", "Van Tilburg"),
+    "PL": ("Tarnowski", "Krakowski", "Zamojski", "Toruński"), "SE": ("Lund", "Borås", "Sandviken", "Boden"),
+    "DK": ("Holstebro", "Vejle", "Skive", "Ribe"), "NO": ("Molde", "Hamar", "Moss", "Halden"),
+    "HU": ("Budai", "Szegedi", "Egri", "Váci"), "CZ": ("Kolín", "Tábor", "Písek", "Most"),
+    "FI": ("Lahti", "Salo", "Kotka", "Rauma"),
+}  # fmt: skip
+"""Names of people that are names of towns, too, or come from one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cue:
@@ -599,36 +630,5 @@ CUES = (
 )  # fmt: skip
 """Tour buses are made up on the spot, from a town of another country and a number there."""
 
-COACHES = {
-    "DE": "Reisen", "AT": "Reisen", "CH": "Carreisen", "FR": "Voyages", "BE": "Autocars", "NL": "Touringcars",
-    "IT": "Viaggi", "ES": "Autocares", "PT": "Viagens", "BR": "Turismo", "AR": "Viajes", "MX": "Viajes",
-    "PL": "Autokary", "CZ": "Autobusy", "SK": "Autobusy", "HU": "Busz", "HR": "Putovanja", "SI": "Potovanja",
-    "SE": "Buss", "NO": "Buss", "DK": "Turist", "FI": "Bussit", "TR": "Turizm", "GB": "Coaches", "IE": "Coaches",
-    "RO": "Transport", "EE": "Reisid", "LV": "Autobusi", "LT": "Kelionės",
-}  # fmt: skip
-"""What firms that run buses call themselves behind the name of their town."""
 
-_NAMED_AFTER_TOWNS = (
-    "IT; Ristorante Venezia | IT; Pizzeria Napoli | IT; Gelateria Firenze | IT; Caffè Roma | FR; Café Paris"
-    " | FR; Brasserie Lyon | FR; Salon Versailles | GB; London Pub | GB; Hotel Bristol | GB; Oxford Barber"
-    " | US; Boston Bagel | US; Manhattan Grill | US; Chicago Diner | TR; Istanbul Kebap | TR; Ankara Market"
-    " | CN; Restaurant Shanghai | CN; Peking Garden | JP; Tokyo Sushi | JP; Osaka Ramen | GR; Taverna Athen"
-    " | GR; Kreta Grill | ES; Bar Sevilla | ES; Bodega Granada | AT; Café Wien | DE; Berlin Döner"
-    " | PT; Café Lisboa | IN; Bombay Palace | IN; Delhi Tandoori | TH; Bangkok Massage | VN; Saigon Bistro"
-    " | LB; Beirut Grill | CU; Havana Bar | EG; Cairo Lounge | MX; Cancun Cantina | KR; Seoul Kitchen"
-)
 NAMED_AFTER_TOWNS = _cues("shop called after a town", _NAMED_AFTER_TOWNS)
-
-SURNAMES = {
-    "DE": ("Hamburger", "Bamberger", "Neustadt", "Mannheimer"), "AT": ("Steyrer", "Wiener", "Brucker", "Leobner"),
-    "FR": ("Lyon", "Bordeaux", "Nevers", "Toulouse"), "IT": ("Pisano", "Rossano", "Messina", "Genovese"),
-    "ES": ("Cuenca", "Toledo", "Aranda", "Soria"), "PT": ("Oliveira", "Guimarães", "Viana", "Leiria"),
-    "BR": ("Santos", "Campos", "Natal", "Niterói"), "AR": ("Córdoba", "Tucumán", "Luján", "Paraná"),
-    "MX": ("Durango", "León", "Tampico", "Morelos"), "CO": ("Pereira", "Armenia", "Ibagué", "Córdoba"),
-    "GB": ("Hamilton", "Lincoln", "Preston", "Durham"), "NL": ("Van Delden", "Van Dam", "Van Breda", "Van Tilburg"),
-    "PL": ("Tarnowski", "Krakowski", "Zamojski", "Toruński"), "SE": ("Lund", "Borås", "Sandviken", "Boden"),
-    "DK": ("Holstebro", "Vejle", "Skive", "Ribe"), "NO": ("Molde", "Hamar", "Moss", "Halden"),
-    "HU": ("Budai", "Szegedi", "Egri", "Váci"), "CZ": ("Kolín", "Tábor", "Písek", "Most"),
-    "FI": ("Lahti", "Salo", "Kotka", "Rauma"),
-}  # fmt: skip
-"""Names of people that are names of towns, too, or come from one."""

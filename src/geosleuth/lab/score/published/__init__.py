@@ -91,6 +91,8 @@ DATASETS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 _ACCURACY = re.compile(r"acc@(\d+(?:\.\d+)?)km")
 
+PAPER_KEYS = ("smilegeo", "geoagent", "spotagent", "geovista", "twm")
+
 
 def canonical_dataset(name: str) -> str | None:
     """Return our name for a data set, or None if no paper here has it; case, spaces and punctuation are ignored."""
@@ -191,9 +193,6 @@ class Paper:
     def rows(self) -> tuple[PublishedRow, ...]:
         """Return the rows of all its tables."""
         return tuple(row for table in self.tables for row in table.rows)
-
-
-PAPER_KEYS = ("smilegeo", "geoagent", "spotagent", "geovista", "twm")
 
 
 def papers() -> tuple[Paper, ...]:

@@ -54,6 +54,8 @@ _LEAST_INNER_CHARS = 4
 _LEAST_STEM_CHARS = 3
 _CODE_CHARS = 3
 
+_NOTHING = AnswerNames()
+
 
 class Unnamer:
     """Removes one reply's conclusions from texts.
@@ -174,9 +176,6 @@ def _parts(name: str | None, *, last: bool = False) -> Iterator[str]:
         wordy = " ".join(word for word in part.split() if not any(map(str.isdigit, word)))
         forms = (part.strip(), wordy, _SUFFIX.sub("", wordy))
         yield from dict.fromkeys(form for form in forms if sum(map(str.isalpha, form)) > 1)
-
-
-_NOTHING = AnswerNames()
 
 
 @dataclass(frozen=True, slots=True)

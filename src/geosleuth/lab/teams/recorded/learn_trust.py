@@ -33,6 +33,12 @@ _AS_IF_CALIBRATED = 4.0
 _LEAST_SLOPE = 0.05
 _RIGHT_KM = 25.0
 
+REPORTED_KM = (0.5, 2.0, 10.0, 25.0, 200.0, 750.0)
+SINGLE, VOTE, LEARNED, ORACLE = "best single", "plain vote", "learned", "oracle"
+SMILEGEO, SMILEGEO_ALL = "smileGeo", "smileGeo, all"
+"""Two elected, as in the paper, and everybody elected, in the order of the election."""
+_ELECTED_BY_KM = 25.0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
@@ -183,13 +189,6 @@ def _platt(scores: FloatArray, hits: FloatArray) -> tuple[float, float]:
     rows = np.stack([np.ones(len(scores)), scores], axis=1)
     level, slope = logistic(rows, hits, _AS_IF_CALIBRATED, centre=as_it_is, least=least)
     return float(level), float(slope)
-
-
-REPORTED_KM = (0.5, 2.0, 10.0, 25.0, 200.0, 750.0)
-SINGLE, VOTE, LEARNED, ORACLE = "best single", "plain vote", "learned", "oracle"
-SMILEGEO, SMILEGEO_ALL = "smileGeo", "smileGeo, all"
-"""Two elected, as in the paper, and everybody elected, in the order of the election."""
-_ELECTED_BY_KM = 25.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,6 +43,20 @@ _EVIDENCE = re.compile(
 _QUOTED = re.compile(r"[“\"「『‘]([^“”\"「」『』\n]{2,60})[”\"」』’]")
 _OBJECT = re.compile(r"\{[^{}]*\}")
 
+MOST_NAMED = 6
+"""Towns of one reply, at most."""
+_LARGE_TOWN, _TOWN = 500_000, 100_000
+_CAPITALISED = re.compile(
+    r"[^\W\d_a-z][\w'’-]*(?:[ -](?:(?:de|la|le|am|an|der|of|sur|do|da|di)[ -])?[^\W\d_a-z][\w'’-]*){0,3}"
+)
+_CHINESE = re.compile(r"[\u4e00-\u9fff]{2,}")
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+MOST_AGENTS = 16
+SAME_PLACE_KM = 0.1
+"""Images taken closer together than this show the same place and are never split."""
+_LEAST_KM_A_DEGREE = 110.0
+
 
 def spoken(text: str) -> str:
     """Return the text of a reply without the JSON object that holds the answer."""
@@ -69,15 +83,6 @@ def word_signs(text: str, answer: Answer) -> FloatArray:
 
 def _decimals(degrees: float) -> int:
     return len(f"{degrees:.{_MOST_DECIMALS}f}".rstrip("0").partition(".")[2])
-
-
-MOST_NAMED = 6
-"""Towns of one reply, at most."""
-_LARGE_TOWN, _TOWN = 500_000, 100_000
-_CAPITALISED = re.compile(
-    r"[^\W\d_a-z][\w'’-]*(?:[ -](?:(?:de|la|le|am|an|der|of|sur|do|da|di)[ -])?[^\W\d_a-z][\w'’-]*){0,3}"
-)
-_CHINESE = re.compile(r"[\u4e00-\u9fff]{2,}")
 
 
 @cache
@@ -109,12 +114,6 @@ def towns_named(text: str) -> list[tuple[float, float]]:
                 if len(run) - at >= size and (town := towns.get(fold(run[at : at + size]))) is not None:
                     found.setdefault(town[:2])
     return list(found)[:MOST_NAMED]
-
-
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
-
-MOST_AGENTS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +265,6 @@ def _apart_km(lat: FloatArray, lon: FloatArray) -> FloatArray:
     agents = np.arange(lat.shape[1])
     apart[:, agents, agents] = np.inf
     return apart
-
-
-SAME_PLACE_KM = 0.1
-"""Images taken closer together than this show the same place and are never split."""
-_LEAST_KM_A_DEGREE = 110.0
 
 
 def groups_of(

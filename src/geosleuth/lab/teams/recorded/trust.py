@@ -32,6 +32,18 @@ from .places import Places
 _ENOUGH = 1e-4  # of the loss, per row: far below what a probability shows
 _MOST_CURVED_ROWS = 2500
 
+WITHIN_KM = (0.5, 1.0, 2.0, 10.0, 25.0, 50.0, 200.0, 750.0)
+"""The distances with probabilities."""
+SAME_SPOT_KM = 2.0
+"""Answers within this distance of each other are the same spot; the most precise agent's is used."""
+STATED_KM = 25.0
+"""The radius of an answer's probability: one for all, so that answers can be ranked by it."""
+EVEN_ODDS = 0.5
+PLACES = "places"
+"""Who is followed where the elected place is no agent's."""
+FORMAT = "geosleuth-trust/2"
+_ARRAYS = ("weights", "exactness", "level", "slope")
+
 
 def fit(rows: FloatArray, right: FloatArray, ridge: FloatArray, start: FloatArray | None = None) -> FloatArray:
     """Return the weights of a ridge-penalised logistic regression.
@@ -48,17 +60,6 @@ def fit(rows: FloatArray, right: FloatArray, ridge: FloatArray, start: FloatArra
         start[0] = np.log(share / (1 - share))
     enough = _ENOUGH * max(1.0, len(right) / 1000)
     return logistic(rows, right, ridge, start=start, curved_rows=_MOST_CURVED_ROWS, enough=enough)
-
-
-WITHIN_KM = (0.5, 1.0, 2.0, 10.0, 25.0, 50.0, 200.0, 750.0)
-"""The distances with probabilities."""
-SAME_SPOT_KM = 2.0
-"""Answers within this distance of each other are the same spot; the most precise agent's is used."""
-STATED_KM = 25.0
-"""The radius of an answer's probability: one for all, so that answers can be ranked by it."""
-EVEN_ODDS = 0.5
-PLACES = "places"
-"""Who is followed where the elected place is no agent's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,10 +230,6 @@ def _of(scores: FloatArray, chosen: IntArray) -> FloatArray:
 
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-FORMAT = "geosleuth-trust/2"
-_ARRAYS = ("weights", "exactness", "level", "slope")
 
 
 def trust_to_json(trust: Trust) -> dict[str, Any]:

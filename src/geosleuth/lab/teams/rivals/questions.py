@@ -18,6 +18,15 @@ from geosleuth.teams.swarm.swarm import NOTE, Discussion, quoted, quoted_answer,
 # Far enough apart that no two members share a seed: each adds its index to its samples' seeds.
 _SEEDS_APART = 10_007
 
+_QUESTION = "Where was this photo taken?"
+_AS_TOLD = """\
+Reply with one JSON object: the location, how sure you are in percent, and how the evidence leads there.
+{"location": {"country": "...", "region": "...", "city": "..."}, "confidence": "0%", "explanation": "..."}"""
+_CHOICE = re.compile(r"\bchoice\b[\s*:=]*(\d+)", re.IGNORECASE)
+_VERDICT = re.compile(r"\bverdict\b[\s*:=]*(right|wrong)", re.IGNORECASE)
+_RATINGS = re.compile(r"\bratings?\b[\s*:=]*\[*((?:\d[\s,;/]*)+)", re.IGNORECASE)
+_RANKING = re.compile(r"\branking\b[\s*:=]*\[*((?:\d+[\s,;>]*)+)", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -98,17 +107,6 @@ class Talk:
             request = replace(self._request, seed=seed)
             self._discussions[sample] = Discussion(self._members, request, self._settings, self._placer)
         return self._discussions[sample]
-
-
-_QUESTION = "Where was this photo taken?"
-_AS_TOLD = """\
-Reply with one JSON object: the location, how sure you are in percent, and how the evidence leads there.
-{"location": {"country": "...", "region": "...", "city": "..."}, "confidence": "0%", "explanation": "..."}"""
-
-_CHOICE = re.compile(r"\bchoice\b[\s*:=]*(\d+)", re.IGNORECASE)
-_VERDICT = re.compile(r"\bverdict\b[\s*:=]*(right|wrong)", re.IGNORECASE)
-_RATINGS = re.compile(r"\bratings?\b[\s*:=]*\[*((?:\d[\s,;/]*)+)", re.IGNORECASE)
-_RANKING = re.compile(r"\branking\b[\s*:=]*\[*((?:\d+[\s,;>]*)+)", re.IGNORECASE)
 
 
 def _asking(*parts: str) -> str:

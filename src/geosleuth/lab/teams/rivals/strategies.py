@@ -51,6 +51,14 @@ HINT_ROUNDS = 10
 TRIALS = 3
 LESSONS_KEPT = 3
 
+FUSED = 3
+DEBATE_ROUNDS = 2
+Comparisons = Literal["all", "bubble"]
+LAYERS = 3
+KEPT = 2
+_RANKED_FROM = 4
+"""Smaller teams are not ranked: nobody would be left to drop."""
+
 
 async def single_best(
     members: Sequence[Member],
@@ -171,12 +179,6 @@ def _from(members: Sequence[Member], lead: int) -> list[int]:
     return [lead, *(place for place in range(len(members)) if place != lead)] if members else []
 
 
-FUSED = 3
-DEBATE_ROUNDS = 2
-
-Comparisons = Literal["all", "bubble"]
-
-
 async def majority(
     members: Sequence[Member],
     request: Request,
@@ -294,12 +296,6 @@ async def _elected(talk: Talk, replies: Sequence[Reply], placer: Placer, within_
         return nothing(talk)
     said = f"{won.support} of {won.cast} agree"
     return Outcome(replies[won.winner].answer, said, talk.turns, talk.names[won.winner], talk.seconds)
-
-
-LAYERS = 3
-KEPT = 2
-_RANKED_FROM = 4
-"""Smaller teams are not ranked: nobody would be left to drop."""
 
 
 async def dylan(

@@ -33,6 +33,16 @@ SWARM, STRANGERS = "swarm", "strangers"
 
 WAYS: tuple[str, ...] = (SWARM, STRANGERS, *RIVALS)
 
+PERSONAS_AGAINST_BACKBONES = "personas-against-backbones"
+_SETTINGS = ("answerers", "reviewers", "rounds", "agents")
+_RANGE = re.compile(r"(\d{1,3})\.\.(\d{1,3})")
+_MOST_VALUES = 64
+USUAL: tuple[str, ...] = ("answerers=1..8", "reviewers=1..8", "rounds=0,1,3,5,10,15,20")
+GRID = "grid"
+"""The setting of a sweep over answerers and reviewers together."""
+_APPLICATION: Final = 0x67737279
+_BUSY_SECONDS = 30.0
+
 
 @dataclass(frozen=True, slots=True)
 class PartOfSociety:
@@ -129,17 +139,6 @@ def read_ways(words: str) -> tuple[str, ...]:
     if not names:
         raise BadInput(f"no method of teamwork named; choose from {', '.join(WAYS)}")
     return tuple(dict.fromkeys(names))
-
-
-PERSONAS_AGAINST_BACKBONES = "personas-against-backbones"
-_SETTINGS = ("answerers", "reviewers", "rounds", "agents")
-_RANGE = re.compile(r"(\d{1,3})\.\.(\d{1,3})")
-_MOST_VALUES = 64
-USUAL: tuple[str, ...] = ("answerers=1..8", "reviewers=1..8", "rounds=0,1,3,5,10,15,20")
-
-
-GRID = "grid"
-"""The setting of a sweep over answerers and reviewers together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,10 +275,6 @@ def _two_kinds(settings: SwarmSettings, backbones: Sequence[str]) -> Iterator[Po
     for line, chosen in kinds.items():
         for count in range(1, len(chosen) + 1):
             yield Point(PERSONAS_AGAINST_BACKBONES, count, line, settings, chosen[:count])
-
-
-_APPLICATION: Final = 0x67737279
-_BUSY_SECONDS = 30.0
 
 
 class ReplyStore:

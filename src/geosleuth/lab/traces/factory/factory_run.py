@@ -50,6 +50,10 @@ from geosleuth.tools.toolset import all_tools
 from .maker import FactoryMaking, Recipe
 from .trial import FIRST, META, PHOTO, beside, id_of
 
+_NO_LIMITS = RunLimits()
+_BESIDE = ("kept", "reasons", "detail", "truth", "scene", "split")
+_NUMBERS = re.compile(r"(\d+)")
+
 
 @dataclass(slots=True)
 class _ProcessState:
@@ -127,9 +131,6 @@ def _work(job: Job, place: Path) -> Attempted | str:
         return str(error)
 
 
-_NO_LIMITS = RunLimits()
-
-
 @dataclass(frozen=True, slots=True)
 class Work:
     """A run's settings: its data, its recipe and its processes, on this machine or on a Ray cluster."""
@@ -201,10 +202,6 @@ async def _worker(work: Work, folder: RunFolder, say: Callable[[str], None]) -> 
             yield LocalWorker(made.attempt, folder)
         finally:
             await made.aclose()
-
-
-_BESIDE = ("kept", "reasons", "detail", "truth", "scene", "split")
-_NUMBERS = re.compile(r"(\d+)")
 
 
 def made_in(run: Path) -> Iterator[Made]:

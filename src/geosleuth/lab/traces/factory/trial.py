@@ -35,6 +35,12 @@ from geosleuth.support.files import write_bytes_atomically, write_text_atomicall
 Kind = Literal["spotagent", "geovista", "geoagent", "imported"]
 """The synthesis, by its name in stores."""
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""The time stamp of all made trajectories: when they were made says nothing about them."""
+META, PHOTO, FIRST = "meta.json", "photo.jpg", "image-1.jpg"
+_JPEG_QUALITY = 88
+_PHOTO_QUALITY = 92
+
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
@@ -68,10 +74,6 @@ class Maker(Protocol):
         ...
 
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-"""The time stamp of all made trajectories: when they were made says nothing about them."""
-
-
 def timeless(trajectory: Trajectory, id: str) -> Trajectory:  # noqa: A002  (the trajectory's own word)
     """Return the same run under a given id, with every time and duration at zero."""
     events = tuple(Event(event.index, 0.0, without_durations(event.body)) for event in trajectory.events)
@@ -82,11 +84,6 @@ def id_of(settings: Mapping[str, Any], name: str) -> str:
     """Return an id that depends only on the settings and the name."""
     document = json.dumps([settings, name], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(document.encode()).hexdigest()[:16]
-
-
-META, PHOTO, FIRST = "meta.json", "photo.jpg", "image-1.jpg"
-_JPEG_QUALITY = 88
-_PHOTO_QUALITY = 92
 
 
 @dataclass(frozen=True, slots=True)

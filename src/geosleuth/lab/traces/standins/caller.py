@@ -54,6 +54,11 @@ _HINTED = 0.25
 _SPOTS = 3
 _STREET_WEIGHT = 0.3
 
+_QUOTED_PAGE = re.compile(r'^\d+\. ("(?:[^"\\]|\\.)*"); ("(?:[^"\\]|\\.)*"); ', re.MULTILINE)
+_FINE = ("town sign", "street plate", "shop front", "bus stop", "direction sign", "notice", "number plate", "poster")
+_KNOWN = 0.75
+_LEAST_ODDS = 0.3
+
 
 class StandInCaller:
     """Calls tools and answers by rules, from text alone; each step depends only on the conversation and the seed.
@@ -248,12 +253,6 @@ def _sizes(conversation: Conversation) -> dict[str, tuple[int, int]]:
     """Return the sizes of the pictures, as stated in the task."""
     task = " ".join(message.text for message in conversation.messages if isinstance(message, Prompt))
     return {match[1]: (int(match[2]), int(match[3])) for match in _SIZE.finditer(task)}
-
-
-_QUOTED_PAGE = re.compile(r'^\d+\. ("(?:[^"\\]|\\.)*"); ("(?:[^"\\]|\\.)*"); ', re.MULTILINE)
-_FINE = ("town sign", "street plate", "shop front", "bus stop", "direction sign", "notice", "number plate", "poster")
-_KNOWN = 0.75
-_LEAST_ODDS = 0.3
 
 
 class StandInProposer:

@@ -58,6 +58,19 @@ _INFORMATIVE = (
 )
 """Boards worth a closer look, the best first."""
 
+_AGREE_KM = 15.0
+_AGREES = 1.6
+_OTHER_SIDE = 0.03
+_LEAST_ODDS = 0.004
+_SURE = 0.9
+FROM_NUMBER = "what its number says"
+"""How a candidate was found if a dialling code or postcode points to it."""
+_MOST_LINES = 4
+_CLEAR = 0.85
+_LIKELY = 0.5
+_NO_COUNTRY = ("That fits many countries.", "The look of it alone does not tell the country.")
+_NOTHING_READ = ("No lettering that I could read so far.", "Nothing is legible yet.")
+
 
 def is_phone(text: str) -> bool:
     """Return whether a line is a telephone number."""
@@ -284,16 +297,6 @@ def _contains(box: object, one: Lettering) -> bool:
     return bool(box[0] <= x <= box[2] and box[1] <= y <= box[3])
 
 
-_AGREE_KM = 15.0
-_AGREES = 1.6
-_OTHER_SIDE = 0.03
-_LEAST_ODDS = 0.004
-_SURE = 0.9
-
-FROM_NUMBER = "what its number says"
-"""How a candidate was found if a dialling code or postcode points to it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A candidate place. ``of`` is the evidence for it; agreement must come from other evidence.
@@ -356,13 +359,6 @@ def agreeing(one: Candidate, candidates: Sequence[Candidate]) -> int:
 def _score(one: Candidate, candidates: Sequence[Candidate], odds: Mapping[str, float]) -> float:
     fits = log(max(one.weight, 0.01)) + 0.5 * log(max(odds.get(one.country or "", 0.0), _LEAST_ODDS))
     return fits + _AGREES * agreeing(one, candidates)
-
-
-_MOST_LINES = 4
-_CLEAR = 0.85
-_LIKELY = 0.5
-_NO_COUNTRY = ("That fits many countries.", "The look of it alone does not tell the country.")
-_NOTHING_READ = ("No lettering that I could read so far.", "Nothing is legible yet.")
 
 
 def quoted(text: str) -> str:
