@@ -57,7 +57,7 @@ def pytest_make_collect_report(
 
 
 LOAD_TORCH = (
-    "agent/test_exports_dialects.py", "agent/test_real_server.py", "app/test_locate_refusals.py", "app/test_train.py",
+    "agent/test_exports.py", "agent/test_real_server.py", "app/test_locate_refusals.py", "app/test_train.py",
     "clues/test_visual_geoclip.py", "data/store/", "policies/test_baselines_geoclip.py",
     "policies/test_tiny_server.py", "policies/test_weights.py", "score/rewards/test_encoders.py",
     "team/test_network.py", "team/test_swarm_locating.py", "train/", "world/environment/",

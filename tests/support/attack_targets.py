@@ -525,21 +525,6 @@ def _photo_of_the_run() -> Any:
     return small_photo()
 
 
-@cache
-def _export_seeds(dialect: str) -> list[bytes]:
-    from export_runs import detective_run, resumed_run
-    from geosleuth.agent.exports import export, record_line
-
-    return [record_line(export(run, dialect)) for run in (detective_run(), resumed_run())]
-
-
-def _read_export(dialect: str, data: bytes, folder: Path) -> None:
-    from geosleuth.agent.exports import import_, records_in
-
-    for _, record in records_in(put(folder / "records.jsonl", data)):
-        import_(record, dialect)
-
-
 def _recipe_seeds() -> list[bytes]:
     return [path.read_bytes() for path in sorted((ROOT / "src/geosleuth/lab/train/recipes").glob("*.yaml"))]
 
@@ -1040,9 +1025,6 @@ def _targets() -> Iterator[Target]:
     yield Target(
         "trajectory", "trajectories", _trajectory_seeds, _plain(_read_trajectory), spoilt_lines, 3000, guided=True
     )
-    for dialect in ("openai", "tagged", "sharegpt", "trl", "ms-swift"):
-        seeds, read = partial(_export_seeds, dialect), _plain(partial(_read_export, dialect))
-        yield Target(f"export-{dialect}", "trajectories", seeds, read, spoilt_lines, 1500, guided=True)
     yield Target("recipe", "recipes", _recipe_seeds, _plain(_read_recipe), spoilt_yaml, 3000, guided=True)
     yield Target("reward", "recipes", _reward_seeds, _plain(_read_reward), spoilt_yaml, 2000, guided=True)
     team = ROOT / "examples" / "team.yaml"

@@ -1,12 +1,9 @@
-"""Real runs to export: one with everything in it, one that was resumed; and how people edit an export."""
+"""Real runs to export: one with everything in it, one that was resumed."""
 
 import asyncio
-import json
 from functools import cache
-from typing import Any
 
 from geosleuth.agent import Budget, Trajectory, resume, run
-from geosleuth.agent.exports import KEY
 from geosleuth.agent.setup import AgentSetup, Question
 from geosleuth.models import Prompt, Step
 from geosleuth.tools import Case, ToolCall
@@ -58,24 +55,3 @@ def resumed_run() -> Trajectory:
             setup=AgentSetup(method=method, policy=more, toolset=ALL_TOOLS, budget=Budget(turns=3)),
         )
     )
-
-
-def edited(record: dict[str, Any], old: str, new: str) -> dict[str, Any]:
-    """The record after a search and replace in all that is said in it, wherever texts stand; the extra key is left."""
-    changed: dict[str, Any] = {key: _replaced(value, old, new) for key, value in record.items() if key != KEY}
-    assert changed != {key: value for key, value in record.items() if key != KEY}
-    return changed | {KEY: record[KEY]}
-
-
-def _replaced(value: Any, old: str, new: str) -> Any:
-    match value:
-        case str():
-            for quoted in (old, json.dumps(old)[1:-1]):
-                value = value.replace(quoted, new if quoted == old else json.dumps(new)[1:-1])
-            return value
-        case dict():
-            return {key: _replaced(inner, old, new) for key, inner in value.items()}
-        case list():
-            return [_replaced(inner, old, new) for inner in value]
-        case _:
-            return value

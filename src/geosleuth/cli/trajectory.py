@@ -1,4 +1,4 @@
-"""``geosleuth trajectory``: look at a recorded run, go through it again, hand it to others and take it back."""
+"""``geosleuth trajectory``: look at a recorded run, go through it again, hand it to others."""
 
 from pathlib import Path
 from typing import Annotated, Optional
@@ -60,23 +60,6 @@ def export(
     from geosleuth.cli.handlers import trajectory as work
 
     work.export_runs(files, to, out, photo or [], images, overwrite=overwrite, as_json=as_json)
-
-
-@trajectory.command("import")
-def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Records: JSON lines, or one JSON list.")],
-    *,
-    from_: Annotated[str, typer.Option("--from", metavar="DIALECT", help=f"{_DIALECTS}.")],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the trajectory files go, one a record.")],
-    as_json: JsonFlag = False,
-) -> None:
-    """Make trajectory files of records: those of an export, edited or not, or of another program.
-
-    Example: geosleuth trajectory import train.jsonl --from trl --out runs
-    """
-    from geosleuth.cli.handlers import trajectory as work
-
-    work.import_runs(file, from_, out, as_json=as_json)
 
 
 @trajectory.command()

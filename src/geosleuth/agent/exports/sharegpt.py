@@ -12,43 +12,29 @@ words after them are one human turn, in tags. A call is JSON after the thinking;
 goes between ``<tool_call>`` tags, which only newer versions of the formatter take. ``tools`` is JSON text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from geosleuth.models import Step
 from geosleuth.models.tagged import SPOKEN
-from geosleuth.support.errors import BadInput
 from geosleuth.tools import Tool
 
 from .dialect import (
     PLACES,
-    Cuts,
-    Handles,
-    Item,
     Result,
     Talk,
-    TextReader,
     TextWriter,
     image_path,
-    messages_of,
-    paths_of,
     plain_json,
-    read_words,
     sides,
-    step_of,
-    text_of,
     thought,
-    tool_names,
-    word,
 )
 
 NAME = "sharegpt"
-CARRIES: frozenset[str] = frozenset()
-_THOUGHT_END = "</think>"
 
 
-def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> tuple[dict[str, Any], Cuts]:
-    """The record of a conversation, and where to cut what stands together in it."""
+def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> dict[str, Any]:
+    """Return the record of a conversation."""
     turns = [{"from": "system", "value": PLACES.escape(talk.system)}] if talk.system else []
     writer = TextWriter(talk.sizes)
     for turn in sides(talk.items):
@@ -63,7 +49,7 @@ def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> tuple[dict[s
             turns.append({"from": "human", "value": writer.turn(turn)})
     images = [image_path(trajectory_id, handle) for handle in writer.handles]
     schemas = plain_json([tool.schema() for tool in tools])
-    return {"conversations": turns, "tools": schemas, "images": images}, writer.cuts
+    return {"conversations": turns, "tools": schemas, "images": images}
 
 
 def _spoken(step: Step) -> str:
@@ -76,39 +62,3 @@ def _spoken(step: Step) -> str:
     ]
     text = SPOKEN.escape_in_json(plain_json(calls if len(calls) > 1 else calls[0]))
     return thought(step, "\n\n") + (f"{words}\n<tool_call>\n{text}\n</tool_call>" if words else text)
-
-
-def read(record: Mapping[str, Any], cuts: Cuts) -> Talk:
-    """The conversation of a record.
-
-    Raises:
-        BadInput: it can't be read as one.
-    """
-    reader = TextReader(Handles(paths_of(record.get("images"))), cuts)
-    system = word(record, "system") or ""
-    items: list[Item] = []
-    for number, turn in enumerate(messages_of(record, "conversations")):
-        who, value = turn.get("from"), text_of(turn.get("value"))
-        if who == "system" and number == 0:
-            system = PLACES.unescape(value)
-        elif who == "gpt":
-            items.append(step_of(read_words(value)))
-        elif who in ("function_call", "function"):
-            items.append(_heard(value))
-        elif who == "observation":
-            items += reader.results(value)
-        elif who == "human":
-            items += reader.turn(value)
-        else:
-            raise BadInput(
-                f"entry {number + 1} is from {str(who)[:40]!r}; here are system, human, gpt, function_call, observation"
-            )
-    return Talk(system, tool_names(record.get("tools")), tuple(items), reader.sizes)
-
-
-def _heard(value: str) -> Step:
-    """A call with what was thought and said before it."""
-    before, end, rest = value.rpartition(_THOUGHT_END)
-    if rest.lstrip()[:1] in ("{", "[") and "<tool_call>" not in rest:
-        value = f"{before}{end}<tool_call>{rest}</tool_call>"
-    return step_of(read_words(value))

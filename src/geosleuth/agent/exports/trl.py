@@ -17,35 +17,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from geosleuth.models import Prompt, Step
-from geosleuth.models.tagged import DATA, PROMPTS, SPOKEN, prompt_text
-from geosleuth.support.errors import BadInput
-from geosleuth.tools import Tool, ToolCall, native_tools
+from geosleuth.models.tagged import DATA, SPOKEN, prompt_text
+from geosleuth.tools import Tool, native_tools
 
 from .dialect import (
-    Cuts,
-    Handles,
-    Item,
-    Result,
     Talk,
-    call_of,
     image_path,
-    messages_of,
-    paths_of,
     prompt_segments,
-    read_segments,
     result_segments,
-    tool_names,
-    word,
 )
 
 NAME = "trl"
-CARRIES = frozenset({"ids", "names"})
 
 Blocks = list[dict[str, Any]]
 
 
-def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> tuple[dict[str, Any], Cuts]:
-    """The record of a conversation; nothing in it needs to be cut."""
+def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> dict[str, Any]:
+    """Return the record of a conversation."""
     messages: list[dict[str, Any]] = [{"role": "system", "content": _blocks([talk.system])}] if talk.system else []
     handles: list[str] = []
     for item in talk.items:
@@ -63,7 +51,7 @@ def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> tuple[dict[s
     record: dict[str, Any] = {"messages": messages}
     if tools:
         record["tools"] = native_tools(tools)
-    return record | {"images": [image_path(trajectory_id, handle) for handle in handles]}, {}
+    return record | {"images": [image_path(trajectory_id, handle) for handle in handles]}
 
 
 def _blocks(segments: Sequence[str], paths: Sequence[str] = ()) -> Blocks:
@@ -102,65 +90,3 @@ def _each_text(value: Any, change: Callable[[str], str]) -> Any:
             return [_each_text(inner, change) for inner in value]
         case _:
             return value
-
-
-def read(record: Mapping[str, Any], cuts: Cuts) -> Talk:  # noqa: ARG001  (nothing is cut here)
-    """The conversation of a record.
-
-    Raises:
-        BadInput: it can't be read as one.
-    """
-    handles, sizes, system = Handles(paths_of(record.get("images"))), dict[str, tuple[int, int]](), ""
-    items: list[Item] = []
-    for number, message in enumerate(messages_of(record, "messages")):
-        role = message.get("role")
-        segments, paths = _segments(message.get("content"))
-        shown = tuple(handles.next() if path is None else handles.of(path) for path in paths)
-        text = read_segments(segments, shown, sizes)
-        if role == "system" and number == 0:
-            system = text
-        elif role == "assistant":
-            items.append(_heard(message, text))
-        elif role == "tool":
-            items.append(Result(DATA.unescape(text), shown, word(message, "tool_call_id"), word(message, "name")))
-        elif role in ("user", "system"):
-            items.append(Prompt(PROMPTS.unescape(text), shown))
-        else:
-            raise BadInput(f"message {number + 1} has the role {str(role)[:40]!r}, which chat templates don't know")
-    return Talk(system, tool_names(record.get("tools")), tuple(items), sizes)
-
-
-def _heard(message: Mapping[str, Any], text: str) -> Step:
-    calls = message.get("tool_calls") or []
-    if not isinstance(calls, list):
-        raise BadInput('"tool_calls" must be a list')
-    thinking = word(message, "reasoning_content") or word(message, "thinking") or ""
-    return Step(SPOKEN.unescape(text), SPOKEN.unescape(thinking), tuple(_call(call) for call in calls))
-
-
-def _call(given: Any) -> ToolCall:
-    call = call_of(given)
-    arguments: Any = _each_text(call.arguments, DATA.unescape)
-    return ToolCall(call.id, call.name, arguments)
-
-
-def _segments(content: Any) -> tuple[list[str], list[str | None]]:
-    """The texts around the images of a content, and the images' paths where the blocks name them."""
-    if content is None or isinstance(content, str):
-        return [content or ""], []
-    if not isinstance(content, list) or not all(isinstance(block, Mapping) for block in content):
-        raise BadInput("the content of a message must be text or a list of blocks")
-    segments, paths = [""], list[str | None]()
-    for block in content:
-        if block.get("type") == "image":
-            segments.append("")
-            paths.append(_path_in(block))
-        else:
-            segments[-1] += word(block, "text") or ""
-    return segments, paths
-
-
-def _path_in(block: Mapping[str, Any]) -> str | None:
-    """The path or address that a block names its image by; None where it takes the next of the record's."""
-    named = next((block[key] for key in ("image", "path", "url") if block.get(key) is not None), None)
-    return None if named is None else paths_of([named])[0]

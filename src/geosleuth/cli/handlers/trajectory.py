@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,8 +31,7 @@ from geosleuth.agent import (
     rebuild_album,
     replay,
 )
-from geosleuth.agent import write_trajectory as write_file
-from geosleuth.agent.exports import export, image_path, import_, record_line, records_in, write_images
+from geosleuth.agent.exports import export, image_path, record_line, write_images
 from geosleuth.agent.exports.dialect import plain_json
 from geosleuth.agent.locate import album_photos, panorama_shown
 from geosleuth.agent.methods import METHODS, made_with
@@ -266,50 +264,6 @@ def photos_in(paths: Sequence[Path], trajectory: Trajectory) -> list[Photo]:
     """Return what the album of a run on these photos begins with; of a panorama its views, or itself."""
     shown = panorama_shown(trajectory.started.task)
     return [photo for path in paths for photo, _ in album_photos(open_photo(path), shown)]
-
-
-def import_runs(file: Path, dialect: str, folder: Path, *, as_json: bool) -> None:
-    """Write one trajectory file per record, named by id; nothing is overwritten, and all are written or none."""
-    records = 0
-    try:
-        for path, _ in _imports(file, dialect, folder):
-            records += 1
-            if path.exists() or path.is_symlink():
-                raise BadInput(f"{path}: is there already; choose another folder")
-        if not records:
-            raise BadInput(f"{file}: holds no record")
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{folder}: can't be made: {error.strerror or error}") from error
-    written: list[str] = []
-    # Read a second time, so that only one run is in memory however many there are.
-    for path, trajectory in _imports(file, dialect, folder):
-        write_file(path, trajectory)
-        written.append(str(path))
-        if not as_json:
-            sys.stdout.write(f"{path}\n")
-    if as_json:
-        show_json({"written": written})
-    talk(f"wrote {len(written)} {'trajectory' if len(written) == 1 else 'trajectories'}")
-
-
-def _imports(file: Path, dialect: str, folder: Path) -> Iterator[tuple[Path, Trajectory]]:
-    """Yield every record as a trajectory, with the file that it goes to."""
-    names: Counter[str] = Counter()
-    taken: set[str] = set()
-    for number, record in records_in(file):
-        try:
-            trajectory = import_(record, dialect)
-        except BadInput as error:
-            raise BadInput(f"{file}, record {number}: {error}") from error
-        name = Path(image_path(trajectory.id, "")).parent.name
-        own = name
-        # Variants of one run keep its id; their files need names of their own, also where case makes no difference.
-        while own.casefold() in taken or not names[name]:
-            names[name] += 1
-            own = name if names[name] == 1 else f"{name}-{names[name]}"
-        taken.add(own.casefold())
-        yield folder / f"{own}.jsonl", trajectory
 
 
 def replay_run(file: Path, photos: Sequence[Path], *, as_json: bool) -> None:

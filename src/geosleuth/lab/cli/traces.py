@@ -424,7 +424,7 @@ def export(
 ) -> None:
     """Write a store as the rows that a trainer reads, with the pictures beside them.
 
-    Every row gives back its trajectory (geosleuth trajectory import). Pictures are second names of the store's own
+    Pictures are second names of the store's own
     files where the disk allows it.
 
     Examples:

@@ -1,6 +1,6 @@
 """A store exported for trainers: rows in their dialect, one file per split, with the pictures beside them.
 
-OUT/train.jsonl, OUT/held-out.jsonl      one row each; every row can be read back as its trajectory
+OUT/train.jsonl, OUT/held-out.jsonl      one row each
 OUT/images/<trajectory>/<handle>.jpg     hard links to the store's files where the disk allows it, else copies
 OUT/dataset_info.json                    LLaMA-Factory's list of data sets
 OUT/card.md                              the card of the set
@@ -8,14 +8,14 @@ OUT/card.md                              the card of the set
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, get_args
 
 from geosleuth.agent import Said, ToolObserved, Trajectory
-from geosleuth.agent.exports import Dialect, export, image_path, import_, record_line, records_in
+from geosleuth.agent.exports import Dialect, export, image_path, record_line
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import link_or_copy, replacing, write_text_atomically
 
@@ -102,20 +102,6 @@ def export_store(
 def split_file(split: str) -> str:
     """Return the file name of a split."""
     return f"{_NOT_IN_NAMES.sub('_', split).strip('.') or 'rows'}.jsonl"
-
-
-def read_export(path: Path, to: Trainer) -> Iterator[tuple[str | None, Trajectory]]:
-    """Yield the trajectories of an exported file with their keys; None where a row has no key.
-
-    Raises:
-        BadInput: it can't be read; the message names the record.
-    """
-    for number, record in records_in(path):
-        try:
-            key = record.pop(KEY, None)
-            yield key if isinstance(key, str) else None, import_(record, _DIALECTS[to])
-        except BadInput as error:
-            raise BadInput(f"{path}, record {number}: {error}") from error
 
 
 def ends_with_reply(trajectory: Trajectory) -> bool:
