@@ -555,13 +555,6 @@ def _read_team(data: bytes, folder: Path) -> None:
     read_team(put(folder / "team.yaml", data))
 
 
-def _read_variants(data: bytes, folder: Path) -> None:
-    from geosleuth.lab.bench.ablation.variants import read_variants
-
-    read_variants(put(folder / "variants.yaml", data))
-
-
-_VARIANTS = b"variants:\n  - name: plain\n    model: detective\n  - name: few\n    tools: [read_text, search_web]\n"
 _LENDERS = json.dumps(
     {
         "mcpServers": {
@@ -1029,7 +1022,6 @@ def _targets() -> Iterator[Target]:
     yield Target("reward", "recipes", _reward_seeds, _plain(_read_reward), spoilt_yaml, 2000, guided=True)
     team = ROOT / "examples" / "team.yaml"
     yield Target("team", "recipes", lambda: [team.read_bytes()], _plain(_read_team), spoilt_yaml, 2000, guided=True)
-    yield Target("variants", "recipes", lambda: [_VARIANTS], _plain(_read_variants), spoilt_yaml, 2000, guided=True)
     yield Target(
         "mcp-servers", "MCP messages", lambda: [_LENDERS], _plain(_read_lenders), spoilt_json, 2000, guided=True
     )

@@ -1,7 +1,7 @@
 """The results of ``bench score`` and ``bench compare`` as data: a file's figures, pairs of files, published rows."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from geosleuth.lab.score import (
     selective,
     summarise,
 )
+from geosleuth.lab.score.metrics import holm
 from geosleuth.lab.score.published import canonical_dataset
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.numbers import count
@@ -147,6 +148,17 @@ def compare_files(first: Scored, second: Scored, thresholds_km: Sequence[float] 
             Moved(ids[row], float(one[row]), float(two[row]), float(gain[row])) for row in order if gain[row] != 0
         ),
     )
+
+
+def correct_together(pairs: Iterable[PairReport]) -> list[PairReport]:
+    """Return pairs that are read side by side, with Holm's correction over the rows of all of them."""
+    found = list(pairs)
+    adjusted = iter(holm([item.p for pair in found for item in pair.comparison.accuracies]))
+    corrected = []
+    for pair in found:
+        rows = tuple(replace(item, p_adjusted=next(adjusted)) for item in pair.comparison.accuracies)
+        corrected.append(replace(pair, comparison=replace(pair.comparison, accuracies=rows)))
+    return corrected
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -32,7 +32,7 @@ Distance = Annotated[
     typer.Option(help="On the WGS-84 ellipsoid, or on a sphere of 6371 km radius."),
 ]
 Thresholds = Annotated[
-    Optional[str],  # noqa: UP045  -- the option's type is read at run time
+    str | None,
     typer.Option("--within", metavar="KM,KM,…", help="Report these distances instead of the ten usual ones."),
 ]
 Strict = Annotated[
@@ -54,7 +54,7 @@ Data = Annotated[
     ),
 ]
 Limit = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(
         "--limit", "--sample", min=1, rich_help_panel=PHOTOS, help="So many photos, drawn at random by --sample-seed."
     ),
@@ -65,7 +65,7 @@ Only = Annotated[
     typer.Option(metavar="FIELD=VALUE", rich_help_panel=PHOTOS, help="Only photos with this. May be repeated."),
 ]
 AtOnce = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(
         min=1,
         max=4096,
@@ -75,25 +75,25 @@ AtOnce = Annotated[
     ),
 ]
 PerHost = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(
         min=1, rich_help_panel=RUN, show_default="as many as photos", help="Requests that a model's host gets at once."
     ),
 ]
 RunTokens = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(min=1, rich_help_panel=RUN, help="Tokens of the whole run, at most."),
 ]
 RunUsd = Annotated[
-    Optional[float],  # noqa: UP045
+    float | None,
     typer.Option(min=0.0, rich_help_panel=RUN, help="US dollars of the whole run, at most."),
 ]
 RunSeconds = Annotated[
-    Optional[float],  # noqa: UP045
+    float | None,
     typer.Option(min=0.1, rich_help_panel=RUN, help="Seconds of the whole run, at most."),
 ]
 Cluster = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(metavar="ADDRESS", rich_help_panel=RUN, help="Work on a Ray cluster: HOST:PORT, auto or local."),
 ]
 Gpus = Annotated[
@@ -129,7 +129,7 @@ class SetOptions:
     run_usd: RunUsd = None
     run_seconds: RunSeconds = None
     retry: Annotated[
-        Optional[Literal["errors"]],  # noqa: UP045
+        Literal["errors"] | None,
         typer.Option(rich_help_panel=RUN, help="Try those photos again, and only those, that ended in an error."),
     ] = None
     strict: Strict = False
@@ -146,11 +146,11 @@ class WorkOptions:
 
     gpus: Gpus = 0.0
     mask: Annotated[
-        Optional[Literal["text", "signs", "poles", "foreground", "clue"]],  # noqa: UP045
+        Literal["text", "signs", "poles", "foreground", "clue"] | None,
         typer.Option(rich_help_panel=RUN, help="Hide this in every photo, to see what answers depend on."),
     ] = None
     unmasked: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="RUN/", rich_help_panel=RUN, help="The run whose clues --mask clue hides."),
     ] = None
 
@@ -221,16 +221,8 @@ def selection_of(options: SetOptions) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class VariantOptions:
-    """What is varied, over which photos, and how it is reported."""
+    """What is varied, and how it is reported."""
 
-    out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="OUT/", help="The ablation's folder; an existing one is resumed."),
-    ]
-    data: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="SET", rich_help_panel="Which photos", help="A data set on disk, as for bench run."),
-    ] = None
     vary: Annotated[
         list[str],
         typer.Option(
@@ -240,46 +232,18 @@ class VariantOptions:
             "model=hf:DIR1,hf:DIR2, parallel=1,4, web-search=offline,tavily. Several make every combination.",
         ),
     ] = field(default_factory=list)
-    one_at_a_time: Annotated[
-        bool,
-        typer.Option(
-            "--one-at-a-time",
-            rich_help_panel=VARIANTS,
-            help="No combinations: the first values of all, then each other value alone.",
-        ),
-    ] = False
-    variants: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(metavar="FILE.yaml", rich_help_panel=VARIANTS, help="Named variants, see docs/ablation.md."),
-    ] = None
     preset: Annotated[
-        Optional[Literal["spotagent-tools", "twm-tools"]],  # noqa: UP045
+        Literal["spotagent-tools", "twm-tools"] | None,
         typer.Option(rich_help_panel=VARIANTS, help="A paper's own tool sets, and its rows beside ours."),
     ] = None
-    block: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            min=0,
-            rich_help_panel=VARIANTS,
-            show_default="50, or a twentieth of the photos",
-            help="So many photos of one variant, then of the next, and so on in turn; 0 works through one whole.",
-        ),
-    ] = None
     within: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option("--within", metavar="KM,KM,…", help="Report these distances instead of 1, 25, 200, 750, 2500."),
     ] = None
-    only_show: Annotated[
-        bool,
-        typer.Option(
-            "--only-show",
-            help="Run nothing; print and write what the folder's answers say by now; with --within, print only.",
-        ),
-    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class AblateOptions(JsonOption, RunOptions, SetOptions, VariantOptions):
+class AblateOptions(JsonOption, RunOptions, SetOptions, VariantOptions, FolderOptions):
     """All options of the command, in the order of the help from the right."""
 
 
@@ -287,9 +251,9 @@ class AblateOptions(JsonOption, RunOptions, SetOptions, VariantOptions):
 def ablate(options: AblateOptions) -> None:
     """Run variants over the same photos, and say what each is worth against the first, with paired tests.
 
-    OUT/ gets a run's folder for each variant, ablation.html and comparison.json. Give the same command again to resume
-    where it stopped. Variants take turns, so that one that is stopped has the same photos done for all of them.
-    Limits that begin with --run- hold for all variants together. In --vary, the word usual leaves an option out.
+    OUT/ gets a run's folder for each variant, and the report of all of them as report.html and report.json. Give the
+    same command again to resume. Limits that begin with --run- hold for all variants together. In --vary, the word
+    usual leaves an option out. Anything else is a bench run for each and bench report RUN/ RUN/ for all.
 
     Examples:
 
@@ -298,31 +262,17 @@ def ablate(options: AblateOptions) -> None:
       geosleuth bench ablate --data photos.csv --vary tools=usual,read_text,none --out tools/
 
       geosleuth bench ablate --data photos.csv --vary model=hf:before/,hf:after/ --vary method=default,twm --out rl/
-
-      geosleuth bench ablate --data photos.csv --model openai:gpt-5 --variants variants.yaml --run-usd 50 --out mine/
     """
-    from geosleuth.lab.cli.handlers import bench_ablate as work
+    from geosleuth.lab.cli.handlers.bench_ablate import run_ablation
     from geosleuth.lab.cli.handlers.bench_run import BenchRequest
 
-    asked = work.Asked(
-        vary=tuple(options.vary),
-        one_at_a_time=options.one_at_a_time,
-        variants=options.variants,
-        preset=options.preset,
-        block=options.block,
-        within=options.within,
-        strict=options.strict,
-    )
-    if options.only_show:
-        work.show_ablation(options.out, asked, as_json=options.as_json)
-        return
     request = BenchRequest(
-        data=work.data_of(options.data),
+        data=options.data,
         locate=request_of(options, RunOptions, requests=options.per_host),
         out=options.out,
         **selection_of(options),
     )
-    work.run_ablation(request, asked, as_json=options.as_json)
+    run_ablation(request, options.vary, options.preset, options.within, as_json=options.as_json)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -334,7 +284,7 @@ class ReportOptions:
         field(default_factory=list)
     )
     data: Annotated[
-        Optional[str],  # noqa: UP045  -- the option's type is read at run time
+        str | None,
         typer.Option(metavar="SET", help="The runs' data set, as for bench run: puts its photos into the gallery."),
     ] = None
     gallery: Annotated[
@@ -350,7 +300,7 @@ class ReportOptions:
         float, typer.Option(metavar="KM", help="What counts as right: a win, and worth its cost.")
     ] = 25.0
     published: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             metavar="DATASET",
             show_default="the runs' own, where papers have rows on it",
@@ -405,7 +355,7 @@ class AskOptions:
     base_url: BaseUrl = None
     jobs: Annotated[int, typer.Option(min=1, max=256, metavar="N", help="How many questions at once.")] = 4
     questions: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=1, metavar="N", rich_help_panel=MODEL, help="Questions, at most."),
     ] = None
     tokens: Tokens = None
@@ -416,7 +366,7 @@ class AskOptions:
         bool, typer.Option("--retry-unreadable", help="Ask again where a kept reply can't be read.")
     ] = False
     cache: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", show_default="in the cache folder", help="Where the model's words are kept."),
     ] = None
     offline: OfflineFlag = False
@@ -456,14 +406,14 @@ class ExtractOptions(AskOptions):
 
     file: Answers
     model: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="NAME", rich_help_panel=MODEL, help="Who is asked where the rule finds no name."),
     ] = None
     everything: Annotated[
         bool, typer.Option("--all", help="Ask the model about every reply, not only where the rule finds no name.")
     ] = False
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--out", "-o", metavar="FILE.jsonl", help="Write records with the answers in place of replies."),
     ] = None
 
@@ -525,7 +475,7 @@ class InjectOptions:
     cases: Annotated[int, typer.Option(min=1, max=324, help="So many cases; each has a twin without the text.")] = 324
     cases_seed: Annotated[int, typer.Option(help="Which scenes the texts are drawn beside.")] = 1
     most_shifted: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(
             min=0.0,
             max=100.0,
@@ -539,7 +489,7 @@ class InjectOptions:
     run_usd: RunUsd = None
     run_seconds: RunSeconds = None
     retry: Annotated[
-        Optional[Literal["errors"]],  # noqa: UP045
+        Literal["errors"] | None,
         typer.Option(rich_help_panel=RUN, help="Try those cases again, and only those, that ended in an error."),
     ] = None
 
@@ -602,7 +552,7 @@ class ScoreOptions:
     )
     within: Thresholds = None
     published: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="DATASET", help="Print the papers' rows on this data set beside ours."),
     ] = None
     strict: Strict = False
@@ -624,7 +574,7 @@ class ScoreOptions:
         list[Path], typer.Option("--out", "-o", help="Also write a page, a document or a table: .html, .json, .csv.")
     ] = field(default_factory=list)
     records: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE.csv", help="Also write every record's error."),
     ] = None
     overwrite: Overwrite = False
@@ -746,12 +696,12 @@ def tier(
 @bench.command()
 def published(
     *,
-    dataset: Annotated[Optional[str], typer.Option(help="Only rows on this data set.")] = None,  # noqa: UP045
+    dataset: Annotated[str | None, typer.Option(help="Only rows on this data set.")] = None,
     paper: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(help="Only this paper: smilegeo, geoagent, spotagent, geovista or twm."),
     ] = None,
-    table: Annotated[Optional[int], typer.Option(help="Only this table, or figure, of the paper.")] = None,  # noqa: UP045
+    table: Annotated[int | None, typer.Option(help="Only this table, or figure, of the paper.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Print the papers' own rows, each with its source, number of images and known inconsistencies.

@@ -1,10 +1,9 @@
-"""``geosleuth bench ablate`` and ``bench run --mask`` as somebody uses them."""
+"""``geosleuth bench ablate`` and ``bench run --mask`` as they are typed."""
 
 import io
 import json
 import re
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,8 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from geosleuth.cli.commands import whole_app
-from geosleuth.lab.bench.ablation import SETTINGS
 from geosleuth.lab.bench.run.folder import RunFolder
-from geosleuth.lab.cli.handlers.bench_ablate import applied
+from geosleuth.lab.cli.handlers.bench_ablate import changed_by
 from geosleuth.locate.request import LocateRequest
 from openai_server import Reply, Request, chat_reply, openai_server
 
@@ -74,29 +72,30 @@ def finished(out: Path) -> dict[str, int]:
     return {name: run.index.count("located", "unlocated", "failed") for name, run in runs.items()}
 
 
-def test_every_setting_is_an_option_of_a_run() -> None:
-    names = {one.name for one in fields(LocateRequest)}
-    assert {setting.replace("-", "_") for setting in SETTINGS} - {"mask"} <= names
+def hits(told: dict[str, Any]) -> list[int]:
+    return [run["figures"]["accuracy"]["25"]["hits"] for run in told["runs"]]
+
+
+def test_changes_options_as_a_variant_says() -> None:
     request = LocateRequest(tools="read_text", parallel=3, web_search="tavily")
-    changed = applied(request, {"tools": None, "parallel": None, "web-search": None, "team": "team.yaml"})
+    changed = changed_by(request, {"tools": None, "parallel": None, "web-search": None, "team": "team.yaml"})
     assert (changed.tools, changed.parallel, changed.web_search, changed.team) == (None, 1, None, Path("team.yaml"))
 
 
-def test_two_variants_are_run_compared_and_written(make_set: MakeSet, tmp_path: Path) -> None:
+def test_runs_compares_and_writes_two_variants(make_set: MakeSet, tmp_path: Path) -> None:
     table, out = make_set(12), tmp_path / "out"
     told = document(bench("ablate", "--data", table, *two_recordings(table), "--out", out, "--json"))
-    assert (told["n"], len(told["variants"])) == (12, 2)
-    assert [one["accuracy"]["25"]["hits"] for one in told["variants"]] == [12, 4]
-    against = told["against_baseline"][0]["accuracy"]["25"]
-    assert (against["only_baseline"], against["only_variant"]) == (8, 0)
+    assert hits(told) == [12, 4]
+    against = told["pairs"][0]["accuracy"]["25"]
+    assert (against["only_first"], against["only_second"]) == (8, 0)
     assert against["p"] == pytest.approx(2 / 2**8)
-    assert json.loads((out / "comparison.json").read_text()) == told
-    assert "Against " in (out / "ablation.html").read_text()
+    assert json.loads((out / "report.json").read_text()) == told
+    assert "Side by side on the same photos" in (out / "report.html").read_text()
 
 
 def test_each_variant_has_the_answers_of_a_run_of_its_own(make_set: MakeSet, tmp_path: Path) -> None:
     table, out, alone = make_set(9), tmp_path / "out", tmp_path / "alone"
-    words = ("--data", table, *two_recordings(table), "--out", out, "--block", 2)
+    words = ("--data", table, *two_recordings(table), "--out", out)
     assert bench("ablate", *words).exit_code == 0
     assert (
         bench("run", "--data", table, "--model", f"replay:{table.parent / 'bad.jsonl'}", "--out", alone).exit_code == 0
@@ -112,31 +111,20 @@ def model_words(url: str) -> tuple[str, ...]:
     return "--model", "server:any", "--base-url", url, "--yes", "--allow", "127.0.0.1"
 
 
-def test_a_limit_of_the_whole_leaves_the_same_photos_done_for_all(make_set: MakeSet, tmp_path: Path) -> None:
-    table, out = make_set(12), tmp_path / "out"
+def test_stops_all_variants_at_a_limit_of_the_whole(make_set: MakeSet, tmp_path: Path) -> None:
+    table, out = make_set(6), tmp_path / "out"
     with openai_server([chat_reply(PARIS)]) as url:
-        words = (
-            "ablate",
-            "--data",
-            table,
-            *model_words(url),
-            "--vary",
-            "method=default,twm",
-            "--tools",
-            "none",
-            "--tokens",
-            150,
-        )
-        first = bench(*words, "--out", out, "--block", 3, "--at-once", 1, "--run-tokens", 1100)
+        budget = ("--tools", "none", "--tokens", 150, "--at-once", 1)
+        words = ("ablate", "--data", table, *model_words(url), "--vary", "method=default,twm", *budget, "--out", out)
+        first = bench(*words, "--run-tokens", 1100)
         assert first.exit_code == 1, first.output
-        assert "limit of the whole ablation" in first.output
-        done = finished(out)
-        assert 0 < max(done.values()) < 12
-        assert max(done.values()) - min(done.values()) <= 3
-        again = document(bench(*words, "--out", out, "--block", 3, "--json"))
-    assert again["n"] == 12
-    assert finished(out) == {"default": 12, "twm": 12}
-    assert all(one["per_photo"]["tokens"] > 0 for one in again["variants"])
+        assert "that limit is of all variants together" in first.output
+        spent = sum(RunFolder.read(path.parent).index.spent.usage.input_tokens for path in out.glob("*/manifest.json"))
+        assert 0 < spent <= 1100
+        assert sum(finished(out).values()) < 12
+        again = document(bench(*words, "--json"))
+    assert finished(out) == {"default": 6, "twm": 6}
+    assert again["pairs"][0]["n"] == 6
 
 
 def test_a_papers_tool_sets_are_one_command(make_set: MakeSet, tmp_path: Path) -> None:
@@ -146,7 +134,6 @@ def test_a_papers_tool_sets_are_one_command(make_set: MakeSet, tmp_path: Path) -
         offered = [_offered(request) for request in url.requests]
     assert result.exit_code == 0, result.output
     assert "Web Search (WS): search_web" in result.stderr
-    assert "web searches ask the atlas's own texts" in result.stderr
     assert "Full Toolset" in result.stdout
     assert "40.36" in result.stdout
     assert len(finished(out)) == 7
@@ -169,7 +156,7 @@ def test_a_model_that_fails_is_left_and_the_others_go_on(make_set: MakeSet, tmp_
     result = bench("ablate", "--data", table, "--vary", vary, "--out", out, "--json")
     assert result.exit_code == 1
     assert "2 photos failed" in result.output
-    assert json.loads(result.stdout)["n"] == 1
+    assert json.loads(result.stdout)["pairs"][0]["n"] == 1
 
 
 @pytest.mark.parametrize(
@@ -177,7 +164,6 @@ def test_a_model_that_fails_is_left_and_the_others_go_on(make_set: MakeSet, tmp_
     [
         (("--vary", "tools=a,b", "--preset", "twm-tools"), "in one way"),
         ((), "in one way"),
-        (("--preset", "twm-tools", "--one-at-a-time"), "goes with --vary"),
         (("--preset", "twm-tools", "--tools", "none"), "leave out --tools"),
         (("--vary", "mask=none,clue"), "for clue see bench run --mask"),
         (("--vary", "mask=none,poles"), "variant poles: --mask poles: no photo of table has a box"),
@@ -192,16 +178,6 @@ def test_wrong_words_are_told_before_anything_is_written(
     assert result.exit_code != 0
     assert re.search(said, str(result.exception))
     assert not (tmp_path / "out").exists()
-
-
-def test_what_is_there_can_be_shown_without_running_anything(make_set: MakeSet, tmp_path: Path) -> None:
-    table, out = make_set(4), tmp_path / "out"
-    told = document(bench("ablate", "--data", table, *two_recordings(table), "--out", out, "--json"))
-    shown = document(bench("ablate", "--out", out, "--only-show", "--within", "25,500", "--json"))
-    assert shown["n"] == told["n"] == 4
-    assert list(shown["variants"][0]["accuracy"]) == ["25", "500"]
-    assert json.loads((out / "comparison.json").read_text()) == told
-    assert bench("ablate", "--out", tmp_path, "--only-show").exit_code != 0
 
 
 def seen_by_model(request: Request) -> "np.typing.NDArray[np.uint8]":
@@ -230,7 +206,7 @@ def test_a_mask_can_be_varied(make_set: MakeSet, tmp_path: Path) -> None:
     with openai_server([lambda request: chat_reply(PARIS if is_red(seen_by_model(request)) else LYON)]) as url:
         words = ("ablate", "--data", table, *model_words(url), "--tools", "none", "--vary", "mask=none,signs")
         told = document(bench(*words, "--out", out, "--json"))
-    assert [one["accuracy"]["25"]["hits"] for one in told["variants"]] == [2, 0]
+    assert hits(told) == [2, 0]
     assert RunFolder.read(out / "signs").manifest.mask == "signs"
     assert RunFolder.read(out / "none").manifest.mask is None
 

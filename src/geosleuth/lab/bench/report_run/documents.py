@@ -16,7 +16,7 @@ from geosleuth.answer.answer import envelope
 from geosleuth.geo import threshold_text
 from geosleuth.lab.bench.export import finite, pair_document, score_document
 from geosleuth.lab.bench.report import PairReport
-from geosleuth.lab.bench.terminal import score_view
+from geosleuth.lab.bench.terminal import pair_view, score_view
 from geosleuth.lab.score import PublishedRow
 from geosleuth.support.text.numbers import NONE, count, distance, p_value, percent_sign, plural
 from geosleuth.support.text.safe import one_line
@@ -216,14 +216,18 @@ def _shift(shift: Shift) -> dict[str, Any]:
     }
 
 
-def run_view(report: RunsReport, published: Sequence[PublishedRow] = ()) -> RenderableType:
-    """Return the scorer's figures, then what only the run folders contain."""
+def run_view(
+    report: RunsReport, published: Sequence[PublishedRow] = (), pairs: Sequence[PairReport] = ()
+) -> RenderableType:
+    """Return the scorer's figures, every run against the first, then what only the run folders contain."""
     parts: list[RenderableType] = [
         Text(f"{run.label}: {words}", style="bold red") for run in report.runs for words in run.alarms
     ]
     parts += [score_view([run.report for run in report.runs], published), "", _coverage(report)]
     for run in report.runs:
         parts += [Text(f"note, {run.label}: {note}", style="yellow") for note in run.notes]
+    for pair in pairs:
+        parts += ["", pair_view(pair, 0)]
     parts += ["", _costs(report.runs), *_spending(report)]
     for run in report.runs:
         parts += ["", *_tools(run), *_failures(run)]

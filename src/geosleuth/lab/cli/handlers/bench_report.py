@@ -12,7 +12,7 @@ import numpy as np
 from geosleuth.cli.preparation import offline_atlas
 from geosleuth.geo import Box, DistanceMethod
 from geosleuth.lab.bench.records import read_records
-from geosleuth.lab.bench.report import PairReport, compare_files
+from geosleuth.lab.bench.report import PairReport, compare_files, correct_together
 from geosleuth.lab.bench.report_run import RunReport, RunsReport, frame, report_run, with_pictures
 from geosleuth.lab.bench.report_run import report_runs as put_together
 from geosleuth.lab.bench.report_run.documents import run_document, run_view
@@ -57,6 +57,8 @@ class ReportRequest:
     published: str | None = None
     maps: bool = True
     strict: bool = False
+    rows: tuple[PublishedRow, ...] = ()
+    """Rows of a paper to show in place of those that ``published`` names."""
 
 
 def report_runs(request: ReportRequest, *, as_json: bool) -> None:
@@ -72,7 +74,7 @@ def report_runs(request: ReportRequest, *, as_json: bool) -> None:
     _refuse_twice(request.runs)
     labels = bench.labels([path.resolve() for path in request.runs])
     folders = [RunFolder.read(path) for path in request.runs]
-    rows = _published(request.published, folders)
+    rows = request.rows or _published(request.published, folders)
     pages = any(path.suffix.lower() == ".html" for path in request.out)
     shown = min(request.gallery, MOST_PHOTOS // (2 * len(folders)))
     scored = [_with_source(one, folder) for one, folder in zip(_scored(folders, labels, request), folders, strict=True)]
@@ -102,7 +104,7 @@ def report_runs(request: ReportRequest, *, as_json: bool) -> None:
         show_json(run_document(report, rows, pairs))
     else:
         # Published rows would hide the figures unless asked for; the page and the document have them.
-        show(run_view(report, rows if request.published is not None else ()))
+        show(run_view(report, rows if request.rows or request.published is not None else (), pairs))
 
 
 def _refuse_twice(runs: Sequence[Path]) -> None:
@@ -162,9 +164,9 @@ def _published(wanted: str | None, folders: Sequence[RunFolder]) -> tuple[Publis
 def _pairs(report: RunsReport, thresholds: Sequence[float]) -> list[PairReport]:
     """Return every run against the first, on the photos that both answered; masked ones have a part of their own."""
     first, *others = [run for run in report.runs if not run.hidden] or report.runs[:1]
-    return [
+    return correct_together(
         compare_files(first.report.scored, run.report.scored, thresholds) for run in others if same_photos(first, run)
-    ]
+    )
 
 
 def _illustrated(runs: Sequence[RunReport], data: DataSet | None, *, maps: bool) -> list[RunReport]:
