@@ -53,19 +53,23 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "n": summary.n,
         "located": summary.located,
         "unlocated": summary.unlocated,
-        "accuracy": {threshold_text(km): _accuracy(share) for km, share in summary.within.items()},
-        "median_km": _estimate(summary.median_km),
-        "median_located_km": _estimate(summary.median_located_km),
-        "geoscore": _estimate(summary.geoscore),
-        "levels": {name: {**_accuracy(share), "named": summary.named[name]} for name, share in summary.levels.items()},
+        "accuracy": {threshold_text(km): share_to_dict(share) for km, share in summary.within.items()},
+        "median_km": estimate_to_dict(summary.median_km),
+        "median_located_km": estimate_to_dict(summary.median_located_km),
+        "geoscore": estimate_to_dict(summary.geoscore),
+        "levels": {
+            name: {**share_to_dict(share), "named": summary.named[name]} for name, share in summary.levels.items()
+        },
     }
 
 
-def _accuracy(share: Accuracy) -> dict[str, Any]:
-    return {"hits": share.hits, "n": share.n, **_estimate(share.percent, "percent")}
+def share_to_dict(share: Accuracy) -> dict[str, Any]:
+    """Return a share in percent with its interval, and what it is a share of."""
+    return {"hits": share.hits, "n": share.n, **estimate_to_dict(share.percent, "percent")}
 
 
-def _estimate(estimate: Estimate, name: str = "value") -> dict[str, float | None]:
+def estimate_to_dict(estimate: Estimate, name: str = "value") -> dict[str, float | None]:
+    """Return a figure with its interval."""
     return {name: finite(estimate.value), "low": finite(estimate.low), "high": finite(estimate.high)}
 
 
@@ -147,7 +151,7 @@ def pair_document(pair: PairReport, moved: int) -> dict[str, Any]:
             }
             for item in comparison.accuracies
         },
-        "geoscore_difference": {**_estimate(comparison.geoscore_difference), "p": comparison.geoscore_p},
+        "geoscore_difference": {**estimate_to_dict(comparison.geoscore_difference), "p": comparison.geoscore_p},
         "moved_count": len(pair.moved),
         "moved": [
             {"id": item.id, "first_km": finite(item.first_km), "second_km": finite(item.second_km), "gain": item.gain}

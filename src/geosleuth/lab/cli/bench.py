@@ -430,10 +430,9 @@ def extract(options: ExtractOptions) -> None:
 
       geosleuth bench extract answers.jsonl --model openai:gpt-5-mini --yes --out asked.jsonl
     """
-    from geosleuth.lab.cli.handlers.bench import extract_file, request_to_ask
+    from geosleuth.lab.cli.handlers.bench_judge import extract_file
 
-    request = request_to_ask(options, model=options.model or "")
-    extract_file(options.file, request, everything=options.everything, out=options.out, as_json=options.as_json)
+    extract_file(options)
 
 
 @takes(JudgeOptions)
@@ -451,18 +450,9 @@ def judge(options: JudgeOptions) -> None:
 
       geosleuth bench judge answers.jsonl --model hf:weights/judge --offline --json
     """
-    from geosleuth.lab.cli.handlers.bench import judge_file, request_to_ask
+    from geosleuth.lab.cli.handlers.bench_judge import judge_file
 
-    request = request_to_ask(
-        options,
-        model=options.model,
-        parser=options.parser,
-        ask=options.ask,
-        sample=options.sample,
-        seed=options.seed,
-        out=tuple(options.out),
-    )
-    judge_file(options.file, request, as_json=options.as_json)
+    judge_file(options)
 
 
 @dataclass(frozen=True, kw_only=True)

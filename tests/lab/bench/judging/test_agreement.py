@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.lab.bench.judging import Question, Verdict, agreement_of, kappa, sample_of
+from geosleuth.lab.bench.judging.judged_file import Verdict, agreement_of, kappa, sample_of
+from geosleuth.lab.bench.judging.names import Question
 
 
 def question(number: int, *, same: bool = False) -> Question:
@@ -47,9 +48,9 @@ def test_unreadable_and_missing_verdicts_are_left_out_and_counted() -> None:
         asked[0]: Verdict("yes"), asked[1]: Verdict("unreadable"), asked[3]: Verdict("yes"), asked[4]: Verdict("no"),
     }  # fmt: skip
     found = agreement_of(sample, verdicts)
-    assert (found.n, found.both_yes, found.both_no, found.judge_only, found.rule_only) == (3, 1, 1, 1, 0)
-    assert (found.unreadable, found.not_judged) == (1, 1)
-    assert found.percent.hits == 2
+    counts = ("n", "both_yes", "both_no", "judge_only", "rule_only", "unreadable", "not_judged")
+    assert [found[key] for key in counts] == [3, 1, 1, 1, 0, 1, 1]
+    assert found["percent"]["hits"] == 2
 
 
 def test_the_sample_takes_both_kinds_and_hard_names_first() -> None:

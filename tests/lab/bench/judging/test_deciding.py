@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.geo import distance_km
-from geosleuth.lab.bench.judging import Question, entries_of, granted, stand
-from geosleuth.lab.bench.judging.judge import Level, RuleSays
+from geosleuth.lab.bench.judging.judged_file import entries_of
+from geosleuth.lab.bench.judging.names import Level, Question, RuleSays, granted, stand
 from geosleuth.lab.bench.records import read_records
 from geosleuth.lab.score import AnswerNames, TruthNames, match_levels
 

@@ -5,20 +5,11 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
-import pytest
-
-from geosleuth.lab.bench.judging import (
-    Ask,
-    Entry,
-    Judge,
-    JudgedFile,
-    VerdictCache,
-    judge_entries,
-    judged_csv,
-    judged_document,
-)
-from geosleuth.lab.bench.judging.judge import JudgeSettings
+from geosleuth.lab.bench.judging.asking import Asker
+from geosleuth.lab.bench.judging.judged_file import Ask, Entry, JudgedFile, judge_entries, judged_csv
+from geosleuth.lab.bench.memory import open_memory
 from geosleuth.lab.score import AnswerNames, TruthNames
 from geosleuth.models import Conversation, Prompt, Step
 from scripted import ScriptedPolicy, says
@@ -55,9 +46,9 @@ def judged(
     sample: int = 0,
 ) -> JudgedFile:
     async def work() -> JudgedFile:
-        with VerdictCache(tmp_path / "cache.sqlite") as cache:
-            judge = Judge(policy, cache, model="m", settings=JudgeSettings(at_once=1))
-            return await judge_entries(entries or copies(), judge, label="f", model="m", ask=ask, sample=sample)
+        with open_memory(tmp_path / "cache.sqlite") as memory:
+            asker = Asker(policy=policy, memory=memory, model="m", at_once=1)
+            return await judge_entries(entries or copies(), asker, label="f", ask=ask, sample=sample)
 
     return asyncio.run(work())
 
@@ -73,6 +64,10 @@ def asked_of(policy: ScriptedPolicy) -> list[tuple[str, str, str]]:
     return found
 
 
+def hits(level: dict[str, Any]) -> tuple[int, int]:
+    return level["by_rule"]["hits"], level["by_judge"]["hits"]
+
+
 def test_levels_are_asked_from_the_top_and_equal_questions_once(tmp_path: Path) -> None:
     policy = ScriptedPolicy([], then=knowing)
     found = judged(tmp_path, policy)
@@ -81,23 +76,22 @@ def test_levels_are_asked_from_the_top_and_equal_questions_once(tmp_path: Path) 
         ("region", "Texas", "Lone Star State"),
         ("city", "Houston", "Montrose"),
     ]
-    figures = {one.level: (one.by_rule.hits, one.by_judge.hits, one.n) for one in found.levels}
-    assert figures == {"country": (2, 3, 5), "region": (1, 3, 5), "city": (1, 3, 5)}
-    for one in found.levels:
-        assert sum(one.outcomes.values()) == one.n
+    levels = found.document["levels"]
+    assert {level: hits(one) for level, one in levels.items()} == {"country": (2, 3), "region": (1, 3), "city": (1, 3)}
+    assert all(sum(one["outcomes"].values()) == one["n"] == 5 for one in levels.values())
 
 
 def test_below_a_wrong_level_nothing_is_asked(tmp_path: Path) -> None:
     policy = ScriptedPolicy([], then=says("no"))
     found = judged(tmp_path, policy)
     assert [level for level, *_ in asked_of(policy)] == ["country", "region"]
-    assert [one.by_judge.hits for one in found.levels] == [one.by_rule.hits for one in found.levels] == [2, 1, 1]
+    assert [hits(one) for one in found.document["levels"].values()] == [(2, 2), (1, 1), (1, 1)]
 
 
 def test_unreadable_replies_count_as_wrong_and_apart(tmp_path: Path) -> None:
     found = judged(tmp_path, ScriptedPolicy([], then=says("who knows")))
-    country = found.levels[0]
-    assert (country.by_judge.hits, country.outcomes["unreadable"], country.outcomes["judged wrong"]) == (2, 1, 0)
+    country = found.document["levels"]["country"]
+    assert (hits(country)[1], country["outcomes"]["unreadable"], country["outcomes"]["judged_wrong"]) == (2, 1, 0)
 
 
 def test_everything_unmatched_can_be_asked(tmp_path: Path) -> None:
@@ -110,13 +104,13 @@ def test_the_judge_is_measured_where_the_rule_is_sure(tmp_path: Path) -> None:
     policy = ScriptedPolicy([], then=knowing)
     found = judged(tmp_path, policy, sample=50)
     # USA, TX and Houston are right, Mexico is proved wrong; this judge has never heard of USA and TX.
-    assert (found.agreement.n, found.agreement.both_yes, found.agreement.both_no) == (4, 1, 1)
-    assert (found.agreement.rule_only, found.agreement.judge_only) == (2, 0)
+    told = found.document["agreement"]
+    assert [told[key] for key in ("n", "both_yes", "both_no", "rule_only", "judge_only")] == [4, 1, 1, 2, 0]
 
 
 def test_a_second_run_asks_nothing_and_says_the_same(tmp_path: Path) -> None:
-    first = judged_document(judged(tmp_path, ScriptedPolicy([], then=knowing), sample=50))
-    second = judged_document(judged(tmp_path, ScriptedPolicy([], then=AssertionError("asked")), sample=50))
+    first = judged(tmp_path, ScriptedPolicy([], then=knowing), sample=50).document
+    second = judged(tmp_path, ScriptedPolicy([], then=AssertionError("asked")), sample=50).document
     assert first["asked"] == second["from_cache"] > 0
     assert second["asked"] == 0
     assert (first["levels"], first["agreement"]) == (second["levels"], second["agreement"])
@@ -124,7 +118,7 @@ def test_a_second_run_asks_nothing_and_says_the_same(tmp_path: Path) -> None:
 
 
 def test_every_verdict_can_be_looked_at(tmp_path: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(judged_csv(judged(tmp_path, ScriptedPolicy([], then=knowing))))))
+    rows = list(csv.DictReader(io.StringIO(judged_csv(judged(tmp_path, ScriptedPolicy([], then=knowing)).rows))))
     assert [(row["id"], row["level"], row["judge"]) for row in rows] == [
         ("judge", "country", "yes"),
         ("judge", "region", "yes"),
@@ -134,9 +128,7 @@ def test_every_verdict_can_be_looked_at(tmp_path: Path) -> None:
     assert {row["reply"] for row in rows} == {"yes"}
 
 
-@pytest.mark.parametrize("size", [0, 1])
-def test_small_files_have_figures_too(tmp_path: Path, size: int) -> None:
-    entries = [Entry("a", TruthNames("France"), AnswerNames("France"))] * size
-    found = judged(tmp_path, ScriptedPolicy([], then=says("yes")), entries or [Entry("a", TruthNames(), AnswerNames())])
-    json.dumps(judged_document(found), allow_nan=False)
-    assert found.levels[0].n == size
+def test_a_file_without_names_has_no_levels(tmp_path: Path) -> None:
+    found = judged(tmp_path, ScriptedPolicy([], then=says("yes")), [Entry("a", TruthNames(), AnswerNames())])
+    assert found.document["levels"] == {}
+    json.dumps(found.document, allow_nan=False)

@@ -24,15 +24,14 @@ from geosleuth.lab.bench.makers.ratings import (
     HEURISTIC,
     GivenUp,
     Look,
-    Memory,
     Seen,
     Unread,
     by_model,
     each,
     heuristic_look,
     look,
-    open_memory,
 )
+from geosleuth.lab.bench.memory import Memory, open_memory
 from geosleuth.lab.bench.sets import DataSet
 from geosleuth.models.endpoints import GIVE_UP
 from geosleuth.photo import Photo
@@ -225,7 +224,7 @@ def test_famous_sights_are_known_by_their_names_alone() -> None:
 def test_the_file_that_can_not_be_written_is_the_one_that_is_named(tmp_path: Path) -> None:
     with open_memory(tmp_path / "mine.sqlite") as memory:
         memory._conn.execute("DROP TABLE known")
-        with pytest.raises(BadInput, match=r"mine\.sqlite: can't store ratings here"):
+        with pytest.raises(BadInput, match=r"mine\.sqlite: can't keep replies here"):
             memory.find("q", "a", "p")
         with pytest.raises(BadInput, match=r"mine\.sqlite: "):
             memory.keep("q", "a", "p", b"x")

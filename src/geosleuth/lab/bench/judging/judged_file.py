@@ -13,9 +13,8 @@ import csv
 import io
 import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import isnan
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from typing import Any, Literal
 
 from rich.box import SIMPLE_HEAD
@@ -25,7 +24,7 @@ from rich.text import Text
 
 from geosleuth import __version__
 from geosleuth.answer import ParserName
-from geosleuth.lab.bench.export import finite
+from geosleuth.lab.bench.export import estimate_to_dict, share_to_dict
 from geosleuth.lab.bench.records import Record
 from geosleuth.lab.score import Accuracy, AnswerNames, Estimate, TruthNames
 from geosleuth.lab.score.metrics import wilson
@@ -33,36 +32,27 @@ from geosleuth.names import fold
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import printable
 
-from .judge import (
-    PROMPT_VERSION,
-    Judge,
-    JudgeProgress,
+from .asking import Asker
+from .names import (
+    LEVELS,
     Level,
     Question,
     RuleSays,
     Says,
     Stand,
-    Verdict,
     granted,
+    prompt_for,
+    read_verdict,
     reply_question,
     stand,
 )
 
 FORMAT = "geosleuth-judged/1"
-Outcome = Literal[
-    "right", "judged right", "judged wrong", "unreadable", "not judged", "wrong", "not named", "not given"
-]
-"""How a level of an answer was decided: by the rule, by the judge, or left open."""
-OUTCOMES: tuple[Outcome, ...] = (
-    "right",
-    "judged right",
-    "judged wrong",
-    "unreadable",
-    "not judged",
-    "wrong",
-    "not named",
-)
-_WORDS: dict[Outcome, str] = {
+Ask = Literal["undecided", "unmatched", "replies"]
+"""What the model is asked: names that the rule can't decide, names that it does not accept, or, where it does not
+accept them or finds none, whether the whole reply means the true place (GeoVista's order)."""
+
+OUTCOMES = {
     "right": "right by rule",
     "judged right": "right by judge",
     "judged wrong": "wrong by judge",
@@ -71,115 +61,27 @@ _WORDS: dict[Outcome, str] = {
     "wrong": "wrong by rule",
     "not named": "not named: wrong",
 }
-Ask = Literal["undecided", "unmatched", "replies"]
-"""What the model is asked: names that the rule can't decide, names that it does not accept, or, where it does not
-accept them or finds none, whether the whole reply means the true place (GeoVista's order)."""
-LEVELS: tuple[Level, ...] = ("country", "region", "city")
-_AS_JUDGED: dict[Says, Outcome] = {"yes": "judged right", "no": "judged wrong", "unreadable": "unreadable"}
-_AS_RULED: dict[RuleSays, Outcome] = {
-    "right": "right",
-    "wrong": "wrong",
-    "undecided": "not judged",
-    "not named": "not named",
-    "not given": "not given",
-}
+"""How a level of an answer was decided, by the rule, by the judge, or left open; and how that is told."""
+
+_AS_JUDGED: dict[Says, str] = {"yes": "judged right", "no": "judged wrong", "unreadable": "unreadable"}
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
-    """How often judge and rule agree, of ``n`` questions with a readable verdict.
+class Verdict:
+    """A judge's verdict, and its own words."""
 
-    ``judge_only`` are accepted only by the judge, ``rule_only`` only by the rule. ``kappa`` is NaN if rule or judge
-    always gave the same verdict.
-    """
-
-    n: int
-    both_yes: int
-    both_no: int
-    judge_only: int
-    rule_only: int
-    unreadable: int
-    not_judged: int
-    percent: Accuracy
-    kappa: Estimate
+    says: Says
+    reply: str = ""
 
 
-def sample_of(sure: Mapping[Question, bool], size: int, seed: int) -> dict[Question, bool]:
-    """Return up to ``size`` questions with the rule's verdicts; the same for the same seed and questions."""
-    chance = random.Random(seed)  # noqa: S311  # draws a sample, keeps no secret
-    groups: dict[tuple[str, bool], list[Question]] = {}
-    for question in sorted(
-        sure, key=lambda one: (one.level, one.truth, one.answer, one.country or "", one.region or "")
-    ):
-        groups.setdefault((question.level, sure[question]), []).append(question)
-    for group in groups.values():
-        chance.shuffle(group)
-        # Stable: within the two kinds the order stays random.
-        group.sort(key=lambda one: fold(one.truth) == fold(one.answer))
-    chosen: list[Question] = []
-    while len(chosen) < size and any(groups.values()):
-        for group in groups.values():
-            if group and len(chosen) < size:
-                chosen.append(group.pop(0))
-    return {question: sure[question] for question in chosen}
+@dataclass(slots=True)
+class Entry:
+    """One answer's names beside the true ones; ``said`` changes while it is judged."""
 
-
-def agreement_of(sample: Mapping[Question, bool], verdicts: Mapping[Question, Verdict]) -> Agreement:
-    """Compare the rule's verdicts with the judge's."""
-    pairs: list[tuple[bool, bool]] = []
-    unreadable = 0
-    for question, rule in sample.items():
-        verdict = verdicts.get(question)
-        if verdict is not None and verdict.says == "unreadable":
-            unreadable += 1
-        elif verdict is not None:
-            pairs.append((rule, verdict.says == "yes"))
-    counts = {key: pairs.count(key) for key in ((True, True), (False, False), (False, True), (True, False))}
-    same = counts[True, True] + counts[False, False]
-    return Agreement(
-        n=len(pairs),
-        both_yes=counts[True, True],
-        both_no=counts[False, False],
-        judge_only=counts[False, True],
-        rule_only=counts[True, False],
-        unreadable=unreadable,
-        not_judged=len(sample) - len(pairs) - unreadable,
-        percent=Accuracy.of(same, len(pairs)),
-        kappa=kappa(pairs),
-    )
-
-
-def kappa(pairs: Sequence[tuple[bool, bool]]) -> Estimate:
-    """Return Cohen's kappa of two yes/no raters, with a 95 % interval.
-
-    The interval is Wilson's for the share on which they agree, with chance agreement as observed. Unlike the usual
-    normal interval it does not vanish if they agree on everything.
-    """
-    n = len(pairs)
-    unknown = float("nan")
-    if n == 0:
-        return Estimate(unknown, unknown, unknown)
-    first, second = (sum(pair[side] for pair in pairs) / n for side in (0, 1))
-    by_chance = first * second + (1 - first) * (1 - second)
-    if by_chance >= 1:
-        return Estimate(unknown, unknown, unknown)
-    agreed = wilson(sum(one == two for one, two in pairs), n)
-    return Estimate(*((share - by_chance) / (1 - by_chance) for share in (agreed.value, agreed.low, agreed.high)))
-
-
-@dataclass(frozen=True, slots=True)
-class LevelFigures:
-    """One level over all answers whose truth names it. ``outcomes`` sum to ``n``.
-
-    ``undecided`` is how many the rule left open.
-    """
-
-    level: Level
-    n: int
-    undecided: int
-    by_rule: Accuracy
-    by_judge: Accuracy
-    outcomes: Mapping[Outcome, int]
+    id: str
+    truth: TruthNames
+    said: AnswerNames
+    reply: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,175 +96,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class JudgedFile:
-    """The result of judging a file."""
+    """The result: all figures as one JSON document, and what was judged.
 
-    label: str
-    model: str
-    ask: str
-    n: int
-    levels: tuple[LevelFigures, ...]
-    agreement: Agreement
-    progress: JudgeProgress
+    Percentages are in percent, and null is for undefined values. ``open`` counts levels of answers that should have
+    been judged and were not, and questions of the sample.
+    """
+
+    document: dict[str, Any]
+    open: int
     rows: tuple[Row, ...] = field(repr=False)
-
-    @property
-    def open(self) -> int:
-        """Return how many levels of answers should have been judged and were not."""
-        return sum(level.outcomes["not judged"] for level in self.levels)
-
-
-def level_figures(level: Level, by_rule: Sequence[RuleSays], outcomes: Sequence[Outcome]) -> LevelFigures:
-    """Count one level."""
-    rule, judge = Counter(by_rule), Counter(outcomes)
-    n = len(outcomes) - judge["not given"]
-    return LevelFigures(
-        level,
-        n,
-        rule["undecided"],
-        Accuracy.of(rule["right"], n),
-        Accuracy.of(judge["right"] + judge["judged right"], n),
-        {name: judge[name] for name in OUTCOMES},
-    )
-
-
-def judged_view(judged: JudgedFile) -> RenderableType:
-    """Return the figures for a terminal."""
-    given = [one for one in judged.levels if one.n]
-    if not given:
-        return Text(f"{judged.label}: no truth of its {plural(judged.n, 'answer', 'answers')} names a place")
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
-    for one in given:
-        table.add_column(one.level, justify="right")
-    table.add_row("answers", *(f"{one.n:,}" for one in given), end_section=True)
-    table.add_row("right by rule, %", *(_share(one.by_rule) for one in given))
-    table.add_row("right with the judge, %", *(_share(one.by_judge) for one in given), end_section=True)
-    for name in OUTCOMES:
-        table.add_row(_WORDS[name], *(f"{one.outcomes[name]:,}" for one in given))
-    lines = [f"{judged.label}, judged by {judged.model}"]
-    return Group(*map(Text, lines), table, *map(Text, [*_agreement_lines(judged.agreement), *_cost_lines(judged)]))
-
-
-def _share(share: Accuracy) -> Text:
-    percent = share.percent
-    return Text.assemble(f"{percent.value:.2f}", (f" ({percent.low:.0f}–{percent.high:.0f})", "dim"))
-
-
-def _agreement_lines(found: Agreement) -> list[str]:
-    apart = [
-        f"{count:,} {name}"
-        for name, count in (("unreadable", found.unreadable), ("not judged", found.not_judged))
-        if count
-    ]
-    left_out = f"; left out: {', '.join(apart)}" if apart else ""
-    if not found.n:
-        return [f"agreement with the rule: not measured{left_out}"]
-    percent, chance = found.percent.percent, found.kappa
-    sentence = (
-        "kappa undefined, since one of them always said the same"
-        if isnan(chance.value)
-        else f"kappa {chance.value:.2f} ({chance.low:.2f}–{chance.high:.2f})"
-    )
-    return [
-        f"where the rule is sure, the judge agrees on {percent.value:.1f} % ({percent.low:.0f}–{percent.high:.0f}) of "
-        f"{plural(found.n, 'question', 'questions')}, {sentence}; judge alone says yes to {found.judge_only:,}, "
-        f"rule alone to {found.rule_only:,}{left_out}"
-    ]
-
-
-def _cost_lines(judged: JudgedFile) -> list[str]:
-    so_far, usage = judged.progress, judged.progress.usage
-    cost = "" if usage.cost_usd is None else f", {usage.cost_usd:.4f} USD"
-    return [
-        f"{plural(so_far.asked, 'question', 'questions')} asked, {so_far.from_cache:,} known from before, "
-        f"{usage.input_tokens + usage.output_tokens:,} tokens{cost}"
-    ]
-
-
-def judged_document(judged: JudgedFile) -> dict[str, Any]:
-    """Return everything as one JSON document; percentages in percent, null for undefined values."""
-    agreement, so_far = judged.agreement, judged.progress
-    return {
-        "format": FORMAT,
-        "geosleuth": __version__,
-        "file": judged.label,
-        "model": judged.model,
-        "prompt_version": PROMPT_VERSION,
-        "asked_about": judged.ask,
-        "n": judged.n,
-        "levels": {
-            one.level: {
-                "n": one.n,
-                "undecided_by_rule": one.undecided,
-                "by_rule": _accuracy(one.by_rule),
-                "by_judge": _accuracy(one.by_judge),
-                "outcomes": {name.replace(" ", "_"): count for name, count in one.outcomes.items()},
-            }
-            for one in judged.levels
-            if one.n
-        },
-        "agreement": {
-            "n": agreement.n,
-            "both_yes": agreement.both_yes,
-            "both_no": agreement.both_no,
-            "judge_only": agreement.judge_only,
-            "rule_only": agreement.rule_only,
-            "unreadable": agreement.unreadable,
-            "not_judged": agreement.not_judged,
-            "percent": _accuracy(agreement.percent),
-            "kappa": _estimate(agreement.kappa),
-        },
-        "asked": so_far.asked,
-        "from_cache": so_far.from_cache,
-        "failed": so_far.failed,
-        "stopped": so_far.stopped,
-        "spent": {
-            "input_tokens": so_far.usage.input_tokens,
-            "output_tokens": so_far.usage.output_tokens,
-            "usd": so_far.usage.cost_usd,
-        },
-    }
-
-
-def _accuracy(share: Accuracy) -> dict[str, Any]:
-    return {"hits": share.hits, "n": share.n, **_estimate(share.percent, "percent")}
-
-
-def _estimate(estimate: Estimate, name: str = "value") -> dict[str, float | None]:
-    return {name: finite(estimate.value), "low": finite(estimate.low), "high": finite(estimate.high)}
-
-
-def judged_csv(judged: JudgedFile) -> str:
-    """Return one line for each judged level of an answer, with the judge's own words."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["id", "level", "truth", "answer", "country", "region", "rule", "judge", "reply"])
-    for row in judged.rows:
-        asked, verdict = row.question, row.verdict
-        writer.writerow(
-            [
-                row.id,
-                asked.level,
-                asked.truth,
-                asked.answer,
-                asked.country or "",
-                asked.region or "",
-                row.rule,
-                verdict.says if verdict else "",
-                verdict.reply if verdict else "",
-            ]
-        )
-    return out.getvalue()
-
-
-@dataclass(slots=True)
-class Entry:
-    """One answer's names beside the true ones; ``said`` changes while it is judged."""
-
-    id: str
-    truth: TruthNames
-    said: AnswerNames
-    reply: str | None = None
 
 
 def entries_of(records: Iterable[Record], parser: ParserName) -> list[Entry]:
@@ -377,39 +119,28 @@ def entries_of(records: Iterable[Record], parser: ParserName) -> list[Entry]:
 
 
 async def judge_entries(
-    entries: list[Entry],
-    judge: Judge,
-    *,
-    label: str,
-    model: str,
-    ask: Ask = "undecided",
-    sample: int = 100,
-    seed: int = 0,
+    entries: list[Entry], asker: Asker, *, label: str, ask: Ask = "undecided", sample: int = 100, seed: int = 0
 ) -> JudgedFile:
     """Judge every answer, then evaluate the judge.
 
     Args:
         entries: the answers; their names change as the judge decides.
-        judge: the judge.
+        asker: asks the judge.
         label: the file's name in reports.
-        model: the judge's name in reports.
         ask: what the model is asked.
         sample: how many questions that the rule can decide the judge is asked too; 0 for none.
         seed: of the sample.
 
     Raises:
-        UserError: the cache can't be read or written, or the model is not set up correctly.
+        UserError: the memory can't be read or written, or the model is not set up correctly.
     """
-    sure: dict[Question, bool] = {}
-    outcomes: dict[Level, list[Outcome]] = {}
-    by_rule: dict[Level, list[RuleSays]] = {level: [] for level in LEVELS}
+    first = {level: [stand(entry.truth, entry.said, level) for entry in entries] for level in LEVELS}
+    sure = {
+        one.question: one.says == "right"
+        for stands in first.values() for one in stands if one.question is not None and one.says in ("right", "wrong")
+    }  # fmt: skip
     rows: list[Row] = []
-    for entry in entries:
-        for level in LEVELS:
-            first = stand(entry.truth, entry.said, level)
-            by_rule[level].append(first.says)
-            if first.question is not None and first.says in ("right", "wrong"):
-                sure[first.question] = first.says == "right"
+    levels: dict[str, Any] = {}
     lost: set[int] = set()
     for level in LEVELS:
         # Recomputed after the level above: a verdict there may open or settle this one.
@@ -419,31 +150,47 @@ async def judge_entries(
             for row, one in enumerate(now)
             if row not in lost and (question := _asked(one, entries[row], level, ask)) is not None
         }
-        verdicts = await judge.verdicts(asked.values())
-        outcomes[level] = [_outcome(by_rule[level][row], one, asked.get(row), verdicts) for row, one in enumerate(now)]
+        verdicts = await verdicts_on(asked.values(), asker)
+        outcomes = [
+            _outcome(before.says, one, asked.get(row), verdicts)
+            for row, (before, one) in enumerate(zip(first[level], now, strict=True))
+        ]
         for row, question in asked.items():
             entry, verdict = entries[row], verdicts.get(question)
             rows.append(Row(entry.id, question, now[row].says, verdict))
             if verdict is not None and verdict.says == "yes" and level != "city":
                 entry.said = granted(entry.truth, entry.said, level)
         if ask == "replies":
-            lost |= {
-                row for row, one in enumerate(outcomes[level]) if one not in ("right", "judged right", "not given")
-            }
+            lost |= {row for row, how in enumerate(outcomes) if how not in ("right", "judged right", "not given")}
+        if figures := level_figures([one.says for one in first[level]], outcomes):
+            levels[level] = figures
     chosen = sample_of(sure, sample, seed)
-    agreed: dict[Question, Verdict] = {}
+    agreement = agreement_of(chosen, await verdicts_on(chosen, asker))
+    document = {
+        "format": FORMAT,
+        "geosleuth": __version__,
+        "file": label,
+        "model": asker.policy.name,
+        "asked_about": ask,
+        "n": len(entries),
+        "levels": levels,
+        "agreement": agreement,
+        **asker.progress.to_dict(),
+    }
+    left_open = sum(one["outcomes"]["not_judged"] for one in levels.values()) + agreement["not_judged"]
+    return JudgedFile(document, left_open, tuple(rows))
+
+
+async def verdicts_on(questions: Collection[Question], asker: Asker) -> dict[Question, Verdict]:
+    """Return the model's verdicts; a missing one was not judged."""
+    found: dict[Question, Verdict] = {}
     for level in LEVELS:
-        agreed |= await judge.verdicts(question for question in chosen if question.level == level)
-    return JudgedFile(
-        label=label,
-        model=model,
-        ask=ask,
-        n=len(entries),
-        levels=tuple(level_figures(level, by_rule[level], outcomes[level]) for level in LEVELS),
-        agreement=agreement_of(chosen, agreed),
-        progress=judge.progress,
-        rows=tuple(rows),
-    )
+        prompts = {question: prompt_for(question) for question in questions if question.level == level}
+        replies = await asker.replies(prompts.values(), lambda reply: read_verdict(reply) != "unreadable", level)
+        for question, prompt in prompts.items():
+            if prompt in replies:
+                found[question] = Verdict(read_verdict(replies[prompt]), replies[prompt])
+    return found
 
 
 def _asked(one: Stand, entry: Entry, level: Level, ask: Ask) -> Question | None:
@@ -453,11 +200,134 @@ def _asked(one: Stand, entry: Entry, level: Level, ask: Ask) -> Question | None:
     return one.question if one.says == "undecided" or (ask == "unmatched" and one.says == "wrong") else None
 
 
-def _outcome(first: RuleSays, now: Stand, question: Question | None, verdicts: Mapping[Question, Verdict]) -> Outcome:
+def _outcome(first: RuleSays, now: Stand, question: Question | None, verdicts: Mapping[Question, Verdict]) -> str:
     if question is None:
         # Right only now: the judge accepted the level above.
-        return "judged right" if now.says == "right" and first != "right" else _AS_RULED[now.says]
+        newly_right = now.says == "right" and first != "right"
+        return "judged right" if newly_right else "not judged" if now.says == "undecided" else now.says
     verdict = verdicts.get(question)
-    if verdict is None:
-        return "not judged"
-    return _AS_JUDGED[verdict.says]
+    return "not judged" if verdict is None else _AS_JUDGED[verdict.says]
+
+
+def level_figures(by_rule: Sequence[RuleSays], outcomes: Sequence[str]) -> dict[str, Any]:
+    """Count one level over all answers whose truth names it; nothing if none does. Its outcomes sum to ``n``."""
+    rule, judge = Counter(by_rule), Counter(outcomes)
+    n = len(outcomes) - judge["not given"]
+    return {
+        "n": n,
+        "undecided_by_rule": rule["undecided"],
+        "by_rule": share_to_dict(Accuracy.of(rule["right"], n)),
+        "by_judge": share_to_dict(Accuracy.of(judge["right"] + judge["judged right"], n)),
+        "outcomes": {name.replace(" ", "_"): judge[name] for name in OUTCOMES},
+    } if n else {}  # fmt: skip
+
+
+def sample_of(sure: Mapping[Question, bool], size: int, seed: int) -> dict[Question, bool]:
+    """Return up to ``size`` questions with the rule's verdicts; the same for the same seed and questions."""
+    chance = random.Random(seed)  # noqa: S311  # draws a sample, keeps no secret
+    groups: dict[tuple[str, bool], list[Question]] = {}
+    for question in sorted(sure, key=lambda one: [part or "" for part in astuple(one)]):
+        groups.setdefault((question.level, sure[question]), []).append(question)
+    for group in groups.values():
+        chance.shuffle(group)
+        # Stable: within the two kinds the order stays random.
+        group.sort(key=lambda one: fold(one.truth) == fold(one.answer))
+    chosen: list[Question] = []
+    while len(chosen) < size and any(groups.values()):
+        for group in groups.values():
+            if group and len(chosen) < size:
+                chosen.append(group.pop(0))
+    return {question: sure[question] for question in chosen}
+
+
+def agreement_of(sample: Mapping[Question, bool], verdicts: Mapping[Question, Verdict]) -> dict[str, Any]:
+    """Compare the rule's verdicts with the judge's, over the questions with a readable verdict."""
+    says = {question: verdicts[question].says for question in sample if question in verdicts}
+    pairs = [(sample[question], said == "yes") for question, said in says.items() if said != "unreadable"]
+    counts = Counter(pairs)
+    return {
+        "n": len(pairs),
+        "both_yes": counts[True, True],
+        "both_no": counts[False, False],
+        "judge_only": counts[False, True],
+        "rule_only": counts[True, False],
+        "unreadable": len(says) - len(pairs),
+        "not_judged": len(sample) - len(says),
+        "percent": share_to_dict(Accuracy.of(counts[True, True] + counts[False, False], len(pairs))),
+        "kappa": estimate_to_dict(kappa(pairs)),
+    }
+
+
+def kappa(pairs: Sequence[tuple[bool, bool]]) -> Estimate:
+    """Return Cohen's kappa of two yes/no raters, with a 95 % interval; NaN if one of them always says the same.
+
+    The interval is Wilson's for the share on which they agree, with chance agreement as observed. Unlike the usual
+    normal interval it does not vanish if they agree on everything.
+    """
+    n = len(pairs)
+    first, second = (sum(pair[side] for pair in pairs) / max(1, n) for side in (0, 1))
+    by_chance = first * second + (1 - first) * (1 - second)
+    if n == 0 or by_chance >= 1:
+        return Estimate(float("nan"), float("nan"), float("nan"))
+    agreed = wilson(sum(one == two for one, two in pairs), n)
+    return Estimate(*((share - by_chance) / (1 - by_chance) for share in (agreed.value, agreed.low, agreed.high)))
+
+
+def judged_view(document: Mapping[str, Any]) -> RenderableType:
+    """Return the figures for a terminal."""
+    levels = document["levels"]
+    if not levels:
+        return Text(f"{document['file']}: no truth of its {plural(document['n'], 'answer', 'answers')} names a place")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("")
+    for level in levels:
+        table.add_column(level, justify="right")
+    table.add_row("answers", *(f"{one['n']:,}" for one in levels.values()), end_section=True)
+    for words, key in (("right by rule, %", "by_rule"), ("right with the judge, %", "by_judge")):
+        table.add_row(words, *(_share(one[key]) for one in levels.values()), end_section=key == "by_judge")
+    for name, words in OUTCOMES.items():
+        table.add_row(words, *(f"{one['outcomes'][name.replace(' ', '_')]:,}" for one in levels.values()))
+    lines = (_agreement_line(document["agreement"]), spent_line(document))
+    return Group(Text(f"{document['file']}, judged by {document['model']}"), table, *map(Text, lines))
+
+
+def _share(share: Mapping[str, Any]) -> Text:
+    return Text.assemble(f"{share['percent']:.2f}", (f" ({share['low']:.0f}–{share['high']:.0f})", "dim"))
+
+
+def _agreement_line(found: Mapping[str, Any]) -> str:
+    apart = [f"{found[key]:,} {key.replace('_', ' ')}" for key in ("unreadable", "not_judged") if found[key]]
+    left_out = f"; left out: {', '.join(apart)}" if apart else ""
+    if not found["n"]:
+        return f"agreement with the rule: not measured{left_out}"
+    percent, chance = found["percent"], found["kappa"]
+    sentence = (
+        "kappa undefined, since one of them always said the same"
+        if chance["value"] is None
+        else f"kappa {chance['value']:.2f} ({chance['low']:.2f}–{chance['high']:.2f})"
+    )
+    return (
+        f"where the rule is sure, the judge agrees on {percent['percent']:.1f} % ({percent['low']:.0f}–"
+        f"{percent['high']:.0f}) of {plural(found['n'], 'question', 'questions')}, {sentence}; judge alone says yes to "
+        f"{found['judge_only']:,}, rule alone to {found['rule_only']:,}{left_out}"
+    )
+
+
+def spent_line(document: Mapping[str, Any]) -> str:
+    """Return how many questions were asked, and what they cost."""
+    spent = document["spent"]
+    cost = "" if spent["usd"] is None else f", {spent['usd']:.4f} USD"
+    asked = f"{plural(document['asked'], 'question', 'questions')} asked, {document['from_cache']:,} known from before"
+    return f"{asked}, {spent['input_tokens'] + spent['output_tokens']:,} tokens{cost}"
+
+
+def judged_csv(rows: Iterable[Row]) -> str:
+    """Return one line for each judged level of an answer, with the judge's own words."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["id", "level", "truth", "answer", "country", "region", "rule", "judge", "reply"])
+    for row in rows:
+        asked, verdict = row.question, row.verdict or Verdict("unreadable")
+        names = (asked.level, asked.truth, asked.answer, asked.country or "", asked.region or "")
+        writer.writerow([row.id, *names, row.rule, verdict.says if row.verdict else "", verdict.reply])
+    return out.getvalue()

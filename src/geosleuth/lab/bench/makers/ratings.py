@@ -9,24 +9,20 @@ GeoBench was made this way. The filters read what `looks` wrote into a table, or
 import asyncio
 import hashlib
 import json
-import sqlite3
-import threading
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import aclosing, closing, contextmanager
+from contextlib import aclosing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakValueDictionary
 
-from geosleuth.atlas.folders import cache_dir
 from geosleuth.evidence import TextSeen, lookups, text_clues
+from geosleuth.lab.bench.memory import Memory
 from geosleuth.lab.bench.sets.dataset import Item
 from geosleuth.models import Conversation, Policy, Prompt, Usage
 from geosleuth.models.endpoints import GIVE_UP
 from geosleuth.photo import Album, Photo, open_photo
 from geosleuth.support.errors import BadInput, GeosleuthError, ServiceFault
-from geosleuth.support.files import committed
 
 from . import locatability
 from .duplicates import PRINT_VERSION, print_of
@@ -45,14 +41,6 @@ from .locatability import (
 
 if TYPE_CHECKING:
     from geosleuth.photo.text import TextLine
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS known (
-    question TEXT NOT NULL, by TEXT NOT NULL, photo TEXT NOT NULL, said BLOB NOT NULL,
-    PRIMARY KEY (question, by, photo)
-) WITHOUT ROWID
-"""
-_WAIT_S = 30.0
 
 HEURISTIC = "heuristic"
 """The rater without a model; no model has this name."""
@@ -91,65 +79,6 @@ Reason = str
 """Why a photo is left out: "non-localisable", "landmark", "small"."""
 LEAST_LOCATABILITY = 4.0
 """Below it are rooms, close-ups and plain pictures, on the scale of `locatability`."""
-
-
-def memory_path() -> Path:
-    """Return the default path: in the cache folder."""
-    return cache_dir() / "makers-1.sqlite"
-
-
-class Memory:
-    """Answers by question, by rater, and by the SHA-256 of the photo's file. Several threads may use it."""
-
-    def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
-        """Take a connection that several threads may use, and its file; `open_memory` creates one."""
-        self._conn, self._path, self._lock = conn, path, threading.Lock()
-
-    def find(self, question: str, by: str, photo: str) -> bytes | None:
-        """Return the stored answer; None if there is none."""
-        with self._lock, _told(self._path):
-            row = self._conn.execute(
-                "SELECT said FROM known WHERE question = ? AND by = ? AND photo = ?", (question, by, photo)
-            ).fetchone()
-        return None if row is None else bytes(row[0])
-
-    def keep(self, question: str, by: str, photo: str, said: bytes, *, paid: bool = True) -> None:
-        """Store an answer, replacing an earlier one.
-
-        What was ``paid`` for is on disk when this returns. What can be recomputed survives the end of the process, but
-        perhaps not a power cut: syncing would take longer than the work.
-        """
-        with self._lock, _told(self._path):
-            self._conn.execute(f"PRAGMA synchronous = {'FULL' if paid else 'NORMAL'}")
-            with committed(self._conn):
-                self._conn.execute("INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?)", (question, by, photo, said))
-
-
-@contextmanager
-def open_memory(path: Path | None = None) -> Iterator[Memory]:
-    """Open the memory in a file; in the cache folder by default.
-
-    Raises:
-        BadInput: it can't be opened or written, or is something else.
-    """
-    path = path or memory_path()
-    with _told(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        conn = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
-    with closing(conn):
-        with _told(path):
-            conn.execute("PRAGMA journal_mode = WAL")
-            conn.execute(_SCHEMA)
-        yield Memory(conn, path)
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, sqlite3.Error) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or error
-        raise BadInput(f"{path}: can't store ratings here: {reason}") from error
 
 
 class Unread(GeosleuthError):

@@ -1,67 +1,33 @@
-"""What ``bench score``, ``compare``, ``tier``, ``published`` and ``judge`` do; imported only when one runs."""
+"""What ``bench score``, ``compare``, ``tier`` and ``published`` do; imported only when one runs."""
 
-import asyncio
 import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from json import dumps
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
-import typer
-
 from geosleuth.answer import ParserName
-from geosleuth.atlas.folders import cache_dir
-from geosleuth.cli.preparation import asked
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, threshold_text
 from geosleuth.geo.gcj02 import Datum
 from geosleuth.lab.bench.export import pair_document, records_csv, score_csv, score_document
-from geosleuth.lab.bench.judging import (
-    Ask,
-    Entry,
-    Judge,
-    JudgedFile,
-    Limits,
-    VerdictCache,
-    entries_of,
-    judge_entries,
-    judged_csv,
-    judged_document,
-    judged_view,
-)
-from geosleuth.lab.bench.judging.judge import JudgeSettings
 from geosleuth.lab.bench.page import render_page
 from geosleuth.lab.bench.placed import PlaceText, place_nothing, placer_of
-from geosleuth.lab.bench.records import read_records
 from geosleuth.lab.bench.report import FileReport, PairReport, report_file, rows_for
 from geosleuth.lab.bench.run.folder import MANIFEST, RESULTS
 from geosleuth.lab.bench.scored import Scored, in_datum, score_file, with_placed
 from geosleuth.lab.score import PublishedRow
-from geosleuth.models import PREFIXES, EndpointSettings, Policy, Sampling, consent_line, make_policy
 from geosleuth.support.console import (
-    CTRL_C,
-    Bar,
-    cancelled_by_ctrl_c,
-    progress,
-    quiet_libraries,
     reading,
-    show,
-    show_json,
-    talk,
 )
-from geosleuth.support.errors import BadInput, GeosleuthError
+from geosleuth.support.errors import BadInput
 from geosleuth.support.files import refuse_to_replace, write_text_atomically
-from geosleuth.support.text.numbers import plural
 
 SCORE_ENDINGS = (".html", ".json", ".csv")
 PAIR_ENDINGS = (".html", ".json")
-
-ENDINGS = (".json", ".csv")
-_PLURALS = {"country": "countries", "region": "regions", "city": "cities", "place": "replies"}
 
 
 def thresholds_km(text: str | None) -> tuple[float, ...]:
@@ -255,212 +221,3 @@ def command_line() -> str:
 def write_records(path: Path, scored: Sequence[Scored]) -> None:
     """Write one line per record."""
     write_text_atomically(path, records_csv(scored))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeRequest:
-    """The command's options, as given."""
-
-    model: str
-    base_url: str | None = None
-    parser: ParserName = "lenient"
-    ask: Ask = "undecided"
-    sample: int = 100
-    seed: int = 0
-    jobs: int = 4
-    questions: int | None = None
-    tokens: int | None = None
-    usd: float | None = None
-    seconds: float | None = None
-    reply_tokens: int | None = None
-    retry_unreadable: bool = False
-    cache: Path | None = None
-    out: tuple[Path, ...] = ()
-    overwrite: bool = False
-    offline: bool = False
-    yes: bool = False
-
-
-def request_to_ask(options: Any, **more: Any) -> JudgeRequest:
-    """Return the request of a command whose options say how a model is asked."""
-    shared = ("base_url", "jobs", "questions", "tokens", "usd", "seconds", "reply_tokens", "retry_unreadable", "cache",
-              "overwrite", "offline", "yes")  # fmt: skip
-    return JudgeRequest(**{name: getattr(options, name) for name in shared}, **more)
-
-
-def extract_file(path: Path, request: JudgeRequest, *, everything: bool, out: Path | None, as_json: bool) -> None:
-    """Find the places in the replies of a file, print how many, write them as records.
-
-    Raises:
-        UserError: invalid input; nothing has been sent.
-        GeosleuthError: the model failed, after the figures so far have been printed.
-    """
-    from geosleuth.lab.bench.judging.extraction import (
-        Extractor,
-        by_model,
-        by_rule,
-        extraction_document,
-        extraction_view,
-        record_of,
-    )
-
-    records_path = records_of(path)
-    keep_in = request.cache or cache_dir() / "judge.sqlite"
-    if out is not None:
-        check_outputs([out], (".jsonl",), None, [records_path, keep_in], overwrite=request.overwrite)
-    with reading([records_path]) as advance:
-        readings = by_rule(list(read_records(records_path, advance)))
-    so_far = None
-    if request.model:
-        with quiet_libraries():
-            policy = _asking_policy(request)
-            _ask_consent(policy, "what was replied, and no photo,", yes=request.yes)
-
-            async def ask() -> None:
-                nonlocal readings, so_far
-                try:
-                    with VerdictCache(keep_in) as cache, progress("reading replies") as bar, cancelled_by_ctrl_c():
-                        extractor = Extractor(
-                            policy, cache, model=_known_as(request), settings=_settings(request), watch=_Watch(bar)
-                        )
-                        so_far = extractor.progress
-                        readings = await by_model(readings, extractor, everything=everything)
-                finally:
-                    await policy.aclose()
-
-            asyncio.run(ask())
-    if out is not None:
-        lines = (dumps(record_of(one), ensure_ascii=False, allow_nan=False) + "\n" for one in readings)
-        write_text_atomically(out, "".join(lines))
-        talk(f"wrote {out}")
-    document = extraction_document(readings, so_far)
-    if as_json:
-        show_json(document)
-    else:
-        show(extraction_view(document))
-    if so_far is not None and so_far.failed:
-        raise GeosleuthError(so_far.trouble or "the model failed")
-
-
-def judge_file(path: Path, request: JudgeRequest, *, as_json: bool) -> None:
-    """Judge a file of answers, print the figures, write what was asked for.
-
-    Raises:
-        UserError: invalid input; nothing has been sent.
-        GeosleuthError: the model failed, after the figures so far have been printed.
-    """
-    with quiet_libraries():
-        records = records_of(path)
-        keep_in = request.cache or cache_dir() / "judge.sqlite"
-        check_outputs(request.out, ENDINGS, None, [records, keep_in], overwrite=request.overwrite)
-        policy = _asking_policy(request)
-        entries = _entries(records, request.parser)
-        told = "what was replied" if request.ask == "replies" else "the names of places in data set and answers"
-        _ask_consent(policy, f"{told}, and no photo,", yes=request.yes)
-        [label] = labels([path])
-        try:
-            judged = asyncio.run(_work(entries, policy, keep_in, request, label))
-        except asyncio.CancelledError:
-            talk("stopped; all verdicts so far are kept; run the same command to resume")
-            raise typer.Exit(CTRL_C) from None
-    for out in request.out:
-        _write(out, judged)
-        talk(f"wrote {out}")
-    if as_json:
-        show_json(judged_document(judged))
-    else:
-        show(judged_view(judged))
-    _say_what_is_missing(judged)
-
-
-def _entries(path: Path, parser: ParserName) -> list[Entry]:
-    with reading([path]) as advance:
-        entries = entries_of(read_records(path, advance), parser)
-    if not entries:
-        raise BadInput(f"{path}: the file holds no record")
-    if not any(one.truth.country or one.truth.region or one.truth.city for one in entries):
-        raise BadInput(f"{path}: no true place has a name (country, region or city), so that there is nothing to judge")
-    return entries
-
-
-def _asking_policy(request: JudgeRequest) -> Policy:
-    if request.model.partition(":")[0].strip() not in PREFIXES:
-        known = ", ".join(f"{one}:" for one in PREFIXES)
-        raise BadInput(f"{request.model[:60]!r} can't judge names; a judge is a model that reads: {known}")
-    settings = EndpointSettings(concurrency=request.jobs)
-    return make_policy(request.model, base_url=request.base_url, settings=settings, offline=request.offline)
-
-
-def _known_as(request: JudgeRequest) -> str:
-    """Return the name that a model's words are kept under: the same name at another address may be another model."""
-    return request.model if request.base_url is None else f"{request.model} at {request.base_url.rstrip('/')}"
-
-
-def _settings(request: JudgeRequest) -> JudgeSettings:
-    return JudgeSettings(
-        limits=Limits(questions=request.questions, tokens=request.tokens, usd=request.usd, seconds=request.seconds),
-        at_once=request.jobs,
-        sampling=Sampling(temperature=0.0, max_tokens=request.reply_tokens),
-        again_unreadable=request.retry_unreadable,
-    )
-
-
-def _ask_consent(policy: Policy, names: str, *, yes: bool) -> None:
-    """Say where texts go, and ask before they leave the machine.
-
-    Raises:
-        BadInput: no consent was given.
-    """
-    consent = consent_line(policy, told=names, kept=names.rstrip(","))
-    if yes or not policy.hosts:
-        talk(consent)
-    elif not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{consent}; add --yes to allow it")
-    elif not asked(f"{consent}. Continue?"):
-        raise BadInput("stopped; nothing was sent")
-
-
-async def _work(entries: list[Entry], policy: Policy, keep_in: Path, request: JudgeRequest, label: str) -> JudgedFile:
-    try:
-        with VerdictCache(keep_in) as cache, progress("judging") as bar, cancelled_by_ctrl_c():
-            judge = Judge(policy, cache, model=_known_as(request), settings=_settings(request), watch=_Watch(bar))
-            return await judge_entries(
-                entries,
-                judge,
-                label=label,
-                model=policy.name,
-                ask=request.ask,
-                sample=request.sample,
-                seed=request.seed,
-            )
-    finally:
-        await policy.aclose()
-
-
-class _Watch:
-    """Shows how far a level is."""
-
-    def __init__(self, bar: Bar) -> None:
-        self._bar = bar
-
-    def __call__(self, done: int, total: int, level: str) -> None:
-        self._bar.at(done, total, _PLURALS[level])
-
-
-def _write(path: Path, judged: JudgedFile) -> None:
-    if path.suffix.lower() == ".csv":
-        write_text_atomically(path, judged_csv(judged))
-    else:
-        write_text_atomically(path, dumps(judged_document(judged), ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def _say_what_is_missing(judged: JudgedFile) -> None:
-    so_far = judged.progress
-    missing = judged.open + judged.agreement.not_judged
-    if so_far.stopped is not None:
-        left = plural(missing, "question is", "questions are")
-        talk(f"stopped: {so_far.stopped}; {left} left open; run the same command to resume")
-    elif so_far.failed:
-        talk(f"{plural(so_far.failed, 'question', 'questions')} failed, and the same command asks them again")
-    if so_far.failed:
-        raise GeosleuthError(so_far.trouble or "the model failed")

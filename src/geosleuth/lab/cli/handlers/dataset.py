@@ -33,16 +33,15 @@ from geosleuth.lab.bench.makers.ratings import (
     Filter,
     GivenUp,
     Look,
-    Memory,
     Seen,
     Sieved,
     by_heuristic,
     by_model,
     each,
-    open_memory,
     printing,
     sieve,
 )
+from geosleuth.lab.bench.memory import Memory, open_memory
 from geosleuth.lab.bench.report import tier_files
 from geosleuth.lab.bench.sets import Card, DataSet, Description, Fault, Item, cards, describe, open_set, stage, subset
 from geosleuth.lab.bench.sets.dataset import with_part

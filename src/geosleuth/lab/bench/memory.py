@@ -1,0 +1,78 @@
+"""Replies of models, and what is slow to compute, kept on disk by question, by who said it, and by what it is about."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from geosleuth.atlas.folders import cache_dir
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import committed
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS known (
+    question TEXT NOT NULL, by TEXT NOT NULL, about TEXT NOT NULL, said BLOB NOT NULL,
+    PRIMARY KEY (question, by, about)
+) WITHOUT ROWID
+"""
+_WAIT_S = 30.0
+
+
+def usual_path() -> Path:
+    """Return where replies are kept unless a command says otherwise."""
+    return cache_dir() / "replies.sqlite"
+
+
+class Memory:
+    """Answers by question, by who gave them, and by what they are about. Several threads may use it."""
+
+    def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
+        """Take a connection that several threads may use, and its file; `open_memory` creates one."""
+        self._conn, self._path, self._lock = conn, path, threading.Lock()
+
+    def find(self, question: str, by: str, about: str) -> bytes | None:
+        """Return the stored answer; None if there is none."""
+        with self._lock, _told(self._path):
+            row = self._conn.execute(
+                "SELECT said FROM known WHERE question = ? AND by = ? AND about = ?", (question, by, about)
+            ).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def keep(self, question: str, by: str, about: str, said: bytes, *, paid: bool = True) -> None:
+        """Store an answer, replacing an earlier one.
+
+        What was ``paid`` for is on disk when this returns. What can be recomputed survives the end of the process, but
+        perhaps not a power cut: syncing would take longer than the work.
+        """
+        with self._lock, _told(self._path):
+            self._conn.execute(f"PRAGMA synchronous = {'FULL' if paid else 'NORMAL'}")
+            with committed(self._conn):
+                self._conn.execute("INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?)", (question, by, about, said))
+
+
+@contextmanager
+def open_memory(path: Path | None = None) -> Iterator[Memory]:
+    """Open the memory in a file; by default in the cache folder.
+
+    Raises:
+        BadInput: it can't be opened or written, or is something else.
+    """
+    path = path or usual_path()
+    with _told(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        conn = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
+    with closing(conn):
+        with _told(path):
+            conn.execute("PRAGMA journal_mode = WAL")
+            conn.execute(_SCHEMA)
+        yield Memory(conn, path)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
+        raise BadInput(f"{path}: can't keep replies here: {reason}; move it away, or make room") from error
