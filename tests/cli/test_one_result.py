@@ -1,5 +1,6 @@
 """One request and one result: the command, HTTP, MCP and Python take the same fields and give the same document."""
 
+import ast
 import asyncio
 import inspect
 import json
@@ -11,6 +12,7 @@ from mcp import Client
 
 import geosleuth
 from geosleuth.agent import Event
+from geosleuth.locate import plan
 from geosleuth.locate.plan import make_plan
 from geosleuth.locate.request import LocateRequest
 from geosleuth.locate.result import result_schema
@@ -129,3 +131,27 @@ def test_a_request_walks_through_six_modules_and_none_twice(
         "geosleuth.agent.locate",
         "geosleuth.agent.loop",
     ]
+
+
+@pytest.mark.parametrize("build", ["build_area", "build_searches", "build_outputs", "choose_model"])
+def test_builds_each_part_of_a_plan_in_one_place(build: str) -> None:
+    package = Path(geosleuth.__file__).parent
+    callers = [
+        (path.relative_to(package).as_posix(), node.lineno)
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == build
+    ]
+    assert [path for path, _ in callers] == ["locate/plan.py"]
+
+
+def test_enters_the_plan_at_most_five_times() -> None:
+    tree = ast.parse(Path(plan.__file__).read_text(encoding="utf-8"))
+    entered = [
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for argument in node.args.args
+        if argument.annotation is not None and "LocateRequest" in ast.unparse(argument.annotation)
+    ]
+    assert 1 <= len(entered) <= 5

@@ -67,7 +67,7 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
     from geosleuth.models.protocol import ReplayPolicy
     from geosleuth.support.errors import BadInput
 
-    searched = sorted(plan.image_hosts)
+    searched = sorted(plan.searches.image_hosts)
     asked_models = [one for one in plan.thinkers if not isinstance(one, ReplayPolicy | Detective)]
     for note in plan.notes:
         talk(note)

@@ -22,9 +22,10 @@ from geosleuth.photo.nature import nature_of, no_photo_line
 from geosleuth.support.errors import BadInput, GeosleuthError
 
 from .defaults import with_default_model
+from .model_choice import DETECTIVE
 from .notebook import run_apart
 from .outputs import photos_below
-from .plan import DETECTIVE, Plan, make_plan
+from .plan import Plan, make_plan
 from .profiles import read_profile
 from .request import LocateRequest, ToolChoice
 from .result import Findings, LocateResult, check_claim
@@ -371,7 +372,7 @@ class _Ready:
     keep_in: Path | None
 
     async def locate(self, paths: Sequence[Path], photos: Sequence[OpenedPhoto]) -> LocateResult:
-        plan, similar = self.plan, self.plan.similar_for(photos)
+        plan, similar = self.plan, self.plan.searches.find_similar(photos)
         finding = await run_plan(plan, photos, self.atlas, similar=similar, keep_in=self.keep_in, sinks=self.sinks)
         return LocateResult.of(finding, await check_claim(finding, plan, self.atlas), paths[0])
 

@@ -15,6 +15,8 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.files import read_json
 from geosleuth.support.text.safe import one_line
 
+from .request import LocateRequest
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -309,3 +311,16 @@ def _listed_as(wanted: str) -> set[str]:
         if any(fold(one) in names for one in (name, *others))
     }
     return names | codes
+
+
+def build_area(request: LocateRequest) -> Area | None:
+    """Return where the place must lie, from words or from what was drawn.
+
+    Raises:
+        BadInput: both are given, or it can't be read.
+    """
+    if request.drawn is None:
+        return area_of(request.within)
+    if request.within is not None:
+        raise BadInput("say where it lies in words, or draw the area; not both")
+    return drawn_area(request.drawn)

@@ -14,7 +14,7 @@ from pathlib import Path
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import read_toml, write_text_atomically
 
-from .plan import DETECTIVE
+from .model_choice import DETECTIVE
 from .request import LocateRequest
 
 NONE = "none"

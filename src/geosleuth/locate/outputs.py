@@ -18,6 +18,8 @@ from geosleuth.names import country_code
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import refuse_to_replace, write_text_atomically
 
+from .request import REPLAY, LocateRequest, recorded_in
+
 PAGE = (".html", ".htm")
 PACKAGE = ".zip"
 """An evidence package: see `geosleuth.report.evidence_package`."""
@@ -236,3 +238,32 @@ def photos_below(folder: Path) -> list[Path]:
     if found := sorted(one for one in seen if not is_copy(one)):
         return found
     raise BadInput(f"{folder}: holds no photo; photos end in {', '.join(PHOTOS)}")
+
+
+def build_outputs(request: LocateRequest, photos: Sequence[Path], *, batch: bool) -> Outputs:
+    """Return what a run writes, once no file stands in its way.
+
+    Raises:
+        BadInput: a file is there already, or is one of the photos.
+    """
+    if request.trajectory is not None:
+        _check_trajectory(request.trajectory, request, photos)
+    outputs = outputs_of(request.out, photos, batch=batch, overwrite=request.overwrite)
+    beside: list[Path] = []
+    if request.write_exif:
+        check_exif(photos, batch=batch, yes=request.yes)
+        beside += map(copy_of, photos)
+    if request.sidecars:
+        beside += map(sidecar_of, photos)
+    if not batch:
+        for path in beside:
+            check_new_file(path, overwrite=request.overwrite)
+    return replace(outputs, exif=request.write_exif, sidecars=request.sidecars)
+
+
+def _check_trajectory(path: Path, request: LocateRequest, photos: Sequence[Path]) -> None:
+    check_new_file(path, overwrite=request.overwrite)
+    check_is_none_of(path, photos, "the photo itself")
+    check_is_none_of(path, map(Path, request.out), "named by --out too")
+    if request.model is not None and request.model.startswith(REPLAY):
+        check_is_none_of(path, [recorded_in(request.model)], "the recording itself")

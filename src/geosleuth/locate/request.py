@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from geosleuth.agent import Method
 from geosleuth.models.feedback import Rejected
@@ -16,6 +16,9 @@ ToolChoice = str | Tool | Callable[..., Any]
 """A tool by its name, a tool itself, or a function to make one of."""
 
 _NO_TOOLS = "none"
+REPLAY = "replay:"
+
+_Word = TypeVar("_Word", bound=str)
 
 
 def tool_choice(
@@ -136,3 +139,28 @@ class LocateRequest:
             )
         told: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in given.items()}
         return cls(**told)
+
+
+def one_of(word: str, choices: Sequence[_Word], option: str) -> _Word:
+    """Return the choice that a word names.
+
+    Raises:
+        BadInput: it names none.
+    """
+    for choice in choices:
+        if word == choice:
+            return choice
+    raise BadInput(f"{option} is {word[:40]!r}; it must be {' or '.join(choices)}")
+
+
+def join_words(*parts: str | None, by: str = "; ") -> str | None:
+    """Return the parts that say something, joined; None if none does."""
+    return by.join(part for part in parts if part) or None
+
+
+def recorded_in(model: str) -> Path:
+    """Return the file that ``replay:FILE`` names."""
+    name = model.removeprefix(REPLAY).strip()
+    if not name:
+        raise BadInput(f"{REPLAY} lacks the recording; write {REPLAY}FILE")
+    return Path(name).expanduser()

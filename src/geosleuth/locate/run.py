@@ -24,7 +24,8 @@ from geosleuth.teams.parallel import Try, Watch, answered, locate_in_parallel
 from geosleuth.teams.parallel.locate import Followers, Verification
 from geosleuth.tools import Case, ImageSearch
 
-from .plan import Plan, with_borrowed
+from .borrowed import with_borrowed
+from .plan import Plan
 from .team import Several, member_file, try_file, verifier_file
 
 if TYPE_CHECKING:
@@ -92,7 +93,9 @@ async def run_plan(
             made = BlankWriter(path, plan.granularity) if capped else TrajectoryWriter(path)
             return held.enter_context(made)
 
-        run = _Run(replace(plan, toolset=toolset), photos, plan.maps or atlas, similar, keep_in, keep, sinks, say)
+        run = _Run(
+            replace(plan, toolset=toolset), photos, plan.searches.maps or atlas, similar, keep_in, keep, sinks, say
+        )
         if plan.several is not None:
             finding = await (run.tries(plan.several) if plan.several.team is None else run.team(plan.several.team))
         elif resume_from is not None and not capped:
@@ -145,7 +148,7 @@ class _Run:
 
     @property
     def _resources(self) -> Resources:
-        return Resources(self.atlas, self.plan.web, self.similar, self.plan.visual, self.plan.reader)
+        return Resources(self.atlas, self.plan.searches.web, self.similar, self.plan.searches.visual, self.plan.reader)
 
     @property
     def _question(self) -> Question:
@@ -162,7 +165,15 @@ class _Run:
         plan, method, before = self.plan, self.plan.method, resume_from.trajectory
         shown = [photo for opened in self.photos for photo, _ in album_photos(opened, method.panorama)]
         rebuilt = rebuild_album(before, shown, max_pixels=method.first_view_pixels)
-        case = Case(rebuilt.album, self.atlas, method.box_scale, plan.web, self.similar, plan.visual, plan.reader)
+        case = Case(
+            rebuilt.album,
+            self.atlas,
+            method.box_scale,
+            plan.searches.web,
+            self.similar,
+            plan.searches.visual,
+            plan.reader,
+        )
         with _begun_with(before, self.keep_in) as store:
             trajectory = await resume(
                 before,

@@ -156,7 +156,7 @@ async def locate_places(
                 plan,
                 photos,
                 atlas,
-                similar=plan.similar_for(photos),
+                similar=plan.searches.find_similar(photos),
                 keep_in=keep_in(number),
                 sinks=sinks,
                 say=say,

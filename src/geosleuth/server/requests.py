@@ -72,7 +72,7 @@ def locate_request(
     request: RunRequest, *, offline: bool, rejected: "Rejected | None" = None, check: str | None = None
 ) -> "LocateRequest":
     """Build the request of a run."""
-    from geosleuth.locate.plan import DETECTIVE
+    from geosleuth.locate.model_choice import DETECTIVE
     from geosleuth.locate.profiles import read_profile
     from geosleuth.locate.request import LocateRequest
 

@@ -62,7 +62,7 @@ async def run_job(job: Mapping[str, Any], publish: Publish) -> dict[str, Any]:
                 plan,
                 photos,
                 atlas,
-                similar=plan.similar_for(photos),
+                similar=plan.searches.find_similar(photos),
                 keep_in=keep_in,
                 sinks=(publisher.event,),
                 say=publisher.line,

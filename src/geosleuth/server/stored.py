@@ -12,8 +12,9 @@ from geosleuth.agent.methods import made_with
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.geo.extent import plain
+from geosleuth.locate.model_choice import DETECTIVE
 from geosleuth.locate.outputs import entries_of
-from geosleuth.locate.plan import DETECTIVE, Plan, make_plan
+from geosleuth.locate.plan import Plan, make_plan
 from geosleuth.locate.result import check_claim, reasoning_of, result_document
 from geosleuth.locate.team import try_file, verifier_file
 from geosleuth.photo import OpenedPhoto, Photo, encode

@@ -40,7 +40,7 @@ from geosleuth.cli.preparation import building
 from geosleuth.geo import SAME_SPOT_KM, Extent, LatLon, distance_km
 from geosleuth.geo.extent import Outline, extent_dict, plain
 from geosleuth.locate.area import Area, area_of, extent_of, parse_point
-from geosleuth.locate.plan import online_settings
+from geosleuth.locate.searches import online_settings
 from geosleuth.names import country_code, country_name, fold, required_country_code
 from geosleuth.support.console import progress, show, show_json, talk
 from geosleuth.support.errors import BadInput

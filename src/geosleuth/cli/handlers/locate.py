@@ -41,7 +41,7 @@ def locate_photos(paths: Sequence[Path], request: LocateRequest, *, as_json: boo
     with quiet_libraries(), names_left_out(paths, request.granularity):
         plan = make_plan(request, paths)
         photos = open_photos(paths)
-        similar = plan.similar_for(photos)
+        similar = plan.searches.find_similar(photos)
         ask_consent(plan, yes=request.yes)
         for path, photo in zip(paths, photos, strict=True):
             if (nature := nature_of(photo)) != "photo":
@@ -80,7 +80,7 @@ def _show(finding: LocateResult, plan: Plan, *, as_json: bool, with_a_model: str
 
         if finding.checked is not None:
             show(_verdict(finding.checked))
-        would_help = missing_map(finding.whole_answer) if plan.maps is None else ""
+        would_help = missing_map(finding.whole_answer) if plan.searches.maps is None else ""
         show(card(finding, with_a_model=with_a_model, would_help=would_help))
     if plan.within is not None and finding.granularity == "exact":
         point = finding.whole_answer.point

@@ -200,7 +200,7 @@ class _Batch:
         photo = await asyncio.to_thread(open_photo, path)
         if path not in self._named and (nature := await asyncio.to_thread(nature_of, photo)) != "photo":
             return Done(SummaryRow(name, "unlocated", note=no_photo_line(nature)), document={"nature": nature})
-        similar = plan.similar_for([photo])
+        similar = plan.searches.find_similar([photo])
         kept = self._file(sha256, ".jsonl", name)
         if kept is not None:
             for old in (kept, *files_beside(kept, plan.several)):

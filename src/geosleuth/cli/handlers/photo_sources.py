@@ -21,8 +21,8 @@ from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from geosleuth.cli.preparation import asked
-from geosleuth.locate.plan import is_local, online_settings
 from geosleuth.locate.request import LocateRequest
+from geosleuth.locate.searches import is_local, online_settings
 from geosleuth.photo import Limits
 from geosleuth.support.console import talk
 from geosleuth.support.errors import BadInput

@@ -10,7 +10,7 @@ from geosleuth.cli.options import RunOptions
 from geosleuth.cli.preparation import asked
 from geosleuth.cli.setup import SetupOptions
 from geosleuth.locate.defaults import NONE, Defaults, write_defaults
-from geosleuth.locate.plan import DETECTIVE
+from geosleuth.locate.model_choice import DETECTIVE
 from geosleuth.locate.profiles import SAVED, Profile, known_profiles, read_profile, write_profile
 from geosleuth.models import consent_line, make_policy
 from geosleuth.models.local_models import LocalModel, fitting_models

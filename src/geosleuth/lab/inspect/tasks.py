@@ -25,7 +25,8 @@ from geosleuth.lab.bench.run.attempt import open_atlas, pixels_of
 from geosleuth.lab.bench.run.journal import name_of
 from geosleuth.lab.bench.scored import ScoredAnswer, score_answer, summarise_answers, truth_to_dict
 from geosleuth.lab.bench.sets import DataSet, Picture, open_set, subset
-from geosleuth.locate.plan import DETECTIVE, Plan, make_plan
+from geosleuth.locate.model_choice import DETECTIVE
+from geosleuth.locate.plan import Plan, make_plan
 from geosleuth.locate.request import LocateRequest
 from geosleuth.locate.run import run_plan
 from geosleuth.support.errors import BadInput, UserError
@@ -70,7 +71,7 @@ def locating(photos: Photos) -> Solver:
                 plan,
                 [photo],
                 photos.atlas,
-                similar=plan.similar_for([photo]),
+                similar=plan.searches.find_similar([photo]),
                 sinks=[_Watch(state)],
             )
         finally:

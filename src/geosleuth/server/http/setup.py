@@ -8,7 +8,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
 from geosleuth.locate.defaults import NONE
-from geosleuth.locate.plan import DETECTIVE
+from geosleuth.locate.model_choice import DETECTIVE
 from geosleuth.models.local_models import fitting_models
 from geosleuth.models.registry import SERVICES
 from geosleuth.server.model_trial import cost_of

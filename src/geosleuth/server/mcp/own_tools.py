@@ -138,7 +138,7 @@ class Locating:
                     plan,
                     photos,
                     self.atlas,
-                    similar=plan.similar_for(photos),
+                    similar=plan.searches.find_similar(photos),
                     sinks=(publisher.hear,),
                 )
             checked = await check_claim(finding, plan, self.atlas)
@@ -176,10 +176,7 @@ class Locating:
             toolset=plan.toolset if own else base.toolset,
             wire=plan.wire if own else base.wire,
             several=base.several,
-            maps=base.maps,
-            web=base.web,
-            index=base.index,
-            visual=base.visual,
+            searches=base.searches,
         )
 
     async def _load(self) -> None:

@@ -106,9 +106,9 @@ class Service:
         able = self.toolset.usable(
             supplied(
                 self._map,
-                visual=self.plan.visual,
-                similar=bool(self.plan.images or self.plan.index),
-                web=self.plan.web,
+                visual=self.plan.searches.visual,
+                similar=bool(self.plan.searches.images or self.plan.searches.index),
+                web=self.plan.searches.web,
                 offline=self.request.offline,
             )
         )
@@ -125,9 +125,9 @@ class Service:
 
     def _open_world(self) -> frozenset[str]:
         beyond: set[Need] = {"network"}
-        beyond |= {"atlas", "documents"} if self.plan.maps else set()
-        beyond |= {"web"} if self.plan.web else set()
-        beyond |= {"index"} if self.plan.images else set()
+        beyond |= {"atlas", "documents"} if self.plan.searches.maps else set()
+        beyond |= {"web"} if self.plan.searches.web else set()
+        beyond |= {"index"} if self.plan.searches.images else set()
         return frozenset(one.name for one in self.toolset if not beyond.isdisjoint(one.needs))
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None, notify: Notify) -> "CallToolResult":
@@ -195,9 +195,9 @@ class Service:
         """
         async with self._opening:
             opened = await self.source.open(path, data)
-            similar = self.plan.similar_for([opened])
+            similar = self.plan.searches.find_similar([opened])
             made = method("default")
-            resources = Resources(self._map, self.plan.web, similar, self.plan.visual)
+            resources = Resources(self._map, self.plan.searches.web, similar, self.plan.searches.visual)
             case, notes = await asyncio.to_thread(open_case, [opened], made, resources)
         shelved = Shelved(new_handle(), case, opened, notes)
         await _close(self.shelf.put(shelved))
@@ -236,10 +236,10 @@ class Service:
 
     @property
     def _map(self) -> Any:
-        return self.plan.maps or self.atlas
+        return self.plan.searches.maps or self.atlas
 
     def _case(self) -> Case:
-        return Case(Album(), self._map, web=self.plan.web, visual=self.plan.visual)
+        return Case(Album(), self._map, web=self.plan.searches.web, visual=self.plan.searches.visual)
 
     async def _atlas_built(self) -> None:
         if self._base is not None and not self._base.done():

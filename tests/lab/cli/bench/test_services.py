@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from geosleuth.agent import read_trajectory
-from geosleuth.locate import plan
+from geosleuth.locate import searches
 from geosleuth.support.service_use import ServiceUse, merge_uses
 from in_process import whole_command
 from later import later
@@ -55,8 +55,8 @@ def test_a_failing_map_service_is_counted_and_said_at_the_top(
     nominatim: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Without a rest after a failure each call finds out for itself.
-    usual = plan.online_settings
-    monkeypatch.setattr(plan, "online_settings", lambda *given: replace(usual(*given), breaker_rest_s=0.001))
+    usual = searches.online_settings
+    monkeypatch.setattr(searches, "online_settings", lambda *given: replace(usual(*given), breaker_rest_s=0.001))
     rows = []
     for number in range(PHOTOS):
         photo_file(tmp_path, f"{number}.jpg")

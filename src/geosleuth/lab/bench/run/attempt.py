@@ -229,7 +229,7 @@ class BenchAttempt:
             photo = await asyncio.to_thread(self.opened, job)
             plan = self.plan_for(job)
             own = [photo]
-            if job.hide and plan.index is not None:
+            if job.hide and plan.searches.index is not None:
                 # The index may hold the photo as it was before anything was hidden.
                 own.append(await asyncio.to_thread(pixels_of, job.content))
             looks_up = any(isinstance(one, NearestPolicy) for one in plan.thinkers)
@@ -242,7 +242,7 @@ class BenchAttempt:
                 plan,
                 [photo],
                 self.atlas,
-                similar=plan.similar_for(own),
+                similar=plan.searches.find_similar(own),
                 keep_in=keep_in,
             )
         except UserError:

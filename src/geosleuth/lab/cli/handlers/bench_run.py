@@ -41,8 +41,10 @@ from geosleuth.lab.bench.run.manifest import DataInfo, Manifest
 from geosleuth.lab.bench.run.results import RunProgress, accuracy_to_dict
 from geosleuth.lab.bench.sets import BoxKind, DataSet, fingerprint, open_set, selection_of, subset
 from geosleuth.lab.cli.handlers.bench import scoring_placer
-from geosleuth.locate.plan import DETECTIVE, Plan, prior_file
+from geosleuth.locate.model_choice import DETECTIVE
+from geosleuth.locate.plan import Plan
 from geosleuth.locate.request import LocateRequest
+from geosleuth.locate.searches import prior_file
 from geosleuth.models.endpoints import Rests, listening
 from geosleuth.support.console import (
     CTRL_C,
@@ -298,9 +300,9 @@ def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None
     settings.pop("prompts", None)
     if words := (plan.method.prompts_sha256 if team is None else team.prompts_sha256):
         settings["prompts"] = words
-    if plan.index is not None:
-        settings["image_search"] = plan.index.fingerprint
-    if plan.visual is not None and (prior := prior_file(locate.prior, _tools_of(plan))):
+    if plan.searches.index is not None:
+        settings["image_search"] = plan.searches.index.fingerprint
+    if plan.searches.visual is not None and (prior := prior_file(locate.prior, _tools_of(plan))):
         settings["prior"] = _file_digest(prior)
     if locate.base_url is not None:
         parts = urlsplit(locate.base_url)

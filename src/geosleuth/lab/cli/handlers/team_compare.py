@@ -546,7 +546,7 @@ async def _one(plan: Plan, several: Several, atlas: OfflineAtlas, photo: str, ex
             sampling=plan.sampling,
             wire=plan.wire,
         ),
-        Resources(atlas, visual=plan.visual),
+        Resources(atlas, visual=plan.searches.visual),
         count=several.tries,
         verification=Verification(verifier=several.verifier, chains=several.chains),
     )

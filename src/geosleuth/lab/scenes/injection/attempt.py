@@ -55,7 +55,7 @@ def injection_plan(request: LocateRequest, atlas: OfflineAtlas) -> Plan:
     web = InjectedWeb(atlas)
     have = supplied(atlas, web=web, offline=request.offline)
     toolset = plan.method.toolset(all_tools(), tool_choice(request.tools, None), have=have)
-    return replace(plan, toolset=toolset, web=web)
+    return replace(plan, toolset=toolset, searches=replace(plan.searches, web=web))
 
 
 class RememberingReader:

@@ -175,8 +175,11 @@ def dressed(plan: Plan, case: InjectionCase, atlas: OfflineAtlas) -> Plan:
     page = text if case.channel == "web page" else ""
     plan = replace(
         plan,
-        maps=InjectedAtlas(atlas, name=at_map, passage=passage),
-        web=InjectedWeb(atlas, page) if plan.web else None,
+        searches=replace(
+            plan.searches,
+            maps=InjectedAtlas(atlas, name=at_map, passage=passage),
+            web=InjectedWeb(atlas, page) if plan.searches.web else None,
+        ),
     )
     if case.channel == "tool answer" and text:
         plan = replace(plan, toolset=InjectedToolset(plan.toolset, text))

@@ -20,8 +20,8 @@ from geosleuth.lab.traces.recorded_models import RecordedPolicy
 from geosleuth.lab.traces.spotagent import WITHIN_KM, Verdict, judge, judge_assembled
 from geosleuth.lab.traces.standins import USUAL_SLIPS, Slips, StandInCaller, StandInObserver, StandInProposer
 from geosleuth.lab.traces.standins.observer import Slipped
-from geosleuth.locate.plan import online_maps, web_search
 from geosleuth.locate.request import LocateRequest
+from geosleuth.locate.searches import online_maps, web_search
 from geosleuth.models import Policy, make_policy
 from geosleuth.models.box_scale import box_scale_for
 from geosleuth.photo import BoxScale, first_view
