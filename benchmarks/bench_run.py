@@ -29,8 +29,8 @@ from typing import Any
 
 from geosleuth.lab.bench.run.results import RunProgress
 from geosleuth.lab.cli.handlers.bench_run import BenchRequest, prepare, run_bench
-from geosleuth.locate.request import LocateRequest
 from geosleuth.photo import encode, first_view, open_photo
+from geosleuth.pipeline.request import LocateRequest
 
 PROMISED_PER_S = 100.0
 GROWTH_MB = 50.0

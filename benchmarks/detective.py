@@ -42,8 +42,8 @@ from rapidfuzz.distance import Levenshtein  # noqa: E402
 
 from geosleuth.atlas.base import ensure_base  # noqa: E402
 from geosleuth.cli.handlers.locate_batch import locate_batch  # noqa: E402
-from geosleuth.locate.request import LocateRequest  # noqa: E402
 from geosleuth.photo.text import TextLine, read_text, script_of  # noqa: E402
+from geosleuth.pipeline.request import LocateRequest  # noqa: E402
 from scene_drawing import DrawnText  # noqa: E402
 from scene_places import REGIONS, extracts  # noqa: E402
 from scene_scoring import (  # noqa: E402

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "src" / "geosleuth"
 # From the ground up: a package may import from those before it, never from those after it. The laboratory comes last,
 # so that nothing people install for locating photos imports it.
 CORE = (
-    "support", "geo", "answer", "names", "photo", "atlas", "evidence", "tools", "models", "agent", "teams", "locate",
+    "support", "geo", "answer", "names", "photo", "atlas", "evidence", "tools", "models", "agent", "teams", "pipeline",
     "report", "server", "cli",
 )  # fmt: skip
 LAB = ("score", "bench", "teams", "inspect", "scenes", "traces", "train", "cli")
@@ -226,9 +226,9 @@ MAY_TAKE_MORE = {
     "server: locate": "a tool of the MCP server: its signature is its schema",
     "tools: tool": "the keywords of a decorator are the declaration",
     "lab.inspect: locate": "Inspect makes -T options of a task's signature",
-    "locate: locate": "editors show all its options",
-    "locate: alocate": "editors show all its options",
-    "locate: locate_many": "editors show all its options",
+    "pipeline: locate": "editors show all its options",
+    "pipeline: alocate": "editors show all its options",
+    "pipeline: locate_many": "editors show all its options",
     "lab.scenes: language": "a row of a table, each column by keyword",
 }
 

@@ -119,8 +119,8 @@ def test_a_broken_method_is_refused_by_name_and_the_others_are_listed(moon: Path
 def test_the_mcp_server_has_it_with_an_output_schema(moon: Path, atlas_home: Path) -> None:
     from mcp import Client
 
-    from geosleuth.locate.plan import make_plan
-    from geosleuth.locate.request import LocateRequest
+    from geosleuth.pipeline.plan import make_plan
+    from geosleuth.pipeline.request import LocateRequest
     from geosleuth.server.mcp import Service, Source, make_server
 
     assert moon.is_dir()

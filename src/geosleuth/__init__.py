@@ -14,11 +14,11 @@ from typing import Any
 __version__ = "0.1.0"
 
 _MODULES = {
-    "locate": "geosleuth.locate.api",
-    "alocate": "geosleuth.locate.api",
-    "locate_many": "geosleuth.locate.api",
-    "LocateResult": "geosleuth.locate.result",
-    "Findings": "geosleuth.locate.result",
+    "locate": "geosleuth.pipeline.api",
+    "alocate": "geosleuth.pipeline.api",
+    "locate_many": "geosleuth.pipeline.api",
+    "LocateResult": "geosleuth.pipeline.result",
+    "Findings": "geosleuth.pipeline.result",
     "GeosleuthError": "geosleuth.support.errors",
     "UserError": "geosleuth.support.errors",
 }

@@ -13,10 +13,10 @@ from geosleuth.agent.prompt_files import PLACEHOLDERS, read_prompts, with_prompt
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.lab.train.recipe_files import read_recipe
 from geosleuth.lab.train.rollouts import rollout_setup
-from geosleuth.locate.plan import make_plan
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.run import run_plan
 from geosleuth.photo import open_photo
+from geosleuth.pipeline.plan import make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.run import run_plan
 from geosleuth.support.errors import BadInput
 from geosleuth.teams.parallel.verifier import verifier_method
 from geosleuth.tools import ImageInfo

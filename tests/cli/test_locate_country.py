@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import geosleuth
-from geosleuth.locate.result import result_schema
+from geosleuth.pipeline.result import result_schema
 from geosleuth.report.chain import rounded_points
 from in_process import whole_command
 from locating import Done, locate_here

@@ -218,7 +218,7 @@ def test_a_hint_is_shown_as_it_is_and_does_nothing(tmp_path: Path) -> None:
 
 def test_a_polygon_file_is_an_area(tmp_path: Path) -> None:
     from geosleuth.geo import LatLon
-    from geosleuth.locate.area import area_of
+    from geosleuth.pipeline.area import area_of
 
     path = tmp_path / "area.geojson"
     ring = [[7.0, 43.0], [8.0, 43.0], [7.0, 44.0], [7.0, 43.0]]

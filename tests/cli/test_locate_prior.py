@@ -15,8 +15,8 @@ from geosleuth.agent import read_trajectory
 from geosleuth.evidence.visual import default_prior_path, learn
 from geosleuth.geo import LatLon
 from geosleuth.lab.cli.handlers.bench_run import BenchRequest, prepare
-from geosleuth.locate.request import LocateRequest
 from geosleuth.photo.image_encoder import load_encoder
+from geosleuth.pipeline.request import LocateRequest
 from locating import FINAL, locate_here
 from openai_server import openai_server
 from scenery import save, scene

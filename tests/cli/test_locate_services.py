@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.locate.searches import online_settings
+from geosleuth.pipeline.searches import online_settings
 from locating import FINAL, at, locate_here, photo_file
 from openai_server import chat_reply, openai_server
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from extract_server import ExtractServer, extract_server
-from geosleuth.locate.request import LocateRequest
+from geosleuth.pipeline.request import LocateRequest
 from locating import Done, locate_here
 from serving import photo_bytes, recording
 

@@ -9,7 +9,7 @@ import pytest
 from clips import PLACES, board, still, three_places, write_clip
 from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon
-from geosleuth.locate.video import is_same, video_schema
+from geosleuth.pipeline.video import is_same, video_schema
 from locating import locate_here, photo_file
 
 pytestmark = pytest.mark.usefixtures("atlas_home")

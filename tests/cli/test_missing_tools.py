@@ -8,8 +8,8 @@ import pytest
 
 import geosleuth
 from geosleuth.agent import read_trajectory
-from geosleuth.locate.plan import make_plan
-from geosleuth.locate.request import LocateRequest
+from geosleuth.pipeline.plan import make_plan
+from geosleuth.pipeline.request import LocateRequest
 from in_process import whole_command
 from later import later
 from locating import FINAL, at, locate_here, photo_file

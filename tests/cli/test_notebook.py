@@ -16,9 +16,9 @@ import pytest
 
 import geosleuth
 from geosleuth.answer.answer import is_the_answer
-from geosleuth.locate.api import Options
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.result import Findings, LocateResult
+from geosleuth.pipeline.api import Options
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.result import Findings, LocateResult
 from geosleuth.support.errors import BadInput, UserError
 from signs import sign_photo
 

@@ -12,10 +12,10 @@ from mcp import Client
 
 import geosleuth
 from geosleuth.agent import Event
-from geosleuth.locate import plan
-from geosleuth.locate.plan import make_plan
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.result import result_schema
+from geosleuth.pipeline import plan
+from geosleuth.pipeline.plan import make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.result import result_schema
 from geosleuth.server.mcp import Service, Source, make_server
 from geosleuth.support.errors import BadInput
 from in_process import whole_command
@@ -127,7 +127,7 @@ def test_a_request_walks_through_six_modules_and_none_twice(
     assert walk == [
         "geosleuth.cli.locate",
         "geosleuth.cli.handlers.locate",
-        "geosleuth.locate.run",
+        "geosleuth.pipeline.run",
         "geosleuth.agent.locate",
         "geosleuth.agent.loop",
     ]
@@ -142,7 +142,7 @@ def test_builds_each_part_of_a_plan_in_one_place(build: str) -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == build
     ]
-    assert [path for path, _ in callers] == ["locate/plan.py"]
+    assert [path for path, _ in callers] == ["pipeline/plan.py"]
 
 
 def test_enters_the_plan_at_most_five_times() -> None:

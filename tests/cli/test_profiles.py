@@ -13,9 +13,9 @@ import pytest
 import geosleuth
 from geosleuth.cli.options import RunOptions
 from geosleuth.geo import LatLon
-from geosleuth.locate.defaults import config_file
-from geosleuth.locate.profiles import SAVED, known_profiles, read_profile
-from geosleuth.locate.request import LocateRequest
+from geosleuth.pipeline.defaults import config_file
+from geosleuth.pipeline.profiles import SAVED, known_profiles, read_profile
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.server.records import RunRequest, Settings
 from geosleuth.server.requests import locate_request, settled
 from geosleuth.support.errors import BadInput

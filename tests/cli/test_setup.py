@@ -8,8 +8,8 @@ import pytest
 
 import geosleuth
 from geosleuth.cli.handlers.doctor import doctor_document
-from geosleuth.locate.defaults import Defaults, config_file, read_defaults, with_default_model, write_defaults
-from geosleuth.locate.request import LocateRequest
+from geosleuth.pipeline.defaults import Defaults, config_file, read_defaults, with_default_model, write_defaults
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.server.reach import look_around
 from geosleuth.support.errors import BadInput
 from in_process import Done, whole_command

@@ -576,7 +576,7 @@ _PROFILE = b'method = "twm"\nturns = 5\ncalls = 9\ntemperature = 0.5\nallow = ["
 
 
 def _read_settings(data: bytes, folder: Path) -> None:
-    from geosleuth.locate.defaults import config_file, read_defaults
+    from geosleuth.pipeline.defaults import config_file, read_defaults
 
     os.environ["GEOSLEUTH_HOME"] = str(folder)
     put(config_file(), data)
@@ -584,8 +584,8 @@ def _read_settings(data: bytes, folder: Path) -> None:
 
 
 def _read_profile(data: bytes, folder: Path) -> None:
-    from geosleuth.locate.defaults import config_file
-    from geosleuth.locate.profiles import read_profile
+    from geosleuth.pipeline.defaults import config_file
+    from geosleuth.pipeline.profiles import read_profile
 
     os.environ["GEOSLEUTH_HOME"] = str(folder)
     put(config_file().parent / "profiles" / "mine.toml", data)
@@ -603,7 +603,7 @@ _AREAS = [
 
 
 def _read_area(data: bytes, folder: Path) -> None:
-    from geosleuth.locate.area import area_of
+    from geosleuth.pipeline.area import area_of
 
     area_of(str(put(folder / "area.geojson", data)))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar, get_args, g
 import typer
 
 if TYPE_CHECKING:
-    from geosleuth.locate.request import LocateRequest
+    from geosleuth.pipeline.request import LocateRequest
 
 PANEL = "What may be reached"
 
@@ -284,8 +284,8 @@ class RunOptions:
 
 def request_of(options: Any, *parts: type, **more: Any) -> "LocateRequest":
     """Build the request of a command from those parts of its options that are fields of a request."""
-    from geosleuth.locate.defaults import with_default_model
-    from geosleuth.locate.request import LocateRequest
+    from geosleuth.pipeline.defaults import with_default_model
+    from geosleuth.pipeline.request import LocateRequest
 
     names = [one.name for part in parts for one in fields(part) if one.name != "profile"]
     return with_default_model(LocateRequest.of(**{name: getattr(options, name) for name in names}, **more))
@@ -354,7 +354,7 @@ def takes(
 def _with_profile(given: dict[str, Any], ctx: typer.Context | None, *, may_be_new: bool) -> dict[str, Any]:
     if ctx is None or given.get("profile") is None:
         return given
-    from geosleuth.locate.profiles import known_profiles, read_profile
+    from geosleuth.pipeline.profiles import known_profiles, read_profile
 
     if may_be_new and given["profile"] not in known_profiles():
         return given

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from geosleuth.atlas import OfflineAtlas
-    from geosleuth.locate.plan import Plan
+    from geosleuth.pipeline.plan import Plan
 from geosleuth.support.console import Bar, progress, talk
 
 

@@ -35,10 +35,10 @@ from geosleuth.answer.answer import (
 )
 from geosleuth.atlas.granular import CountryOutline, country_outline, wide_country
 from geosleuth.geo import LatLon, coordinates, distance_km
-from geosleuth.locate.team import spent_together
 from geosleuth.models.detective.answering import CONNECT, WITH_A_MODEL, conditional
 from geosleuth.names import fold
 from geosleuth.photo import Claims
+from geosleuth.pipeline.team import spent_together
 from geosleuth.report.markup import Html, clean, el, join, name
 from geosleuth.support.text.numbers import distance, plural
 from geosleuth.tools import FailureKind, Observation

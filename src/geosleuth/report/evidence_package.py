@@ -35,8 +35,8 @@ from geosleuth.agent.locate import EventBlanker, Finding
 from geosleuth.answer import Granularity
 from geosleuth.answer.granularity import GRANULARITIES, withheld
 from geosleuth.geo import LatLon
-from geosleuth.locate.result import Checked, result_document
 from geosleuth.photo import Claims, SidecarClaim
+from geosleuth.pipeline.result import Checked, result_document
 from geosleuth.support.errors import BadInput
 
 ENDING = ".zip"

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from geosleuth import __version__
 from geosleuth.agent.locate import Finding
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.locate.result import checked_lines
+from geosleuth.pipeline.result import checked_lines
 from geosleuth.report import report_html
 from geosleuth.report.evidence_package import REPORT, Changed, Package, versions_of
 from geosleuth.report.pictures import Pictures

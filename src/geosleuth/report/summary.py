@@ -14,7 +14,7 @@ from geosleuth.agent import Trajectory
 from geosleuth.agent.locate import Finding
 from geosleuth.answer.answer import AreaKind, how_sure, is_doubtful, is_wide, percent_words, radius_words
 from geosleuth.geo import LatLon, coordinates
-from geosleuth.locate.outputs import SUMMARY_GENERATOR
+from geosleuth.pipeline.outputs import SUMMARY_GENERATOR
 from geosleuth.report.charts import n
 from geosleuth.report.markup import Html, clean, el, join, name
 from geosleuth.report.worldmap import shared_drawing, to_page

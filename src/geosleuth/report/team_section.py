@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from geosleuth.agent.locate import Finding
-from geosleuth.locate.team import NEAR_KM, agreement, are_tries, failed_verifier, voices
+from geosleuth.pipeline.team import NEAR_KM, agreement, are_tries, failed_verifier, voices
 from geosleuth.report.markup import Html, clean, el, name
 from geosleuth.support.text.numbers import plural
 from geosleuth.teams.parallel import answered, evidence_named

@@ -37,8 +37,8 @@ from geosleuth.atlas.online.access import check_consent, check_written_address
 from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, import_overture
 from geosleuth.atlas.suggestion import import_seconds, remember_size
 from geosleuth.geo import Box, Extent
-from geosleuth.locate.searches import is_local, online_settings
 from geosleuth.names import country_name, required_country_code
+from geosleuth.pipeline.searches import is_local, online_settings
 from geosleuth.support.errors import BadFile, BadInput, ServiceFault
 from geosleuth.support.net import host_of
 from geosleuth.support.text.numbers import duration, size

@@ -25,11 +25,11 @@ from geosleuth.evidence import Clue
 from geosleuth.evidence.posterior import Contribution, Posterior
 from geosleuth.evidence.text_clue import named_there
 from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
-from geosleuth.locate.team import Voice, spent_together, voices
 from geosleuth.models.detective import KIND_WORDS, Reasoning, clue_id
 from geosleuth.models.detective.candidates import full_name, standing
 from geosleuth.names import country_code, country_name, fold, whole_country, with_article
 from geosleuth.photo import Claims
+from geosleuth.pipeline.team import Voice, spent_together, voices
 from geosleuth.report.digest import Digest, Rival, away_km, digest_of
 from geosleuth.support.text.numbers import distance
 from geosleuth.tools import ImageInfo
@@ -310,7 +310,7 @@ def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultV
 
     Args:
         finding: the result, already capped.
-        reasoning: the detective's, see `geosleuth.locate.result.reasoning_of`; its clues are shown at ``exact`` only.
+        reasoning: the detective's, see `geosleuth.pipeline.result.reasoning_of`; its clues are shown at ``exact`` only.
     """
     trajectory = finding.trajectory
     shown_run = finding.picked or trajectory

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TypedDict
 
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.locate.defaults import Defaults
 from geosleuth.names import country_code
+from geosleuth.pipeline.defaults import Defaults
 from geosleuth.server.reach import Reachable
 from geosleuth.support.errors import BadInput, GeosleuthError
 from geosleuth.support.text.safe import one_line
@@ -68,7 +68,7 @@ async def try_model(defaults: Defaults) -> Tried:
     Raises:
         BadInput: it fails.
     """
-    from geosleuth.locate.api import alocate
+    from geosleuth.pipeline.api import alocate
 
     fails = f"{defaults.model} does not work, and is not the default"
     with tempfile.TemporaryDirectory(prefix="geosleuth-") as folder:

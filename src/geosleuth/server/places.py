@@ -6,8 +6,8 @@ from typing import Any
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.protocol import Hit
 from geosleuth.geo import LatLon
-from geosleuth.locate.area import parse_point
 from geosleuth.names import country_name, fold
+from geosleuth.pipeline.area import parse_point
 from geosleuth.support.errors import BadInput
 
 _MOST = 8

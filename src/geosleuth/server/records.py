@@ -112,7 +112,7 @@ class RunRequest:
     """What a run is to do; the words are those of ``geosleuth locate``.
 
     ``area`` is a GeoJSON geometry, that the place lies in; ``within`` says so in words instead.
-    ``send_to`` names the hosts that photos may be sent to; ``profile`` a set-up, see `geosleuth.locate.profiles`.
+    ``send_to`` names the hosts that photos may be sent to; ``profile`` a set-up, see `geosleuth.pipeline.profiles`.
     """
 
     profile: str | None = None

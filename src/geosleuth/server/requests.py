@@ -17,8 +17,8 @@ from .records import Feedback, NeedsConsent, RunRequest, Settings
 from .shapes import ClueView, PlaceView
 
 if TYPE_CHECKING:
-    from geosleuth.locate.plan import Plan
-    from geosleuth.locate.request import LocateRequest
+    from geosleuth.pipeline.plan import Plan
+    from geosleuth.pipeline.request import LocateRequest
 
 _ON_THIS_DISK = ("", "detective", "same", "hf", "replay")
 
@@ -40,9 +40,9 @@ def settled(request: RunRequest, settings: Settings) -> RunRequest:
     Raises:
         BadInput: it asks for something that can't be.
     """
-    from geosleuth.locate.area import names_file
-    from geosleuth.locate.defaults import NONE
-    from geosleuth.locate.profiles import read_profile
+    from geosleuth.pipeline.area import names_file
+    from geosleuth.pipeline.defaults import NONE
+    from geosleuth.pipeline.profiles import read_profile
 
     if request.within is not None and names_file(request.within):
         raise BadInput("within takes a place or numbers here, not a file; give the outline as the area")
@@ -72,9 +72,9 @@ def locate_request(
     request: RunRequest, *, offline: bool, rejected: "Rejected | None" = None, check: str | None = None
 ) -> "LocateRequest":
     """Build the request of a run."""
-    from geosleuth.locate.model_choice import DETECTIVE
-    from geosleuth.locate.profiles import read_profile
-    from geosleuth.locate.request import LocateRequest
+    from geosleuth.pipeline.model_choice import DETECTIVE
+    from geosleuth.pipeline.profiles import read_profile
+    from geosleuth.pipeline.request import LocateRequest
 
     model = None if request.model in (None, "", DETECTIVE) else request.model
     asked = LocateRequest(

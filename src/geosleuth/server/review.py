@@ -26,10 +26,10 @@ from geosleuth.agent import read_trajectory
 from geosleuth.answer import Address, Answer
 from geosleuth.answer.formats import Context, Entry, to_xmp
 from geosleuth.geo import LatLon, is_valid, rounded
-from geosleuth.locate.outputs import PHOTOS, WRITABLE, copy_of, entries_of, sidecar_of
 from geosleuth.names import country_code
 from geosleuth.photo.geotag import is_copy_of_ours, write_exif_copy
 from geosleuth.photo.sidecar import is_sidecar_of_ours
+from geosleuth.pipeline.outputs import PHOTOS, WRITABLE, copy_of, entries_of, sidecar_of
 from geosleuth.support.decode import decode
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import MAX_JSON_BYTES, byte_lines, lock_file, read_json, sha256_of, write_text_atomically

@@ -14,13 +14,13 @@ from geosleuth.agent.locate import Finding
 from geosleuth.agent.trajectory import new_id
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
-from geosleuth.locate.plan import Plan, make_plan
-from geosleuth.locate.result import reasoning_of, result_document
-from geosleuth.locate.run import ResumeFrom, run_plan
-from geosleuth.locate.team import files_beside
 from geosleuth.models.detective import Detective
 from geosleuth.models.feedback import feedback_words
 from geosleuth.photo import OpenedPhoto
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.result import reasoning_of, result_document
+from geosleuth.pipeline.run import ResumeFrom, run_plan
+from geosleuth.pipeline.team import files_beside
 from geosleuth.support.console import quiet_libraries
 from geosleuth.support.errors import BadInput
 

@@ -53,7 +53,7 @@ _NO_WORDS: dict[str, Any] = {"hint": None, "area": False, "copied": False}
 
 def _set_up() -> dict[str, Any]:
     """Return the settings that follow from ``geosleuth setup``: whoever chose a model that is asked wants it asked."""
-    from geosleuth.locate.defaults import read_defaults
+    from geosleuth.pipeline.defaults import read_defaults
 
     found = read_defaults()
     told = {} if found.model is None else {"model": found.model, "base_url": found.base_url}
@@ -105,7 +105,7 @@ class CaseService:
             workers: how many runs are processed at once.
             limits: the largest inputs.
             keys: called for the keys of services at the start of each run.
-            profile: the set-up of every run that names none, see `geosleuth.locate.profiles`.
+            profile: the set-up of every run that names none, see `geosleuth.pipeline.profiles`.
 
         Raises:
             BadInput: another process uses this folder, or it can't be used.
@@ -179,7 +179,7 @@ class CaseService:
 
     async def setup_wanted(self) -> bool:
         """Return whether nobody has chosen a model yet, nor said that none is wanted."""
-        from geosleuth.locate.defaults import config_file
+        from geosleuth.pipeline.defaults import config_file
 
         kept = await self._store.settings()
         return "model" not in kept and _SEEN not in kept and not await asyncio.to_thread(config_file().exists)
@@ -194,7 +194,7 @@ class CaseService:
         Raises:
             BadInput: there is no such model, or the default can't be kept.
         """
-        from geosleuth.locate.defaults import Defaults, write_defaults
+        from geosleuth.pipeline.defaults import Defaults, write_defaults
 
         if model is not None:
             await self.setup.check(model, base_url)

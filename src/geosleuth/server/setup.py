@@ -132,8 +132,8 @@ async def tried(details: Mapping[str, Any]) -> dict[str, Any]:
         NeedsConsent: the photo would go to a host that is not in ``send_to``.
         BadInput: it fails.
     """
-    from geosleuth.locate.defaults import Defaults
     from geosleuth.models import consent_line, make_policy
+    from geosleuth.pipeline.defaults import Defaults
     from geosleuth.server.model_trial import check_named, try_model
 
     defaults = Defaults(str(details["model"]), details["base_url"])

@@ -12,13 +12,13 @@ from geosleuth.agent.methods import made_with
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.geo.extent import plain
-from geosleuth.locate.model_choice import DETECTIVE
-from geosleuth.locate.outputs import entries_of
-from geosleuth.locate.plan import Plan, make_plan
-from geosleuth.locate.result import check_claim, reasoning_of, result_document
-from geosleuth.locate.team import try_file, verifier_file
 from geosleuth.photo import OpenedPhoto, Photo, encode
 from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
+from geosleuth.pipeline.model_choice import DETECTIVE
+from geosleuth.pipeline.outputs import entries_of
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.result import check_claim, reasoning_of, result_document
+from geosleuth.pipeline.team import try_file, verifier_file
 from geosleuth.support.errors import BadInput
 
 from .finding_view import for_the_wire, result_view

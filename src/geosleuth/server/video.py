@@ -91,7 +91,7 @@ def merged_places(
     places: Sequence[Mapping[str, Any]], runs: Sequence[RunRow], *, exact: bool = True
 ) -> list[dict[str, Any]]:
     """Return places, each with the newest run on its photos; where two were located as one, the finer run stands."""
-    from geosleuth.locate.video import is_same, rank_of
+    from geosleuth.pipeline.video import is_same, rank_of
 
     kept: list[tuple[dict[str, Any], Answer]] = []
     for place in places:

@@ -110,7 +110,7 @@ async def photos_of(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
 
 async def check_words(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
     """Check a request, and the consent to send photos; nothing is sent."""
-    from geosleuth.locate.plan import make_plan
+    from geosleuth.pipeline.plan import make_plan
 
     from .requests import check_consent, locate_request, rejected_from_dict
 

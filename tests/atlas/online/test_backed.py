@@ -12,9 +12,9 @@ from geosleuth.atlas.online import BackedAtlas, OnlineSettings, announcing_takeo
 from geosleuth.atlas.protocol import Atlas
 from geosleuth.atlas.regions import import_osm
 from geosleuth.geo import LatLon
-from geosleuth.locate.plan import make_plan
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.searches import online_maps
+from geosleuth.pipeline.plan import make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.searches import online_maps
 from geosleuth.support.errors import BadInput
 from geosleuth.support.service_use import ServiceUse, counting_services, merge_uses
 

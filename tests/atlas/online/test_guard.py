@@ -17,7 +17,7 @@ from geosleuth.atlas.online import OnlineClient, OnlineSettings, make_online
 from geosleuth.atlas.online.access import check_addresses, key_from_environment
 from geosleuth.atlas.online.http import Question
 from geosleuth.geo import LatLon
-from geosleuth.locate.searches import online_settings
+from geosleuth.pipeline.searches import online_settings
 from geosleuth.support.errors import BadInput, Offline, ServiceFault
 
 Settings = Callable[..., OnlineSettings]

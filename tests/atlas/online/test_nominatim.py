@@ -12,8 +12,8 @@ from geosleuth.atlas.online import BackedAtlas, announcing_takeovers
 from geosleuth.atlas.protocol import Hit, Place, Reverse
 from geosleuth.atlas.regions import import_osm
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.searches import online_maps
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.searches import online_maps
 from nominatim_server import Missing, Nominatim, Served, nominatim_of
 
 pytestmark = pytest.mark.slow

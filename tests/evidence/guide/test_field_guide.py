@@ -21,9 +21,9 @@ from geosleuth.evidence.guide import (
 )
 from geosleuth.evidence.guide.tables import UNCHECKED
 from geosleuth.evidence.posterior import posterior
-from geosleuth.locate.plan import make_plan
-from geosleuth.locate.request import LocateRequest
 from geosleuth.models.detective.stated import Known, stated_clues
+from geosleuth.pipeline.plan import make_plan
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.errors import BadInput
 
 ROOT = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ import pytest
 
 from geosleuth.agent.methods import method
 from geosleuth.lab.bench.ablation import MASK, PRESETS, SETTINGS, variants_of
-from geosleuth.locate.request import LocateRequest
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.errors import BadInput
 from geosleuth.tools.toolset import all_tools
 

@@ -9,7 +9,7 @@ import pytest
 
 from geosleuth.geo import LatLon
 from geosleuth.lab.cli.handlers.team_compare import TriesSetting, measure_tries
-from geosleuth.locate.request import LocateRequest
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.errors import BadInput
 from in_process import Done, whole_command
 from later import later

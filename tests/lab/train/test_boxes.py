@@ -20,11 +20,11 @@ from geosleuth.lab.train.models import load_model, save_policy
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import DataPart, ModelPart, Recipe, RolloutPart
 from geosleuth.lab.train.rollouts import rollout_setup
-from geosleuth.locate.plan import make_plan
-from geosleuth.locate.request import LocateRequest
 from geosleuth.models.box_scale import box_scale_for, box_scale_of
 from geosleuth.models.protocol import Prompt, Step
 from geosleuth.photo import open_photo
+from geosleuth.pipeline.plan import make_plan
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.tools.toolset import all_tools
 from later import later
 from scripted import ScriptedPolicy, answers, call, calls, says

@@ -22,8 +22,8 @@ from PIL import Image
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.evidence.visual import Cell, Distribution, Reach
 from geosleuth.geo import LatLon
-from geosleuth.locate.plan import make_plan
-from geosleuth.locate.request import LocateRequest
+from geosleuth.pipeline.plan import make_plan
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.server.mcp import Service, Shelf, Source, make_server
 from geosleuth.tools import Case, Output, Toolset, surfaces, tool
 from locating import FINAL, ZOOM

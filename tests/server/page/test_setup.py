@@ -120,7 +120,7 @@ def test_a_model_is_found_tried_and_made_the_default(machine: Machine, visit: Op
     expect(panel).to_have_count(0)
     kept = server.client.get("/api/settings").json()
     assert (kept["model"], kept["base_url"], kept["offline"]) == ("ollama:sees:4b", str(ollama), False)
-    from geosleuth.locate.defaults import read_defaults
+    from geosleuth.pipeline.defaults import read_defaults
 
     assert read_defaults().model == "ollama:sees:4b"
     # Never again by itself.
@@ -216,7 +216,7 @@ def test_without_a_model_and_by_keys_alone(machine: Machine, visit: Opener) -> N
             break
     page.keyboard.press("Enter")
     expect(panel).to_have_count(0)
-    from geosleuth.locate.defaults import config_file
+    from geosleuth.pipeline.defaults import config_file
 
     assert 'model = "none"' in config_file().read_text()
     assert server.client.get("/api/settings").json()["offline"] is True
@@ -243,7 +243,7 @@ def test_it_can_be_sent_away_for_good(machine: Machine, visit: Opener) -> None:
     page.get_by_role("button", name="Not now").click()
     expect(page.get_by_role("region", name="Choose a model")).to_have_count(0)
     assert server.client.get("/api/about").json()["setup"] is False
-    from geosleuth.locate.defaults import config_file
+    from geosleuth.pipeline.defaults import config_file
 
     assert not config_file().exists()
 

@@ -39,9 +39,9 @@ from geosleuth.atlas.suggestion import get_command
 from geosleuth.cli.preparation import building
 from geosleuth.geo import SAME_SPOT_KM, Extent, LatLon, distance_km
 from geosleuth.geo.extent import Outline, extent_dict, plain
-from geosleuth.locate.area import Area, area_of, extent_of, parse_point
-from geosleuth.locate.searches import online_settings
 from geosleuth.names import country_code, country_name, fold, required_country_code
+from geosleuth.pipeline.area import Area, area_of, extent_of, parse_point
+from geosleuth.pipeline.searches import online_settings
 from geosleuth.support.console import progress, show, show_json, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import refuse_to_replace, write_bytes_atomically

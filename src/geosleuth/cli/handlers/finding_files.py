@@ -15,7 +15,7 @@ from geosleuth.agent.locate import Finding
 from geosleuth.atlas import Atlas
 from geosleuth.cli.preparation import asked
 from geosleuth.geo import coordinates, rounded
-from geosleuth.locate.outputs import (
+from geosleuth.pipeline.outputs import (
     LOCATED,
     PACKAGE,
     PAGE,
@@ -28,7 +28,7 @@ from geosleuth.locate.outputs import (
     sidecar_of,
     write_entries,
 )
-from geosleuth.locate.result import Checked, checked_lines
+from geosleuth.pipeline.result import Checked, checked_lines
 from geosleuth.support.console import talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import write_bytes_atomically, write_text_atomically

@@ -10,15 +10,15 @@ import typer
 
 from geosleuth.agent.locate import Finding
 from geosleuth.cli.preparation import ask_consent, offline_atlas
-from geosleuth.locate.outputs import placed_of
-from geosleuth.locate.plan import Plan, make_plan
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.result import Checked, LocateResult, check_claim, checked_lines
-from geosleuth.locate.run import run_plan
-from geosleuth.locate.team import files_beside
 from geosleuth.models.endpoints import announcing_retries
 from geosleuth.photo import OpenedPhoto, open_photos
 from geosleuth.photo.nature import nature_of
+from geosleuth.pipeline.outputs import placed_of
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.result import Checked, LocateResult, check_claim, checked_lines
+from geosleuth.pipeline.run import run_plan
+from geosleuth.pipeline.team import files_beside
 from geosleuth.report.chain import telling
 from geosleuth.server.reach import command_with, reach_line, within_reach
 from geosleuth.support.console import CTRL_C, cancelled_by_ctrl_c, quiet_libraries, show, show_json, talk

@@ -24,17 +24,17 @@ from geosleuth.answer.granularity import cap_text
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.geo import LatLon, coordinates
-from geosleuth.locate.outputs import INDEX, PAGE, Placed, entries_of, write_entries
-from geosleuth.locate.plan import Plan, make_plan
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.result import check_claim, checked_lines, result_document
-from geosleuth.locate.run import run_plan
-from geosleuth.locate.team import files_beside
 from geosleuth.models.endpoints import GIVE_UP, InARow, announcing_retries
 from geosleuth.photo import Claims, open_photo
 from geosleuth.photo.nature import nature_of, no_photo_line
 from geosleuth.photo.neighbours import Moment, Neighbour, nearest_in_time
 from geosleuth.photo.runtime import give_back_memory
+from geosleuth.pipeline.outputs import INDEX, PAGE, Placed, entries_of, write_entries
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.result import check_claim, checked_lines, result_document
+from geosleuth.pipeline.run import run_plan
+from geosleuth.pipeline.team import files_beside
 from geosleuth.report import SummaryRow, summary_html, summary_row
 from geosleuth.server.review import LIST, FindingFiles, Listed, path_from, write_list
 from geosleuth.support.console import (

@@ -14,12 +14,12 @@ from geosleuth.answer.formats import Entry
 from geosleuth.answer.formats.geojson import dump
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.cli.preparation import ask_consent, offline_atlas
-from geosleuth.locate.outputs import INDEX, PAGE, check_new_file, entries_of, write_entries
-from geosleuth.locate.plan import Plan, make_plan
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.video import PlaceFound, VideoResult, locate_places
 from geosleuth.models.endpoints import announcing_retries
 from geosleuth.photo.video import Clip, Shown, clock, places_shown, read_clip
+from geosleuth.pipeline.outputs import INDEX, PAGE, check_new_file, entries_of, write_entries
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.video import PlaceFound, VideoResult, locate_places
 from geosleuth.report import small_jpeg, summary_html, summary_row
 from geosleuth.report.card import card
 from geosleuth.report.chain import telling

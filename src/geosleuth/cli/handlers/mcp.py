@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geosleuth.cli.preparation import ask_consent
-from geosleuth.locate.plan import make_plan
-from geosleuth.locate.request import LocateRequest
+from geosleuth.pipeline.plan import make_plan
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.server.mcp import Service, Source, serve_http, serve_stdio
 from geosleuth.server.mcp.server import PATH
 from geosleuth.support.console import quiet_libraries, talk

@@ -12,11 +12,11 @@ from rich.text import Text
 from geosleuth.cli.handlers.atlas import facts_view
 from geosleuth.cli.preparation import asked
 from geosleuth.geo.extent import plain
-from geosleuth.locate.outputs import copy_of, photos_below, sidecar_of
 from geosleuth.photo import Claims, SidecarClaim, first_view, open_photo
 from geosleuth.photo.geotag import is_copy_of_ours
 from geosleuth.photo.sidecar import is_sidecar_of_ours
 from geosleuth.photo.text import ReadingOptions, TextLine, read_picture
+from geosleuth.pipeline.outputs import copy_of, photos_below, sidecar_of
 from geosleuth.support.console import SOME_FAILED, progress, show, show_json, table_view, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import sha256_of

@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from geosleuth.locate.outputs import photos_below
+from geosleuth.pipeline.outputs import photos_below
 from geosleuth.support.errors import BadInput
 
 _PATTERN = frozenset("*?[")

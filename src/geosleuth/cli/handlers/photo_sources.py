@@ -21,9 +21,9 @@ from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from geosleuth.cli.preparation import asked
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.searches import is_local, online_settings
 from geosleuth.photo import Limits
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.searches import is_local, online_settings
 from geosleuth.support.console import talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.net import host_of

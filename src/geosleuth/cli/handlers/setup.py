@@ -9,12 +9,12 @@ from typing import Any
 from geosleuth.cli.options import RunOptions
 from geosleuth.cli.preparation import asked
 from geosleuth.cli.setup import SetupOptions
-from geosleuth.locate.defaults import NONE, Defaults, write_defaults
-from geosleuth.locate.model_choice import DETECTIVE
-from geosleuth.locate.profiles import SAVED, Profile, known_profiles, read_profile, write_profile
 from geosleuth.models import consent_line, make_policy
 from geosleuth.models.local_models import LocalModel, fitting_models
 from geosleuth.models.registry import SERVICES
+from geosleuth.pipeline.defaults import NONE, Defaults, write_defaults
+from geosleuth.pipeline.model_choice import DETECTIVE
+from geosleuth.pipeline.profiles import SAVED, Profile, known_profiles, read_profile, write_profile
 from geosleuth.server.model_trial import NAME, Tried, check_named, cost_of, price_usd, try_model
 from geosleuth.server.ollama import NOT_RUNNING, ollama_root, pull
 from geosleuth.server.reach import PATIENT_SECONDS, Broken, Reachable, look_around

@@ -138,7 +138,7 @@ def rate(options: RateOptions) -> None:
 
       geosleuth dataset rate exif:holiday/ --model ollama:qwen3-vl --out rated.jsonl
     """
-    from geosleuth.locate.request import LocateRequest
+    from geosleuth.pipeline.request import LocateRequest
 
     from .handlers import dataset as work
 

@@ -25,10 +25,10 @@ from geosleuth.lab.bench.run.attempt import open_atlas, pixels_of
 from geosleuth.lab.bench.run.journal import name_of
 from geosleuth.lab.bench.scored import ScoredAnswer, score_answer, summarise_answers, truth_to_dict
 from geosleuth.lab.bench.sets import DataSet, Picture, open_set, subset
-from geosleuth.locate.model_choice import DETECTIVE
-from geosleuth.locate.plan import Plan, make_plan
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.run import run_plan
+from geosleuth.pipeline.model_choice import DETECTIVE
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.run import run_plan
 from geosleuth.support.errors import BadInput, UserError
 from geosleuth.support.text.numbers import distance
 

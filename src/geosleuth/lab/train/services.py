@@ -20,7 +20,7 @@ from geosleuth.atlas.online.router import check_service
 from geosleuth.lab.bench.placed import Placed, placer_of
 from geosleuth.lab.scenes.consistency import FEWEST_VERDICTS, RECENT_VERDICTS
 from geosleuth.lab.traces.factory import Services
-from geosleuth.locate.searches import map_service, online_maps, server_settings, web_search
+from geosleuth.pipeline.searches import map_service, online_maps, server_settings, web_search
 from geosleuth.support.errors import BadInput, ServiceFault
 
 from .recipe import Recipe, RolloutPart

@@ -162,7 +162,7 @@ def bug() -> Response:
 
 def in_words_of_the_api(message: str) -> str:
     """Return a message with request fields in place of the command's flags, and advice that fits the API."""
-    from geosleuth.locate.area import OR_FILE
+    from geosleuth.pipeline.area import OR_FILE
 
     text = _KEY.sub(_where_keys_go, message.replace(OR_FILE, "; send an outline as the area"))
     return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), text)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from geosleuth.locate.result import result_schema
+from geosleuth.pipeline.result import result_schema
 from geosleuth.server import NotThere, StreamEvent
 
 from .responses import Refused

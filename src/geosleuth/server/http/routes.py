@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 
 from geosleuth import __version__
 from geosleuth.answer.granularity import GRANULARITIES
-from geosleuth.locate.result import result_schema
+from geosleuth.pipeline.result import result_schema
 from geosleuth.server import Settings, StreamEvent
 from geosleuth.server.intake import THUMB_PX, VIEW_PX
 from geosleuth.server.shapes import CompareView, ReadView, ResultView, ShadowsView, StandView

@@ -7,10 +7,10 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
-from geosleuth.locate.defaults import NONE
-from geosleuth.locate.model_choice import DETECTIVE
 from geosleuth.models.local_models import fitting_models
 from geosleuth.models.registry import SERVICES
+from geosleuth.pipeline.defaults import NONE
+from geosleuth.pipeline.model_choice import DETECTIVE
 from geosleuth.server.model_trial import cost_of
 from geosleuth.server.ollama import ollama_root
 from geosleuth.server.reach import PATIENT_SECONDS, Reachable, hosted, look_around

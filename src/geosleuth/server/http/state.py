@@ -194,7 +194,7 @@ class ServeSettings:
         sweep_s: how often cases are looked over whose time is up.
         limits: what the service takes in, as it was opened with.
         review: a batch whose findings are reviewed.
-        profile: the set-up of all runs, see `geosleuth.locate.profiles`.
+        profile: the set-up of all runs, see `geosleuth.pipeline.profiles`.
     """
 
     hosts: Hosts = field(default_factory=Hosts)

@@ -16,15 +16,15 @@ from geosleuth.agent import Event, Said, ToolObserved
 from geosleuth.agent.locate import EventBlanker, Finding
 from geosleuth.answer.granularity import Granularity, coarsest
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.locate.area import OR_FILE, names_file
-from geosleuth.locate.plan import Plan, make_plan
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.result import check_claim, checked_lines, result_document, result_schema
-from geosleuth.locate.run import run_plan
 from geosleuth.models.detective import Detective
 from geosleuth.models.protocol import ReplayPolicy
 from geosleuth.photo import Limits, OpenedPhoto
 from geosleuth.photo import open_photo as open_file
+from geosleuth.pipeline.area import OR_FILE, names_file
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.result import check_claim, checked_lines, result_document, result_schema
+from geosleuth.pipeline.run import run_plan
 from geosleuth.report.chain import step_line
 from geosleuth.support.errors import BadInput, GeosleuthError, UserError
 from geosleuth.tools import Case, Output, tool

@@ -14,9 +14,9 @@ from geosleuth.agent.methods import method
 from geosleuth.agent.setup import Resources
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
-from geosleuth.locate.plan import Plan
-from geosleuth.locate.request import LocateRequest
 from geosleuth.photo import Album
+from geosleuth.pipeline.plan import Plan
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.console import talk
 from geosleuth.support.errors import BadInput, GeosleuthError, UserError
 from geosleuth.tools import Case, FailureKind, Observation, Output, Tool, Toolset, image_info

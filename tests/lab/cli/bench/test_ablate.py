@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from geosleuth.cli.commands import whole_app
 from geosleuth.lab.bench.run.folder import RunFolder
 from geosleuth.lab.cli.handlers.bench_ablate import changed_by
-from geosleuth.locate.request import LocateRequest
+from geosleuth.pipeline.request import LocateRequest
 from openai_server import Reply, Request, chat_reply, openai_server
 
 PARIS = '{"lat": 48.8566, "lon": 2.3522, "city": "Paris", "country": "France"}'

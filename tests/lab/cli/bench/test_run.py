@@ -17,7 +17,7 @@ from geosleuth.cli.commands import whole_app
 from geosleuth.geo import LatLon
 from geosleuth.lab.bench.run.folder import RunFolder
 from geosleuth.lab.cli.handlers.bench_run import BenchRequest, prepare
-from geosleuth.locate.request import LocateRequest
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.tools.similar import build_index
 from locating import GEOSLEUTH
 from openai_server import Reply, Request, chat_reply, failure, openai_server

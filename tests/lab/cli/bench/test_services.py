@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from geosleuth.agent import read_trajectory
-from geosleuth.locate import searches
+from geosleuth.pipeline import searches
 from geosleuth.support.service_use import ServiceUse, merge_uses
 from in_process import whole_command
 from later import later

@@ -19,16 +19,16 @@ from geosleuth.lab.bench.run.engine import spent_in
 from geosleuth.lab.bench.run.folder import RunFolder, files_with
 from geosleuth.lab.bench.run.journal import Attempted, Job
 from geosleuth.lab.bench.sets import Box
-from geosleuth.locate.plan import Plan, make_plan
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.run import NoAnswer, run_plan
-from geosleuth.locate.team import spent_together
 from geosleuth.models import Policy, Step, Usage
 from geosleuth.models.baselines import is_baseline
 from geosleuth.models.baselines.nearest import NearestPolicy
 from geosleuth.models.protocol import ReplayPolicy
 from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
 from geosleuth.photo.runtime import give_back_memory
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.run import NoAnswer, run_plan
+from geosleuth.pipeline.team import spent_together
 from geosleuth.support.errors import BadInput, GeosleuthError, ServiceFault, UserError
 
 if TYPE_CHECKING:

@@ -109,8 +109,8 @@ def scoring_placer(*, strict: bool = False, maps: str | None = None, allow: Sequ
     from geosleuth.atlas import Atlas, OfflineAtlas
     from geosleuth.atlas.base import ensure_base
     from geosleuth.cli.preparation import building
-    from geosleuth.locate.request import LocateRequest
-    from geosleuth.locate.searches import map_service
+    from geosleuth.pipeline.request import LocateRequest
+    from geosleuth.pipeline.searches import map_service
 
     if strict:
         if maps is not None:

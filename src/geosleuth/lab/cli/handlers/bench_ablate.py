@@ -13,7 +13,7 @@ from geosleuth.lab.bench.run.engine import Ending, RunLimits
 from geosleuth.lab.bench.run.folder import MANIFEST, RESULTS, RunFolder
 from geosleuth.lab.cli.handlers.bench_report import ReportRequest, report_runs
 from geosleuth.lab.cli.handlers.bench_run import BenchRequest, Live, Prepared, prepare, run_bench
-from geosleuth.locate.request import LocateRequest
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.console import CTRL_C, SOME_FAILED, cancelled_by_ctrl_c, progress, quiet_libraries, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.numbers import plural

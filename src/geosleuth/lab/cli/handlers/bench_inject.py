@@ -33,9 +33,9 @@ from geosleuth.lab.scenes.injection import (
 )
 from geosleuth.lab.scenes.injection.injection_page import injection_page
 from geosleuth.lab.scenes.world import open_world, world_atlas
-from geosleuth.locate.plan import Plan
-from geosleuth.locate.request import LocateRequest
 from geosleuth.models.endpoints import Rests, listening
+from geosleuth.pipeline.plan import Plan
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,

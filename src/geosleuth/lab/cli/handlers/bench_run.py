@@ -41,11 +41,11 @@ from geosleuth.lab.bench.run.manifest import DataInfo, Manifest
 from geosleuth.lab.bench.run.results import RunProgress, accuracy_to_dict
 from geosleuth.lab.bench.sets import BoxKind, DataSet, fingerprint, open_set, selection_of, subset
 from geosleuth.lab.cli.handlers.bench import scoring_placer
-from geosleuth.locate.model_choice import DETECTIVE
-from geosleuth.locate.plan import Plan
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.searches import prior_file
 from geosleuth.models.endpoints import Rests, listening
+from geosleuth.pipeline.model_choice import DETECTIVE
+from geosleuth.pipeline.plan import Plan
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.searches import prior_file
 from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,

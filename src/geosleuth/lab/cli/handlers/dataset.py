@@ -45,11 +45,11 @@ from geosleuth.lab.bench.memory import Memory, open_memory
 from geosleuth.lab.bench.report import tier_files
 from geosleuth.lab.bench.sets import Card, DataSet, Description, Fault, Item, cards, describe, open_set, stage, subset
 from geosleuth.lab.bench.sets.dataset import with_part
-from geosleuth.locate.plan import Plan, make_plan
-from geosleuth.locate.request import LocateRequest
 from geosleuth.models import EndpointSettings, Usage, make_policy
 from geosleuth.models.detective import Detective
 from geosleuth.names import country_name
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,

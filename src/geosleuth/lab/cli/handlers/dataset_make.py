@@ -61,9 +61,9 @@ from geosleuth.lab.bench.makers.sampling import (
 )
 from geosleuth.lab.bench.sets import DataSet, Item, open_set
 from geosleuth.lab.bench.sets.dataset import with_part
-from geosleuth.locate.area import parse_point
 from geosleuth.models.baselines.gallery import is_code
 from geosleuth.names import country_name
+from geosleuth.pipeline.area import parse_point
 from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,

@@ -51,10 +51,10 @@ from geosleuth.lab.teams.sweeps.ways import (
     too_large,
 )
 from geosleuth.lab.teams.team_page import curves_of, render_team_page
-from geosleuth.locate.plan import Plan, make_plan
-from geosleuth.locate.profiles import SAVED
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.team import Several
+from geosleuth.pipeline.plan import Plan, make_plan
+from geosleuth.pipeline.profiles import SAVED
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.team import Several
 from geosleuth.support.console import (
     CTRL_C,
     Bar,

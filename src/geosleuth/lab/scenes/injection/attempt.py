@@ -16,11 +16,11 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.lab.bench.run.attempt import BenchAttempt, bench_plan, is_recording
 from geosleuth.lab.bench.run.folder import files_with
 from geosleuth.lab.bench.run.journal import Attempted, Job
-from geosleuth.locate.plan import Plan
-from geosleuth.locate.request import LocateRequest, tool_choice
 from geosleuth.models.detective import Detective
 from geosleuth.photo import OpenedPhoto, View, open_photo
 from geosleuth.photo.text import ReadingOptions, TextLine, read_picture
+from geosleuth.pipeline.plan import Plan
+from geosleuth.pipeline.request import LocateRequest, tool_choice
 from geosleuth.support.errors import BadInput
 from geosleuth.tools.calls import supplied
 from geosleuth.tools.toolset import all_tools

@@ -12,10 +12,10 @@ from geosleuth.agent import Event, Prompted, ToolObserved
 from geosleuth.answer import Address, Answer, render
 from geosleuth.atlas import Document, Hit, OfflineAtlas
 from geosleuth.geo import Extent, LatLon
-from geosleuth.locate.plan import Plan
-from geosleuth.locate.team import Several
 from geosleuth.models import Conversation, Policy, Step
 from geosleuth.models.detective import Detective
+from geosleuth.pipeline.plan import Plan
+from geosleuth.pipeline.team import Several
 from geosleuth.tools import Case, Observation, ToolCall, Toolset
 from geosleuth.tools.toolset import CALL_SECONDS
 from geosleuth.tools.viewer import quoted

@@ -20,11 +20,11 @@ from geosleuth.lab.traces.recorded_models import RecordedPolicy
 from geosleuth.lab.traces.spotagent import WITHIN_KM, Verdict, judge, judge_assembled
 from geosleuth.lab.traces.standins import USUAL_SLIPS, Slips, StandInCaller, StandInObserver, StandInProposer
 from geosleuth.lab.traces.standins.observer import Slipped
-from geosleuth.locate.request import LocateRequest
-from geosleuth.locate.searches import online_maps, web_search
 from geosleuth.models import Policy, make_policy
 from geosleuth.models.box_scale import box_scale_for
 from geosleuth.photo import BoxScale, first_view
+from geosleuth.pipeline.request import LocateRequest
+from geosleuth.pipeline.searches import online_maps, web_search
 from geosleuth.tools import WebSearch
 from geosleuth.tools.toolset import all_tools
 
@@ -36,7 +36,7 @@ STAND_IN = "stand-in"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """Online services that tools may ask, as `geosleuth.locate.request.LocateRequest` names them.
+    """Online services that tools may ask, as `geosleuth.pipeline.request.LocateRequest` names them.
 
     Attributes:
         web_search: where web searches go; None is the atlas's documents.

@@ -5,7 +5,7 @@ import pytest
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
 from geosleuth.geo.distance import destination
-from geosleuth.locate.result import held_against, held_against_country
+from geosleuth.pipeline.result import held_against, held_against_country
 
 HERE = LatLon(43.7330, 7.4188)
 

@@ -15,7 +15,7 @@ from drawn import examples
 from geosleuth.evidence.heartlands import heartland, shares_within
 from geosleuth.geo import Box, Disc, LatLon
 from geosleuth.geo.extent import Outline, outline_of
-from geosleuth.locate.area import Area, area_of, drawn_area
+from geosleuth.pipeline.area import Area, area_of, drawn_area
 from geosleuth.support.errors import BadInput
 
 SQUARE = [[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]]

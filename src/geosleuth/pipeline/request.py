@@ -54,7 +54,7 @@ def _made(given: Tool | Callable[..., Any]) -> Tool:
 class LocateRequest:
     """What somebody asks for: the options of ``geosleuth locate`` by their names, each as it was given.
 
-    `geosleuth.locate.plan.make_plan` reads them. What is None is left to the method, the recording or the machine.
+    `geosleuth.pipeline.plan.make_plan` reads them. What is None is left to the method, the recording or the machine.
 
     Attributes:
         model: the model, such as "ollama:qwen3-vl"; None is the detective on this machine.
