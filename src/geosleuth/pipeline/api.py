@@ -16,7 +16,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.errors import BadInput, GeosleuthError
 from geosleuth.photo import OpenedPhoto, open_photo, open_photos
-from geosleuth.photo.nature import nature_of, no_photo_line
+from geosleuth.photo.nature import leave_out_others
 from geosleuth.policies import consent_line
 from geosleuth.policies.endpoints import InARow
 from geosleuth.policies.feedback import Rejected
@@ -421,8 +421,8 @@ async def _each(
                 failed = ""
                 try:
                     photo = await asyncio.to_thread(open_photo, path)
-                    if path not in named and (nature := await asyncio.to_thread(nature_of, photo)) != "photo":
-                        raise BadInput(f"{path}: {no_photo_line(nature)}")
+                    if path not in named:
+                        await asyncio.to_thread(leave_out_others, photo, path)
                     one = await ready.locate([path], [photo])
                     failed = one.failed
                     results[path] = GeosleuthError(failed) if failed else one

@@ -22,6 +22,7 @@ from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.geo.extent import plain
 from geosleuth.names import country_code, country_name, with_article
 from geosleuth.photo import SidecarClaim
+from geosleuth.photo.nature import NATURES
 from geosleuth.policies.detective import Detective, Reasoning, evidence_line
 from geosleuth.team.parallel import answered as came_to_an_answer
 from geosleuth.team.parallel import chains_read, evidence_named
@@ -344,6 +345,7 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
                 "claim_conflicts": conflict,
                 "claim_estimated": claims.estimated,
                 "sidecar_claims": [_sidecar(one) for one in claims.sidecars],
+                **({"not_a_photo": claims.not_a_photo} if claims.not_a_photo else {}),
             }
             for claims, conflict in zip(finding.claims, finding.conflicts, strict=True)
         ],
@@ -459,6 +461,7 @@ def result_schema() -> dict[str, Any]:
         "claim_conflicts": maybe(YES_NO),
         "claim_estimated": YES_NO,
         "sidecar_claims": many(record(sidecar)),
+        "not_a_photo": {**TEXT, "enum": [one for one in NATURES if one != "photo"]},
     }
     check = {
         "claimed": record(POINT),
@@ -491,7 +494,7 @@ def result_schema() -> dict[str, Any]:
             "pool": many({"type": "object"}),
             "trajectory": TEXT,
             "rejected": many(TEXT),
-            "photos": many(record(photo)),
+            "photos": many(record(photo, optional=("not_a_photo",))),
             "team": {"type": "object"},
             "check": record(check),
         },

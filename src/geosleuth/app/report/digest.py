@@ -300,9 +300,9 @@ def _verdict(finding: Finding, *, located: bool) -> str:
     answered, ended = finding.trajectory.answered, finding.trajectory.ended
     why = _ENDS[ended.reason] if ended else "the run broke off"
     early = f"The run ended early: {why}. " if why else ""
+    early += "".join(f"{doubt} " for doubt in finding.doubts)
     if not located:
         return early.strip()
-    early += "".join(f"{doubt} " for doubt in finding.doubts)
     if finding.derived is not None:
         place = f"that of {finding.derived}" if finding.derived else "that of the place"
         early += f"The model gave no point; this is {place} on the map. "

@@ -23,7 +23,7 @@ from geosleuth.app.reach import command_with, reach_line, within_reach
 from geosleuth.app.report.chain import telling
 from geosleuth.errors import GeosleuthError
 from geosleuth.photo import OpenedPhoto, open_photos
-from geosleuth.photo.nature import nature_of
+from geosleuth.photo.nature import judged, looks_like
 from geosleuth.pipeline.outputs import placed_of
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
@@ -48,13 +48,13 @@ def locate_photos(paths: Sequence[Path], request: LocateRequest, *, as_json: boo
     """
     with quiet_libraries(), names_left_out(paths, request.granularity):
         plan = make_plan(request, paths)
-        photos = open_photos(paths)
+        photos = [judged(one) for one in open_photos(paths)]
         similar = plan.similar_for(photos)
         ask_consent(plan, yes=request.yes)
         for path, photo in zip(paths, photos, strict=True):
-            if (nature := nature_of(photo)) != "photo":
+            if (nature := photo.claims.not_a_photo) is not None:
                 name = path.name if plan.granularity == "exact" else "the picture"
-                talk(f"{name}: looks like a {nature}, not a photograph; what it shows may lie elsewhere, or nowhere")
+                talk(f"{name}: {looks_like(nature)}; what it shows may lie elsewhere, or nowhere")
         if request.trajectory is not None and request.overwrite:
             for path in (request.trajectory, *files_beside(request.trajectory, plan.several)):
                 path.unlink(missing_ok=True)
