@@ -112,6 +112,11 @@ def test_a_whole_country_has_no_point(tmp_path: Path) -> None:
     found = geosleuth.locate(photo, model="none", offline=True)
     assert found.extent == "country"
     assert (found.answer.point, found.answer.radius_km) == (None, None)
+    assert [(one.name, one.point) for one in found.answer.candidates] == [("Poland", None)]
+    rows = found.to_dict()["answer"]["candidates"]
+    assert [(one["name"], one["extent"]) for one in rows] == [("Poland", "country")]
+    shapes = [one["geometry"]["type"] for one in found.to_geojson()["features"]]
+    assert "Point" not in shapes
     assert found.answer.address.country.conclusion == "Poland"
     document = found.to_dict()
     assert document["extent"] == "country"

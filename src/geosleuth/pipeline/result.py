@@ -204,10 +204,14 @@ class LocateResult(Finding):
     def answer(self) -> Answer:
         """The answer: address, point, radius_km, probability, explanation, candidates.
 
-        A whole country has no point and no radius, see ``extent``.
+        A whole country has no point and no radius, see ``extent``; nor has a candidate that is one.
         """
         whole = self.whole_answer
-        return replace(whole, point=None, radius_km=None) if self.extent == "country" else whole
+        candidates = tuple(
+            replace(one, point=None) if wide_country(one.name or "") else one for one in whole.candidates
+        )
+        told = replace(whole, candidates=candidates)
+        return replace(told, point=None, radius_km=None) if self.extent == "country" else told
 
     @property
     def extent(self) -> Extent | None:
