@@ -59,6 +59,13 @@ def test_signatures_and_docstrings_have_every_option() -> None:
     assert documented == list(inspect.signature(geosleuth.locate).parameters)
 
 
+def test_the_help_names_what_a_finding_has(found: LocateResult) -> None:
+    told = (inspect.getdoc(geosleuth.locate) or "").partition("Returns:")[2].partition("Raises:")[0]
+    named = set(re.findall(r"``(\w+)(?:\(\))?``", told)) - {"check"}
+    assert {"answer", "extent", "doubts", "to_dict"} <= named
+    assert all(hasattr(found, name) or hasattr(found.answer, name) for name in named)
+
+
 def test_the_package_shows_its_interface_alone() -> None:
     assert dir(geosleuth) == sorted(["__version__", *geosleuth.__all__])
     for name in geosleuth.__all__:

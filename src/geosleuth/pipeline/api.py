@@ -281,7 +281,11 @@ def locate(
         trajectory: a file that keeps every step.
 
     Returns:
-        the finding, or `Findings` for several photos of different places.
+        the finding, or `Findings` for several photos of different places. ``answer`` has ``address`` (country, region,
+        precise), ``point``, ``radius_km``, ``probability``, ``explanation`` and ``candidates``; ``extent`` is
+        "country", "circle", "point" or None; ``doubts`` says what does not fit, ``claims`` what the files say of
+        themselves, ``checked`` the verdict on ``check``, ``failed`` what went wrong. ``to_dict()``,
+        ``to_geojson()`` and ``to_kml()`` write it down, ``explore()`` shows it in a notebook.
 
     Raises:
         UserError: the input is wrong; nothing has been sent.
