@@ -104,8 +104,7 @@ def test_python_and_the_server_use_the_default_too(tmp_path: Path) -> None:
     with openai_server([speaks("server")]) as url:
         assert setup("--model", "server:sees:4b", "--base-url", url).returncode == 0
         photo = photo_file(tmp_path)
-        with pytest.warns(UserWarning, match="default lacks"):
-            assert geosleuth.locate(photo).trajectory.started.policy == "server:sees:4b"
+        assert geosleuth.locate(photo).trajectory.started.policy == "server:sees:4b"
         assert geosleuth.locate(photo, model="none").trajectory.started.policy == "detective"
         with served_here(tmp_path / "cases") as server:
             settings = server.client.get("/api/settings").json()

@@ -1,8 +1,8 @@
 """``geosleuth.locate`` and ``geosleuth.locate_many`` for scripts and notebooks."""
 
 import asyncio
+import logging
 import os
-import warnings
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, fields
@@ -33,6 +33,8 @@ from .run import run_plan
 OnePhoto = str | os.PathLike[str]
 Photos = OnePhoto | Sequence[OnePhoto]
 Progress = bool | Callable[[int, int], None]
+_log = logging.getLogger(__name__)
+_said: set[str] = set()
 
 
 class Options(TypedDict, total=False):
@@ -387,12 +389,19 @@ async def _ready(
     plan = make_plan(request, paths, batch=batch)
     _check_consent(plan, send=given["send"])
     for remark in filter(None, (*plan.notes, plan.missing_tools)):
-        warnings.warn(remark, stacklevel=2)
+        _say(remark)
     await asyncio.to_thread(ensure_base)
     async with AsyncExitStack() as held:
-        plan = await plan.load(held, warnings.warn)
-        held.enter_context(plan.announcing(warnings.warn))
+        plan = await plan.load(held, _say)
+        held.enter_context(plan.announcing(_say))
         yield _Ready(plan, OfflineAtlas(), given["sinks"], request.trajectory)
+
+
+def _say(remark: str) -> None:
+    """Log a remark, once in a process: a warning would quote a line of our own code, which is not at fault."""
+    if remark not in _said:
+        _said.add(remark)
+        _log.warning("%s", remark)
 
 
 async def _together(paths: Sequence[Path], given: dict[str, Any]) -> LocateResult:
