@@ -133,8 +133,19 @@ def test_a_broken_server_is_named(broken: Reply, told: str, monkeypatch: pytest.
         assert (models, found.title, found.trouble) == ([], "Ollama", told)
         shown = setup()
     assert shown.returncode == 0
-    assert f"Ollama at {str(url)[7:-3]} is broken: it {told}" in shown.stderr
+    assert f"Ollama at {str(url)[7:-3]} does not work: it {told}; restart it or correct its address" in shown.stderr
     assert "ollama pull" in shown.stderr
+
+
+def test_names_an_address_where_nothing_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("geosleuth.app.model_trial._ANSWER_S", 0.5)
+    done = setup("--model", "ollama:x", "--base-url", "http://127.0.0.1:9/v1")
+    assert done.returncode == 2
+    assert "nothing answers at 127.0.0.1:9; start the server there (run: ollama serve), or correct" in done.stderr
+    with openai_server([Reply(manner="silent")]) as url:
+        done = setup("--model", "server:x", "--base-url", url)
+    assert done.returncode == 2
+    assert "within 0.5 s; start the server there, or correct the address" in done.stderr
 
 
 def test_a_model_that_fails_is_not_made_the_default() -> None:
