@@ -27,6 +27,7 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
   const picker = useRef<HTMLInputElement>(null);
   const begin = useRef<HTMLButtonElement>(null);
   const model = settings.value?.model ?? null;
+  const allRefused = photos.every((photo) => refused.some((one) => one.key === photo.key));
 
   const complain = (one: Chosen, undrawn = false): void => {
     const why = flawOf(one.file, undrawn);
@@ -224,7 +225,7 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
             ) : null}
             <Wishes value={wishes} onChange={setWishes} />
             <div class="buttons">
-              <button ref={begin} type="submit" class="primary large" disabled={busy !== null}>
+              <button ref={begin} type="submit" class="primary large" disabled={busy !== null || allRefused}>
                 {busy ?? t("home.begin")}
               </button>
               <button type="button" class="plain" disabled={busy !== null} onClick={clear}>

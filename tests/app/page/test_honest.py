@@ -117,6 +117,10 @@ def test_a_file_that_is_no_picture_is_said_to_be_none_at_once(open_page: Opener)
     expect(page.locator(".tray-photo img")).to_have_count(0)  # No broken picture is drawn.
     page.get_by_role("button", name="Leave out empty.jpg").click()
     expect(lines).to_have_count(1)
+    begin = page.get_by_role("button", name="Find the place")
+    expect(begin).to_be_enabled()
+    page.get_by_role("button", name="Leave out other.heic").click()
+    expect(begin).to_be_disabled()  # What is left was refused.
 
 
 @pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])

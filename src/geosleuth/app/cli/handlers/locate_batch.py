@@ -366,6 +366,7 @@ def _listed(folder: Path, one: Done) -> Listed:
         conflicts=row.conflicts,
         area=row.area,
         lead=replace(one.neighbour, name=Path(one.neighbour.name).name).words if one.neighbour else "",
+        lead_minutes=one.neighbour.minutes if one.neighbour else None,
     )
 
 
