@@ -1,12 +1,13 @@
 """What the page says where there is nothing to show: withheld, broken off, refused, deleted; each in its own words."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from playwright.sync_api import expect
 
 from browser import PATIENCE_MS, Opener
-from serving import Served, photo_bytes, recording
+from serving import Served, drawing_bytes, photo_bytes, recording
 
 expect.set_options(timeout=PATIENCE_MS)
 PHONE = {"width": 390, "height": 844}
@@ -121,6 +122,19 @@ def test_a_file_that_is_no_picture_is_said_to_be_none_at_once(open_page: Opener)
     expect(begin).to_be_enabled()
     page.get_by_role("button", name="Leave out other.heic").click()
     expect(begin).to_be_disabled()  # What is left was refused.
+
+
+def test_says_what_looks_like_no_photo_before_it_looks(open_page: Opener, server: Served) -> None:
+    before = len(server.client.get("/api/cases").json()["cases"])
+    page = open_page("/")
+    drawn = {"name": "map.png", "mimeType": "image/png", "buffer": drawing_bytes("Rue Grimaldi")}
+    page.set_input_files("input[type=file]", drawn)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Find the place", exact=True).click()
+    expect(page.locator(".staged .banner")).to_contain_text(re.compile(r"map\.png looks like a \w+, not a photo\."))
+    assert len(server.client.get("/api/cases").json()["cases"]) == before
+    page.get_by_role("button", name="Find the place all the same").click()
+    expect(page.locator(".finding")).to_be_visible()
+    assert len(server.client.get("/api/cases").json()["cases"]) == before + 1
 
 
 @pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
