@@ -25,7 +25,6 @@ from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.errors import BadInput, require
 from geosleuth.geo import LatLon
 from geosleuth.geo.gcj02 import Datum
-from geosleuth.guide import read_sightings
 from geosleuth.photo import BoxScale, OpenedPhoto
 from geosleuth.policies import Policy, Sampling, Wire, make_policy
 from geosleuth.policies.box_scale import box_scale_for
@@ -641,6 +640,8 @@ def _not_seen(seen: str | None) -> Iterator[str]:
         BadInput: an attribute or value is named that the guide does not have.
     """
     if seen is not None:
+        from geosleuth.guide import read_sightings
+
         _, unknown = read_sightings(seen)
         if unknown:
             yield f"not in the field guide, and left out: {'; '.join(unknown)}"

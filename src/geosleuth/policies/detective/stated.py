@@ -11,7 +11,6 @@ import numpy as np
 
 from geosleuth.clues import Clue
 from geosleuth.geo import Extent, sun_positions
-from geosleuth.guide import sighting_clue, weigh_sightings
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.names.letters import LETTERS
 from geosleuth.photo import View
@@ -220,8 +219,11 @@ def stated_clues(known: Known, hints: Iterable[str], views: Iterable[View]) -> I
     """The clues in what is known and said; names of places in hints are looked up, and not among them."""
     if known.drives_on is not None:
         yield _driving(known.drives_on)
-    if known.seen and (clue := sighting_clue(weigh_sightings(known.seen))) is not None:
-        yield clue
+    if known.seen:
+        from geosleuth.guide import sighting_clue, weigh_sightings
+
+        if (clue := sighting_clue(weigh_sightings(known.seen))) is not None:
+            yield clue
     for hint in hints:
         yield from _countries_named(hint)
     if known.taken is not None and known.taken.tzinfo is not None:
