@@ -3,9 +3,16 @@ import { LANGUAGE, t } from "./strings";
 
 const grouped = new Intl.NumberFormat(LANGUAGE);
 
+/** A share as a whole percentage, as the server's `whole_percent` rounds it: halves go to the even number. */
+export function wholePercent(share: number): number {
+  const exact = 100 * Number(share.toFixed(3));
+  const below = Math.floor(exact);
+  return exact - below === 0.5 ? below + (below % 2) : Math.round(exact);
+}
+
 /** A probability in percent, never quite nothing and never quite all. */
 export function percent(probability: number): string {
-  const rounded = Math.round(Math.round(probability * 1000) / 10);
+  const rounded = wholePercent(probability);
   if (rounded >= 100) return t("figure.over99");
   if (rounded <= 0) return t("figure.under1");
   return t("figure.percent", { n: rounded });

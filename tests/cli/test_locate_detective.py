@@ -158,6 +158,11 @@ def test_files_are_not_overwritten_unless_asked(tmp_path: Path) -> None:
     ("words", "reason"),
     [
         (("--within", "Atlantis"), "no area that is known"),
+        (("--within", "Germny"), "no area that is known; did you mean Germany? Otherwise write a country"),
+        (("--within", "Lombrady"), "did you mean Lombardy?"),
+        (("--within", "Eurpoe"), "did you mean Europe?"),
+        (("--within", "Bavria, Germany"), "did you mean Bavaria, Germany?"),
+        (("--within", "zzzzqq"), "no area that is known; write a country"),
         (("--within", "95,0,96,1"), "is no area"),
         (("--within", "missing.geojson"), "can't be read"),
         (("--taken", "teatime"), "is no time"),

@@ -82,12 +82,17 @@ def test_team_tries_names_them(table: Path, tmp_path: Path) -> None:
     assert done.stderr.count("geovista lacks 1 of its 2 tools: search_web (no web search; --web-search SERVICE)") == 1
 
 
-def test_python_warns(tmp_path: Path) -> None:
+def test_python_says_it_once_in_a_plain_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, recwarn: pytest.WarningsRecorder
+) -> None:
+    monkeypatch.setattr("geosleuth.pipeline.api._said", set())
     # With its boxes named, the model is not asked for them, which would be a warning of its own.
     asked: dict[str, Any] = {"model": "server:any", "method": "spotagent", "boxes": "pixels"}
-    with openai_server([FINAL]) as url, pytest.warns(UserWarning, match="spotagent lacks 1 of its 3") as told:
-        found = geosleuth.locate(photo_file(tmp_path), base_url=str(url), **asked)
-    assert [str(one.message) for one in told if "lacks" in str(one.message)] == [
+    with openai_server([FINAL, FINAL]) as url:
+        for _ in range(2):
+            found = geosleuth.locate(photo_file(tmp_path), base_url=str(url), **asked)
+    assert not [one for one in recwarn if "lacks" in str(one.message)]
+    assert [one.getMessage() for one in caplog.records if one.name.startswith("geosleuth")] == [
         "spotagent lacks 1 of its 3 tools: search_web (no web search; --web-search SERVICE)"
     ]
     assert [one.name for one in found.trajectory.started.missing] == ["search_web"]

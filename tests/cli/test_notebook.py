@@ -59,6 +59,13 @@ def test_signatures_and_docstrings_have_every_option() -> None:
     assert documented == list(inspect.signature(geosleuth.locate).parameters)
 
 
+def test_the_help_names_what_a_finding_has(found: LocateResult) -> None:
+    told = (inspect.getdoc(geosleuth.locate) or "").partition("Returns:")[2].partition("Raises:")[0]
+    named = set(re.findall(r"``(\w+)(?:\(\))?``", told)) - {"check"}
+    assert {"answer", "extent", "doubts", "to_dict"} <= named
+    assert all(hasattr(found, name) or hasattr(found.answer, name) for name in named)
+
+
 def test_the_package_shows_its_interface_alone() -> None:
     assert dir(geosleuth) == sorted(["__version__", *geosleuth.__all__])
     for name in geosleuth.__all__:
@@ -112,6 +119,11 @@ def test_a_whole_country_has_no_point(tmp_path: Path) -> None:
     found = geosleuth.locate(photo, model="none", offline=True)
     assert found.extent == "country"
     assert (found.answer.point, found.answer.radius_km) == (None, None)
+    assert [(one.name, one.point) for one in found.answer.candidates] == [("Poland", None)]
+    rows = found.to_dict()["answer"]["candidates"]
+    assert [(one["name"], one["extent"]) for one in rows] == [("Poland", "country")]
+    shapes = [one["geometry"]["type"] for one in found.to_geojson()["features"]]
+    assert "Point" not in shapes
     assert found.answer.address.country.conclusion == "Poland"
     document = found.to_dict()
     assert document["extent"] == "country"

@@ -104,8 +104,7 @@ def test_python_and_the_server_use_the_default_too(tmp_path: Path) -> None:
     with openai_server([speaks("server")]) as url:
         assert setup("--model", "server:sees:4b", "--base-url", url).returncode == 0
         photo = photo_file(tmp_path)
-        with pytest.warns(UserWarning, match="default lacks"):
-            assert geosleuth.locate(photo).trajectory.started.policy == "server:sees:4b"
+        assert geosleuth.locate(photo).trajectory.started.policy == "server:sees:4b"
         assert geosleuth.locate(photo, model="none").trajectory.started.policy == "detective"
         with served_here(tmp_path / "cases") as server:
             settings = server.client.get("/api/settings").json()
@@ -134,8 +133,19 @@ def test_a_broken_server_is_named(broken: Reply, told: str, monkeypatch: pytest.
         assert (models, found.title, found.trouble) == ([], "Ollama", told)
         shown = setup()
     assert shown.returncode == 0
-    assert f"Ollama at {str(url)[7:-3]} is broken: it {told}" in shown.stderr
+    assert f"Ollama at {str(url)[7:-3]} does not work: it {told}; restart it or correct its address" in shown.stderr
     assert "ollama pull" in shown.stderr
+
+
+def test_names_an_address_where_nothing_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("geosleuth.server.model_trial._ANSWER_S", 0.5)
+    done = setup("--model", "ollama:x", "--base-url", "http://127.0.0.1:9/v1")
+    assert done.returncode == 2
+    assert "nothing answers at 127.0.0.1:9; start the server there (run: ollama serve), or correct" in done.stderr
+    with openai_server([Reply(manner="silent")]) as url:
+        done = setup("--model", "server:x", "--base-url", url)
+    assert done.returncode == 2
+    assert "within 0.5 s; start the server there, or correct the address" in done.stderr
 
 
 def test_a_model_that_fails_is_not_made_the_default() -> None:

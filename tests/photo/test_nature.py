@@ -1,5 +1,6 @@
 """Screenshots, documents and drawings are told from photographs, and left out of a folder."""
 
+import asyncio
 import json
 import os
 import sys
@@ -16,6 +17,8 @@ from PIL import Image
 import geosleuth
 from geosleuth.photo import open_photo
 from geosleuth.photo.nature import judge, nature_of
+from geosleuth.pipeline.result import LocateResult
+from geosleuth.report import report_html
 from in_process import whole_command
 from signs import camera_exif
 
@@ -93,6 +96,29 @@ def test_a_folder_leaves_them_out_and_a_name_does_not(tmp_path: Path) -> None:
     alone = whole_command("locate", page, "--offline", "--json")
     assert alone.returncode == 0, alone.stderr
     assert f"page.png: looks like a {row['nature']}, not a photograph" in alone.stderr.splitlines()[0]
-    assert "answer" in json.loads(alone.stdout)
+    told = json.loads(alone.stdout)
+    assert told["photos"][0]["not_a_photo"] == row["nature"]
+    assert [one["kind"] for one in told["doubts"]] == ["not_a_photo"]
     many = geosleuth.locate_many(folder, model="none", offline=True, progress=False)
     assert (len(many), list(many.failed)) == (0, [page])
+
+
+@pytest.mark.usefixtures("atlas_home")
+def test_a_finding_says_which_of_its_pictures_are_no_photographs(tmp_path: Path) -> None:
+    page, photo = tmp_path / "page.png", ROOT / "examples" / "photos" / "shop-front.jpg"
+    opened(document(903)).save(page)
+    asked = {"model": "none", "offline": True}
+    (alone,) = geosleuth.locate([page], **asked)
+    together = geosleuth.locate([photo, page], same_place=True, **asked)
+    nature = alone.claims[0].not_a_photo
+    assert nature in ("document", "screenshot")
+    words = f"looks like a {nature}, not a photograph."
+    assert str(alone.doubts[0]) == f"What it shows may lie elsewhere, or nowhere: it {words}"
+    assert str(together.doubts[0]).endswith(f": photo 2 {words}")
+    assert together.claims[0].not_a_photo is None
+    assert words in alone._repr_html_()
+    assert words in report_html_of(alone)
+
+
+def report_html_of(finding: LocateResult) -> str:
+    return asyncio.run(report_html(finding))

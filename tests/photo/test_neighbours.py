@@ -62,4 +62,5 @@ def test_a_batch_tells_the_lead_and_writes_it_for_the_review(tmp_path: Path) -> 
         assert "lead" not in json.dumps(second["answer"]), "no sight of the photo"
     listed = json.loads((tmp_path / "run" / "review" / "photos.json").read_text(encoding="utf-8"))["photos"]
     assert [bool(one["lead"]) for one in listed] == [False, True]
+    assert [one["lead_minutes"] for one in listed] == [None, -6]
     assert "A lead by time, not by sight: a.jpg, taken 6 min before it" in listed[1]["lead"]

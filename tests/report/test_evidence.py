@@ -22,6 +22,7 @@ from forgeries import forged_levels, forged_lines, forged_reports, forged_result
 from geosleuth.agent import ToolObserved
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.cli.handlers.verify import made_again
+from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.report import report_html
 from geosleuth.report.evidence_package import MANIFEST, MOST_FILES, Changed, evidence_package, open_package, packed
 from geosleuth.support.errors import BadInput
@@ -95,6 +96,21 @@ def test_the_command_writes_one_and_verifies_it(folder: Path, model: str) -> Non
     assert finding.endswith(result["answer"]["country"]["conclusion"])
     document = json.loads(whole_command("verify", case, "--json").stdout)
     assert (document["whole"], document["sha256"]) == (True, digest)
+
+
+def test_a_photo_is_opened_once(folder: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+
+    def open_and_count(path: Path) -> OpenedPhoto:
+        opened.append(path)
+        return open_photo(path)
+
+    for name in ("verify", "trajectory"):
+        monkeypatch.setattr(f"geosleuth.cli.handlers.{name}.open_photo", open_and_count)
+    case = folder / "once.zip"
+    case.write_bytes(whole)
+    made_again(open_package(case), [folder / "photo.jpg"])
+    assert opened == [folder / "photo.jpg"]
 
 
 def test_another_photo_and_another_digest_are_named(folder: Path, small: bytes) -> None:

@@ -16,7 +16,7 @@ from PIL import Image
 from any_trajectory import trajectories
 from drawn import examples
 from findings import ANSWER, MONACO, SHA, SIZE, Page, album, finding_of, saying, without_pixels
-from geosleuth.agent import Answered, Trajectory
+from geosleuth.agent import Answered, ToolObserved, Trajectory
 from geosleuth.agent.display import text_seen
 from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.agent.spoken_of import speaks_of
@@ -103,6 +103,21 @@ def test_the_guide_names_the_sections_and_words_as_they_are() -> None:
         assert how_sure(int(least) / 100 - 0.006) != words
         # Words go by the percentage that is shown: 96.9 % is shown as 97 %.
         assert how_sure(int(least) / 100 - 0.001) == words
+
+
+def test_names_that_are_merely_spelt_alike_are_no_success() -> None:
+    found = finding_of()
+    for match, told in (("fuzzy", True), ("exact", False)):
+        events = [
+            replace(one, body=replace(one.body, observation=replace(one.body.observation, data=data)))
+            if isinstance(one.body, ToolObserved) and one.body.observation.name == "maps_geocode"
+            else one
+            for data in [{"results": [{"name": "Zza", "match": match}]}]
+            for one in found.trajectory.events
+        ]
+        text = page_of(replace(found, trajectory=replace(found.trajectory, events=tuple(events)))).text
+        assert ("maps_geocode (Zzz): found only names that are spelt alike: weak matches" in text) == told
+        assert "maps_geocode (Zzz): found nothing" not in text
 
 
 def test_all_that_stands_behind_it() -> None:

@@ -4,9 +4,11 @@ import asyncio
 import io
 import json
 import os
+import sqlite3
 import sys
 import time
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from geosleuth.photo import Limits
 from geosleuth.server import FILES, CaseService, NotThere, RunRequest, ServiceLimits, TooLarge, TooMany, WrongState
 from geosleuth.server.jobs import Jobs
 from geosleuth.support.errors import BadInput
+from serving import drawing_bytes
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
 MARK = "Zanzibaraldique"
@@ -390,6 +393,24 @@ def test_pages_of_cases_follow_each_other(tmp_path: Path) -> None:
         assert (await desk.case(odd.id)).notes == "nul  inside"
 
     at_a_desk(tmp_path / "desk", work)
+
+
+def test_a_folder_of_an_earlier_version_lacks_what_pictures_are_and_goes_on(tmp_path: Path) -> None:
+    async def begin(desk: CaseService) -> str:
+        return await case_with_photo(desk, "Old")
+
+    case_id = at_a_desk(tmp_path / "desk", begin)
+    with closing(sqlite3.connect(tmp_path / "desk" / "desk.sqlite")) as file:
+        file.execute("ALTER TABLE photos DROP COLUMN not_a_photo")
+        file.commit()
+
+    async def go_on(desk: CaseService) -> list[str | None]:
+        await desk.add_photo(case_id, "more.jpg", pieces(drawing_bytes("Via Roma")))
+        return [one.not_a_photo for one in (await desk.case(case_id)).photos]
+
+    before, after = at_a_desk(tmp_path / "desk", go_on)
+    assert before is None
+    assert after in ("screenshot", "drawing", "document")
 
 
 def test_two_desks_do_not_share_a_folder(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ export interface Reviewed {
   probability: number | null;
   area: AreaKind | null;
   conflicts: boolean;
+  /** How much later than it the nearest located photo was taken; earlier: negative. */
+  lead_minutes: number | null;
   verdict: Verdict;
   at: PlaceFound | null;
 }

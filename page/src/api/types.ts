@@ -25,6 +25,8 @@ export interface PhotoRow {
   kind: string;
   sha256: string;
   added: number;
+  /** What the picture looks like ("screenshot", "document", "drawing"); null for a photograph. */
+  not_a_photo: string | null;
 }
 
 /** A place that a video shows: from when to when, in seconds, its frames, and the run that locates it. */

@@ -209,6 +209,8 @@ export interface ClaimView {
   height: number;
   bytes: number;
   sha256: string;
+  /** What the picture looks like ("screenshot", "document", "drawing"); null for a photograph. */
+  not_a_photo: string | null;
   notes: string[];
 }
 

@@ -22,7 +22,7 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
   const [row, setRow] = useState<CaseRow | null>(null);
   const [trouble, setTrouble] = useState<{ message: string; missing: boolean } | null>(null);
   const [deleting, setDeleting] = useState<RunRow | null>(null);
-  const [asking, setAsking] = useState(false);
+  const [asking, setAsking] = useState<"again" | "everywhere" | null>(null);
   const [ticked, setTicked] = useState<string | null>(null);
   const known = useRef(false);
   const places = useVideos(row);
@@ -43,7 +43,7 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
   useEffect(() => {
     if (seenFor.value?.caseId === caseId && seenFor.value.told) {
       setTicked(seenWords.value);
-      setAsking(true);
+      setAsking("again");
       seenWords.value = "";
     }
     seenFor.value = null;
@@ -108,7 +108,7 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
         <div class="stack">
           <Empty>{t("case.noRunLong")}</Empty>
           <div class="buttons">
-            <button type="button" class="primary" onClick={() => setAsking(true)}>
+            <button type="button" class="primary" onClick={() => setAsking("again")}>
               {t("runs.again")}
             </button>
           </div>
@@ -123,11 +123,12 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
           onChanged={setRow}
           onContinued={show}
           onDelete={setDeleting}
-          onAgain={() => setAsking(true)}
+          onAgain={() => setAsking("again")}
+          onEverywhere={() => setAsking("everywhere")}
         />
       )}
-      {asking ? <RunAgain row={row} like={run} seen={ticked} photos={places.length > 0 && run !== null ? run.photos : null} onClose={() => {
-        setAsking(false);
+      {asking ? <RunAgain row={row} like={run} everywhere={asking === "everywhere"} seen={ticked} photos={places.length > 0 && run !== null ? run.photos : null} onClose={() => {
+        setAsking(null);
         setTicked(null);
       }} onBegun={show} /> : null}
       {deleting === null ? null : (

@@ -1,4 +1,5 @@
 import type { ClueView, Support } from "../api/types";
+import { inOrder } from "../photo/numbering";
 import { LEAST_SAID } from "../state/links";
 import { t } from "../strings";
 import { Icon } from "../ui/Icon";
@@ -56,9 +57,12 @@ export function Seen({ clue }: { clue: ClueView }) {
 /** What was noticed, each with its box on the photo and what it speaks for. */
 export function Clues(props: CluesProps) {
   if (props.clues.length === 0) return <Empty>{props.silence}</Empty>;
+  // What is rejected stays at the end, and has lost its place among the numbers.
+  const order = inOrder(props.clues.map((clue) => (clue.rejected ? null : (props.numbers.get(clue.id) ?? null))));
+  const counted = order.flatMap((place) => props.clues[place] ?? []);
   return (
     <ul class="clues">
-      {props.clues.map((clue) => {
+      {counted.map((clue) => {
         const number = props.numbers.get(clue.id);
         const kind = (clue.kind_words || clue.kind).replace(ARTICLE, "");
         const rejected = clue.rejected || props.rejected.has(clue.id);

@@ -14,17 +14,29 @@ async function copy(words: string): Promise<void> {
   }
 }
 
-/** The point of a finding: to copy in the way the reader needs it, and to open on other maps. */
-export function Coordinates({ lat, lon, radiusKm }: { lat: number; lon: number; radiusKm: number | null }) {
+interface PointProps {
+  lat: number;
+  lon: number;
+  radiusKm: number | null;
+}
+
+/** The coordinates of a finding, to copy. */
+export function Coordinates({ lat, lon, radiusKm }: PointProps) {
   const words = coordinates(lat, lon, radiusKm);
   return (
+    <span class="coordinates">
+      <code>{words}</code>
+      <button type="button" class="plain square small" aria-label={t("finding.copy")} title={t("finding.copy")} onClick={() => void copy(words)}>
+        <Icon name="copy" size={15} />
+      </button>
+    </span>
+  );
+}
+
+/** The point of a finding in the way the reader needs it, and on other maps. */
+export function PointMenus({ lat, lon, radiusKm }: PointProps) {
+  return (
     <>
-      <span class="coordinates">
-        <code>{words}</code>
-        <button type="button" class="plain square small" aria-label={t("finding.copy")} title={t("finding.copy")} onClick={() => void copy(words)}>
-          <Icon name="copy" size={15} />
-        </button>
-      </span>
       <Menu label={t("finding.formats")} quiet>
         <ul class="formats">
           {written(lat, lon, radiusKm).map(({ name, text }) => (

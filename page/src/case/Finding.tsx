@@ -7,7 +7,7 @@ import type { RunView } from "../state/told";
 import { SuggestedMap } from "../maps/SuggestedMap";
 import { maybe, t } from "../strings";
 import { Banner, Bar, Odds } from "../ui/parts";
-import { Coordinates } from "./Coordinates";
+import { Coordinates, PointMenus } from "./Coordinates";
 
 const FEW = 5;
 
@@ -18,9 +18,11 @@ interface FindingProps {
   claims: readonly ClaimView[];
   granularity: Granularity;
   trouble: string | null;
-  /** Leave out the facts, which stand elsewhere. */
+  /** Leave out the facts but the point: they stand elsewhere. */
   brief: boolean;
   onAgain(): void;
+  /** Look once more, without the area that was given; null where none was. */
+  onEverywhere: (() => void) | null;
   /** Say in the checklist what the photo shows. */
   onSay(): void;
 }
@@ -62,13 +64,20 @@ function Likeliest({ candidates }: { candidates: readonly AnswerCandidate[] }) {
   );
 }
 
-/** Its point and what can be done with it, how finely it is told, and a map that would help. */
-export function FindingFacts({ answer, granularity, onAgain }: { answer: AnswerView; granularity: Granularity; onAgain(): void }) {
+/** The coordinates, unless the finding is so wide that its middle is no place. */
+function Point({ answer }: { answer: AnswerView }) {
+  if (!answer.located || answer.lat === null || answer.lon === null || isWide(answer)) return null;
+  return <Coordinates lat={answer.lat} lon={answer.lon} radiusKm={answer.radius_km} />;
+}
+
+/** What can be done with its point, which may stand elsewhere, how finely it is told, and a map that would help. */
+export function FindingFacts({ answer, granularity, pointElsewhere = false, onAgain }: { answer: AnswerView; granularity: Granularity; pointElsewhere?: boolean; onAgain(): void }) {
   return (
     <>
       {answer.located && answer.lat !== null && answer.lon !== null ? (
         <div class="finding-facts">
-          {isWide(answer) ? null : <Coordinates lat={answer.lat} lon={answer.lon} radiusKm={answer.radius_km} />}
+          {pointElsewhere ? null : <Point answer={answer} />}
+          {isWide(answer) ? null : <PointMenus lat={answer.lat} lon={answer.lon} radiusKm={answer.radius_km} />}
           {granularity === "exact" ? null : <span class="tag">{t("finding.capped", { level: levelName(granularity) })}</span>}
           <span class="lead-not-verdict">{t("finding.lead")}</span>
         </div>
@@ -83,7 +92,7 @@ function levelName(granularity: Granularity): string {
 }
 
 /** The finding in words: where, how sure, and that it is a lead. */
-export function Finding({ view, state, answer, claims, granularity, trouble, brief, onAgain, onSay }: FindingProps) {
+export function Finding({ view, state, answer, claims, granularity, trouble, brief, onAgain, onEverywhere, onSay }: FindingProps) {
   const found = answer?.located ?? false;
   const told = claims.some((claim) => claim.conflict);
   const conflict = told || (answer?.conflicts ?? []).some((one) => one);
@@ -91,9 +100,12 @@ export function Finding({ view, state, answer, claims, granularity, trouble, bri
   const level = levelName(granularity);
   return (
     <section id="finding" class={`finding ${state}`} aria-labelledby="finding-title">
-      <h2 id="finding-title" class={found ? "place" : "place quiet"}>
-        {heading(view, state, answer, found)}
-      </h2>
+      <div class="place-row">
+        <h2 id="finding-title" class={found ? "place" : "place quiet"}>
+          {heading(view, state, answer, found)}
+        </h2>
+        {brief && answer !== null ? <Point answer={answer} /> : null}
+      </div>
       {view.preparing ? (
         <p class="preparing">
           <span>{t("finding.preparing", { what: view.preparing.what, percent: percent(view.preparing.share) })}</span>
@@ -106,7 +118,12 @@ export function Finding({ view, state, answer, claims, granularity, trouble, bri
           <p class="prose">{(capped ? "" : reason(answer)) || t("finding.cantTell")}</p>
           <p>{t("finding.helps")}</p>
           <div class="buttons">
-            <button type="button" class="primary" onClick={onSay}>
+            {onEverywhere === null ? null : (
+              <button type="button" class="primary" onClick={onEverywhere}>
+                {t("way.everywhere")}
+              </button>
+            )}
+            <button type="button" class={onEverywhere === null ? "primary" : ""} onClick={onSay}>
               {t("way.see")}
             </button>
             {settings.value?.model ? null : (
@@ -155,9 +172,18 @@ function reason(answer: AnswerView): string {
   return answer.explanation.replace(answer.would_help, "").trim();
 }
 
-/** Advice without the command at its end: the page has a button for that. */
+const FETCH = / Fetch it with: .*$/s;
+
+/** What else would help: a map that is suggested above, with a button, is not told twice. */
 function advice(answer: AnswerView): string {
-  return answer.would_help.replace(/ Fetch it with: .*$/s, "");
+  return answer.map && FETCH.test(answer.would_help) ? "" : answer.would_help.replace(FETCH, "");
+}
+
+/** Words without the heading that they stand under: "It hangs on one sign" is "One sign" there. */
+function under(heading: string, words: string): string {
+  if (!words.startsWith(heading)) return words;
+  const rest = words.slice(heading.length).replace(/^:?\s+/, "");
+  return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
 const SENTENCE = /(?:"(?:\\.|[^"\\])*"|“[^”]*”|[^.]|\.(?!\s|$))+(?:\.|$)/gu;
@@ -183,7 +209,7 @@ export function Trust({ answer }: { answer: AnswerView }) {
     [t("trust.why"), why],
     [t("trust.hangs"), answer.hangs_on],
     [t("trust.against"), answer.against],
-    [t("trust.help"), answer.located ? advice(answer) : ""],
+    [t(answer.map ? "trust.helpMore" : "trust.help"), answer.located ? under(t("trust.help"), advice(answer)) : ""],
   ].filter((part): part is [string, string] => Boolean(part[1]));
   if (parts.length + levels.length === 0 && explained === "") return null;
   return (
@@ -194,7 +220,7 @@ export function Trust({ answer }: { answer: AnswerView }) {
           <div key={name}>
             <dt>{name}</dt>
             <dd class="prose">
-              <Lines words={words} />
+              <Lines words={under(name, words)} />
             </dd>
           </div>
         ))}

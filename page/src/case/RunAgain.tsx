@@ -8,11 +8,11 @@ import { t } from "../strings";
 import { Dialog } from "../ui/Dialog";
 import { Banner } from "../ui/parts";
 
-/** A fresh run on the same photos, with other wishes; `photos` where they are not all of the case, `seen` what was ticked since. */
-export function RunAgain({ row, like, seen, photos, onClose, onBegun }: { row: CaseRow; like: RunRow | null; seen: string | null; photos: number[] | null; onClose(): void; onBegun(run: RunRow): void }) {
+/** A fresh run on the same photos, with other wishes; `everywhere` without the area, `photos` where they are not all of the case, `seen` what was ticked since. */
+export function RunAgain({ row, like, everywhere, seen, photos, onClose, onBegun }: { row: CaseRow; like: RunRow | null; everywhere: boolean; seen: string | null; photos: number[] | null; onClose(): void; onBegun(run: RunRow): void }) {
   const before = like?.request;
   const [wishes, setWishes] = useState<Partial<RunRequest>>({
-    ...(before ? { hint: before.hint, within: before.within, model: before.model, seen: before.seen } : {}),
+    ...(before ? { hint: before.hint, within: everywhere ? null : before.within, model: before.model, seen: before.seen } : {}),
     ...(seen === null ? {} : { seen }),
   });
   const [busy, setBusy] = useState(false);

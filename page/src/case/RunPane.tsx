@@ -51,10 +51,12 @@ interface RunPaneProps {
   onContinued(run: RunRow): void;
   onDelete(run: RunRow): void;
   onAgain(): void;
+  /** Ask for a run without the area that this one kept to. */
+  onEverywhere(): void;
 }
 
 /** The finding in words; under it the photo with its clues, the map with its candidates, and how it went. */
-export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDelete, onAgain }: RunPaneProps) {
+export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDelete, onAgain, onEverywhere }: RunPaneProps) {
   const shown = useRun(run, onOver);
   const { view, result, answer, clues, candidates, live } = shown;
   const gathered = useMemo(() => new Gathered(), []);
@@ -156,7 +158,7 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
     <>
       {shown.reachable ? null : <Banner kind="caution">{t("error.reconnecting")}</Banner>}
       {shown.trouble === null ? null : <Banner kind="bad">{shown.trouble}</Banner>}
-      <Finding view={view} state={shown.state} answer={answer} claims={claims} granularity={run.granularity} trouble={run.trouble ?? view.ended?.trouble ?? null} brief={factsBelow} onAgain={onAgain} onSay={sayMore} />
+      <Finding view={view} state={shown.state} answer={answer} claims={claims} granularity={run.granularity} trouble={run.trouble ?? view.ended?.trouble ?? null} brief={factsBelow} onAgain={onAgain} onEverywhere={run.request.within || run.request.area ? onEverywhere : null} onSay={sayMore} />
       {small ? (
         <div class="sticky-summary">
           {answer?.located && past ? (
@@ -239,7 +241,7 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
             onHighlight={light}
             label={t("case.map")}
           />
-          {factsBelow && answer ? <FindingFacts answer={answer} granularity={run.granularity} onAgain={onAgain} /> : null}
+          {factsBelow && answer ? <FindingFacts answer={answer} granularity={run.granularity} pointElsewhere onAgain={onAgain} /> : null}
           <MapTools
             mode={mode}
             answer={answer}

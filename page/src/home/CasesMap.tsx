@@ -52,7 +52,7 @@ export function CasesMap({ query, version }: { query: string; version: number })
     () =>
       shown.map(({ row, answer }, index): Mark => ({
         id: row.id, kind: "rival", letter: String(index + 1), name: answer.place ?? "", words: `${answer.place ?? ""}, ${sureWords(answer)}`, lat: answer.lat ?? 0, lon: answer.lon ?? 0,
-        radiusKm: 0, strength: answer.probability ?? 0.35, stands: isWide(answer) ? "letter" : "pin",
+        radiusKm: answer.radius_km ?? 0, strength: answer.probability ?? 0.35, stands: isWide(answer) ? "letter" : "pin",
       })),
     [shown],
   );

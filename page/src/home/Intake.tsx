@@ -24,9 +24,12 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
   const [busy, setBusy] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
   const [refused, setRefused] = useState<readonly Refused[]>([]);
+  /** What looks like no photograph, and waits for a word. */
+  const [unlike, setUnlike] = useState<readonly string[]>([]);
   const picker = useRef<HTMLInputElement>(null);
   const begin = useRef<HTMLButtonElement>(null);
   const model = settings.value?.model ?? null;
+  const allRefused = photos.every((photo) => refused.some((one) => one.key === photo.key));
 
   const complain = (one: Chosen, undrawn = false): void => {
     const why = flawOf(one.file, undrawn);
@@ -37,6 +40,7 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
   const add = (files: readonly File[]): void => {
     if (files.length === 0) return;
     setTrouble(null);
+    setUnlike([]);
     const chosen = files.map(chosenOf);
     setPhotos((before) => [...before, ...chosen]);
     chosen.forEach((one) => complain(one));
@@ -76,6 +80,7 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
     photos.forEach(drop);
     setPhotos([]);
     setRefused([]);
+    setUnlike([]);
   };
 
   const startVideo = async (): Promise<void> => {
@@ -93,25 +98,32 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
     }
   };
 
-  const start = async (): Promise<void> => {
+  const start = async (anyway = false): Promise<void> => {
     if (photos.some((one) => isVideo(one.file))) return startVideo();
     const groups = onePlace ? [photos] : photos.map((photo) => [photo]);
     let last: { caseId: string; runId: string } | null = null;
     let done = 0;
     let begun = 0;
     const turnedAway: Refused[] = [];
+    const held: string[] = [];
     const settled = new Set<Chosen>();
     setTrouble(null);
     setRefused([]);
+    setUnlike([]);
     try {
       for (const group of groups) {
         setBusy(t("home.uploading", { done: done + 1, of: photos.length }));
-        const { caseId, refused: now } = await caseOf(group, () => {
+        const { caseId, refused: now, unlike: odd } = await caseOf(group, () => {
           done += 1;
           setBusy(t("home.uploading", { done: Math.min(done + 1, photos.length), of: photos.length }));
         });
         turnedAway.push(...now);
         if (caseId === null) continue;
+        if (!anyway && odd.length > 0) {
+          held.push(...odd);
+          await api.deleteCase(caseId);
+          continue;
+        }
         const run = await withConsent((send_to) => api.start(caseId, { ...tidy(wishes), send_to })).catch(async (thrown: unknown) => {
           await api.deleteCase(caseId);
           throw thrown;
@@ -125,6 +137,7 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
         group.filter((photo) => !now.some((one) => one.key === photo.key)).forEach((photo) => settled.add(photo));
       }
       setRefused(turnedAway);
+      setUnlike(held);
       if (last === null) return;
       onBegun();
       if (groups.length === 1) {
@@ -195,6 +208,7 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
               onRemove={(gone) => {
                 drop(gone);
                 setRefused(refused.filter((one) => one.key !== gone.key));
+                setUnlike([]);
                 setPhotos(photos.filter((one) => one !== gone));
               }}
               onUndrawn={(one) => complain(one, true)}
@@ -207,6 +221,21 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
                     <li key={one.key}>{one.line}</li>
                   ))}
                 </ul>
+              </Banner>
+            )}
+            {unlike.length === 0 ? null : (
+              <Banner kind="caution">
+                <div role="status">
+                  <ul class="lines">
+                    {unlike.map((line, index) => (
+                      <li key={index}>{line}</li>
+                    ))}
+                  </ul>
+                  <p>{t("home.unlikeWhy")}</p>
+                </div>
+                <button type="button" disabled={busy !== null} onClick={() => void start(true)}>
+                  {t("home.anyway")}
+                </button>
               </Banner>
             )}
             {photos.length > 1 ? (
@@ -224,7 +253,7 @@ export function Intake({ first, onBegun }: { first: boolean; onBegun(): void }) 
             ) : null}
             <Wishes value={wishes} onChange={setWishes} />
             <div class="buttons">
-              <button ref={begin} type="submit" class="primary large" disabled={busy !== null}>
+              <button ref={begin} type="submit" class="primary large" disabled={busy !== null || allRefused}>
                 {busy ?? t("home.begin")}
               </button>
               <button type="button" class="plain" disabled={busy !== null} onClick={clear}>

@@ -41,15 +41,18 @@ export interface Refused {
   line: string;
 }
 
-/** Which photos were refused and why, and the case with the others; none is kept where no photo was taken. */
-export async function caseOf(photos: readonly Chosen[], onProgress: (done: number) => void): Promise<{ caseId: string | null; refused: Refused[] }> {
+/** Which photos were refused and why, what else looks like no photograph, and the case; none is kept where no photo was taken. */
+export async function caseOf(photos: readonly Chosen[], onProgress: (done: number) => void): Promise<{ caseId: string | null; refused: Refused[]; unlike: string[] }> {
   const made = await api.newCase("", "");
   const refused: Refused[] = [];
+  const unlike: string[] = [];
   let taken = 0;
   for (const [index, photo] of photos.entries()) {
     try {
-      await api.addPhoto(made.id, photo.file.name || t("home.pastedName"), photo.file);
+      const name = photo.file.name || t("home.pastedName");
+      const { not_a_photo: nature } = await api.addPhoto(made.id, name, photo.file);
       taken += 1;
+      if (nature !== null) unlike.push(t("home.unlike", { name, nature }));
     } catch (thrown) {
       if (!(thrown instanceof Trouble) || thrown.gone) throw thrown;
       refused.push({ key: photo.key, line: t("home.refused", { name: photo.file.name, why: thrown.message }) });
@@ -57,7 +60,7 @@ export async function caseOf(photos: readonly Chosen[], onProgress: (done: numbe
     onProgress(index + 1);
   }
   if (taken === 0) await api.deleteCase(made.id);
-  return { caseId: taken === 0 ? null : made.id, refused };
+  return { caseId: taken === 0 ? null : made.id, refused, unlike };
 }
 
 /** The request with what was left empty taken out: the server knows its defaults. */

@@ -4,6 +4,13 @@ import { overlap, type PhotoBox } from "../state/links";
 
 const SAME = 0.6;
 
+/** The places of rows such that their numbers ascend; rows without a number stay where they are. */
+export function inOrder(numbers: readonly (number | null)[]): number[] {
+  const places = numbers.map((_, place) => place);
+  const numbered = places.filter((place) => numbers[place] !== null).sort((one, other) => (numbers[one] ?? 0) - (numbers[other] ?? 0));
+  return places.map((place) => (numbers[place] === null ? place : (numbered.shift() ?? place)));
+}
+
 /** What the report numbers has its number; other clues and texts are counted on from there. Crops have none. */
 export function numbersOf(boxes: readonly PhotoBox[], reported: readonly TextLine[]): Map<string, number> {
   const numbers = new Map<string, number>();

@@ -13,6 +13,7 @@ export function Row({ one, current, selected, onOpen, onSelect }: { one: Reviewe
         <span class="review-words">
           <span class="review-place">{place}</span>
           <span class="quiet">{one.lat === null ? t("review.unlocated") : sureWords(one)}</span>
+          {one.lead_minutes === null ? null : <span class="review-gap">{t(one.lead_minutes < 0 ? "review.gapBefore" : "review.gapAfter", { gap: t("figure.wholeMin", { min: Math.abs(one.lead_minutes) }) })}</span>}
           {place === one.name ? null : <span class="review-name">{one.name}</span>}
         </span>
         <span class={`review-badge ${one.verdict}`}>{t(`review.verdict.${one.verdict}`)}</span>

@@ -8,7 +8,7 @@ import { Banner, Bar } from "../ui/parts";
 const LOOK_MS = 700;
 
 /** A small open model that Ollama could fetch: named, sized, its licence shown, asked. */
-export function Offer({ offer, before, onFetched }: { offer: NonNullable<SetupView["offer"]>; before: PullJob | null; onFetched(): void }) {
+export function Offer({ offer, broken, before, onFetched }: { offer: NonNullable<SetupView["offer"]>; broken: SetupView["broken"][number] | null; before: PullJob | null; onFetched(): void }) {
   const [job, setJob] = useState<PullJob | null>(before);
   const [trouble, setTrouble] = useState<string | null>(null);
   const fetching = job?.state === "fetching";
@@ -40,7 +40,7 @@ export function Offer({ offer, before, onFetched }: { offer: NonNullable<SetupVi
       <p>{t("setup.offer", { model: offer.model, size: t("figure.gb", { n: offer.size_gb }), licence: offer.licence, host: offer.host })}</p>
       {offer.runs ? null : (
         <p>
-          {t("setup.noOllama")}{" "}
+          {broken === null ? t("setup.noOllama") : t("setup.ollamaBroken", { where: broken.where, trouble: broken.trouble })}{" "}
           <code>
             ollama pull {offer.model}
           </code>

@@ -13,6 +13,7 @@ import { ModelRow, OWN_SERVER } from "./ModelRow";
 import "./setup.css";
 
 const DETECTIVE = "none";
+const OLLAMA = "Ollama";
 
 /** What is within reach, what each costs and where photos go; one is tried and made the default. */
 export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () => void }) {
@@ -42,6 +43,9 @@ export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () =>
   const kept = { model: settings.value?.model ?? null, base_url: settings.value?.base_url ?? null };
   const models = view?.models ?? [];
   const blind = models.filter((one) => one.sees === false);
+  // What is wrong with Ollama is told once, where it is offered.
+  const noOllama = view?.offer?.runs === false ? view.broken.find((one) => one.title === OLLAMA) : undefined;
+  const broken = view?.broken.filter((one) => one !== noOllama) ?? [];
   // Those that keep photos here come first.
   const listed = models.filter((one) => one.sees !== false).sort((left, right) => Number(left.sent_to !== null) - Number(right.sent_to !== null));
   return (
@@ -66,12 +70,12 @@ export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () =>
         </ul>
       )}
       {blind.length > 0 ? <p class="quiet">{t("setup.blind", { models: blind.map((one) => one.model).join(", ") })}</p> : null}
-      {view?.broken.map((one) => (
+      {broken.map((one) => (
         <Banner key={one.where} kind="caution">
           {t("setup.broken", { title: one.title, where: one.where, trouble: one.trouble })}
         </Banner>
       ))}
-      {view?.offer ? <Offer offer={view.offer} before={view.pull} onFetched={() => void look()} /> : null}
+      {view?.offer ? <Offer offer={view.offer} broken={noOllama ?? null} before={view.pull} onFetched={() => void look()} /> : null}
       {trouble === null ? null : <Banner kind="bad">{trouble}</Banner>}
       <p class="quiet">{t("setup.asks")}</p>
       <div class="buttons">

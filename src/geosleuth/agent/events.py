@@ -185,10 +185,10 @@ class Doubt:
     """What about an answer does not fit together, and how, in a few words; empty where these may not be told.
 
     "name": the place named lies far from the point. "pool": the run's own notes speak for another place. "tries": the
-    answer lies far from that of every try.
+    answer lies far from that of every try. "not_a_photo": a picture is a screenshot, a document or a drawing.
     """
 
-    kind: Literal["name", "pool", "tries"]
+    kind: Literal["name", "pool", "tries", "not_a_photo"]
     detail: str = ""
 
     def __str__(self) -> str:
@@ -196,6 +196,7 @@ class Doubt:
             "name": "The place named is not where the point is",
             "pool": "The run's own notes speak against this answer",
             "tries": "The answer lies far from that of every try",
+            "not_a_photo": "What it shows may lie elsewhere, or nowhere",
         }[self.kind]
         return f"{head}{f': {self.detail}' if self.detail else ''}."
 

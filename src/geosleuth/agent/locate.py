@@ -17,6 +17,7 @@ from geosleuth.geo import coordinates, distance_km
 from geosleuth.models import Prompt, Step
 from geosleuth.names import country_code
 from geosleuth.photo import Album, Claims, OpenedPhoto, Photo, cut_views
+from geosleuth.photo.nature import looks_like
 from geosleuth.support.text.numbers import distance
 from geosleuth.tools import Case, Observation, ToolCall
 
@@ -203,8 +204,8 @@ class Finding:
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
-        """What about the answer does not fit together."""
-        own = self.trajectory.answered.doubts if self.trajectory.answered else ()
+        """What about the answer does not fit together, pictures that are no photographs first."""
+        own = self._no_photos + (self.trajectory.answered.doubts if self.trajectory.answered else ())
         point, tried = (
             self.whole_answer.point,
             [one.answer.point for one in self.team if one.answer and one.answer.point],
@@ -214,6 +215,16 @@ class Finding:
         away_km = min(distance_km(point, one) for one in tried)
         far = away_km > max(FAR_KM, self.whole_answer.radius_km or 0.0)
         return (*own, Doubt("tries", f"the nearest says {distance(away_km)} away")) if far else own
+
+    @property
+    def _no_photos(self) -> tuple[Doubt, ...]:
+        natures = [one.not_a_photo for one in self.claims]
+        who = "it" if len(natures) == 1 else "photo {}"
+        return tuple(
+            Doubt("not_a_photo", f"{who.format(number)} {looks_like(nature)}")
+            for number, nature in enumerate(natures, 1)
+            if nature is not None
+        )
 
     @property
     def verified(self) -> bool:

@@ -11,7 +11,7 @@ from geosleuth.answer.answer import named_levels
 from geosleuth.models.detective import KIND_WORDS
 from geosleuth.names import fold
 
-from .events import Answered, Body, Noted, Resumed
+from .events import Answered, Body, Hypothesis, Noted, Resumed
 
 _LEAST_CHARS = 3
 _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|“[^”]*”|«[^»]*»|‘[^’]*’')
@@ -49,32 +49,44 @@ def rests_on(line: str, rejected: Collection[str]) -> bool:
     return said in gone or (not line.startswith(_DETECTIVE) and any(_within(one, said) for one in gone))
 
 
-def quotes_any(line: str, texts: Collection[str]) -> bool:
+def _quotes_any(line: str, texts: Collection[str]) -> bool:
     """Return whether a piece of evidence quotes one of the texts."""
     wanted = {fold(one) for one in texts} - {""}
     return any(fold(one) in wanted for one in _quotes(line))
 
 
+def without_evidence(one: Hypothesis, rejected: Collection[str], *, quoting: bool = False) -> Hypothesis:
+    """Return a candidate without the evidence that rests on what was ruled out, or, if ``quoting``, quotes it.
+
+    What the detective noted before something was ruled out quotes it; what it notes afterwards was weighed without.
+    """
+    speaks_for, against = (_kept(lines, rejected, quoting) for lines in (one.evidence_for, one.evidence_against))
+    return replace(one, evidence_for=speaks_for, evidence_against=against)
+
+
 def without_rejected(body: Body, rejected: Collection[str]) -> Body:
     """Return an event without the evidence that rests on what was ruled out."""
-
-    def kept(lines: Iterable[str]) -> tuple[str, ...]:
-        return tuple(line for line in lines if not rests_on(line, rejected))
-
     if not rejected:
         return body
     match body:
         case Noted(hypothesis=one):
-            speaks_for, against = kept(one.evidence_for), kept(one.evidence_against)
-            return Noted(replace(one, evidence_for=speaks_for, evidence_against=against))
+            return Noted(without_evidence(one, rejected))
         case Answered(answer=answer):
-            levels = {name: replace(one, clues=kept(one.clues)) for name, one in named_levels(answer.address)}
+            levels = {
+                name: replace(one, clues=_kept(one.clues, rejected)) for name, one in named_levels(answer.address)
+            }
             candidates = tuple(
-                replace(one, evidence=" ".join(kept(_PARTS.split(one.evidence))) or None) if one.evidence else one
+                replace(one, evidence=" ".join(_kept(_PARTS.split(one.evidence), rejected)) or None)
+                if one.evidence
+                else one
                 for one in answer.candidates
             )
             return replace(body, answer=replace(answer, address=Address(**levels), candidates=candidates))
     return body
+
+
+def _kept(lines: Iterable[str], rejected: Collection[str], quoting: bool = False) -> tuple[str, ...]:  # noqa: FBT001, FBT002
+    return tuple(line for line in lines if not (rests_on(line, rejected) or (quoting and _quotes_any(line, rejected))))
 
 
 def _quotes(evidence: str) -> Iterator[str]:

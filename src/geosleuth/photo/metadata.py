@@ -32,7 +32,9 @@ class Claims:
     `estimated` is set where the file says that its place was estimated, as copies that geosleuth writes do: such a
     place is no second opinion, agrees with nothing and contradicts nothing. `taken_at` has a time zone only where the
     file gives one. `size_px` is the size as stored, before turning. `focal_35mm` is the focal length in mm that would
-    show as much on 35 mm film. `sidecars` is what XMP files beside the photo's say.
+    show as much on 35 mm film. `sidecars` is what XMP files beside the photo's say. `not_a_photo` is what the picture
+    looks like, "screenshot", "document" or "drawing", where it has been judged and is no photograph; see
+    `geosleuth.photo.nature`.
     """
 
     format: FileFormat
@@ -51,6 +53,7 @@ class Claims:
     notes: tuple[str, ...] = ()
     estimated: bool = False
     sidecars: tuple[SidecarClaim, ...] = ()
+    not_a_photo: str | None = None
 
     @property
     def own_point(self) -> LatLon | None:

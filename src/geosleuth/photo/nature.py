@@ -6,7 +6,7 @@ fitted by ``benchmarks/photographs.py``, which says how often it is right.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 from PIL.Image import Resampling
+
+from geosleuth.support.errors import BadInput
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -44,9 +46,34 @@ def nature_of(opened: "OpenedPhoto") -> Nature:
     return "photo" if claims.camera_make and claims.camera_model else judge(opened.photo.image).nature
 
 
-def no_photo_line(nature: Nature) -> str:
-    """Return the words for a picture that was left out."""
-    return f"looks like a {nature}, not a photograph: left out; name the file itself to locate it all the same"
+class NotAPhoto(BadInput):
+    """A picture of a folder that is left out; ``nature`` is what it looks like."""
+
+    def __init__(self, name: object, nature: str) -> None:
+        """Name the picture."""
+        super().__init__(f"{name}: {looks_like(nature)}: left out; name the file itself to locate it all the same")
+        self.nature = nature
+
+
+def looks_like(nature: str) -> str:
+    """Return the words for a picture that is no photograph."""
+    return f"looks like a {nature}, not a photograph"
+
+
+def judged(opened: "OpenedPhoto") -> "OpenedPhoto":
+    """Return an opened picture whose claims say whether it is no photograph."""
+    nature = nature_of(opened)
+    return replace(opened, claims=replace(opened.claims, not_a_photo=None if nature == "photo" else nature))
+
+
+def leave_out_others(opened: "OpenedPhoto", name: object) -> None:
+    """Let photographs pass, and no other pictures: what lies in a folder was not chosen one by one.
+
+    Raises:
+        NotAPhoto: it is no photograph.
+    """
+    if (nature := nature_of(opened)) != "photo":
+        raise NotAPhoto(name, nature)
 
 
 def judge(image: "Image") -> Judged:

@@ -34,13 +34,19 @@ class Neighbour:
     radius_km: float
 
     @property
+    def minutes(self) -> int:
+        """How many minutes later it was taken, at least one; earlier: negative."""
+        size = max(1, round(abs(self.later) / timedelta(minutes=1)))
+        return -size if self.later < timedelta(0) else size
+
+    @property
     def words(self) -> str:
         """What a person is told, on one line."""
-        minutes = max(1, round(abs(self.later) / timedelta(minutes=1)))
-        when = "before" if self.later < timedelta(0) else "after"
+        when = "before" if self.minutes < 0 else "after"
         return (
-            f"A lead by time, not by sight: {self.name}, taken {minutes} min {when} it with the same camera, has the "
-            f"place {self.point.lat:.4f}, {self.point.lon:.4f}; one gets up to {self.radius_km:.1f} km in that time."
+            f"A lead by time, not by sight: {self.name}, taken {abs(self.minutes)} min {when} it with the same camera, "
+            f"has the place {self.point.lat:.4f}, {self.point.lon:.4f}; one gets up to {self.radius_km:.1f} km in that "
+            "time."
         )
 
 

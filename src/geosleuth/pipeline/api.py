@@ -1,8 +1,8 @@
 """``geosleuth.locate`` and ``geosleuth.locate_many`` for scripts and notebooks."""
 
 import asyncio
+import logging
 import os
-import warnings
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, fields
@@ -18,7 +18,7 @@ from geosleuth.models import consent_line
 from geosleuth.models.endpoints import InARow
 from geosleuth.models.feedback import Rejected
 from geosleuth.photo import OpenedPhoto, open_photo, open_photos
-from geosleuth.photo.nature import nature_of, no_photo_line
+from geosleuth.photo.nature import leave_out_others
 from geosleuth.support.errors import BadInput, GeosleuthError
 
 from .defaults import with_default_model
@@ -34,6 +34,8 @@ from .run import run_plan
 OnePhoto = str | os.PathLike[str]
 Photos = OnePhoto | Sequence[OnePhoto]
 Progress = bool | Callable[[int, int], None]
+_log = logging.getLogger(__name__)
+_said: set[str] = set()
 
 
 class Options(TypedDict, total=False):
@@ -282,7 +284,11 @@ def locate(
         trajectory: a file that keeps every step.
 
     Returns:
-        the finding, or `Findings` for several photos of different places.
+        the finding, or `Findings` for several photos of different places. ``answer`` has ``address`` (country, region,
+        precise), ``point``, ``radius_km``, ``probability``, ``explanation`` and ``candidates``; ``extent`` is
+        "country", "circle", "point" or None; ``doubts`` says what does not fit, ``claims`` what the files say of
+        themselves, ``checked`` the verdict on ``check``, ``failed`` what went wrong. ``to_dict()``,
+        ``to_geojson()`` and ``to_kml()`` write it down, ``explore()`` shows it in a notebook.
 
     Raises:
         UserError: the input is wrong; nothing has been sent.
@@ -384,12 +390,19 @@ async def _ready(
     plan = make_plan(request, paths, batch=batch)
     _check_consent(plan, send=given["send"])
     for remark in filter(None, (*plan.notes, plan.missing_tools)):
-        warnings.warn(remark, stacklevel=2)
+        _say(remark)
     await asyncio.to_thread(ensure_base)
     async with AsyncExitStack() as held:
-        plan = await plan.load(held, warnings.warn)
-        held.enter_context(plan.announcing(warnings.warn))
+        plan = await plan.load(held, _say)
+        held.enter_context(plan.announcing(_say))
         yield _Ready(plan, OfflineAtlas(), given["sinks"], request.trajectory)
+
+
+def _say(remark: str) -> None:
+    """Log a remark, once in a process: a warning would quote a line of our own code, which is not at fault."""
+    if remark not in _said:
+        _said.add(remark)
+        _log.warning("%s", remark)
 
 
 async def _together(paths: Sequence[Path], given: dict[str, Any]) -> LocateResult:
@@ -422,8 +435,8 @@ async def _each(
                 failed = ""
                 try:
                     photo = await asyncio.to_thread(open_photo, path)
-                    if path not in named and (nature := await asyncio.to_thread(nature_of, photo)) != "photo":
-                        raise BadInput(f"{path}: {no_photo_line(nature)}")
+                    if path not in named:
+                        await asyncio.to_thread(leave_out_others, photo, path)
                     one = await ready.locate([path], [photo])
                     failed = one.failed
                     results[path] = GeosleuthError(failed) if failed else one

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,9 @@ _MOST_FILE_BYTES = 20_000_000
 _MOST_CORNERS = 100_000
 _MARGIN_DEG = 0.03
 _LEAST_CORNERS = 40  # of a country; in fewer it is too coarse, or nothing is left of it
+_NAME_CHARS = 60
+_TYPOS = 2
+_ALIKE = 0.8
 _NUMBER = r"\s*([+-]?\d+(?:\.\d+)?)\s*"
 OR_FILE = ", or the name of a GeoJSON file"
 """What a refusal offers besides words: nothing for whoever may name no files here."""
@@ -68,10 +72,41 @@ def area_of(text: str | None) -> Area | None:
     if names_file(words):
         return _of_file(Path(words).expanduser())
     # "Bavaria, Germany" reads as a country too.
-    found = (_region(words) if "," in words else None) or _country(words) or _continent(words) or _region(words)
+    region = _region(words) if "," in words else None
+    if region is None and "," in words and country_code(words.rpartition(",")[2]) and _spelt_like(words):
+        raise _unknown(words)  # and not the whole country
+    found = region or _country(words) or _continent(words) or _region(words)
     if found is None:
-        raise BadInput(f"--within {words[:60]!r} is no area that is known; {_HOW}")
+        raise _unknown(words)
     return found
+
+
+def _unknown(words: str) -> BadInput:
+    meant = _spelt_like(words)
+    near = f"did you mean {meant}? Otherwise " if meant else ""
+    return BadInput(f"--within {words[:60]!r} is no area that is known; {near}{_HOW}")
+
+
+def _spelt_like(words: str) -> str | None:
+    """Return the country, continent or region whose name is spelt most like these words."""
+    from geosleuth.atlas.base.build import admin1_table
+    from geosleuth.atlas.facts import all_countries
+
+    name, _, last = words[:_NAME_CHARS].rpartition(",")
+    inside = country_code(last) if name else None
+    wanted = fold(name if inside else words[:_NAME_CHARS])
+    regions = {
+        other
+        for code, (own, _, others) in admin1_table().items()
+        if inside in (None, code.partition(".")[0])
+        for other in (own, *others)
+    }
+    wide = {one for code in all_countries() for one in (country_name(code), continent_of(code) or "") if not inside}
+    for names in (wide, regions):
+        folded = {fold(one): one for one in sorted(names) if abs(len(one) - len(wanted)) <= _TYPOS}
+        if near := get_close_matches(wanted, folded, 1, _ALIKE):
+            return f"{folded[near[0]]}, {country_name(inside)}" if inside else folded[near[0]]
+    return None
 
 
 def extent_of(area: Area) -> Extent | None:

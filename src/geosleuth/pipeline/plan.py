@@ -14,7 +14,6 @@ from geosleuth.agent.policy_card import (
     scale_of_policy,
 )
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
-from geosleuth.evidence.guide import read_sightings
 from geosleuth.geo import LatLon
 from geosleuth.models import Policy, Sampling, Wire
 from geosleuth.models.detective import Detective
@@ -227,6 +226,8 @@ def _not_seen(seen: str | None) -> Iterator[str]:
         BadInput: an attribute or value is named that the guide does not have.
     """
     if seen is not None:
+        from geosleuth.evidence.guide import read_sightings
+
         _, unknown = read_sightings(seen)
         if unknown:
             yield f"not in the field guide, and left out: {'; '.join(unknown)}"

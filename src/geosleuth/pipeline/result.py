@@ -22,6 +22,7 @@ from geosleuth.geo.extent import plain
 from geosleuth.models.detective import Detective, Reasoning, evidence_line
 from geosleuth.names import country_code, country_name, with_article
 from geosleuth.photo import SidecarClaim
+from geosleuth.photo.nature import NATURES
 from geosleuth.support.errors import GeosleuthError, UserError
 from geosleuth.support.text.numbers import distance
 from geosleuth.support.text.safe import one_line
@@ -203,10 +204,14 @@ class LocateResult(Finding):
     def answer(self) -> Answer:
         """The answer: address, point, radius_km, probability, explanation, candidates.
 
-        A whole country has no point and no radius, see ``extent``.
+        A whole country has no point and no radius, see ``extent``; nor has a candidate that is one.
         """
         whole = self.whole_answer
-        return replace(whole, point=None, radius_km=None) if self.extent == "country" else whole
+        candidates = tuple(
+            replace(one, point=None) if wide_country(one.name or "") else one for one in whole.candidates
+        )
+        told = replace(whole, candidates=candidates)
+        return replace(told, point=None, radius_km=None) if self.extent == "country" else told
 
     @property
     def extent(self) -> Extent | None:
@@ -344,6 +349,7 @@ def result_document(finding: Finding, checked: Checked | None = None) -> dict[st
                 "claim_conflicts": conflict,
                 "claim_estimated": claims.estimated,
                 "sidecar_claims": [_sidecar(one) for one in claims.sidecars],
+                **({"not_a_photo": claims.not_a_photo} if claims.not_a_photo else {}),
             }
             for claims, conflict in zip(finding.claims, finding.conflicts, strict=True)
         ],
@@ -459,6 +465,7 @@ def result_schema() -> dict[str, Any]:
         "claim_conflicts": maybe(YES_NO),
         "claim_estimated": YES_NO,
         "sidecar_claims": many(record(sidecar)),
+        "not_a_photo": {**TEXT, "enum": [one for one in NATURES if one != "photo"]},
     }
     check = {
         "claimed": record(POINT),
@@ -491,7 +498,7 @@ def result_schema() -> dict[str, Any]:
             "pool": many({"type": "object"}),
             "trajectory": TEXT,
             "rejected": many(TEXT),
-            "photos": many(record(photo)),
+            "photos": many(record(photo, optional=("not_a_photo",))),
             "team": {"type": "object"},
             "check": record(check),
         },

@@ -1,5 +1,6 @@
 """One run as it was planned, and nothing of it finer than allowed: neither in the finding, nor in its file."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.geo import coordinates
 from geosleuth.models import Prompt, Sampling
 from geosleuth.photo import OpenedPhoto
+from geosleuth.photo.nature import judged
 from geosleuth.support.errors import GeosleuthError
 from geosleuth.support.files import replacing
 from geosleuth.support.text.numbers import plural
@@ -69,7 +71,7 @@ async def run_plan(
 
     Args:
         plan: what was asked for.
-        photos: the photos.
+        photos: the photos; the finding says which of them are no photographs.
         atlas: the offline atlas: the map, where the plan has no map service, and the names that may be told.
         similar: where pictures like these are looked for; it is closed here, in the loop that it was used in.
         keep_in: the trajectory's file.
@@ -87,6 +89,7 @@ async def run_plan(
         if close := getattr(similar, "aclose", None):
             held.push_async_callback(close)
         held.enter_context(plan.announcing(say))
+        photos = await asyncio.to_thread(lambda: [judged(one) for one in photos])
         toolset = await with_borrowed(plan.toolset, plan.borrowed, held)
 
         def keep(path: Path) -> TrajectoryWriter:

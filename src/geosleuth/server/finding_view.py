@@ -485,6 +485,7 @@ def _claim(number: int, claims: Claims, finding: Finding, digest: Digest) -> Cla
         "height": height,
         "bytes": claims.file_bytes,
         "sha256": claims.sha256,
+        "not_a_photo": claims.not_a_photo,
         "notes": list(claims.notes) if exact else [],
     }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from geosleuth.geo import LatLon, distance_km
+from geosleuth.models.registry import SERVICES, Target, find_target
 from geosleuth.names import country_code
 from geosleuth.pipeline.defaults import Defaults
 from geosleuth.server.reach import Reachable
@@ -16,6 +17,9 @@ NAME = "NAME"
 """What stands for the name of a model that the user has to choose."""
 
 _TURNS, _SECONDS, _USD = 4, 180.0, 0.25
+_ANSWER_S = 5.0
+"""How long a server may take to say anything at all, before the photo is sent."""
+
 _A_PHOTO = 10_000, 1_000
 """Tokens in and out that a photo takes, roughly: for prices."""
 
@@ -71,6 +75,7 @@ async def try_model(defaults: Defaults) -> Tried:
     from geosleuth.pipeline.api import alocate
 
     fails = f"{defaults.model} does not work, and is not the default"
+    await _check_answers(defaults)
     with tempfile.TemporaryDirectory(prefix="geosleuth-") as folder:
         photo = Path(folder) / "example.png"
         _draw(photo)
@@ -93,6 +98,33 @@ async def try_model(defaults: Defaults) -> Tried:
         "turns": spent.turns,
         "usd": spent.usage.cost_usd,
     }
+
+
+async def _check_answers(defaults: Defaults) -> None:
+    """Refuse a server at an address of the user's where nothing answers: a run would try for minutes.
+
+    Raises:
+        BadInput: nothing does.
+    """
+    import httpx
+
+    prefix, _, name = str(defaults.model).partition(":")
+    service = SERVICES.get(prefix)
+    if service is None or not (service.own or defaults.base_url):
+        return
+    target = find_target(service, name, defaults.base_url)
+    try:
+        async with httpx.AsyncClient(timeout=_ANSWER_S, trust_env=not target.on_this_machine) as client:
+            await client.get(f"{target.base_url.rstrip('/')}/models")  # whatever it says, it is there
+    except httpx.TimeoutException as error:
+        raise BadInput(f"nothing answers at {target.host} within {_ANSWER_S:g} s; {_what_to_do(target)}") from error
+    except httpx.HTTPError as error:
+        raise BadInput(f"nothing answers at {target.host}; {_what_to_do(target)}") from error
+
+
+def _what_to_do(target: Target) -> str:
+    start = f" ({target.service.start_hint})" if target.service.start_hint else ""
+    return f"start the server there{start}, or correct the address"
 
 
 def _draw(path: Path) -> None:

@@ -168,7 +168,10 @@ class StreamEvent:
 
 @dataclass(frozen=True, slots=True)
 class PhotoRow:
-    """A photo of a case: its number there, the name that its file had, and what was found when it was opened."""
+    """A photo of a case: its number there, the name that its file had, and what was found when it was opened.
+
+    ``not_a_photo`` is what a picture looks like that is no photograph: "screenshot", "document" or "drawing".
+    """
 
     case: str
     number: int
@@ -180,6 +183,7 @@ class PhotoRow:
     kind: str
     sha256: str
     added: datetime
+    not_a_photo: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,8 +277,8 @@ def case_row(row: Sequence[Any], photos: Sequence[PhotoRow], runs: Sequence[RunR
 
 def photo_row(row: Sequence[Any]) -> PhotoRow:
     """Return a photo."""
-    case, number, name, size, width, height, form, kind, sha256, added = row
-    return PhotoRow(case, number, name, size, width, height, form, kind, sha256, moment(added))
+    case, number, name, size, width, height, form, kind, sha256, added, nature = row
+    return PhotoRow(case, number, name, size, width, height, form, kind, sha256, moment(added), nature)
 
 
 def run_row(row: Sequence[Any]) -> RunRow:

@@ -5,7 +5,7 @@ from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.agent import Event, Hypothesis, Noted, Trajectory
-from geosleuth.agent.spoken_of import quotes_any, rests_on
+from geosleuth.agent.spoken_of import without_evidence
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, coarsest
 from geosleuth.geo import LatLon
 from geosleuth.models.detective.ruled_out import BY_A_PERSON
@@ -175,11 +175,7 @@ def with_rejected(trajectory: Trajectory, rejected: Rejected) -> Trajectory:
     """
     events, gone = list(trajectory.events), rejected.said
     for one in trajectory.pool:
-        speaks_for, against = (
-            tuple(line for line in lines if not (rests_on(line, gone) or quotes_any(line, gone)))
-            for lines in (one.evidence_for, one.evidence_against)
-        )
-        now = replace(one, evidence_for=speaks_for, evidence_against=against)
+        now = without_evidence(one, gone, quoting=True)
         if one.fate != "dropped" and any(_holds(place, one) for place in rejected.places):
             against = tuple(dict.fromkeys((*now.evidence_against, BY_A_PERSON)))
             now = replace(now, fate="dropped", confidence=0.0, evidence_against=against)

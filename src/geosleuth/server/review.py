@@ -49,7 +49,10 @@ _MOST_LOOKED_AT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A photo of a batch: its content, where it lies as seen from the batch's folder, and what was found."""
+    """A photo of a batch: its content, where it lies as seen from the batch's folder, and what was found.
+
+    ``lead_minutes`` says how much later than it the nearest located photo was taken; earlier: negative.
+    """
 
     sha256: str
     path: str
@@ -62,6 +65,7 @@ class Listed:
     conflicts: bool = False
     area: Literal["country", "circle"] | None = None
     lead: str = ""
+    lead_minutes: int | None = None
 
     @property
     def id(self) -> str:

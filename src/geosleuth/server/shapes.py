@@ -256,7 +256,10 @@ class EndedView(TypedDict):
 
 
 class ClaimView(TypedDict):
-    """What a photo's file says of itself; none of it was used as evidence."""
+    """What a photo's file says of itself; none of it was used as evidence.
+
+    ``not_a_photo`` is what the picture looks like, "screenshot", "document" or "drawing"; null for a photograph.
+    """
 
     photo: int
     lat: float | None
@@ -273,6 +276,7 @@ class ClaimView(TypedDict):
     height: int
     bytes: int
     sha256: str
+    not_a_photo: str | None
     notes: list[str]
 
 

@@ -42,9 +42,10 @@ async def open_photo(details: Mapping[str, Any], _blob: bytes, _publish: Publish
     """Open an untrusted photo, and write the smaller pictures that pages show."""
     from geosleuth.photo import Limits
     from geosleuth.photo import open_photo as opened_photo
+    from geosleuth.photo.nature import judged
 
     data = await asyncio.to_thread(Path(details["path"]).read_bytes)
-    opened = opened_photo(data, Limits(**details["limits"]))
+    opened = judged(opened_photo(data, Limits(**details["limits"])))
     for most_px, path in details["pictures"]:
         _write_jpeg(opened.photo.image, most_px, Path(path))
     width, height = opened.photo.size
@@ -56,6 +57,7 @@ async def open_photo(details: Mapping[str, Any], _blob: bytes, _publish: Publish
         "format": claims.format,
         "kind": opened.photo.kind,
         "sha256": claims.sha256,
+        "not_a_photo": claims.not_a_photo,
     }, b""
 
 
@@ -103,9 +105,11 @@ async def photos_of(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
         BadInput: one can't be opened, or they have too many pixels together.
     """
     from geosleuth.photo import open_photos
+    from geosleuth.photo.nature import judged
 
     paths = [Path(one["path"]) for one in details["photos"]]
-    return await asyncio.to_thread(open_photos, paths, names=[f"photo {one['number']}" for one in details["photos"]])
+    names = [f"photo {one['number']}" for one in details["photos"]]
+    return await asyncio.to_thread(lambda: [judged(one) for one in open_photos(paths, names=names)])
 
 
 async def check_words(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:

@@ -7,24 +7,54 @@ combine the same agents. ``recorded`` works with recorded answers.
 Only ``learning`` holds truths: code that answers can't import it.
 """
 
-from .member import (
-    AGREE_WITHIN_KM,
-    Location,
-    Member,
-    Outcome,
-    Reply,
-    Request,
-    Society,
-    Stage,
-    StrangersSociety,
-    TrustWeights,
-    Turn,
-    agree,
-    cluster,
-    image_tokens,
-    location_of,
-    reply_tokens,
-    text_tokens,
+from typing import TYPE_CHECKING
+
+from geosleuth.support.lazy import exported
+
+if TYPE_CHECKING:
+    from .member import (
+        AGREE_WITHIN_KM,
+        Location,
+        Member,
+        Outcome,
+        Reply,
+        Request,
+        Society,
+        Stage,
+        StrangersSociety,
+        TrustWeights,
+        Turn,
+        agree,
+        cluster,
+        image_tokens,
+        location_of,
+        reply_tokens,
+        text_tokens,
+    )
+
+__getattr__ = exported(
+    __name__,
+    {
+        "member": (
+            "AGREE_WITHIN_KM",
+            "Location",
+            "Member",
+            "Outcome",
+            "Reply",
+            "Request",
+            "Society",
+            "Stage",
+            "StrangersSociety",
+            "TrustWeights",
+            "Turn",
+            "agree",
+            "cluster",
+            "image_tokens",
+            "location_of",
+            "reply_tokens",
+            "text_tokens",
+        ),
+    },
 )
 
 __all__ = [

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from geosleuth.server.records import FILES
-from serving import Served, photo_bytes
+from serving import Served, drawing_bytes, photo_bytes
 
+EXAMPLES = Path(__file__).parents[3] / "examples" / "photos"
 FORMATS = {
     "html": "text/html",
     "json": "application/json",
@@ -80,6 +81,21 @@ def test_a_photo_comes_back_as_pixels_alone(server: Served) -> None:
         assert max(Image.open(io.BytesIO(shown.content)).size) == longest
     assert server.client.delete(f"/api/cases/{case}/photos/1").status_code == 204
     assert error_of(server.client.get(f"/api/cases/{case}/photos/1"))[:2] == (404, "missing")
+
+
+def test_a_drawing_is_told_as_soon_as_it_is_there_and_in_its_finding(server: Served, replayed: str) -> None:
+    case = server.case((EXAMPLES / "shop-front.jpg").read_bytes(), drawing_bytes("Rue Grimaldi"))
+    photos = server.client.get(f"/api/cases/{case}").json()["photos"]
+    assert photos[0]["not_a_photo"] is None
+    assert (nature := photos[1]["not_a_photo"]) in ("screenshot", "drawing", "document")
+    run = server.start(case, model=replayed)
+    assert server.over(run) == "done"
+    view = server.client.get(f"/api/runs/{run}/view").json()
+    assert [one["not_a_photo"] for one in view["claims"]] == [None, nature]
+    assert f"photo 2 looks like a {nature}, not a photograph" in view["answer"]["verdict"]
+    result = server.client.get(f"/api/runs/{run}/result").json()
+    assert [one.get("not_a_photo") for one in result["photos"]] == [None, nature]
+    assert [one["kind"] for one in result["doubts"]] == ["not_a_photo"]
 
 
 def test_what_is_no_photo_is_refused_in_one_line(server: Served, case: str) -> None:

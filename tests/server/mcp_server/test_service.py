@@ -29,6 +29,9 @@ from geosleuth.tools import Case, Output, Toolset, surfaces, tool
 from locating import FINAL, ZOOM
 from mcp_talk import pictures_of, words_of
 from openai_server import openai_server
+from serving import drawing_bytes
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "photos"
 
 
 @dataclass
@@ -76,6 +79,25 @@ async def opened(client: Client, data: str) -> str:
     assert not result.is_error, words_of(result)
     handle: str = result.structured_content["data"]["photo"]
     return handle
+
+
+def test_what_is_no_photograph_is_said_when_it_is_opened_and_when_it_is_located() -> None:
+    drawn = base64.b64encode(drawing_bytes("Rue Grimaldi")).decode()
+    street = base64.b64encode((EXAMPLES / "shop-front.jpg").read_bytes()).decode()
+
+    async def use(client: Client) -> list[CallToolResult]:
+        seen = [await client.call_tool("open_photo", {"data": one}) for one in (drawn, street)]
+        handle = seen[0].structured_content["data"]["photo"]
+        return [*seen, await client.call_tool("locate", {"photos": [handle]})]
+
+    first, second, found = talk(service_of(offline=True), use)
+    nature = first.structured_content["data"]["not_a_photo"]
+    words = f"looks like a {nature}, not a photograph"
+    assert f"It {words}: what it shows may lie elsewhere, or nowhere." in words_of(first)
+    assert "not_a_photo" not in second.structured_content["data"]
+    assert "not a photograph" not in words_of(second)
+    assert words in " ".join(words_of(found).split())
+    assert found.structured_content["data"]["photos"][0]["not_a_photo"] == nature
 
 
 async def zoomed(client: Client, photo: str) -> CallToolResult:

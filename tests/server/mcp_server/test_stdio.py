@@ -246,7 +246,10 @@ def test_a_line_that_can_not_be_read_is_answered(mcp_home: Path) -> None:
         bad % (7, "a\\ud800b"),
         bad % ('"seven"', "\\udfff"),
         "this is no JSON",
+        "",
+        '{"jsonrpc":"2.0","method":7}',
         '{"jsonrpc":"2.0","id":true,"params":{}}',
+        "[]",
         json.dumps({"jsonrpc": "2.0", "id": 8, "method": "tools/list"}),
     ]
     with subprocess.Popen(
@@ -258,9 +261,11 @@ def test_a_line_that_can_not_be_read_is_answered(mcp_home: Path) -> None:
         assert run.stdout is not None
         run.stdin.write("".join(f"{line}\n" for line in lines))
         run.stdin.flush()
-        told = [json.loads(run.stdout.readline()) for _ in range(4)]
+        told = [json.loads(run.stdout.readline()) for _ in range(7)]
         run.stdin.close()
-    answers = {one["id"]: one for one in told}
+    nameless = [one["error"]["code"] for one in told if one["id"] is None]
+    assert nameless == [-32700, -32600, -32600]
+    answers = {one["id"]: one for one in told if one["id"] is not None}
     assert set(answers) == {1, 7, "seven", 8}
     assert all(answers[one]["error"]["code"] == -32700 for one in (7, "seven"))
     assert answers[8]["result"]["tools"]

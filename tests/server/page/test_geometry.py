@@ -1,4 +1,4 @@
-"""Shapes of the map, run by Node as the browser would: discs on the globe, boxes over the date line, typed degrees."""
+"""What the page reckons, run by Node as the browser would: shapes of the map, typed degrees, percentages, numbers."""
 
 import json
 import math
@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from geosleuth.answer.answer import whole_percent
 from geosleuth.geo import LatLon, distance_km
 
 PAGE = Path(__file__).resolve().parents[3] / "page"
 ASK = """
 import { rolldown } from "%(page)s/node_modules/rolldown/dist/index.mjs";
-const bundle = await rolldown({ input: "%(page)s/src/map/%(module)s.ts" });
+const bundle = await rolldown({ input: "%(page)s/src/%(module)s.ts" });
 const { output } = await bundle.generate({ format: "esm" });
 const module = await import("data:text/javascript," + encodeURIComponent(output[0].code));
 const asked = JSON.parse(process.argv[1]);
@@ -35,7 +36,7 @@ def ask(module: str, *calls: tuple[object, ...]) -> list[Any]:
 
 def test_a_disc_keeps_its_radius_anywhere() -> None:
     centres = [(43.7, 7.4, 2.0), (0.0, 179.9, 500.0), (80.0, 10.0, 500.0), (-33.9, 151.2, 2500.0)]
-    discs = ask("geometry", *(("disc", {"lat": lat, "lon": lon}, km) for lat, lon, km in centres))
+    discs = ask("map/geometry", *(("disc", {"lat": lat, "lon": lon}, km) for lat, lon, km in centres))
     for (lat, lon, km), disc in zip(centres, discs, strict=True):
         ring = disc["coordinates"][0]
         assert ring[0] == ring[-1]
@@ -46,7 +47,7 @@ def test_a_disc_keeps_its_radius_anywhere() -> None:
 
 
 def test_a_disc_over_a_pole_holds_it() -> None:
-    (disc,) = ask("geometry", ("disc", {"lat": 88, "lon": 0}, 500))
+    (disc,) = ask("map/geometry", ("disc", {"lat": 88, "lon": 0}, 500))
     ring = disc["coordinates"][0]
     assert max(lat for _, lat in ring) == 90
     assert max(lon for lon, _ in ring) - min(lon for lon, _ in ring) == pytest.approx(360)
@@ -57,7 +58,7 @@ def test_the_narrowest_box_may_cross_the_date_line() -> None:
         return {"lat": lat, "lon": lon, "radiusKm": 0}
 
     pacific, atlantic, nothing = ask(
-        "geometry",
+        "map/geometry",
         ("around", [spot(35, 139), spot(37, -122), spot(21, -158)]),
         ("around", [spot(40, -74), spot(51, 0), spot(35, 20)]),
         ("around", []),
@@ -72,14 +73,14 @@ def test_shapes_that_are_no_area_are_refused() -> None:
         return [{"lat": lat, "lon": lon} for lat, lon in spots]
 
     bow_tie, two, fine = ask(
-        "geometry",
+        "map/geometry",
         ("polygon", corners((0, 0), (1, 1), (0, 1), (1, 0))),
         ("polygon", corners((0, 0), (1, 1))),
         ("polygon", corners((0, 190), (1, 191), (0, 192))),
     )
     assert bow_tie is two is None
     assert fine["coordinates"] == [[[-170, 0], [-169, 1], [-168, 0], [-170, 0]]]
-    (world,) = ask("geometry", ("rectangle", {"south": -60, "west": -200, "north": 70, "east": 190}))
+    (world,) = ask("map/geometry", ("rectangle", {"south": -60, "west": -200, "north": 70, "east": 190}))
     ring = world["coordinates"][0]
     assert max(abs(one[0] - other[0]) for one, other in pairwise(ring)) <= 90
 
@@ -96,7 +97,7 @@ def test_degrees_are_read_as_people_type_them() -> None:
         ("far", 90): None,
         ("", 90): None,
     }
-    found = ask("typed", *(("degrees", text, most) for text, most in typed))
+    found = ask("map/typed", *(("degrees", text, most) for text, most in typed))
     assert found == [value if value is None else pytest.approx(value) for value in typed.values()]
 
 
@@ -108,7 +109,7 @@ def test_points_are_written_as_their_standards_have_it() -> None:
         ("mgrs", 78.22, 15.65, 0), ("mgrs", 60.0, 5.0, 0), ("mgrs", 88, 0),
         ("dms", 43.738389, 7.424611), ("dms", -33.99999, -0.5, 0),
     ]  # fmt: skip
-    assert ask("coordinates", *calls) == [
+    assert ask("map/coordinates", *calls) == [
         "8FVC2222+22", "7FG49QCJ+2V", "4VCPPQGP+Q9", "CFX3X2X2+X2", "62G20000+",
         "33XWG", "32VKM", "",
         "43°44′18.2″N 7°25′28.6″E", "34°00′00″S 0°30′00″W",
@@ -126,7 +127,7 @@ def test_grid_references_are_those_of_proj() -> None:
         (1.3, 103.8),
     ]
     columns, rows = "ABCDEFGHJKLMNPQRSTUVWXYZ", "ABCDEFGHJKLMNPQRSTUV"
-    for (lat, lon), found in zip(places, ask("coordinates", *(("mgrs", *one) for one in places)), strict=True):
+    for (lat, lon), found in zip(places, ask("map/coordinates", *(("mgrs", *one) for one in places)), strict=True):
         zone = int((lon + 180) // 6) + 1
         (east,), (north,) = warp.transform(
             "EPSG:4326", f"EPSG:{32600 + zone if lat >= 0 else 32700 + zone}", [lon], [lat]
@@ -137,3 +138,16 @@ def test_grid_references_are_those_of_proj() -> None:
         assert square[4] == rows[(int(north // 100_000) + (0 if zone % 2 else 5)) % 20]
         assert abs(int(easting) - east % 100_000) <= 1
         assert abs(int(northing) - north % 100_000) <= 1
+
+
+def test_percentages_are_those_of_the_server() -> None:
+    shares = [number / 2000 for number in range(2001)]
+    assert ask("format", *(("wholePercent", share) for share in shares)) == [whole_percent(share) for share in shares]
+
+
+def test_numbers_ascend_in_a_list_and_rows_without_one_stay() -> None:
+    assert ask("photo/numbering", ("inOrder", [3, None, 1, 2]), ("inOrder", [None, None]), ("inOrder", [])) == [
+        [2, 1, 3, 0],
+        [0, 1],
+        [],
+    ]

@@ -1,12 +1,13 @@
 """What the page says where there is nothing to show: withheld, broken off, refused, deleted; each in its own words."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from playwright.sync_api import expect
 
 from browser import PATIENCE_MS, Opener
-from serving import Served, photo_bytes, recording
+from serving import Served, drawing_bytes, photo_bytes, recording
 
 expect.set_options(timeout=PATIENCE_MS)
 PHONE = {"width": 390, "height": 844}
@@ -117,6 +118,23 @@ def test_a_file_that_is_no_picture_is_said_to_be_none_at_once(open_page: Opener)
     expect(page.locator(".tray-photo img")).to_have_count(0)  # No broken picture is drawn.
     page.get_by_role("button", name="Leave out empty.jpg").click()
     expect(lines).to_have_count(1)
+    begin = page.get_by_role("button", name="Find the place")
+    expect(begin).to_be_enabled()
+    page.get_by_role("button", name="Leave out other.heic").click()
+    expect(begin).to_be_disabled()  # What is left was refused.
+
+
+def test_says_what_looks_like_no_photo_before_it_looks(open_page: Opener, server: Served) -> None:
+    before = len(server.client.get("/api/cases").json()["cases"])
+    page = open_page("/")
+    drawn = {"name": "map.png", "mimeType": "image/png", "buffer": drawing_bytes("Rue Grimaldi")}
+    page.set_input_files("input[type=file]", drawn)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Find the place", exact=True).click()
+    expect(page.locator(".staged .banner")).to_contain_text(re.compile(r"map\.png looks like a \w+, not a photo\."))
+    assert len(server.client.get("/api/cases").json()["cases"]) == before
+    page.get_by_role("button", name="Find the place all the same").click()
+    expect(page.locator(".finding")).to_be_visible()
+    assert len(server.client.get("/api/cases").json()["cases"]) == before + 1
 
 
 @pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
@@ -134,8 +152,8 @@ def test_a_notice_covers_no_button(open_page: Opener, server: Served, replay: st
 
 def test_each_refused_photo_has_its_line_and_its_mark(open_page: Opener) -> None:
     page = open_page("/", expected=("status of 400", "status of 415"))
-    names = ("one.jpg", "two.jpg")
-    files = [{"name": name, "mimeType": "image/jpeg", "buffer": b"no picture at all"} for name in names]
+    names = ("one.heic", "two.heic")  # Of these only the server can tell.
+    files = [{"name": name, "mimeType": "image/heic", "buffer": b"no picture at all"} for name in names]
     page.set_input_files("input[type=file]", files)  # type: ignore[arg-type]
     page.get_by_role("button", name="Find the place").click()
     lines = page.get_by_role("alert").get_by_role("listitem")

@@ -123,10 +123,10 @@ def test_a_run_can_be_stopped(open_page: Opener, server: Served) -> None:
 def test_what_is_no_photo_is_refused_in_words_and_leaves_nothing(open_page: Opener, server: Served) -> None:
     before = len(server.client.get("/api/cases").json()["cases"])
     page = open_page("/", expected=("status of 400", "status of 415"))
-    files = {"name": "notes.jpg", "mimeType": "image/jpeg", "buffer": b"no picture at all"}
+    files = {"name": "notes.heic", "mimeType": "image/heic", "buffer": b"no picture at all"}
     page.set_input_files("input[type=file]", files)  # type: ignore[arg-type]
     page.get_by_role("button", name="Find the place").click()
-    expect(page.get_by_role("alert")).to_contain_text("notes.jpg")
+    expect(page.get_by_role("alert")).to_contain_text("notes.heic")
     assert len(server.client.get("/api/cases").json()["cases"]) == before
 
 
@@ -155,14 +155,20 @@ def test_an_area_beside_the_finding_is_named_as_the_reason_and_stays_drawn(
     page.get_by_role("button", name="Show run 2 in the list of cases").click()
     page.goto(f"{server.url}/#/")
     expect(card.locator(".case-place")).to_have_text("No place was found")
+    page.goto(f"{server.url}/#/case/{case}/run/{second}")
+    page.get_by_role("button", name="Search without the area").click()
+    page.get_by_role("dialog").get_by_role("button", name="Find the place").click()
+    expect(page.locator(".finding.done h2")).to_contain_text("Monaco", timeout=120_000)
+    third = page.url.rsplit("/", 1)[1]
+    assert server.client.get(f"/api/runs/{third}").json()["request"]["area"] is None
 
 
 def test_the_map_of_all_cases_goes_by_sureness_and_time(
     open_page: Opener, server: Served, tmp_path: Path, shot: Callable[[Page, str], None]
 ) -> None:
-    answers = {"Likely": (43.73, 7.42, 0.9), "Doubted": (48.85, 2.35, 0.3)}
-    for title, (lat, lon, odds) in answers.items():
-        said = {"lat": lat, "lon": lon, "city": title, "country": "France", "probability": odds, "radius_km": 2}
+    answers = {"Likely": (43.73, 7.42, 0.9, 2), "Doubted": (48.85, 2.35, 0.3, 300)}
+    for title, (lat, lon, odds, km) in answers.items():
+        said = {"lat": lat, "lon": lon, "city": title, "country": "France", "probability": odds, "radius_km": km}
         with ThreadPoolExecutor(1) as aside:
             made = aside.submit(recording, tmp_path / f"{title}.jsonl", answer=json.dumps(said)).result()
         run = server.start(server.case(photo_bytes(title), title=f"mapped {title}"), model=f"replay:{made}")
@@ -183,3 +189,7 @@ def test_the_map_of_all_cases_goes_by_sureness_and_time(
     cases.get_by_label("Added").select_option(label="in the last day")
     expect(cases.locator(".pin")).to_have_count(2)
     assert serious_faults(page, ".cases-map") == []
+    # A map of one case shows all of its circle.
+    page.get_by_placeholder("Search places, titles, notes").fill("mapped Doubted")
+    expect(cases.locator(".pin")).to_have_count(1)
+    expect(cases.locator(".maplibregl-ctrl-scale")).to_have_text(re.compile(r"^[1-5]00\s"))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from PIL import ExifTags, Image
 from playwright.sync_api import Browser, Page, Route, expect
 
 from browser import CLAIMED, PATIENCE_MS, Opener, opened, serious_faults, with_gps
@@ -26,6 +27,15 @@ FOREIGN = (
 )
 
 
+def set_time(path: Path, time: str) -> None:
+    """Write when its camera says that a photo was taken."""
+    with Image.open(path) as picture:
+        picture.load()
+    exif = picture.getexif()
+    exif.get_ifd(ExifTags.IFD.Exif)[ExifTags.Base.DateTimeOriginal] = time
+    picture.save(path, exif=exif)
+
+
 @pytest.fixture(scope="module")
 def located_folder(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of photos and what ``geosleuth locate`` wrote about it."""
@@ -38,6 +48,9 @@ def located_folder(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     (photos / "b-andorra.jpg.xmp").write_text(FOREIGN)
     (photos / "c-blank.png").write_bytes(photo_bytes(form="PNG"))
     (photos / "d-monaco.png").write_bytes(photo_bytes("Monaco", "+377 93 15 06 00", form="PNG"))
+    set_time(photos / "a-monaco.jpg", "2026:05:01 12:00:00")
+    set_time(photos / "again" / "a-monaco.jpg", "2026:05:01 12:00:00")
+    set_time(photos / "d-monaco.png", "2026:05:01 12:06:00")
     done = subprocess.run(
         [GEOSLEUTH, "locate", photos, "--offline", "--out", folder / "run"],
         env={**os.environ, "GEOSLEUTH_HOME": str(home)}, capture_output=True, text=True, check=True,
@@ -174,6 +187,13 @@ def test_findings_are_confirmed_corrected_and_rejected(
         write(page)
         expect(page.get_by_role("dialog")).to_contain_text("removed: 4")
         assert written(library) == {"b-andorra.jpg.xmp", "b-andorra-located.jpg"}
+
+
+def test_rows_say_how_near_in_time_a_located_photo_is(server: Served, visit: Opener) -> None:
+    page = visit(server.url)
+    row = page.locator(".review-row").filter(has_text="d-monaco.png")
+    expect(row.get_by_text("nearest located photo: 6 min earlier")).to_be_visible()
+    expect(page.locator(".review-gap")).to_have_count(1)
 
 
 def test_a_sidecar_of_locate_is_updated_and_one_that_another_program_changed_is_not(

@@ -233,6 +233,9 @@ def test_on_a_phone_the_map_has_half_of_the_first_view(
     expect(page.locator("h2.place")).to_be_in_viewport(ratio=1)
     expect(page.locator(".finding .sure")).to_be_in_viewport(ratio=1)
     expect(page.get_by_role("button", name="Continue")).to_be_in_viewport(ratio=1)
+    point = page.locator(".finding .coordinates")
+    expect(point).to_be_in_viewport(ratio=1)
+    expect(point.get_by_role("button", name="Copy the coordinates")).to_be_visible()
     assert page.evaluate(IN_SIGHT) >= 0.5
     # What else there is to say of it stands below the map, and buttons keep their names.
     expect(page.get_by_text("A lead, not a verdict")).to_be_visible()

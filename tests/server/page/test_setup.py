@@ -103,7 +103,7 @@ def test_a_model_is_found_tried_and_made_the_default(machine: Machine, visit: Op
     expect(panel.get_by_role("listitem").filter(has_text="lmstudio:sees:4b")).to_be_visible()
     expect(panel).to_contain_text("Not offered, since they do not see pictures: ollama:blind:7b, lmstudio:blind:7b.")
     expect(panel).to_contain_text("vLLM at")
-    expect(panel).to_contain_text("is broken: it answered with status 500.")
+    expect(panel).to_contain_text("does not work: it answered with status 500. Restart it")
     assert asked_with_photo(ollama) == 0
 
     panel.get_by_role("button", name="Try it on the example photo: ollama:sees:4b").click()
@@ -159,6 +159,25 @@ def test_a_model_that_fails_is_told(machine: Machine, visit: Opener) -> None:
     panel.get_by_role("button", name="Look for model servers").click()
     panel.get_by_role("button", name="Try it on the example photo: ollama:sees:4b").click()
     expect(panel.get_by_role("alert")).to_contain_text("ollama:sees:4b does not work, and is not the default")
+
+
+def test_says_in_seconds_that_nothing_answers(machine: Machine, visit: Opener) -> None:
+    page = visit(f"{machine.serve().url}/#/settings", expected=("status of 400",))
+    row = page.get_by_role("listitem").filter(has_text="A server of your own")
+    row.get_by_label("Address").fill(NOBODY)
+    row.get_by_label("Model name").fill("mine")
+    row.get_by_role("button", name="Try it").click()
+    expect(row.get_by_role("alert")).to_contain_text("nothing answers at 127.0.0.1:9; start the server there")
+
+
+def test_says_once_what_is_wrong_with_ollama(machine: Machine, visit: Opener) -> None:
+    machine.has("ollama", failure(404))
+    page = visit(f"{machine.serve().url}/")
+    panel = page.get_by_role("region", name="Choose a model")
+    panel.get_by_role("button", name="Look for model servers").click()
+    expect(panel).to_contain_text("something answers that is not Ollama: it answered with status 404. Start Ollama")
+    expect(panel).not_to_contain_text("does not work")
+    expect(panel).not_to_contain_text("does not run")
 
 
 def test_a_server_of_ones_own_is_tried_by_its_address_and_a_wrong_answer_told(machine: Machine, visit: Opener) -> None:

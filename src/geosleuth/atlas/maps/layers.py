@@ -17,6 +17,7 @@ from geosleuth.atlas.folders import open_readonly
 from geosleuth.atlas.regions.geometry import unpack
 from geosleuth.atlas.regions.region_file import FEATURE_BLOCK, unpack_shapes
 from geosleuth.geo import Box, LatLon, is_valid
+from geosleuth.geo.extent import repaired
 from geosleuth.support.errors import BadInput
 
 from . import style
@@ -348,13 +349,13 @@ def to_pixels(geometries: Geometries, view: View, turns: int, margin_px: float =
 
 
 def cut(geometry: shapely.Geometry, left: float, top: float, right: float, bottom: float) -> shapely.Geometry:
-    """Clip a geometry to a rectangle; return an empty one if it is too invalid to clip."""
+    """Clip a geometry to a rectangle; return an empty one if it is too invalid to clip, or too tangled to repair."""
     try:
         return shapely.clip_by_rect(geometry, left, top, right, bottom)
     except shapely.GEOSException:
         try:
-            return shapely.clip_by_rect(shapely.make_valid(geometry), left, top, right, bottom)
-        except shapely.GEOSException:
+            return shapely.clip_by_rect(repaired(geometry), left, top, right, bottom)
+        except (shapely.GEOSException, ValueError):
             return shapely.Point()
 
 

@@ -19,6 +19,7 @@ import shapely
 from geosleuth.atlas.maps.canvas import View
 from geosleuth.atlas.maps.layers import cut
 from geosleuth.geo import FloatArray, LatLon
+from geosleuth.geo.extent import repaired
 from geosleuth.support.errors import BadInput
 
 EXTENT: Final = 4096
@@ -335,8 +336,16 @@ def clip(geometries: Geometries, rectangle: tuple[float, float, float, float]) -
     # For a ring that crosses itself, or touches the edge unfavourably, clip_by_rect may return the whole rectangle.
     full = np.flatnonzero(across)[shapely.area(out[across]) > 0.999 * (right - left) * (bottom - top)]
     flooded = full[~shapely.contains_xy(geometries[full], (left + right) / 2, (top + bottom) / 2)]
-    out[flooded] = shapely.intersection(shapely.make_valid(geometries[flooded]), shapely.box(*rectangle))
+    out[flooded] = shapely.intersection([_repaired(shape) for shape in geometries[flooded]], shapely.box(*rectangle))
     return out
+
+
+def _repaired(shape: shapely.Geometry) -> shapely.Geometry:
+    """Return a valid shape, or an empty one where a single shape would hold its tile up for hours."""
+    try:
+        return repaired(shape)
+    except ValueError:
+        return shapely.Point()
 
 
 def clip_to_buffer(geometries: Geometries) -> Geometries:

@@ -12,7 +12,7 @@ from geosleuth.agent.locate import Finding
 from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.models.endpoints import announcing_retries
 from geosleuth.photo import OpenedPhoto, open_photos
-from geosleuth.photo.nature import nature_of
+from geosleuth.photo.nature import judged, looks_like
 from geosleuth.pipeline.outputs import placed_of
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
@@ -40,13 +40,13 @@ def locate_photos(paths: Sequence[Path], request: LocateRequest, *, as_json: boo
     """
     with quiet_libraries(), names_left_out(paths, request.granularity):
         plan = make_plan(request, paths)
-        photos = open_photos(paths)
+        photos = [judged(one) for one in open_photos(paths)]
         similar = plan.searches.find_similar(photos)
         ask_consent(plan, yes=request.yes)
         for path, photo in zip(paths, photos, strict=True):
-            if (nature := nature_of(photo)) != "photo":
+            if (nature := photo.claims.not_a_photo) is not None:
                 name = path.name if plan.granularity == "exact" else "the picture"
-                talk(f"{name}: looks like a {nature}, not a photograph; what it shows may lie elsewhere, or nowhere")
+                talk(f"{name}: {looks_like(nature)}; what it shows may lie elsewhere, or nowhere")
         if request.trajectory is not None and request.overwrite:
             for path in (request.trajectory, *files_beside(request.trajectory, plan.several)):
                 path.unlink(missing_ok=True)

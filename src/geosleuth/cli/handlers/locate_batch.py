@@ -26,7 +26,7 @@ from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.geo import LatLon, coordinates
 from geosleuth.models.endpoints import GIVE_UP, InARow, announcing_retries
 from geosleuth.photo import Claims, open_photo
-from geosleuth.photo.nature import nature_of, no_photo_line
+from geosleuth.photo.nature import NotAPhoto, leave_out_others
 from geosleuth.photo.neighbours import Moment, Neighbour, nearest_in_time
 from geosleuth.photo.runtime import give_back_memory
 from geosleuth.pipeline.outputs import INDEX, PAGE, Placed, entries_of, write_entries
@@ -187,6 +187,9 @@ class _Batch:
             sha256 = await asyncio.to_thread(sha256_of, path)
             async with self._under_way.setdefault(sha256, asyncio.Lock()):
                 return self._finished(sha256, path, name) or await self._worked(sha256, path, name, atlas)
+        except NotAPhoto as error:
+            note = str(error).removeprefix(f"{path}: ")
+            return Done(SummaryRow(name, "unlocated", note=note), document={"nature": error.nature})
         except BadInput as error:
             # What is wrong with a file is said of the file alone, and may always be told; its name may not.
             return Done(SummaryRow(name, "failed", note=str(error).removeprefix(f"{path}: ")))
@@ -198,8 +201,8 @@ class _Batch:
     async def _worked(self, sha256: str, path: Path, name: str, atlas: OfflineAtlas) -> Done:
         plan = self._plan
         photo = await asyncio.to_thread(open_photo, path)
-        if path not in self._named and (nature := await asyncio.to_thread(nature_of, photo)) != "photo":
-            return Done(SummaryRow(name, "unlocated", note=no_photo_line(nature)), document={"nature": nature})
+        if path not in self._named:
+            await asyncio.to_thread(leave_out_others, photo, path)
         similar = plan.searches.find_similar([photo])
         kept = self._file(sha256, ".jsonl", name)
         if kept is not None:
@@ -362,6 +365,7 @@ def _listed(folder: Path, one: Done) -> Listed:
         conflicts=row.conflicts,
         area=row.area,
         lead=replace(one.neighbour, name=Path(one.neighbour.name).name).words if one.neighbour else "",
+        lead_minutes=one.neighbour.minutes if one.neighbour else None,
     )
 
 

@@ -169,7 +169,7 @@ def _show(found: list[Reachable], broken: list[Broken]) -> None:
     if found:
         show(table)
     for two in broken:
-        talk(f"{two.title} at {two.where} is broken: it {two.trouble}")
+        talk(f"{two.title} at {two.where} does not work: it {two.trouble}; restart it or correct its address")
 
 
 def _chosen(found: list[Reachable]) -> Reachable | None:

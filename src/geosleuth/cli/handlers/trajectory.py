@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.cli.preparation import building
 from geosleuth.geo import coordinates
-from geosleuth.photo import Album, Photo, open_photo
+from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from geosleuth.support.console import show, show_json, table_view, talk
 from geosleuth.support.errors import BadInput
@@ -252,7 +252,9 @@ def export_runs(
 
 
 def _export_images(trajectory: Trajectory, photos: Sequence[Path], folder: Path) -> None:
-    rebuilt = rebuild_album(trajectory, photos_in(photos, trajectory), max_pixels=first_view_pixels(trajectory))
+    rebuilt = rebuild_album(
+        trajectory, photos_in(map(open_photo, photos), trajectory), max_pixels=first_view_pixels(trajectory)
+    )
     missing = write_images(trajectory, rebuilt, folder)
     home = (folder / image_path(trajectory.id, "image-1")).parent
     talk(f"wrote {len({image.handle for image in trajectory.images}) - len(missing)} images to {home}")
@@ -260,15 +262,15 @@ def _export_images(trajectory: Trajectory, photos: Sequence[Path], folder: Path)
         talk(f"not written, since no photo shows them: {', '.join(missing)}")
 
 
-def photos_in(paths: Sequence[Path], trajectory: Trajectory) -> list[Photo]:
+def photos_in(opened: Iterable[OpenedPhoto], trajectory: Trajectory) -> list[Photo]:
     """Return what the album of a run on these photos begins with; of a panorama its views, or itself."""
     shown = panorama_shown(trajectory.started.task)
-    return [photo for path in paths for photo, _ in album_photos(open_photo(path), shown)]
+    return [photo for one in opened for photo, _ in album_photos(one, shown)]
 
 
 def replay_run(file: Path, photos: Sequence[Path], *, as_json: bool) -> None:
     """Check that the loop, or the loop and its tools, repeat what was recorded."""
-    events, difference, _ = replayed(read_trajectory(file), photos)
+    events, difference, _ = replayed(read_trajectory(file), [open_photo(path) for path in photos])
     if as_json:
         tools = "live" if photos else "recorded"
         show_json({"same": difference is None, "events": events, "tools": tools, "difference": difference})
@@ -280,7 +282,7 @@ def replay_run(file: Path, photos: Sequence[Path], *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def replayed(trajectory: Trajectory, photos: Sequence[Path]) -> tuple[int, str | None, Album | None]:
+def replayed(trajectory: Trajectory, photos: Sequence[OpenedPhoto]) -> tuple[int, str | None, Album | None]:
     """Return how many events a replay has, the first that differs from the recording, and the pictures of the run.
 
     Photos let tools work; without them there are no pictures.

@@ -14,7 +14,7 @@ from geosleuth.answer import Address, Level
 from geosleuth.answer.answer import envelope
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
-from geosleuth.photo import Claims, open_photo
+from geosleuth.photo import Claims, OpenedPhoto, open_photo
 from geosleuth.report import pictures_of
 from geosleuth.report.evidence_package import (
     REPORT,
@@ -109,8 +109,9 @@ def made_again(package: Package, photos: Sequence[Path]) -> tuple[list[str], lis
     claims, pictures = None, None
     if photos:
         proved.append(_compared(package, photos))
-        claims = asyncio.run(_claims(package, photos))
-        tools, left, pictures = _asked_again(package, photos)
+        opened = [open_photo(path) for path in photos]
+        claims = asyncio.run(_claims(package, opened))
+        tools, left, pictures = _asked_again(package, opened)
         proved += tools
         unproved += left
     else:
@@ -140,13 +141,13 @@ def _compared(package: Package, photos: Sequence[Path]) -> str:
     return f"{whose} of the package, by SHA-256"
 
 
-async def _claims(package: Package, photos: Sequence[Path]) -> tuple[Claims, ...]:
+async def _claims(package: Package, photos: Sequence[OpenedPhoto]) -> tuple[Claims, ...]:
     """Return what the photos' files claim, no finer than the finding may be told."""
-    own = Finding(package.runs[TRAJECTORY], tuple(open_photo(path).claims for path in photos))
+    own = Finding(package.runs[TRAJECTORY], tuple(one.claims for one in photos))
     return (await cap_finding(own, package.granularity, OfflineGazetteer(OfflineAtlas()))).claims
 
 
-def _asked_again(package: Package, photos: Sequence[Path]) -> tuple[list[str], list[str], Pictures]:
+def _asked_again(package: Package, photos: Sequence[OpenedPhoto]) -> tuple[list[str], list[str], Pictures]:
     """Let the tools of every run work once more; return what is proved, what is not, and the pictures.
 
     Raises:

@@ -1,8 +1,43 @@
 """The field guide: what a street shows, and what that says about the country."""
 
-from .differences import Difference, look_alike, most_telling, tell_apart
-from .sightings import MOST_SIGHTINGS, Sighting, Weighed, read_sightings, shown, sighting_clue, weigh_sightings
-from .tables import Attribute, FieldGuide, Grade, Value, checklist, field_guide, place_code
+from typing import TYPE_CHECKING
+
+from geosleuth.support.lazy import exported
+
+if TYPE_CHECKING:
+    from .differences import Difference, look_alike, most_telling, tell_apart
+    from .sightings import MOST_SIGHTINGS, Sighting, Weighed, read_sightings, shown, sighting_clue, weigh_sightings
+    from .tables import Attribute, FieldGuide, Grade, Value, checklist, field_guide, place_code
+
+__getattr__ = exported(
+    __name__,
+    {
+        "differences": (
+            "Difference",
+            "look_alike",
+            "most_telling",
+            "tell_apart",
+        ),
+        "sightings": (
+            "MOST_SIGHTINGS",
+            "Sighting",
+            "Weighed",
+            "read_sightings",
+            "shown",
+            "sighting_clue",
+            "weigh_sightings",
+        ),
+        "tables": (
+            "Attribute",
+            "FieldGuide",
+            "Grade",
+            "Value",
+            "checklist",
+            "field_guide",
+            "place_code",
+        ),
+    },
+)
 
 __all__ = [
     "MOST_SIGHTINGS",

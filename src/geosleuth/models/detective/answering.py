@@ -452,7 +452,9 @@ def _outside(reasoning: Reasoning) -> str:
     away = ""
     if known.area is not None and decision.point is not None and not decision.is_country:
         away = f"{distance(outside_km(known.area, decision.point))} "
-    return f"All clues point to {place}, {away}outside {known.area_words}."
+    return (
+        f"All clues point to {place}, {away}outside {known.area_words}. If that area may be wrong, search without it."
+    )
 
 
 def _guess(reasoning: Reasoning) -> Answer | None:

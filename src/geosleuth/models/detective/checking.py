@@ -92,7 +92,7 @@ def _fallen(reasoning: Reasoning, before: Mapping[str, Note]) -> Iterator[Call]:
         if was > 0 and (now == 0 or abs(was - now) >= CHANGED):
             against = BY_A_PERSON if place in ruled_out else LESS_LIKELY
             where = {key: note[key] for key in ("latitude", "longitude") if key in note}
-            noted = {"place": place, "confidence": round(now, 2), "evidence_against": [against], **where}
+            noted = {"place": place, "confidence": round(now, 3), "evidence_against": [against], **where}
             yield Call("note_hypothesis", noted)
 
 
@@ -129,7 +129,7 @@ def _note(one: Rival) -> Call:
         "note_hypothesis",
         {
             "place": one.name,
-            "confidence": round(one.probability, 2),
+            "confidence": round(one.probability, 3),
             "evidence_for": list(one.evidence_for),
             "evidence_against": list(one.evidence_against),
             **where,

@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 
 from geosleuth.evidence import Clue
-from geosleuth.evidence.guide import sighting_clue, weigh_sightings
 from geosleuth.geo import Extent, sun_positions
 from geosleuth.models.feedback import Reading
 from geosleuth.names import country_code, country_name, fold
@@ -216,8 +215,11 @@ def stated_clues(known: Known, hints: Iterable[str], views: Iterable[View]) -> I
     """The clues in what is known and said; names of places in hints are looked up, and not among them."""
     if known.drives_on is not None:
         yield _driving(known.drives_on)
-    if known.seen and (clue := sighting_clue(weigh_sightings(known.seen))) is not None:
-        yield clue
+    if known.seen:
+        from geosleuth.evidence.guide import sighting_clue, weigh_sightings
+
+        if (clue := sighting_clue(weigh_sightings(known.seen))) is not None:
+            yield clue
     for hint in hints:
         yield from _countries_named(hint)
     if known.taken is not None and known.taken.tzinfo is not None:

@@ -27,6 +27,7 @@ from .strips import (
     Pixels,
     Quad,
     cut_strip,
+    cut_strips,
     dark_on_white,
     is_tall,
     sides,
@@ -91,7 +92,8 @@ _HINT = 0.2
 class _Found:
     """A box, turned so that its text stands upright, and what the classifier sees in it.
 
-    A stacked one is a column of upright letters, which are laid side by side to be read.
+    A stacked one is a column of upright letters, which are laid side by side to be read. The level strip is kept where
+    the classifier saw it: to blur a large box takes as long as to read it.
     """
 
     quad: Quad
@@ -99,9 +101,12 @@ class _Found:
     turn: Turn
     kinds: FloatArray
     stacked: bool = False
+    level: Pixels | None = None
 
     def strip(self, pixels: Pixels, *, tall: int = LINE_HEIGHT_PX, margin: float = 0.0) -> Pixels:
         """Return the line as a level strip."""
+        if self.level is not None and (tall, margin) == (LINE_HEIGHT_PX, 0.0):
+            return self.level
         stacked = stacked_strip(pixels, self.quad, tall=tall, margin=margin) if self.stacked else None
         return cut_strip(pixels, self.quad, tall=tall, margin=margin) if stacked is None else stacked
 
@@ -267,12 +272,20 @@ def _stretched(image: "Image") -> "Image":
 def _classified(pixels: Pixels, boxes: Sequence[Box]) -> list[list[_Found]]:
     """Each box that is not surely texture, in the ways that it may stand: tall boxes hold lines turned a quarter."""
     turns: list[tuple[Turn, ...]] = [(270, 90) if is_tall(box.quad) else (0, 180) for box in boxes]
-    quads = [turned_quad(box.quad, turn) for box, ways in zip(boxes, turns, strict=True) for turn in ways]
-    kinds = classify([cut_strip(pixels, quad) for quad in quads])
+    quads = [[turned_quad(box.quad, turn) for turn in ways] for box, ways in zip(boxes, turns, strict=True)]
+    strips = [cut_strips(pixels, ways) for ways in quads]
+    kinds = classify([strip for ways in strips for strip in ways])
     found = []
     for number, box in enumerate(boxes):
         ways = [
-            _Found(quads[2 * number + way], box.score, turns[number][way], kinds[2 * number + way]) for way in (0, 1)
+            _Found(
+                quads[number][way],
+                box.score,
+                turns[number][way],
+                kinds[2 * number + way],
+                level=strips[number][way],
+            )
+            for way in (0, 1)
         ]
         if (column := _column(pixels, box)) is not None:
             ways = [column, ways[0]]
@@ -362,7 +375,7 @@ def _turned_with_the_rest(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]
         (other if read.found.turn != turn and (square or opposite) else kept).append(read)
     quads = [turned_quad(read.found.quad, (turn - read.found.turn) % 360) for read in other]
     again = [
-        replace(read.found, quad=quad, turn=turn, kinds=kinds)
+        replace(read.found, quad=quad, turn=turn, kinds=kinds, level=None)
         for read, quad, kinds in zip(other, quads, classify([cut_strip(pixels, quad) for quad in quads]), strict=True)
     ]
     for read, better in zip(other, _read_by_rapid(pixels, again), strict=True):
@@ -381,7 +394,7 @@ def _join_columns(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]:
         (joined,) = _read_by_rapid(pixels, [_Found(quad, score, 270, classify([cut_strip(pixels, quad)])[0])])
         mean = float(np.mean([read.engine_confidence for read in column]))
         if len(joined.text) >= len(column) and joined.engine_confidence >= min(LEAST_OF_COLUMN, mean):
-            upright = replace(joined.found, quad=turned_quad(quad, 90), turn=0)
+            upright = replace(joined.found, quad=turned_quad(quad, 90), turn=0, level=None)
             parts = {id(read) for read in column}
             kept = [read for read in kept if id(read) not in parts] + [replace(joined, found=upright)]
     return kept

@@ -1,5 +1,6 @@
 """Cut a line out of a picture and lay it flat, for engines that read one level line at a time."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -54,12 +55,19 @@ def turned_quad(quad: Quad, turn: int) -> Quad:
 
 
 def cut_strip(pixels: Pixels, quad: Quad, *, tall: int = LINE_HEIGHT_PX, margin: float = 0.0) -> Pixels:
-    """The line in a box as a level strip, so many pixels tall, with a margin around it in shares of that height."""
+    """Return the line in a box as a level strip, so many pixels tall, with a margin around it in shares of that."""
+    return cut_strips(pixels, [quad], tall=tall, margin=margin)[0]
+
+
+def cut_strips(
+    pixels: Pixels, quads: Sequence[Quad], *, tall: int = LINE_HEIGHT_PX, margin: float = 0.0
+) -> list[Pixels]:
+    """Return the strips of one box whose corners are counted from different ones: as it may stand."""
     import cv2
 
-    width, height = sides(quad)
+    width, height = sides(quads[0])
     if height >= UPRIGHT_RATIO * width:
-        quad, width, height = turned_quad(quad, 270), height, width
+        quads, width, height = [turned_quad(quad, 270) for quad in quads], height, width
     scale = tall / max(height, 1.0)
     inner = max(8, min(round(width * scale), MOST_TIMES_AS_WIDE * tall))
     edge = round(margin * tall)
@@ -67,16 +75,19 @@ def cut_strip(pixels: Pixels, quad: Quad, *, tall: int = LINE_HEIGHT_PX, margin:
     target = np.array([[edge, edge], [right, edge], [right, bottom], [edge, bottom]], dtype=np.float32)
     if scale < 0.5:
         # Warping samples four by four pixels only: without a blur beforehand, big letters would come out jagged.
-        left, top = np.maximum(np.floor(quad.min(axis=0)).astype(int) - 8, 0)
-        far, low = np.ceil(quad.max(axis=0)).astype(int) + 8
+        left, top = np.maximum(np.floor(quads[0].min(axis=0)).astype(int) - 8, 0)
+        far, low = np.ceil(quads[0].max(axis=0)).astype(int) + 8
         pixels = cv2.GaussianBlur(pixels[top:low, left:far], (0, 0), 0.4 / scale).astype(np.uint8)
-        quad = (quad - np.array([left, top], dtype=np.float32)).astype(np.float32)
-    warp: Any = cv2.getPerspectiveTransform(quad.astype(np.float32), target)
-    strip = cv2.warpPerspective(
-        pixels, warp, (inner + 2 * edge, tall + 2 * edge),
-        flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE,
-    )  # fmt: skip
-    return strip.astype(np.uint8)
+        quads = [(quad - np.array([left, top], dtype=np.float32)).astype(np.float32) for quad in quads]
+    strips = []
+    for quad in quads:
+        warp: Any = cv2.getPerspectiveTransform(quad.astype(np.float32), target)
+        strip = cv2.warpPerspective(
+            pixels, warp, (inner + 2 * edge, tall + 2 * edge),
+            flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE,
+        )  # fmt: skip
+        strips.append(strip.astype(np.uint8))
+    return strips
 
 
 def dark_on_white(strip: Pixels) -> Pixels:

@@ -95,7 +95,10 @@ class PlacesFound(Shown):
 
 
 class ReviewedShown(Shown):
-    """A photo: what was found, and what a person decided; ``at`` is a corrected place."""
+    """A photo: what was found, and what a person decided; ``at`` is a corrected place.
+
+    ``lead_minutes`` says how much later than it the nearest located photo was taken; earlier: negative.
+    """
 
     id: str
     name: str
@@ -108,6 +111,7 @@ class ReviewedShown(Shown):
     probability: float | None
     area: AreaKind | None
     conflicts: bool
+    lead_minutes: int | None
     verdict: Verdict
     at: PlaceFound | None
 
@@ -307,6 +311,7 @@ def _row(batch: Review, one: str) -> dict[str, Any]:
         "probability": found.probability,
         "area": found.area,
         "conflicts": found.conflicts,
+        "lead_minutes": found.lead_minutes,
         "verdict": decision.verdict,
         "at": at,
     }

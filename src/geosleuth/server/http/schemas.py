@@ -368,7 +368,10 @@ class OutlinesShown(Shown):
 
 
 class PhotoShown(Shown):
-    """A photo of a case; the pictures themselves have addresses of their own."""
+    """A photo of a case; the pictures themselves have addresses of their own.
+
+    ``not_a_photo`` is what the picture looks like, "screenshot", "document" or "drawing"; null for a photograph.
+    """
 
     number: int
     name: str
@@ -379,6 +382,7 @@ class PhotoShown(Shown):
     kind: str
     sha256: str
     added: float
+    not_a_photo: str | None
 
     @classmethod
     def of(cls, row: PhotoRow) -> "PhotoShown":
@@ -386,6 +390,7 @@ class PhotoShown(Shown):
         return cls(
             number=row.number, name=row.name, bytes=row.bytes, width=row.width, height=row.height,
             format=row.format, kind=row.kind, sha256=row.sha256, added=row.added.timestamp(),
+            not_a_photo=row.not_a_photo,
         )  # fmt: skip
 
 

@@ -258,7 +258,9 @@ def opened_schema() -> dict[str, Any]:
                 "height": WHOLE,
                 "kind": TEXT,
                 "notes": many(TEXT),
-            }
+                "not_a_photo": {**TEXT, "description": "what it looks like, where it is no photograph"},
+            },
+            optional=("not_a_photo",),
         )
     )
 

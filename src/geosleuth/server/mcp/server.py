@@ -181,23 +181,32 @@ class _Answering:
 
 
 def _complaint(error: Exception) -> "SessionMessage | None":
-    """Return the answer to a request that can't be read; None if Python's more lenient reader finds no id either."""
+    """Return the answer to a line that can't be read, with the id that Python's more lenient reader finds in it.
+
+    An empty line gets none, nor does a notification that is not as it should be: it expects no answer.
+    """
     from mcp.shared.message import SessionMessage
-    from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
+    from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
     from pydantic import ValidationError
 
-    number: int | str | None = None
-    if isinstance(error, ValidationError):
-        line = error.errors(include_url=False)[0].get("input")
-        with suppress(ValueError, RecursionError, AttributeError, UnicodeError):
-            message = json.loads(line) if isinstance(line, str) else line
-            found = message.get("id")
-            # True is an int to Python, and no id to JSON-RPC.
-            number = found if type(found) is int else str(found.encode().decode())
-    if number is None:
+    if not isinstance(error, ValidationError):
         return None
-    message = "the message can't be read; send JSON-RPC in JSON, with whole characters"
-    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=PARSE_ERROR, message=message)))
+    errors, number = error.errors(include_url=False), None
+    # What is missing is missing in the message; what is wrong may be a part of it.
+    first = next((one for one in errors if one["type"] == "missing"), errors[0])
+    line = first.get("input")
+    if isinstance(line, str) and not line.strip():
+        return None
+    with suppress(ValueError, RecursionError, AttributeError, TypeError, UnicodeError):
+        message = json.loads(line) if isinstance(line, str) else line
+        if "method" in message and "id" not in message:
+            return None
+        found = message.get("id")
+        # True is an int to Python, and no id to JSON-RPC.
+        number = found if type(found) is int else str(found.encode().decode())
+    code = PARSE_ERROR if first["type"] == "json_invalid" else INVALID_REQUEST
+    words = "the message can't be read; send JSON-RPC in JSON, with whole characters"
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=words)))
 
 
 def _end_at_once_on_ctrl_c() -> None:

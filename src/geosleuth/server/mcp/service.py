@@ -15,6 +15,7 @@ from geosleuth.agent.setup import Resources
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.photo import Album
+from geosleuth.photo.nature import judged, looks_like
 from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.console import talk
@@ -194,7 +195,7 @@ class Service:
             BadInput: it can't be opened, or may not be read.
         """
         async with self._opening:
-            opened = await self.source.open(path, data)
+            opened = await asyncio.to_thread(judged, await self.source.open(path, data))
             similar = self.plan.searches.find_similar([opened])
             made = method("default")
             resources = Resources(self._map, self.plan.searches.web, similar, self.plan.searches.visual)
@@ -205,12 +206,15 @@ class Service:
         width, height = opened.photo.size
         words = [f"Opened {shelved.handle}: a {opened.photo.kind} of {width} x {height} pixels, shown as"]
         words += [f"{', '.join(view.handle for view in views)}.", *(f"{note}." for note in notes)]
+        if (nature := opened.claims.not_a_photo) is not None:
+            words.append(f"It {looks_like(nature)}: what it shows may lie elsewhere, or nowhere.")
         facts = {
             "photo": shelved.handle,
             "width": width,
             "height": height,
             "kind": opened.photo.kind,
             "notes": list(notes),
+            **({"not_a_photo": nature} if nature else {}),
         }
         return Output(" ".join(words), facts, tuple(views), ("photo",))
 

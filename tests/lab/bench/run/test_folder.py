@@ -83,6 +83,15 @@ def test_other_settings_are_named(tmp_path: Path, photos: Path, settings: dict[s
     assert (tmp_path / "run" / "journal.jsonl").read_bytes() == before
 
 
+def test_tools_that_differ_are_named_one_by_one(tmp_path: Path, photos: Path) -> None:
+    tools = ["read_text", "search_documents", "maps_geocode", "reverse_geocode", "field_guide", "nearby"]
+    work(photos, tmp_path / "run", Options(count=2, settings={"tools": tools}))
+    with pytest.raises(
+        BadInput, match="settings: tools is now without field_guide, nearby and with sun_position; give"
+    ):
+        work(photos, tmp_path / "run", Options(count=2, settings={"tools": [*tools[:4], "sun_position"]}))
+
+
 def test_another_seed_or_mask_is_named(tmp_path: Path, photos: Path) -> None:
     begin(tmp_path / "run", photos).close()
     with pytest.raises(BadInput, match='mask was null, now "text"'):

@@ -154,8 +154,15 @@ def _differences(name: str, stored: Any, wanted: Any) -> Iterator[str]:
     if isinstance(stored, Mapping) and isinstance(wanted, Mapping):
         for key in sorted({*stored, *wanted}, key=str):
             yield from _differences(f"{name}.{key}" if name else str(key), stored.get(key), wanted.get(key))
+    elif _is_words(stored) and _is_words(wanted) and set(stored) != set(wanted):
+        parts = (("without", set(stored) - set(wanted)), ("with", set(wanted) - set(stored)))
+        yield f"{name} is now " + " and ".join(f"{how} {', '.join(sorted(some))}" for how, some in parts if some)
     elif _canonical(stored) != _canonical(wanted):
         yield f"{name} was {_short(stored)}, now {_short(wanted)}"
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
 
 
 def _short(value: Any) -> str:

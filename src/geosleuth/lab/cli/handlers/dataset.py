@@ -417,7 +417,7 @@ def _check_view(seen: Description, root: Path) -> RenderableType:
     return facts_view(
         {
             "set": seen.card.title,
-            "in": str(root),
+            "in": str(root.resolve()),
             "photos": f"{count(there)}{against}",
             "listed but missing": count(seen.missing) if seen.missing else None,
             "rows to fix": count(seen.bad) if seen.bad else None,
