@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -15,29 +15,29 @@ _NUMBERS: dict[str, Any] = {"ignore_unknown_options": True}
 
 Limit = Annotated[int, typer.Option(min=1, max=1000, help="How many results.")]
 Via = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(help="Ask an online service instead: nominatim, photon, overpass, google, amap, opencage, xyz."),
 ]
 Allow = Annotated[
     list[str], typer.Option(metavar="HOST", help="A host that may be contacted; nothing is sent to any other.")
 ]
 Point = Annotated[str, typer.Argument(metavar="LAT,LON", help="A point, such as 48.8584,2.2945 or '33.86 S, 151.2 E'.")]
-Near = Annotated[Optional[str], typer.Option(metavar="LAT,LON", help="Prefer results near this point.")]  # noqa: UP045
+Near = Annotated[str | None, typer.Option(metavar="LAT,LON", help="Prefer results near this point.")]
 Within = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         metavar="AREA",
         help="Only in this area: a country, a region, S,W,N,E or LAT,LON,KM in degrees, or a GeoJSON file.",
     ),
 ]
-Category = Annotated[Optional[str], typer.Option(help="A category, such as cafe, pharmacy or shop=bakery.")]  # noqa: UP045
+Category = Annotated[str | None, typer.Option(help="A category, such as cafe, pharmacy or shop=bakery.")]
 
 
 @atlas.command()
 def geocode(
     text: Annotated[str, typer.Argument(help="A place, street or address.")],
     *,
-    country: Annotated[Optional[str], typer.Option(help="Only in this country (name or code).")] = None,  # noqa: UP045
+    country: Annotated[str | None, typer.Option(help="Only in this country (name or code).")] = None,
     within: Within = None,
     limit: Limit = 5,
     via: Via = None,
@@ -209,7 +209,7 @@ class ColocatedOptions:
     metres: Annotated[float, typer.Option(min=1, max=20_000, help="The greatest distance between them.")] = 150
     within: Within = None
     bearings: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             metavar="DEG,DEG,…",
             help="Direction from the first feature to each other one, so one fewer than features; x for any.",
@@ -301,7 +301,7 @@ def brand(
 def phone(
     number: Annotated[str, typer.Argument(help="A phone number as written on a sign.")],
     *,
-    region: Annotated[Optional[str], typer.Option(help="The country it is dialled in, if known.")] = None,  # noqa: UP045
+    region: Annotated[str | None, typer.Option(help="The country it is dialled in, if known.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Show which country and place a phone number belongs to.
@@ -397,10 +397,10 @@ def add(
         ),
     ],
     *,
-    name: Annotated[Optional[str], typer.Option(help="Its name in the atlas; by default the file's name.")] = None,  # noqa: UP045
+    name: Annotated[str | None, typer.Option(help="Its name in the atlas; by default the file's name.")] = None,
     country: Annotated[list[str], typer.Option(help="Of a GeoNames dump, only this country; repeatable.")] = [],  # noqa: B006
     names: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="More names for a GeoNames dump: alternateNamesV2 (.txt, .zip)."),
     ] = None,
     as_json: JsonFlag = False,
@@ -425,7 +425,7 @@ class GetOptions:
     """The options of ``get``."""
 
     place: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Argument(
             metavar="PLACE",
             help="A country, region or city in any language, a code such as DE-BY, or LAT,LON for the smallest "
@@ -434,7 +434,7 @@ class GetOptions:
             show_default=False,
         ),
     ] = None
-    name: Annotated[Optional[str], typer.Option(help="Its name in the atlas; by default the extract's name.")] = None  # noqa: UP045
+    name: Annotated[str | None, typer.Option(help="Its name in the atlas; by default the extract's name.")] = None
     update: Annotated[
         bool, typer.Option("--update", help="Download newer data; without PLACE, for everything downloaded before.")
     ] = False
@@ -448,13 +448,13 @@ class GetOptions:
         bool, typer.Option("--wikipedia", help="Wikipedia in a language, for atlas documents, instead of a map.")
     ] = False
     edition: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             help="With --wikipedia: mini (first paragraphs; the default), nopic (all text) or maxi (with pictures)."
         ),
     ] = None
     mirror: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             metavar="URL",
             help="Ask this server instead of the usual one; also GEOSLEUTH_EXTRACTS_URL, GEOSLEUTH_GEONAMES_URL, "
@@ -494,7 +494,7 @@ def get(options: GetOptions) -> None:
 def facts(
     point: Point,
     *,
-    date: Annotated[Optional[str], typer.Option(metavar="YYYY-MM-DD", help="Daylight on this date.")] = None,  # noqa: UP045
+    date: Annotated[str | None, typer.Option(metavar="YYYY-MM-DD", help="Daylight on this date.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Describe the land at a point: altitude, climate, coast, ranges, waters, towns, driving side, languages.
@@ -532,7 +532,7 @@ def remove(
 
 @atlas.command()
 def info(
-    name: Annotated[Optional[str], typer.Argument(help="A region or gazetteer; without it, the whole atlas.")] = None,  # noqa: UP045
+    name: Annotated[str | None, typer.Argument(help="A region or gazetteer; without it, the whole atlas.")] = None,
     *,
     as_json: JsonFlag = False,
 ) -> None:

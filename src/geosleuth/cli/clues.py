@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -90,18 +90,18 @@ class ResectionOptions:
         ),
     ]
     photo: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="The photo: its width for pixels, its focal length for the field of view."),
     ] = None
     fov: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(metavar="DEG", help="The picture's width in degrees; without it, solved for."),
     ] = None
     noise: Annotated[
         float, typer.Option(metavar="DEG", min=0.01, max=30, help="How far off a column may be, as standard deviation.")
     ] = 1.0
     within: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             metavar="AREA",
             help="The camera stood there: a country, a region, S,W,N,E or LAT,LON,KM in degrees, or a GeoJSON file. "
@@ -109,11 +109,11 @@ class ResectionOptions:
         ),
     ] = None
     check: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="LAT,LON", help="Say how well the columns fit this place."),
     ] = None
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Draw the area on a map: a PNG file."),
     ] = None
     overwrite: Overwrite = False

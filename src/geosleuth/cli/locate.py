@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -57,7 +57,7 @@ class KnownOptions:
     """What the user knows about the photo."""
 
     within: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             metavar="AREA",
             rich_help_panel=_KNOWN,
@@ -65,19 +65,19 @@ class KnownOptions:
         ),
     ] = None
     hint: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="TEXT", rich_help_panel=_KNOWN, help="What you know about the photo."),
     ] = None
     taken: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="TIME", rich_help_panel=_KNOWN, help="When it was taken, such as 2026-07-14T15:30+02:00."),
     ] = None
     drives_on: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="SIDE", rich_help_panel=_KNOWN, help="Where traffic keeps to: left or right."),
     ] = None
     seen: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             metavar="TEXT",
             rich_help_panel=_KNOWN,
@@ -85,11 +85,11 @@ class KnownOptions:
         ),
     ] = None
     check: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="LAT,LON", rich_help_panel=_KNOWN, help="Say what speaks for this place and against it."),
     ] = None
     area: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="TEXT", rich_help_panel=_KNOWN, help="Where the place lies, in words for a model."),
     ] = None
 
@@ -117,7 +117,7 @@ class BatchOptions:
     ] = False
     batch: Annotated[bool, typer.Option("--batch", rich_help_panel=WAY, help="A batch, even of one photo.")] = False
     jobs: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(
             min=1,
             rich_help_panel=WAY,
@@ -132,7 +132,7 @@ class LastOptions:
     """What stands last in the help."""
 
     image_url: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             metavar="URL",
             rich_help_panel=PANEL,
@@ -140,7 +140,7 @@ class LastOptions:
         ),
     ] = None
     trajectory: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="Keep every step in this file (JSON lines)."),
     ] = None
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")] = False

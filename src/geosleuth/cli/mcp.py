@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -33,7 +33,7 @@ class DoorOptions:
         typer.Option(metavar="NAME", rich_help_panel=_WAY, help="Another name that clients know this machine by."),
     ] = field(default_factory=list)
     token_file: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             metavar="FILE",
             rich_help_panel=_WAY,
@@ -64,7 +64,7 @@ class ServedOptions:
     prior: Prior = None
     allow: Allow = field(default_factory=list)
     model: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             metavar="NAME",
             rich_help_panel=_MODEL,
@@ -73,22 +73,22 @@ class ServedOptions:
         ),
     ] = None
     base_url: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="URL", rich_help_panel=_MODEL, help="Where the model is served."),
     ] = None
     yes: Annotated[
         bool, typer.Option("--yes", "-y", rich_help_panel=_MODEL, help="Photos may be sent to the model's host.")
     ] = False
     turns: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=1, rich_help_panel=_MODEL, help="Replies of the model in one call, at most."),
     ] = None
     seconds: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(min=0.1, rich_help_panel=_MODEL, help="Seconds of one call, at most."),
     ] = None
     usd: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(min=0.0, rich_help_panel=_MODEL, help="US dollars for one call, at most."),
     ] = None
     granularity: Annotated[

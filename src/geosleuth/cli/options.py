@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
@@ -23,7 +23,7 @@ EncoderSpec = Annotated[
 ]
 
 Maps = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         metavar="SERVICE",
         rich_help_panel=PANEL,
@@ -35,11 +35,11 @@ MapsUrl = Annotated[
     typer.Option(metavar="URL", rich_help_panel=PANEL, help="Your own server of that service. May be repeated."),
 ]
 WebSearch = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(metavar="SERVICE", rich_help_panel=PANEL, help="An online search; by default the atlas's texts."),
 ]
 ImageSearch = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         metavar="SERVICE|FILE",
         rich_help_panel=PANEL,
@@ -47,7 +47,7 @@ ImageSearch = Annotated[
     ),
 ]
 Prior = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         metavar="FILE|geoclip:FOLDER|none",
         rich_help_panel=PANEL,
@@ -65,7 +65,7 @@ MODEL = "Models and budgets"
 WAY = "How to go about it"
 
 Model = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         metavar="NAME",
         rich_help_panel=MODEL,
@@ -76,7 +76,7 @@ Model = Annotated[
     ),
 ]
 BaseUrl = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(metavar="URL", rich_help_panel=MODEL, help="Where the model is served."),
 ]
 Parallel = Annotated[
@@ -89,7 +89,7 @@ Parallel = Annotated[
     ),
 ]
 Verifier = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         metavar="NAME",
         rich_help_panel=MODEL,
@@ -98,7 +98,7 @@ Verifier = Annotated[
     ),
 ]
 ChainsRead = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         rich_help_panel=MODEL,
         show_default="whole up to 4 tries, then facts",
@@ -106,27 +106,27 @@ ChainsRead = Annotated[
     ),
 ]
 TeamFile = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(metavar="TEAM.YAML", rich_help_panel=MODEL, help="Several agents that review and discuss."),
 ]
 Turns = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(min=1, rich_help_panel=MODEL, help="Replies of the model, at most."),
 ]
 Calls = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(min=0, rich_help_panel=MODEL, help="Tool calls, at most."),
 ]
 Tokens = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(min=1, rich_help_panel=MODEL, help="Tokens in and out together, at most."),
 ]
 ReplyTokens = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(min=1, rich_help_panel=MODEL, help="Tokens of one reply, at most; thinking comes on top."),
 ]
 ThinkingTokens = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(
         min=0,
         rich_help_panel=MODEL,
@@ -135,23 +135,23 @@ ThinkingTokens = Annotated[
     ),
 ]
 Seconds = Annotated[
-    Optional[float],  # noqa: UP045
+    float | None,
     typer.Option(min=0.1, rich_help_panel=MODEL, help="Seconds, at most."),
 ]
 Usd = Annotated[
-    Optional[float],  # noqa: UP045
+    float | None,
     typer.Option(min=0.0, rich_help_panel=MODEL, help="US dollars, at most."),
 ]
 Temperature = Annotated[
-    Optional[float],  # noqa: UP045
+    float | None,
     typer.Option(min=0.0, max=2.0, rich_help_panel=MODEL, help="How freely replies are drawn."),
 ]
 Seed = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(rich_help_panel=MODEL, help="For models that can repeat themselves."),
 ]
 MethodName = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         metavar="NAME",
         rich_help_panel=WAY,
@@ -160,7 +160,7 @@ MethodName = Annotated[
     ),
 ]
 ToolNames = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         metavar="A,B,…",
         rich_help_panel=WAY,
@@ -168,13 +168,13 @@ ToolNames = Annotated[
     ),
 ]
 PromptsFolder = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         "--prompts", metavar="FOLDER", rich_help_panel=WAY, help="Your own words for the method: see docs/methods.md."
     ),
 ]
 PolicyCardFile = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         "--policy-card",
         metavar="FILE|none",
@@ -184,7 +184,7 @@ PolicyCardFile = Annotated[
     ),
 ]
 WireName = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(rich_help_panel=WAY, help="How calls travel: native or tagged; by default as the method has it."),
 ]
 Boxes = Annotated[
@@ -196,7 +196,7 @@ Boxes = Annotated[
     ),
 ]
 Panorama = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         rich_help_panel=WAY,
         show_default="planar for geovista, else views",
@@ -211,7 +211,7 @@ OfflineFlag = Annotated[
     bool, typer.Option("--offline", rich_help_panel=PANEL, help="No network at all, not even this machine's own.")
 ]
 McpServers = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         metavar="SERVERS.JSON",
         rich_help_panel=PANEL,
@@ -229,7 +229,7 @@ Yes = Annotated[
 
 
 ProfileName = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         metavar="NAME",
         rich_help_panel=WAY,

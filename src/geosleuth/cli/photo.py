@@ -1,7 +1,7 @@
 """``geosleuth photo``: what a photo's metadata claims, what is written in it, which of your own look like it."""
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -26,7 +26,7 @@ def text(
     file: PhotoFile,
     *,
     script: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="NAME", help="Read every line in this script, such as hangul or thai."),
     ] = None,
     as_json: JsonFlag = False,
@@ -70,12 +70,12 @@ def index(
     folder: Annotated[Path, typer.Argument(help="Where your geotagged photos are; folders in it count too.")],
     *,
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="The index; by default one for all folders."),
     ] = None,
     encoder: EncoderSpec = "bundled",
     coordinates: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="CSV", help="Columns path, lat, lon; goes before what the photos claim."),
     ] = None,
     as_json: JsonFlag = False,
@@ -97,7 +97,7 @@ def index(
 def similar(
     file: PhotoFile,
     *,
-    index: Annotated[Optional[Path], typer.Option(metavar="FILE", help="The index; by default that one.")] = None,  # noqa: UP045
+    index: Annotated[Path | None, typer.Option(metavar="FILE", help="The index; by default that one.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many results.")] = 10,
     as_json: JsonFlag = False,
 ) -> None:

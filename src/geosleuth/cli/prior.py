@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -20,11 +20,11 @@ def learn(
     source: Source,
     *,
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="The prior; by default the one that locate uses."),
     ] = None,
     encoder: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="SPEC", help="As for `index`; by default dinov2 where it is installed, else bundled."),
     ] = None,
     overwrite: Overwrite = False,
@@ -52,7 +52,7 @@ def measure(
     source: Source,
     *,
     prior: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="The prior; by default the one that locate uses."),
     ] = None,
     as_json: JsonFlag = False,
@@ -71,7 +71,7 @@ def look(
     photo: PhotoFile,
     *,
     prior: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="FILE|geoclip:FOLDER", help="The prior; by default the one that locate uses."),
     ] = None,
     as_json: JsonFlag = False,

@@ -2,7 +2,7 @@
 
 import webbrowser
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -10,14 +10,14 @@ import typer
 def review(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="What geosleuth locate FOLDER --out DIR/ wrote.")],
     photos: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Argument(metavar="[PHOTOS]", help="Where the photos are now, if they were moved."),
     ] = None,
     *,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.")] = 0,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the page in the browser.")] = False,
     home: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FOLDER", help="Where the page's cases are kept; by default with the atlas's data."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help='Print {"url": …} on stdout once it is ready.')] = False,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -21,7 +21,7 @@ class ServeOptions:
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.")] = PORT
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False
     token_file: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             metavar="FILE",
             help="Whoever asks must show the token on this file's first line; or set GEOSLEUTH_TOKEN.",
@@ -33,7 +33,7 @@ class ServeOptions:
     ] = field(default_factory=list)
     workers: Annotated[int, typer.Option(min=1, max=32, help="Runs that are worked on at once.")] = 1
     run_memory: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(
             metavar="GIB",
             min=0.5,
@@ -41,7 +41,7 @@ class ServeOptions:
         ),
     ] = None
     home: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FOLDER", help="Where cases are kept; by default with the atlas's data."),
     ] = None
     profile: ProfileName = None

@@ -1,7 +1,7 @@
 """``geosleuth setup``: which model is asked from now on."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Optional
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -15,7 +15,7 @@ class SetupOptions(RunOptions):
     names_new_profile: ClassVar[bool] = True
 
     model: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="NAME", help="Use this model; none is the detective. Without it, models are listed."),
     ] = None
     pull: Annotated[
@@ -24,7 +24,7 @@ class SetupOptions(RunOptions):
     ] = False
     untried: Annotated[bool, typer.Option("--untried", help="Do not try the model on an example photo first.")] = False
     profile: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             metavar="NAME",
             help="Save the options given as this profile; those of a paper's, or of the profile before, stay.",

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from geosleuth.cli.options import JsonFlag, Overwrite, takes
 
-_Maybe = Optional[float]  # noqa: UP045
+_Maybe = float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class SunOptions:
     tolerance: Annotated[float, typer.Option(metavar="DEG", help="How far off the sun's height may be.")] = 2.0
     direction_tolerance: Annotated[float, typer.Option(metavar="DEG", help="How far off a direction may be.")] = 10.0
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Draw the band on a map: a PNG file."),
     ] = None
     overwrite: Overwrite = False

@@ -2,14 +2,14 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 tools = typer.Typer(no_args_is_help=True)
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
-Names = Annotated[Optional[list[str]], typer.Argument(metavar="[NAME]...", help="Only these tools.")]  # noqa: UP045
+Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these tools.")]
 
 
 class Surface(StrEnum):
@@ -59,7 +59,7 @@ def run(
         list[Path], typer.Option(help="A photo to work on: image-1, image-2 and so on, in this order.")
     ] = [],  # noqa: B006
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FOLDER", help="Save the pictures that come back there, as image-2.png and so on."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Pictures in FOLDER may be replaced.")] = False,

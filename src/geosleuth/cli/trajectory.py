@@ -1,7 +1,7 @@
 """``geosleuth trajectory``: look at a recorded run, go through it again, hand it to others."""
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -11,7 +11,7 @@ trajectory = typer.Typer(no_args_is_help=True)
 
 Recording = Annotated[Path, typer.Argument(metavar="FILE", help="A trajectory file (JSON lines).")]
 Photos = Annotated[
-    Optional[list[Path]],  # noqa: UP045
+    list[Path] | None,
     typer.Option("--photo", metavar="PHOTO", help="A photo of the run, in the order they were given then; repeat it."),
 ]
 
@@ -43,7 +43,7 @@ def export(
     out: Annotated[Path, typer.Option(metavar="OUT", help="The file to write, one JSON record a line.")],
     photo: Photos = None,
     images: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FOLDER", help="Write the images below this folder; by default beside OUT."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="OUT may be replaced.")] = False,

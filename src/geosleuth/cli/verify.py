@@ -1,7 +1,7 @@
 """``geosleuth verify``: is this evidence package as it was written?"""
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -12,19 +12,19 @@ def verify(
     package: Annotated[Path, typer.Argument(metavar="CASE.zip", help="What locate --out CASE.zip or the page wrote.")],
     *,
     photo: Annotated[
-        Optional[list[Path]],  # noqa: UP045
+        list[Path] | None,
         typer.Option(metavar="PHOTO", help="The photo: its digest is compared, and the tools are asked again."),
     ] = None,
     sha256: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="DIGEST", help="The SHA-256 of the package, as the sender told you another way."),
     ] = None,
     signed_by: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="KEY.pub", help="Check CASE.zip.sig against this public key of OpenSSH (ssh-keygen)."),
     ] = None,
     sign: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="KEY", help="Write CASE.zip.sig with this private key of OpenSSH, if all is well."),
     ] = None,
     as_json: JsonFlag = False,

@@ -1,7 +1,7 @@
 """``geosleuth wipe``: delete all cases."""
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -11,7 +11,7 @@ from geosleuth.cli.options import JsonFlag
 def wipe(
     *,
     home: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FOLDER", help="Where cases are kept; by default with the atlas's data."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,

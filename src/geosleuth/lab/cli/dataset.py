@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,11 +22,11 @@ Spec = Annotated[
 Set = Annotated[str, typer.Argument(metavar="SET", help="A table, a folder, or NAME:PATH; see geosleuth dataset list.")]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The table to write: .csv or .jsonl.")]
 Limit = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
 ]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")]
-Jobs = Annotated[Optional[int], typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")]  # noqa: UP045
+Jobs = Annotated[int | None, typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")]
 Level = Literal["city", "region", "country", "cell"]
 By = Annotated[Level, typer.Option("--by", help="What a place is: a cell of the globe, or a name.")]
 Cell = Annotated[float, typer.Option("--cell", metavar="DEGREES", help="How high a cell is; it must divide 180.")]
@@ -106,11 +106,11 @@ class RateOptions:
     data: Set
     out: Out
     model: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="SPEC", help="Who looks, such as openai:gpt-5; left out, code does (see below)."),
     ] = None
     base_url: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="URL", help="Where a server of your own listens."),
     ] = None
     jobs: Jobs = None
@@ -175,11 +175,11 @@ class FilterRatedOptions:
         False
     )
     least_size: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="WxH", help="Leave out smaller photos, such as 1600x1200, either way up."),
     ] = None
     dropped: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="Write what is left out here, with the reason."),
     ] = None
     overwrite: Overwrite = False
@@ -204,18 +204,18 @@ def duplicates(
     data: Set,
     *,
     against: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="SET", help="Look for photos that this set has, too, in place of doubles within."),
     ] = None,
     bits: Annotated[
         int, typer.Option(min=0, max=31, metavar="N", help="How many of 256 bits may differ; more finds more.")
     ] = 24,
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Write the pairs here: .csv."),
     ] = None,
     kept: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="Write the set without its doubles here: .csv or .jsonl."),
     ] = None,
     jobs: Jobs = None,
@@ -252,11 +252,11 @@ class SampleOptions:
         "0.5,0.2,0.3"
     )
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="Your figures: country and road_km, population or area_km2."),
     ] = None
     people: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="Your count of people: lat, lon, population; summed up by cell."),
     ] = None
     least_people: Annotated[float, typer.Option(min=0, metavar="N", help="What a cell counts with at least.")] = 0.0
@@ -267,7 +267,7 @@ class SampleOptions:
         False
     )
     report: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="Write quota, available and drawn of every country here: .csv."),
     ] = None
     overwrite: Overwrite = False
@@ -329,7 +329,7 @@ def label(
     out: Out,
     over: Annotated[bool, typer.Option("--over", help="Replace names that the set has already.")] = False,
     within: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(min=0, metavar="KM", help="Name the nearest settlement as the city up to this distance."),
     ] = None,
     overwrite: Overwrite = False,
@@ -359,7 +359,7 @@ class SplitOptions:
     by: By = "cell"
     cell: Cell = 1.0
     strip: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(metavar="KM", help="Leave out photos so that parts lie at least so far apart."),
     ] = None
     seed: Seed = 0
@@ -417,21 +417,21 @@ class PanoramaOptions:
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Tiles of one panorama or of many.")]
     out: OutFolder
     places: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="Where each was taken: a table with id, lat and lon."),
     ] = None
     pattern: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             metavar="WORDS", help="How tiles are named, such as {id}/{z}/{x}/{y}.jpg or {id}_{row}_{col}.png."
         ),
     ] = None
     grid: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="COLUMNSxROWS", help="Where tiles at the edge are missing: how many there should be."),
     ] = None
     full: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="WIDTHxHEIGHT", help="Pixels that the tiles hold, if that is not in the file names."),
     ] = None
     size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of the result.")] = "4096x2048"
@@ -470,15 +470,15 @@ class MosaicOptions:
     ]
     out: OutFolder
     cities: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="A table of cities with name, lat and lon."),
     ] = None
     city: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(metavar="NAME", help="A city that the atlas knows; may be given several times."),
     ] = None
     at: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="LAT,LON", help="The middle of one mosaic."),
     ] = None
     side: Annotated[int, typer.Option(min=16, max=20_000, metavar="PX", help="Pixels a side.")] = 2000
@@ -519,22 +519,22 @@ class PoisOptions:
     data: Set
     out: OutTable
     table: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             "--pois", metavar="FILE", help="Your points of interest; by default those of the atlas's regions."
         ),
     ] = None
     category: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="WORD", help="Only such points of interest, as geosleuth atlas pois knows them."),
     ] = None
     within: Annotated[float, typer.Option(min=1, max=10_000, metavar="METRES", help="How far a photo may be.")] = 100.0
     cities: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=1, metavar="N", help="So many cities, those with the most."),
     ] = None
     per_city: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=1, metavar="N", help="Photos of each; by default as many as the poorest has."),
     ] = None
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")] = 0

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -18,14 +18,14 @@ Dataset = Annotated[
 ]
 TeamFile = Annotated[Path, typer.Option("--team", metavar="FILE", help="The team's file, see examples/team.yaml.")]
 Out = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(metavar="FILE", help="Write the page of plots here; it is one file and loads nothing."),
 ]
 Replies = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(metavar="FILE", help="Keep replies here, and ask nothing twice; by default beside the team's file."),
 ]
-Photos = Annotated[Optional[int], typer.Option(min=1, metavar="N", help="Only N photos, drawn by the seed.")]  # noqa: UP045
+Photos = Annotated[int | None, typer.Option(min=1, metavar="N", help="Only N photos, drawn by the seed.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="The random seed.")]
 AtOnce = Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Refuse models that are not on this machine's disk.")]
@@ -46,7 +46,7 @@ class CompareOptions:
         str, typer.Option(metavar="NAMES", help="Ways of working, with commas: swarm, strangers, majority, debate ...")
     ] = "all"
     record: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="DATASET", help="Other photos, to find the member with the best record; else the first."),
     ] = None
     out: Out = None
@@ -99,7 +99,7 @@ class SweepOptions:
     dataset: Dataset
     team: TeamFile
     vary: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(
             metavar="SETTING=VALUES",
             help="answerers=1..8, reviewers=1..8, rounds=0,1,3, agents=2..6, answerers=1..4*reviewers=0..3 (a grid), "
@@ -193,7 +193,7 @@ class LearnOptions:
     dataset: Dataset
     team: TeamFile
     state: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="Where it is kept; by default its society, or beside the team's file."),
     ] = None
     encoder: Annotated[
@@ -205,11 +205,11 @@ class LearnOptions:
     rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Rounds about each photo (L).")] = 20
     within_km: Annotated[float, typer.Option(min=0.0, metavar="KM", help="How near an answer must be (th).")] = 50.0
     judged: Annotated[
-        Optional[Judged],  # noqa: UP045
+        Judged | None,
         typer.Option(help="Who is to be elected: by own answers (quick), or by reviewed ones (paper)."),
     ] = None
     labels: Annotated[
-        Optional[LabelKind],  # noqa: UP045
+        LabelKind | None,
         typer.Option(help="What becomes of the rounds: answered (quick), mean, or last (paper)."),
     ] = None
     link_rule: Annotated[
@@ -219,15 +219,15 @@ class LearnOptions:
         bool, typer.Option("--ask-anew", help="Ask every question again in every round, as the paper does.")
     ] = False
     photos: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=1, metavar="N", help="Stop asking after N new photos."),
     ] = None
     max_tokens: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=1, metavar="N", help="Stop asking after so many tokens, images included."),
     ] = None
     max_seconds: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(min=0.0, metavar="S", help="Stop asking after so many seconds."),
     ] = None
     at_once: AtOnce = 2
@@ -283,11 +283,11 @@ def show(
     state: Annotated[Path, typer.Argument(metavar="STATE", help="What a team has learned, see geosleuth team learn.")],
     *,
     photo: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="Show whom the team would trust with this photo."),
     ] = None,
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE", help="Draw it here: .html (a page that loads nothing), .svg or .json."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a drawing that is there already.")] = False,
@@ -316,15 +316,15 @@ def replay(
     folds: Annotated[int, typer.Option(min=2, max=50, help="How many parts; each is answered from the others.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="What the split depends on.")] = 0,
     out: Annotated[
-        Optional[Path],  # noqa: UP045  -- the option's type is read at run time
+        Path | None,
         typer.Option("--out", "-o", metavar="FILE.jsonl", help="Also write the answers, as records to score."),
     ] = None,
     save: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE.json", help="Learn from all images, and keep what was learned."),
     ] = None,
     model: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FILE.json", help="Answer with what was learned before; truths are not read."),
     ] = None,
     overwrite: Overwrite = False,
@@ -378,11 +378,11 @@ class TriesOptions(RunOptions):
     dataset: Dataset
     parallel: Annotated[int, typer.Option(min=2, max=64, metavar="N", help="Tries a photo, all at once.")] = 4
     k: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option("--k", metavar="NUMBERS", help="The K of pass@K, with commas; by default 1, 2, 4 ... N."),
     ] = None
     within: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="KM,KM,…", help="Report these distances; by default 1, 25, 200 and 750 km."),
     ] = None
     photos: Photos = None

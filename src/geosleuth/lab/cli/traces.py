@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,7 +12,7 @@ traces = typer.Typer(no_args_is_help=True)
 
 _SCENES, _MADE_BY, _RUN, _SLIPS = "Scenes", "Who makes them", "The run", "Slips of stand-ins"
 Out = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         "--out",
         "-o",
@@ -22,11 +22,11 @@ Out = Annotated[
     ),
 ]
 Count = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(min=1, rich_help_panel=_SCENES, help="So many scenes, designed and drawn on the spot."),
 ]
 Folder = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option("--scenes", metavar="FOLDER", rich_help_panel=_SCENES, help="Scenes of geosleuth world make instead."),
 ]
 SceneSeed = Annotated[int, typer.Option("--seed", rich_help_panel=_SCENES, help="The seed of the scenes.")]
@@ -48,7 +48,7 @@ WebPages = Annotated[
     typer.Option("--web-pages", rich_help_panel=_SCENES, help="Scenes of a world with web pages; a quarter needs one."),
 ]
 PhotoData = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         "--data",
         metavar="SET",
@@ -57,7 +57,7 @@ PhotoData = Annotated[
     ),
 ]
 Answers = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         "--answers",
         metavar="FILE",
@@ -74,35 +74,35 @@ NoiseSeed = Annotated[
     int, typer.Option("--noise-seed", rich_help_panel=_MADE_BY, help="The seed of slips and wording.")
 ]
 BaseUrl = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(metavar="URL", rich_help_panel=_MADE_BY, help="Where models are served, if not at the usual place."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", rich_help_panel=_MADE_BY, help="Ask models without asking first.")]
 Processes = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(min=1, rich_help_panel=_RUN, show_default="one a core, 4 at most", help="Processes here, 1 GB each."),
 ]
 AtOnce = Annotated[
     int, typer.Option(min=1, rich_help_panel=_RUN, help="Trajectories under way at once, where models are asked.")
 ]
 RetryErrors = Annotated[
-    Optional[Literal["errors"]],  # noqa: UP045
+    Literal["errors"] | None,
     typer.Option("--retry", rich_help_panel=_RUN, help="Try those scenes again, and only those, whose model failed."),
 ]
 RunTokens = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option(min=1, rich_help_panel=_RUN, help="Tokens of the whole run, at most."),
 ]
 RunUsd = Annotated[
-    Optional[float],  # noqa: UP045
+    float | None,
     typer.Option(min=0.0, rich_help_panel=_RUN, help="US dollars of the whole run, at most."),
 ]
 Cluster = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(metavar="ADDRESS", rich_help_panel=_RUN, help="Work on a Ray cluster: HOST:PORT, auto or local."),
 ]
 Store = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(metavar="STORE/", rich_help_panel=_RUN, help="Put what is kept into this store when it ends."),
 ]
 Missed = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Lettering that is not noticed.")]
@@ -152,7 +152,7 @@ class SpotagentOptions:
         ),
     ] = True
     tools: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="NAME,…", help="The tools that are on; by default the method's own three."),
     ] = None
     missed: Missed = 0.08
@@ -295,11 +295,11 @@ class NotesOptions:
     ]
     out: Annotated[Path, typer.Option("--out", "-o", metavar="STORE/", help="The store that gets the records.")]
     photos: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(metavar="FOLDER", help="Where the photos are, if not beside the notes."),
     ] = None
     model: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="MODEL", help="Who words the notes; by default rules sort the person's own sentences."),
     ] = None
     base_url: BaseUrl = None
@@ -339,7 +339,7 @@ def import_photos(
         Literal["spotagent", "twm"], typer.Option(help="Whose question and answer form, without tools.")
     ] = "spotagent",
     limit: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
     ] = None,
     prompts: PromptsFolder = None,
@@ -388,7 +388,7 @@ def card(
     store: StoreFolder,
     *,
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Write it there, and not on stdout."),
     ] = None,
     overwrite: Overwrite = False,
@@ -413,7 +413,7 @@ def export(
     to: Annotated[Literal["trl", "ms-swift", "llama-factory"], typer.Option(help="Who is to read it.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The folder to write to.")],
     split: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="NAME", help="Only this split; by default each in a file of its own."),
     ] = None,
     absolute: Annotated[
@@ -452,7 +452,7 @@ def filter_(
     *,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where lists, table and drawing go.")],
     tries: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=2, metavar="K", help="Use exactly K tries a photo; photos with fewer are left out."),
     ] = None,
     parser: Annotated[

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Literal
 
 import typer
 
@@ -24,7 +24,7 @@ Changes = Annotated[
 ]
 NoResume = Annotated[bool, typer.Option("--no-resume", help="Refuse a folder that holds a run already.")]
 Seconds = Annotated[
-    Optional[float],  # noqa: UP045
+    float | None,
     typer.Option(min=1.0, metavar="S", help="Stop after about so long, with a checkpoint to resume from."),
 ]
 
@@ -137,7 +137,7 @@ def dry_run(
 @train.command()
 def recipes(
     name: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Argument(metavar="[NAME]", help="One of them: print its YAML, to copy and change."),
     ] = None,
     *,
@@ -164,7 +164,7 @@ def show(
     run: Annotated[Path, typer.Argument(metavar="RUN/", help="The folder of a run, under way or finished.")],
     *,
     watch: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(
             "--watch", min=1.0, metavar="S", help="Repeat every S seconds until the run has ended or stopped."
         ),
@@ -257,7 +257,7 @@ class EvaluateOptions:
     start: Annotated[int, typer.Option(min=0, rich_help_panel=_SCENES, help="The number of the first scene.")] = 0
     no_tools: Annotated[bool, typer.Option("--no-tools", rich_help_panel=_PLAY, help="Switch all tools off.")] = False
     method: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             metavar="NAME",
             rich_help_panel=_PLAY,
@@ -285,7 +285,7 @@ class EvaluateOptions:
         typer.Option(rich_help_panel=_PLAY, help="Show or read another scene, to see what the policy needs."),
     ] = "none"
     turns: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=1, metavar="N", rich_help_panel=_PLAY, help="In place of the method's own."),
     ] = None
     each: Annotated[
@@ -295,26 +295,26 @@ class EvaluateOptions:
         ),
     ] = 1
     temperature: Annotated[
-        Optional[float],  # noqa: UP045
+        float | None,
         typer.Option(
             min=0.0, rich_help_panel=_REPLIES, show_default="0; 1 for several tries", help="Of drawing replies."
         ),
     ] = None
     max_new_tokens: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=1, metavar="N", rich_help_panel=_REPLIES, help="How long a reply may get."),
     ] = None
     workers: Annotated[int, typer.Option(min=0, rich_help_panel=_PLAY, help="Processes that draw scenes.")] = 0
     batch: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=1, metavar="N", rich_help_panel=_REPLIES, help="Replies drawn together."),
     ] = None
     within: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="KM,KM,…", rich_help_panel=_RUNS, help="Distances of the table over saved policies."),
     ] = None
     k: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             "--k", metavar="NUMBERS", rich_help_panel=_RUNS, help="The K of pass@K; by default 1, 2, 4 ... N."
         ),
@@ -323,20 +323,20 @@ class EvaluateOptions:
         bool, typer.Option("--follow", rich_help_panel=_RUNS, help="Wait for further policies until the run has ended.")
     ] = False
     keep_best: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             metavar="FIGURE", rich_help_panel=_RUNS, help="Copy the best policy to RUN/best, by within_25km or another."
         ),
     ] = None
     data: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(metavar="SET", rich_help_panel=_SCENES, help="Photos of a data set instead, the first --scenes."),
     ] = None
     at_once: Annotated[
         int, typer.Option(min=1, metavar="N", rich_help_panel=_PLAY, help="Tries that are under way at once.")
     ] = 64
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             "--out", "-o", metavar="FOLDER", help="Store results scene by scene; an interrupted run resumes there."
         ),

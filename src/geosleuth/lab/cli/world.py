@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, Optional
+from typing import Annotated, Literal
 
 import typer
 
@@ -40,20 +40,20 @@ RewardName = Annotated[
     str, typer.Option("--reward", metavar="NAME", help="What answers earn: a preset's name, or a YAML file.")
 ]
 ToolNames = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option("--tools", metavar="A,B", help="Only these tools; left out, the method's own that work offline."),
 ]
 Turns = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option("--turns", min=1, metavar="N", help="In place of the method's own."),
 ]
 Boxes = Annotated[Literal["pixels", "thousandths", "fractions"], typer.Option("--boxes", help="How models give boxes.")]
 MapSeed = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option("--world-seed", min=0, metavar="N", help="Ask the map of this world, where its scenes stand."),
 ]
 Limit = Annotated[
-    Optional[int],  # noqa: UP045
+    int | None,
     typer.Option("--limit", min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
 ]
 AllowTest = Annotated[
@@ -71,7 +71,7 @@ class MakeOptions:
     split: SplitName = "train"
     kind: Kind = "street"
     workers: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Option(min=1, max=256, metavar="N", help="Processes that draw at the same time; left out, one a core."),
     ] = None
     region: RegionNames = field(default_factory=list)
@@ -105,12 +105,12 @@ def make(options: MakeOptions) -> None:
 def show(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder that world make filled.")],
     scene: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Argument(metavar="[ID]", help="A scene of it; left out, what the folder holds."),
     ] = None,
     *,
     out: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Also write the picture with its clues framed."),
     ] = None,
     overwrite: Overwrite = False,
@@ -137,7 +137,7 @@ class SheetOptions:
     """The options of ``sheet``."""
 
     folder: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Argument(metavar="[FOLDER]", help="A folder that world make filled; left out, scenes are drawn afresh."),
     ] = None
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The sheet: .png, .jpg or .webp.")]
