@@ -43,19 +43,15 @@ from geosleuth.agent.methods import method as method_of  # noqa: E402
 from geosleuth.agent.setup import AgentSetup, Question  # noqa: E402
 from geosleuth.answer import Answer  # noqa: E402
 from geosleuth.geo import LatLon, distance_km  # noqa: E402
+from geosleuth.lab.teams.measures import best_at_n, mean_single, pass_at_k, range_at_n, verifier_at_n  # noqa: E402
 from geosleuth.models import Conversation, EndpointSettings, Policy, Sampling, Step, make_policy  # noqa: E402
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo  # noqa: E402
 from geosleuth.teams.member import text_tokens  # noqa: E402
 from geosleuth.teams.parallel import (  # noqa: E402
     EmbeddedVerifier,
-    best_at_n,
     draw_tries,
     embedded_method,
-    mean_single,
-    pass_at_k,
-    range_at_n,
     shown_chains,
-    verifier_at_n,
 )
 from geosleuth.tools import Case, ToolCall  # noqa: E402
 from geosleuth.tools.toolset import all_tools  # noqa: E402

@@ -47,12 +47,26 @@ from expert_learning import CachedEncoder, elected, taught  # noqa: E402
 from expert_pictures import REGIONS, Drawn, draw_pictures  # noqa: E402
 from experts import Known, StandInExpert, Temper, expert_team, identical_team  # noqa: E402
 from geosleuth.atlas.placing import Placer  # noqa: E402
-from geosleuth.lab.cli.handlers.team_compare import figures  # noqa: E402
 from geosleuth.lab.score.metrics import mean_estimate  # noqa: E402
+from geosleuth.lab.teams.compare import (  # noqa: E402
+    STRANGERS,
+    SWARM,
+    WAY,
+    WAYS,
+    Example,
+    Measured,
+    Point,
+    RememberedSociety,
+    measure,
+    paired,
+    points,
+    read_variation,
+    ready,
+    records,
+    sweep,
+)
 from geosleuth.lab.teams.rivals import RIVALS  # noqa: E402
-from geosleuth.lab.teams.sweeps.track_record import Example, Measured, measure, paired, records, sweep  # noqa: E402
-from geosleuth.lab.teams.sweeps.ways import STRANGERS, SWARM, WAYS, RememberedSociety, points, read_variation, ready  # noqa: E402
-from geosleuth.lab.teams.team_page import Curves, curves_of, render_team_page  # noqa: E402
+from geosleuth.lab.teams.team_page import Curves, comparison_page  # noqa: E402
 from geosleuth.support.files import write_text_atomically  # noqa: E402
 from geosleuth.teams import Member, Society, StrangersSociety  # noqa: E402
 from geosleuth.teams.swarm import SwarmSettings  # noqa: E402
@@ -68,7 +82,7 @@ SIZES: Mapping[str, SwarmSettings] = {
 
 PAPER, SMALL = "swarm", "swarm K=1 R=1 Z=0"
 """The sizes that promises are about, named in advance."""
-DEARER = ("blender", "blender-bubble", "debate", "dylan")
+DEARER = ("blender", "debate", "dylan")
 WEAKER = ("single", "majority", "self-consistency", "php", "reflexion")
 DEARER_THAN_SMALL = ("majority", "self-consistency")
 
@@ -130,7 +144,7 @@ def main() -> int:
     }
     if options.strength:
         result["strength"] = {
-            f"{abroad:g}": {name: figures(one) for name, one in found.items()}
+            f"{abroad:g}": {name: one.figures() for name, one in found.items()}
             for abroad, found in by_strength(train, test, encoder, options.seed).items()
         }
     elif options.sweep:
@@ -236,7 +250,7 @@ def _document(run: Run) -> dict[str, Any]:
     return {
         "elected_right": float(np.mean(run.elected)),
         "elected_right_blind": float(np.mean(run.blind)),
-        "ways": {name: figures(one) for name, one in run.ways.items()},
+        "ways": {name: one.figures() for name, one in run.ways.items()},
         "identical": {name: one.accuracy.value for name, one in run.alike.items()},
     }
 
@@ -274,13 +288,13 @@ def swept_ways(train: Sequence[Drawn], test: Sequence[Drawn], encoder: CachedEnc
     whole = {point.way: one for point, one in swept if point.setting == "agents" and point.value == len(names)}
     tests = paired(whole[SWARM], {way: one for way, one in whole.items() if way != SWARM})
     rows = [
-        {"setting": point.setting, "value": point.value, "line": point.line, **figures(one)} for point, one in swept
+        {"setting": point.setting, "value": point.value, "line": point.line, **one.figures()} for point, one in swept
     ]
     return {"points": rows, "paired": {way: asdict(one) for way, one in tests.items()}}
 
 
 def write_page(path: Path, train: Sequence[Drawn], test: Sequence[Drawn], encoder: CachedEncoder, seed: int) -> None:
-    """All sweeps as one page: the same page as ``geosleuth team sweep`` writes, over stand-ins."""
+    """All sweeps as one page: the same page as ``geosleuth team compare`` writes, over stand-ins."""
     known = Known([*train, *test])
     trial = Trial(expert_team(known, seed=seed), train, test, encoder, seed)
     ways = {name: trial.run(name) for name in RIVALS}
@@ -311,7 +325,9 @@ def write_page(path: Path, train: Sequence[Drawn], test: Sequence[Drawn], encode
         for name, one in found.items():
             strengths.setdefault(name, []).append((abroad, one))
     fading = Curves("When expertise fades", "chance to know a picture that is not from home", strengths)
-    page = render_team_page(
+    side_by_side = [(Point(WAY, at, name, SwarmSettings(), ()), one) for at, (name, one) in enumerate(ways.items())]
+    page = comparison_page(
+        [*side_by_side, *swept],
         title="A swarm and its rivals, on stand-ins",
         about=[
             f"No model was asked. {len(test)} drawn pictures of {len(REGIONS)} regions, a team of "
@@ -320,8 +336,7 @@ def write_page(path: Path, train: Sequence[Drawn], test: Sequence[Drawn], encode
             f"The swarm learned whom to trust from {len(train)} other pictures. docs/rivals.md says what the "
             "stand-ins assume.",
         ],
-        ways=ways,
-        curves=[*curves_of(swept), fading],
+        more=[fading],
         generated=datetime.now(UTC).strftime("%Y-%m-%d"),
         command=f"python benchmarks/team.py --page {path.name} --train {len(train)} --test {len(test)} --seed {seed}",
     )

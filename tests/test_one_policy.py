@@ -183,7 +183,6 @@ def first_shown(policy: Path, scenery: Scenery, out: Path) -> dict[str, str]:
         for name, words in {
             "locate": ("locate", scenery.photo, *at),
             "bench run": ("bench", "run", "--data", scenery.photos, *at, "--out", out / "run"),
-            "team tries": ("team", "tries", scenery.photos, *at, "--parallel", "2", "--out", out / "tries.jsonl"),
         }.items():
             before = len(url.requests)
             commanded(scenery, *words)

@@ -67,9 +67,6 @@ def test_one_word_is_the_same_set_up_everywhere(tmp_path: Path) -> None:
         run = whole_command("bench", "run", "--data", known, "--profile", "lab", "--out", tmp_path / "run")
         assert run.returncode == 0, run.stderr
         seen["bench run"] = shown(url)
-        tries = whole_command("team", "tries", known, "--profile", "lab", "--out", tmp_path / "tries.jsonl")
-        assert tries.returncode == 0, tries.stderr
-        seen["team tries"] = shown(url)
         assert geosleuth.locate(photo, profile="lab").trajectory.started.method == "twm"
         seen["Python"] = shown(url)
         assert len(set(seen.values())) == 1, seen

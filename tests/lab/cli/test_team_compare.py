@@ -1,15 +1,17 @@
-"""``geosleuth team compare`` and ``geosleuth team sweep``, run as people run them."""
+"""``geosleuth team compare``, run as people run it."""
 
 import json
 import re
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from geosleuth.geo import LatLon
-from geosleuth.lab.cli.handlers.team_compare import Setting, compare_ways, sweep_settings
-from geosleuth.lab.teams.sweeps.track_record import Measured
+from geosleuth.lab.cli.handlers.team_compare import compare_team
+from geosleuth.lab.cli.team import CompareOptions
+from geosleuth.lab.teams.compare import Measured
 from geosleuth.lab.teams.team_page import ways_chart
 from geosleuth.support.errors import BadInput
 from in_process import Done, whole_command
@@ -69,14 +71,14 @@ def test_ways_are_compared_and_nothing_is_asked_twice(atlas_home: Path, photos: 
         assert first.returncode == 0, first.stderr
         told = json.loads(first.stdout)
         assert (told["photos"], told["lead"]) == (4, "botanist")
-        assert told["ways"]["majority"]["accuracy"] == 0.5
-        assert told["ways"]["single"]["calls"] == 1
-        assert told["ways"]["majority"]["tokens"] == pytest.approx(3 * told["ways"]["single"]["tokens"], rel=0.05)
+        ways = {one["line"]: one for one in told["points"]}
+        assert ways["majority"]["accuracy"] == 0.5
+        assert ways["single"]["calls"] == 1
+        assert ways["majority"]["tokens"] == pytest.approx(3 * ways["single"]["tokens"], rel=0.05)
         assert told["asked"] == len(url.requests) > 0
-        assert told["paired"]["first"] == "swarm"
-        assert set(told["paired"]["against"]) == {"majority", "single"}
-        assert told["ways"]["majority"]["elapsed_seconds"] <= told["ways"]["majority"]["seconds"]
-        assert [one["failed"] for one in told["ways"].values()] == [0, 0, 0]
+        assert set(told["paired"]) == {"majority", "single"}
+        assert ways["majority"]["elapsed_seconds"] <= ways["majority"]["seconds"]
+        assert [one["failed"] for one in ways.values()] == [0, 0, 0]
         assert not any(b"59.91" in request.body for request in url.requests)
         second = geosleuth(*words, "--record", photos, home=atlas_home)
         assert second.returncode == 0, second.stderr
@@ -93,7 +95,7 @@ def test_ways_are_compared_and_nothing_is_asked_twice(atlas_home: Path, photos: 
 def test_a_sweep_is_one_page_of_plots(atlas_home: Path, photos: Path, tmp_path: Path) -> None:
     with openai_server([says]) as url:
         team = team_file(tmp_path, url, "one", "two", "two")
-        words = ("team", "sweep", photos, "--team", team, "--vary", "answerers=1..8", "--vary", "rounds=0,2",
+        words = ("team", "compare", photos, "--team", team, "--vary", "answerers=1..8", "--vary", "rounds=0,2",
                  "--vary", "personas-against-backbones", "--photos", "2", "--out", tmp_path / "sweep.html")  # fmt: skip
         swept = geosleuth(*words, "--json", home=atlas_home)
         assert swept.returncode == 0, swept.stderr
@@ -113,7 +115,7 @@ def test_a_sweep_is_one_page_of_plots(atlas_home: Path, photos: Path, tmp_path: 
 
 def test_a_grid_and_ways_over_the_number_of_agents(atlas_home: Path, photos: Path, tmp_path: Path) -> None:
     with openai_server([says]) as url:
-        words = ("team", "sweep", photos, "--team", team_file(tmp_path, url), "--photos", "2", "--overwrite",
+        words = ("team", "compare", photos, "--team", team_file(tmp_path, url), "--photos", "2", "--overwrite",
                  "--out", tmp_path / "sweep.html")  # fmt: skip
         grid = geosleuth(*words, "--vary", "answerers=1..2*reviewers=0..1", home=atlas_home)
         assert grid.returncode == 0, grid.stderr
@@ -132,8 +134,10 @@ def test_a_dead_server_is_no_measurement(atlas_home: Path, photos: Path, tmp_pat
     with openai_server([says]) as url:
         team = team_file(tmp_path, url)
     page = tmp_path / "page.html"
-    for words in (("compare", photos, "--ways", "single,majority"), ("sweep", photos, "--vary", "agents=3..6")):
-        found = geosleuth("team", *words, "--team", team, "--photos", "1", "--out", page, home=atlas_home)
+    for words in (("--ways", "single,majority"), ("--vary", "agents=3..6")):
+        found = geosleuth(
+            "team", "compare", photos, *words, "--team", team, "--photos", "1", "--out", page, home=atlas_home
+        )
         assert found.returncode == 1, found.stderr
         assert "every reply failed, so nothing was measured; the first: " in found.stderr
         assert found.stdout == ""
@@ -149,21 +153,23 @@ def test_spots_at_one_place_are_both_seen() -> None:
     assert len(across) == 3
 
 
-def test_what_is_wrong_is_said_before_anything_is_asked(photos: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ({"ways": "prayer"}, "unknown way of teamwork 'prayer'"),
+        ({"team": Path("no.yaml")}, "no.yaml"),
+        ({"dataset": Path("none.csv")}, "no such folder or table"),
+        ({"vary": ["colour=3"]}, "--vary"),
+        ({"vary": ["personas-against-backbones"]}, "needs at least two models"),
+    ],
+)
+def test_says_what_is_wrong_before_anything_is_asked(
+    words: dict[str, Any], complaint: str, photos: Path, tmp_path: Path
+) -> None:
     with openai_server([says]) as url:
-        team = team_file(tmp_path, url)
-        for ways, setting, complaint in (
-            ("prayer", Setting(photos, team), "unknown method of teamwork 'prayer'"),
-            ("all", Setting(photos, tmp_path / "no.yaml"), "no.yaml"),
-            ("all", Setting(tmp_path / "none.csv", team), "no such folder or table"),
-        ):
-            with pytest.raises(BadInput, match=complaint):
-                compare_ways(setting, ways, None, None, overwrite=False, as_json=False)
-        for vary, complaint in (("colour=3", "--vary"), ("personas-against-backbones", "needs at least two models")):
-            with pytest.raises(BadInput, match=complaint):
-                sweep_settings(
-                    Setting(photos, team), [vary], "swarm", tmp_path / "s.html", overwrite=False, as_json=False
-                )
+        options = CompareOptions(**({"dataset": photos, "team": team_file(tmp_path, url)} | words))
+        with pytest.raises(BadInput, match=complaint):
+            compare_team(options)
         assert url.requests == []
 
 
@@ -172,7 +178,7 @@ def test_photos_do_not_leave_without_leave(photos: Path, tmp_path: Path, monkeyp
     team = tmp_path / "team.yaml"
     team.write_text("agents:\n  - {name: far, model: 'openai:gpt-5'}\n  - {name: away, model: 'openai:gpt-5'}\n")
     with pytest.raises(BadInput, match="add --yes to allow it"):
-        compare_ways(Setting(photos, team), "single", None, None, overwrite=False, as_json=False)
+        compare_team(CompareOptions(dataset=photos, team=team, ways="single"))
 
 
 def test_words_of_the_users_own_are_asked_anew_and_kept(atlas_home: Path, photos: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from geosleuth.lab.bench.report import report_file
 from geosleuth.lab.bench.scored import score_file
 from geosleuth.lab.cli.handlers.team_replay import measure, named_files, replay_document
-from geosleuth.lab.cli.team import replaying
+from geosleuth.lab.cli.team import team
 from geosleuth.support.errors import BadInput
 from recorded_agents import REGIONAL, make_said, make_truths
 
@@ -49,7 +49,7 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def run(*words: str) -> Result:
-    return CliRunner().invoke(replaying, words, catch_exceptions=True)
+    return CliRunner().invoke(team, ["replay", *words], catch_exceptions=True)
 
 
 def refused(*words: str) -> str:

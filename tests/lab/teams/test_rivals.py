@@ -14,9 +14,7 @@ from experts import Known, Temper, Trouble, expert_team
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import Box
-from geosleuth.lab.teams.rivals import RIVALS, best_team, importance, rival
-from geosleuth.lab.teams.rivals.questions import read_choice, read_ranking, read_ratings, read_verdict
-from geosleuth.support.errors import BadInput
+from geosleuth.lab.teams.rivals import RIVALS, Talk, read_choice, read_ranking, read_verdict
 from geosleuth.teams import Member, Outcome, Reply, Request
 from members import ScriptedMember, comment, place
 from named_places import NamedPlaces, placement
@@ -36,7 +34,14 @@ def request_(pictures: list[Drawn]) -> Request:
 
 
 def run(way: str, members: list[Member], request: Request, lead: int = 0) -> Outcome:
-    return asyncio.run(rival(way).run(members, request, placer=Placer(NoAtlas()), lead=lead))
+    return talked(way, Talk(members, request, Placer(NoAtlas()), lead=lead))
+
+
+def talked(way: str, talk: Talk) -> Outcome:
+    async def work() -> Outcome:
+        return await RIVALS[way](talk)
+
+    return asyncio.run(work())
 
 
 def stages(outcome: Outcome) -> list[tuple[str, str]]:
@@ -75,7 +80,7 @@ def test_a_region_that_agrees_with_two_towns_does_not_win_over_them(request_: Re
         *(ScriptedMember(n, then=at(p, 0.2)) for n, p in (("b", PARIS), ("c", LYON))),
     ]
     placer = NamedPlaces({"France": placement("the east", Box(44.0, 2.0, 50.0, 8.0), "region")})
-    outcome = asyncio.run(RIVALS["majority"].run(members, request_, placer=placer))
+    outcome = talked("majority", Talk(members, request_, placer))
     assert outcome.answer.point is not None
 
 
@@ -135,16 +140,6 @@ def test_blender_compares_all_pairs_in_both_orders_and_fuses_the_best(request_: 
     assert outcome.answer == at(PARIS).answer
 
 
-def test_blender_bubble_needs_fewer_comparisons(request_: Request) -> None:
-    members: list[Member] = [
-        ScriptedMember("a", [at(ROME)], then=comment("Choice: 1")),
-        *(ScriptedMember(name, then=at(PARIS)) for name in "bcde"),
-    ]
-    outcome = run("blender-bubble", members, request_)
-    assert sum(turn.stage == "judge" for turn in outcome.turns) == 4 + 3 + 2
-    assert outcome.voice == "a"
-
-
 def test_debaters_see_the_answers_of_all_others_and_no_names(request_: Request) -> None:
     members = [
         ScriptedMember("anna", [at(ROME)], then=at(PARIS)),
@@ -177,24 +172,6 @@ def test_dylan_ranks_before_the_third_layer_and_goes_on_with_two(request_: Reque
     outcome = run("dylan", list(members), request_)
     by_layer = [sum(turn.round == layer for turn in outcome.turns) for layer in range(3)]
     assert by_layer == [4, 4, 3]
-
-
-def test_importance_follows_the_ratings_back(request_: Request) -> None:
-    def rated(point: tuple[float, float], ratings: str) -> Reply:
-        reply = at(point)
-        return Reply(f"{reply.text}\nRatings: {ratings}", reply.answer)
-
-    members = [
-        ScriptedMember("a", [at(PARIS)], then=rated(PARIS, "5, 1, 1, 1")),
-        *(ScriptedMember(name, [at(point)], then=rated(PARIS, "5, 1, 1, 1"))
-          for name, point in zip("bcd", ((10.0, 0.0), (20.0, 0.0), (30.0, 0.0)), strict=True)),
-    ]  # fmt: skip
-    outcome = run("dylan", list(members), request_)
-    first_rated = outcome.turns[0].member
-    shares = asyncio.run(importance(outcome, Placer(NoAtlas())))
-    assert sum(shares.values()) == pytest.approx(2.0)
-    assert max(shares, key=lambda name: shares[name]) == first_rated
-    assert asyncio.run(best_team([outcome], Placer(NoAtlas()), 2))[0] == first_rated
 
 
 @pytest.mark.parametrize("way", RIVALS)
@@ -230,13 +207,8 @@ def test_tokens_count_the_picture_in_every_call_and_repeat_themselves(way: str, 
 
 def test_a_slow_member_is_given_up(request_: Request) -> None:
     members: list[Member] = [ScriptedMember("a", then=at(PARIS), seconds=30), ScriptedMember("b", then=at(ROME))]
-    outcome = asyncio.run(RIVALS["majority"].run(members, request_, placer=Placer(NoAtlas()), seconds_per_reply=0.05))
+    outcome = talked("majority", Talk(members, request_, Placer(NoAtlas()), seconds_per_reply=0.05))
     assert outcome.answer == at(ROME).answer
-
-
-def test_an_unknown_way_lists_those_there_are() -> None:
-    with pytest.raises(BadInput, match="swarm, single, majority"):
-        rival("prayer")
 
 
 def test_what_a_judged_answer_says_is_no_verdict(request_: Request) -> None:
@@ -253,10 +225,7 @@ def test_what_a_judged_answer_says_is_no_verdict(request_: Request) -> None:
 @given(st.text(max_size=200), st.integers(1, 6))
 @settings(max_examples=examples(200))
 def test_whatever_a_judge_writes_is_read_without_harm(text: str, count: int) -> None:
-    for said in (text, f"Choice: {text}", f"Ratings: {text}", f"Ranking: {text}", f"Verdict: {text}"):
-        choice = read_choice(said, count)
-        assert choice is None or 1 <= choice <= count
+    for said in (text, f"Choice: {text}", f"Ranking: {text}", f"Verdict: {text}"):
+        assert read_choice(said) in (None, 1, 2)
         assert read_verdict(said) in (True, False, None)
-        ratings = read_ratings(said, count)
-        assert ratings is None or (len(ratings) == count and all(1 <= rating <= 5 for rating in ratings))
         assert all(1 <= number <= count for number in read_ranking(said, count))

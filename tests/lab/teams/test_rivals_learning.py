@@ -10,8 +10,7 @@ from expert_pictures import Drawn, draw_pictures
 from experts import Known, StandInExpert, expert_team, identical_team
 from geosleuth.atlas.placing import Placer
 from geosleuth.lab.score.metrics import mean_estimate
-from geosleuth.lab.teams.sweeps.track_record import Example, Measured, measure
-from geosleuth.lab.teams.sweeps.ways import RememberedSociety, ready
+from geosleuth.lab.teams.compare import Example, Measured, RememberedSociety, measure, ready
 from geosleuth.teams import Member, Society, StrangersSociety
 from geosleuth.teams.network import TrainedSociety
 from geosleuth.teams.swarm import SwarmSettings

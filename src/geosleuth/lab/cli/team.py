@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, PromptsFolder, RunOptions, request_of, takes
+from geosleuth.cli.options import JsonFlag, Overwrite, PromptsFolder, takes
 
 Dataset = Annotated[
     Path,
@@ -17,22 +17,12 @@ Dataset = Annotated[
     ),
 ]
 TeamFile = Annotated[Path, typer.Option("--team", metavar="FILE", help="The team's file, see examples/team.yaml.")]
-Out = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Write the page of plots here; it is one file and loads nothing."),
-]
-Replies = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Keep replies here, and ask nothing twice; by default beside the team's file."),
-]
 Photos = Annotated[int | None, typer.Option(min=1, metavar="N", help="Only N photos, drawn by the seed.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="The random seed.")]
 AtOnce = Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Refuse models that are not on this machine's disk.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the team's models.")]
 
-replaying = typer.Typer(add_completion=False)
-"""The command by itself; ``geosleuth team`` takes it in."""
 team = typer.Typer(no_args_is_help=True)
 
 
@@ -43,14 +33,33 @@ class CompareOptions:
     dataset: Dataset
     team: TeamFile
     ways: Annotated[
-        str, typer.Option(metavar="NAMES", help="Ways of working, with commas: swarm, strangers, majority, debate ...")
-    ] = "all"
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            show_default="all, or swarm with --vary",
+            help="Ways of working, with commas: swarm, strangers, majority, debate ...",
+        ),
+    ] = None
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SETTING=VALUES",
+            help="Vary the swarm instead: answerers=1..8, reviewers=1..8, rounds=0,1,3, agents=2..6 (with --ways), "
+            "answerers=1..4*reviewers=0..3 (a grid), personas-against-backbones, or usual; may be given several times.",
+        ),
+    ] = None
     record: Annotated[
         Path | None,
         typer.Option(metavar="DATASET", help="Other photos, to find the member with the best record; else the first."),
     ] = None
-    out: Out = None
-    replies: Replies = None
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the page of plots here; it is one file and loads nothing."),
+    ] = None
+    replies: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep replies here, and ask nothing twice; by default beside the team."),
+    ] = None
     photos: Photos = None
     seed: Seed = 0
     at_once: AtOnce = 4
@@ -63,7 +72,7 @@ class CompareOptions:
 
 @takes(CompareOptions)
 def compare(options: CompareOptions) -> None:
-    """Compare ways of working on photos with known places.
+    """Compare ways of working, or settings of the swarm, on photos with known places.
 
     Prints accuracy at the team's threshold (50 km), tokens, calls and seconds a photo, and tests of the first way
     against each other over the same photos. An interrupted run resumes: replies are kept.
@@ -72,88 +81,13 @@ def compare(options: CompareOptions) -> None:
 
       geosleuth team compare holdout.csv --team team.yaml --ways swarm,majority,debate --record train.csv
 
-      geosleuth team compare holdout.csv --team team.yaml --out ways.html
+      geosleuth team compare holdout.csv --team team.yaml --vary usual --out sweep.html
+
+      geosleuth team compare holdout.csv --team team.yaml --vary agents=2..6 --ways all
     """
-    from geosleuth.lab.cli.handlers import team_compare as work
+    from geosleuth.lab.cli.handlers.team_compare import compare_team
 
-    setting = work.Setting(
-        options.dataset,
-        options.team,
-        options.replies,
-        options.photos,
-        options.seed,
-        options.at_once,
-        offline=options.offline,
-        yes=options.yes,
-        prompts=options.prompts,
-    )
-    work.compare_ways(
-        setting, options.ways, options.record, options.out, overwrite=options.overwrite, as_json=options.as_json
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SweepOptions:
-    """The options of ``sweep``."""
-
-    dataset: Dataset
-    team: TeamFile
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SETTING=VALUES",
-            help="answerers=1..8, reviewers=1..8, rounds=0,1,3, agents=2..6, answerers=1..4*reviewers=0..3 (a grid), "
-            "or personas-against-backbones; may be given several times.",
-        ),
-    ] = None
-    ways: Annotated[
-        str,
-        typer.Option(metavar="NAMES", help="Ways of working for --vary agents=..., with commas, or all."),
-    ] = "swarm"
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The page of plots; it is one file and loads nothing.")] = (
-        Path("sweep.html")
-    )
-    replies: Replies = None
-    photos: Photos = None
-    seed: Seed = 0
-    at_once: AtOnce = 4
-    prompts: PromptsFolder = None
-    offline: Offline = False
-    yes: Yes = False
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
-
-
-@takes(SweepOptions)
-def sweep(options: SweepOptions) -> None:
-    """Vary a swarm's settings one by one, and plot accuracy and tokens over each, on one page.
-
-    An interrupted run resumes: replies are kept.
-
-    Examples:
-
-      geosleuth team sweep holdout.csv --team team.yaml
-
-      geosleuth team sweep holdout.csv --team team.yaml --vary "answerers=1..4*reviewers=0..3"
-
-      geosleuth team sweep holdout.csv --team team.yaml --vary agents=2..6 --ways all
-    """  # fmt: skip
-    from geosleuth.lab.cli.handlers import team_compare as work
-
-    setting = work.Setting(
-        options.dataset,
-        options.team,
-        options.replies,
-        options.photos,
-        options.seed,
-        options.at_once,
-        offline=options.offline,
-        yes=options.yes,
-        prompts=options.prompts,
-    )
-    work.sweep_settings(
-        setting, options.vary, options.ways, options.out, overwrite=options.overwrite, as_json=options.as_json
-    )
+    compare_team(options)
 
 
 class Preset(StrEnum):
@@ -251,32 +185,9 @@ def learn(options: LearnOptions) -> None:
 
       geosleuth team learn holiday --team team.yaml --photos 100 --max-tokens 2000000
     """
-    from geosleuth.lab.cli.handlers import team_learn as work
+    from geosleuth.lab.cli.handlers.team_learn import learn_team
 
-    work.learn_team(
-        work.Wanted(
-            options.dataset,
-            options.team,
-            options.state,
-            options.encoder,
-            options.preset.value,
-            options.rounds,
-            options.within_km,
-            options.judged and options.judged.value,
-            options.labels and options.labels.value,
-            options.link_rule.value,
-            options.ask_anew,
-            options.photos,
-            options.max_tokens,
-            options.max_seconds,
-            options.at_once,
-            options.seed,
-            options.offline,
-            options.yes,
-            options.prompts,
-        ),
-        as_json=options.as_json,
-    )
+    learn_team(options)
 
 
 def show(
@@ -306,7 +217,6 @@ def show(
     work.show_team(state, photo, out, overwrite=overwrite, as_json=as_json)
 
 
-@replaying.command()
 def replay(
     files: Annotated[
         list[str],
@@ -371,48 +281,33 @@ def replay(
         show(work.replay_view(report))
 
 
-@dataclass(frozen=True, kw_only=True)
-class TriesOptions(RunOptions):
-    """The options of ``tries``: those of a run, and what is measured."""
-
-    dataset: Dataset
-    parallel: Annotated[int, typer.Option(min=2, max=64, metavar="N", help="Tries a photo, all at once.")] = 4
+def tries(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of geosleuth bench run --parallel N.")],
+    *,
     k: Annotated[
-        str | None,
-        typer.Option("--k", metavar="NUMBERS", help="The K of pass@K, with commas; by default 1, 2, 4 ... N."),
-    ] = None
+        list[int] | None,
+        typer.Option("--k", metavar="K", help="The K of pass@K, may be given several times; by default 1, 2, 4 ... N."),
+    ] = None,
     within: Annotated[
-        str | None,
-        typer.Option(metavar="KM,KM,…", help="Report these distances; by default 1, 25, 200 and 750 km."),
-    ] = None
-    photos: Photos = None
-    at_once: AtOnce = 1
-    seed: Annotated[int, typer.Option(metavar="N", help="Seeds of the tries count up from it.")] = 1
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="A line of JSON for each photo is added here; none is asked twice.")
-    ] = Path("tries.jsonl")
-    as_json: JsonFlag = False
+        str | None, typer.Option(metavar="KM,KM,…", help="Report these distances; by default 1, 25, 200 and 750 km.")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Print how often the tries of a benchmark run are right, and its verifier.
 
-
-@takes(TriesOptions)
-def tries(options: TriesOptions) -> None:
-    """Make several tries at photos with known places, let a verifier decide, and print how often each is right.
-
-    Prints verifier@N, the mean of single tries, best@N, pass@K and range@N at any distances. An interrupted
-    run resumes: photos that are in --out already are not asked about again.
+    Prints the mean of single tries, pass@K, best@N, range@N and verifier@N.
 
     Examples:
 
-      geosleuth team tries holdout.csv --model ollama:qwen3-vl --parallel 4
+      geosleuth bench run --data holdout.csv --model ollama:qwen3-vl --parallel 4 --verifier same --out runs/tries/
 
-      geosleuth team tries holdout.csv --model openai:gpt-5 --parallel 8 --verifier same --k 1,2,4,8 --out tries.jsonl
+      geosleuth team tries runs/tries/ --k 1 --k 4
     """
-    from .handlers import team_compare as work
+    from geosleuth.lab.cli.handlers.bench import thresholds_km
+    from geosleuth.lab.cli.handlers.team_compare import TRIES_KM, show_tries
 
-    request = request_of(options, RunOptions)
-    wanted = work.TriesSetting(k=options.k, within=options.within, photos=options.photos, at_once=options.at_once)
-    work.measure_tries(options.dataset, request, wanted, out=options.out, as_json=options.as_json)
+    show_tries(run, k or (), TRIES_KM if within is None else thresholds_km(within), as_json=as_json)
 
 
-for _command in (learn, show, compare, sweep, replay, tries):
+for _command in (learn, show, compare, replay, tries):
     team.command()(_command)

@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.agent import read_trajectory
-from geosleuth.answer import Answer, ParserName
+from geosleuth.answer import ParserName
 from geosleuth.geo import LatLon, threshold_name, threshold_text
 from geosleuth.lab.bench.records import read_records, text_lines
-from geosleuth.lab.bench.run.folder import JOURNAL, RESULTS, RunFolder
 from geosleuth.lab.bench.run.results import errors_km
+from geosleuth.lab.teams.measures import tried_photos
 from geosleuth.report.charts import Plot, n
 from geosleuth.report.markup import Html, clean, el
 from geosleuth.support.errors import BadInput
@@ -41,7 +40,6 @@ PAPER_PHOTOS = 206_106
 PAPER_KEPT: Mapping[float, int] = {1.0: 22_766, 25.0: 42_764, 200.0: 76_367, 750.0: 91_060}
 """The share of photos that SpotAgent kept in each regime, with eight tries of its fine-tuned model each."""
 
-_TRY = re.compile(r"\.try([0-9]{1,4})\.jsonl")
 _TRY_COLUMN = re.compile(r"(?:try|distance|km|d)[ _-]?([0-9]{1,4})(?:[ _-]?km)?", re.IGNORECASE)
 _NO_PLACE = frozenset(("", "nan", "none", "null", "-", "–"))
 Progress = Callable[[int], None]
@@ -245,27 +243,9 @@ def _add_pairs(found: dict[str, list[float]], pairs: Iterable[Pair], progress: P
 
 
 def _run_pairs(path: Path) -> Iterator[Pair]:
-    """Yield every answered try of a run, photo by photo, with the truths of its results.
-
-    A team's try counts once per member; failed or cut-off tries don't count.
-    """
-    if not (path / JOURNAL).is_file() or not (path / RESULTS).is_file():
-        raise BadInput(f"{path}: no {RESULTS} here; give the folder of a finished or stopped run")
-    with RunFolder.read(path) as run:
-        truths = {record.id: record.truth.point for record in read_records(run.results)}
-        points: dict[str, list[LatLon | None]] = {one: [] for one in truths}
-        for made in run.tries():
-            if made.outcome != "answered" or made.id not in points:
-                continue
-            files = run.files_of(made.image, made.number)
-            own = sorted((int(named[1]), file) for file in files if (named := _TRY.search(file.name)))
-            points[made.id] += [_point(read_trajectory(file).answer) for _, file in own] or [made.answer.point]
-    for one, found in points.items():
-        yield from ((one, truths[one], point) for point in found)
-
-
-def _point(answer: Answer | None) -> LatLon | None:
-    return None if answer is None else answer.point
+    """Yield every answered try of a run, photo by photo: a team's once per member."""
+    for photo in tried_photos(path):
+        yield from ((photo.id, photo.truth, point) for point in photo.tries or (photo.answer,))
 
 
 def _table(path: Path) -> Iterator[tuple[str, list[float]]] | None:

@@ -23,7 +23,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -39,7 +38,7 @@ from geosleuth.geo import THRESHOLD_SETS, threshold_text
 from geosleuth.lab.scenes import Split
 from geosleuth.lab.scenes.environment import Control, Reading
 from geosleuth.lab.score.metrics import Accuracy, Estimate, mcnemar_p, mean_estimate, median_estimate, sign_flip_p
-from geosleuth.lab.teams.measures import best_at_n, mean_single, pass_at_k, range_at_n, right, verifier_at_n
+from geosleuth.lab.teams.measures import best_at_n, mean_single, right, tries_figures, verifier_at_n
 from geosleuth.models import Sampling
 from geosleuth.models.box_scale import box_scale_for
 from geosleuth.photo import BoxScale
@@ -166,24 +165,9 @@ def measures_of(
     Raises:
         BadInput: a K is more than there are tries.
     """
-    errors = errors_km(scenes)
-    count = errors.shape[1]
-    if any(not 1 <= k <= count for k in ks):
-        raise BadInput(f"pass@K needs K from 1 to the {count} tries that there are")
-    chosen = ks or [1 << power for power in range(count.bit_length()) if 1 << power <= count]
-    rows: dict[str, Callable[[float], float]] = {"mean single": lambda km: mean_single(errors, km)}
-    if count > 1:
-        rows |= {f"pass@{k}": partial(_passed, errors, k) for k in chosen}
-        rows[f"best@{count}"] = lambda km: best_at_n(errors, km)
-        rows[f"range@{count}"] = lambda km: range_at_n(errors, km)
-    if count > 1 and all(scene.verified for scene in scenes):
-        verified = np.array([_km(scene.verified) for scene in scenes])
-        rows[f"verifier@{count}"] = lambda km: verifier_at_n(verified, km)
-    return {name: [round(100 * share(km), 4) for km in thresholds_km] for name, share in rows.items()}
-
-
-def _passed(errors: Floats, k: int, km: float) -> float:
-    return pass_at_k(errors, km, k)
+    verified = np.array([_km(scene.verified) for scene in scenes]) if all(scene.verified for scene in scenes) else None
+    found = tries_figures(errors_km(scenes), verified, thresholds_km, ks)
+    return {name: [round(100 * share, 4) for share in shares] for name, shares in found.items()}
 
 
 def compared(first: Sequence[PlayedScene], second: Sequence[PlayedScene]) -> Figures:

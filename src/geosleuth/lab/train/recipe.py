@@ -67,8 +67,8 @@ class DataPart:
             "boxes", "levels").
         limit: use no more trajectories and photos than so many, drawn at random by ``seed``; None is all. Of scenes,
             which are random already, the first.
-        tries: a file of tries (`geosleuth team tries`, `geosleuth train tries`) by which photos are chosen; None
-            takes them as they come.
+        tries: tries by which photos are chosen, a file of `geosleuth train tries` or the folder of a run of
+            `geosleuth bench run --parallel N`; None takes them as they come.
         regimes_km: the distances at which a photo may teach something.
         phases_km: the curriculum; one entry a phase. Empty is no curriculum.
         kept: a folder for pictures of scenes, so that each is drawn once; None draws them whenever they are needed.

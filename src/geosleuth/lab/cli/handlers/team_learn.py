@@ -3,9 +3,9 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Group, RenderableType
@@ -30,7 +30,7 @@ from geosleuth.lab.teams.learning import (
     overview,
 )
 from geosleuth.lab.teams.learning.learning import LearnPlan
-from geosleuth.lab.teams.team_page import Drawn, country_words, network_svg, standing_page
+from geosleuth.lab.teams.team_page import Drawn, country_words, network_page, network_svg
 from geosleuth.photo import open_photo
 from geosleuth.support.console import CTRL_C, cancelled_by_ctrl_c, progress, show, show_json, table_view, talk
 from geosleuth.support.errors import BadInput, GeosleuthError
@@ -43,37 +43,15 @@ from geosleuth.teams.swarm import Surroundings, TeamSpec, make_team, read_team
 from geosleuth.tools.calls import MISSING, OFFLINE
 from geosleuth.tools.toolset import all_tools
 
+if TYPE_CHECKING:
+    from geosleuth.lab.cli.team import LearnOptions
+
 _BAR = 20
 _COUNTRIES_SHOWN = 12
 _KINDS = (".html", ".svg", ".json")
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The options of ``team learn``."""
-
-    dataset: Path
-    team: Path
-    state: Path | None
-    encoder: str
-    preset: str
-    rounds: int
-    within_km: float
-    judged: Any
-    labels: Any
-    link_rule: Any
-    ask_anew: bool
-    photos: int | None
-    max_tokens: int | None
-    max_seconds: float | None
-    at_once: int
-    seed: int
-    offline: bool
-    yes: bool
-    prompts: Path | None = None
-
-
-def learn_team(wanted: Wanted, *, as_json: bool) -> None:
+def learn_team(wanted: "LearnOptions") -> None:
     """Ask the team about photos with known places, and print a summary."""
     spec = read_team(wanted.team)
     usual = spec.society or spec.beside
@@ -88,7 +66,7 @@ def learn_team(wanted: Wanted, *, as_json: bool) -> None:
         talk(f"stopped; {state} holds every finished photo; run the same command to resume")
         raise typer.Exit(CTRL_C) from None
     used = usual is not None and usual.resolve() == state.resolve()
-    if as_json:
+    if wanted.as_json:
         show_json(_summary_document(summary, state, used=used))
     else:
         show(_summary_view(summary, state, wanted.team, used=used))
@@ -97,7 +75,7 @@ def learn_team(wanted: Wanted, *, as_json: bool) -> None:
         raise GeosleuthError(f"nothing was learned, as no member answered: {why}")
 
 
-async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
+async def _learned(wanted: "LearnOptions", spec: TeamSpec, state: Path) -> LearnSummary:
     sources = sources_of(wanted.dataset)
     society = StrangersSociety(len(spec.agents))
     team = make_team(spec, offline=wanted.offline, society=society, prompts=wanted.prompts)
@@ -106,16 +84,16 @@ async def _learned(wanted: Wanted, spec: TeamSpec, state: Path) -> LearnSummary:
         if lacking := tool.lacks(OFFLINE):
             talk(f"{tool.name} finds nothing while a team learns: there is {MISSING[lacking[0]]} here")
     atlas = offline_atlas(needed=True)
-    as_printed = wanted.preset == "paper"
+    as_printed = wanted.preset.value == "paper"
     usual = PAPER_ROUNDS if as_printed else LearnSettings()
     settings = replace(
         usual,
         rounds=wanted.rounds,
         within_km=wanted.within_km,
         reviewers=spec.settings.reviewers,
-        judged=wanted.judged or usual.judged,
-        labels=wanted.labels or usual.labels,
-        link_rule=wanted.link_rule,
+        judged=wanted.judged.value if wanted.judged else usual.judged,
+        labels=wanted.labels.value if wanted.labels else usual.labels,
+        link_rule=wanted.link_rule.value,
         ask_anew=wanted.ask_anew or usual.ask_anew,
         seed=wanted.seed,
     )
@@ -219,7 +197,7 @@ def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: b
         text = {
             ".json": lambda: json.dumps(document, ensure_ascii=False, indent=1) + "\n",
             ".svg": lambda: f"{network_svg(society.members, drawn.shown, drawn.title, alone=True)}\n",
-            ".html": lambda: standing_page(drawn, learned_words(society, seen)),
+            ".html": lambda: network_page(drawn, learned_words(society, seen)),
         }[out.suffix.lower()]()
         write_text_atomically(out, text)
         talk(f"written: {out}")

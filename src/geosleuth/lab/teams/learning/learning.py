@@ -17,7 +17,7 @@ from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import LatLon
 from geosleuth.lab.score import Truth
-from geosleuth.lab.teams.sweeps.ways import ReplyStore, open_store
+from geosleuth.lab.teams.replies import ReplyStore, open_store
 from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
 from geosleuth.photo.image_encoder import Encoder, lasting_spec
 from geosleuth.support.errors import BadInput

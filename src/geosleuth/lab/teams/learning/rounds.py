@@ -10,7 +10,7 @@ from typing import Final, Literal
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import Disc, extent_distance_km
 from geosleuth.lab.score import Truth
-from geosleuth.lab.teams.sweeps.ways import ReplyStore
+from geosleuth.lab.teams.replies import ReplyStore
 from geosleuth.photo import OpenedPhoto
 from geosleuth.support.errors import BadInput
 from geosleuth.teams import AGREE_WITHIN_KM, Member, Reply, Request, TrustWeights, location_of

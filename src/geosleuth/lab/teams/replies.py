@@ -1,0 +1,143 @@
+"""Replies that are kept in a file, so that no member is asked the same thing twice, by this run or a later one."""
+
+import asyncio
+import hashlib
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Final
+
+from geosleuth.answer.answer import answer_from_dict, answer_to_dict
+from geosleuth.models import Usage
+from geosleuth.photo import OpenedPhoto
+from geosleuth.support.errors import BadInput
+from geosleuth.support.files import committed
+from geosleuth.teams import Member, Reply, Request
+from geosleuth.tools.similar.index_file import pixel_digest
+
+_APPLICATION: Final = 0x67737279
+_BUSY_SECONDS = 30.0
+
+
+class ReplyStore:
+    """A file of replies by request. Several processes may share it; each reply is stored at once."""
+
+    def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
+        """Use `open_store` to create one."""
+        self._conn, self._path = conn, path
+        self._digests: dict[str, str] = {}
+
+    def get(self, key: str) -> Reply | None:
+        """Return the stored reply to that request.
+
+        Raises:
+            BadInput: it is damaged.
+        """
+        row = self._conn.execute("SELECT reply FROM reply WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        try:
+            kept = json.loads(row[0])
+            answer, usage = answer_from_dict(kept["answer"]), Usage(**kept["usage"])
+            return Reply(kept["text"], answer, kept["tokens"], usage, kept["seconds"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadInput(f"{self._path}: a stored reply is damaged; delete the file") from error
+
+    def put(self, key: str, reply: Reply) -> None:
+        """Store a reply, without its trajectory."""
+        document: dict[str, Any] = {
+            "text": reply.text,
+            "answer": answer_to_dict(reply.answer),
+            "tokens": reply.tokens,
+            "usage": asdict(reply.usage),
+            "seconds": reply.seconds,
+        }
+        with _explained(self._path):
+            self._conn.execute("INSERT OR IGNORE INTO reply VALUES (?, ?)", (key, json.dumps(document)))
+
+    def key(self, identity: str, request: Request) -> str:
+        """Return a key that identifies a request to a member: identity, pixels and all words."""
+        asked = [
+            identity,
+            [self._digest(photo) for photo in request.photos],
+            request.stage,
+            request.words,
+            request.hint,
+            request.area,
+            request.seed,
+            request.force_answer,
+        ]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
+    def _digest(self, photo: OpenedPhoto) -> str:
+        handle = photo.photo.handle
+        if handle not in self._digests:
+            self._digests[handle] = pixel_digest(photo.photo.image).hex()
+        return self._digests[handle]
+
+
+class StoredMember:
+    """A member whose replies are looked up in a store before it is asked.
+
+    Failures, and replies that the caller did not wait for, are not stored but tried again, so that a run's result does
+    not depend on earlier ones. ``identity`` is what its replies depend on beside the request: model, persona, limits.
+    ``asked`` counts the requests that reached the member.
+    """
+
+    def __init__(self, member: Member, store: ReplyStore, identity: str = "") -> None:
+        self.name, self.hosts = member.name, member.hosts
+        self._member, self._store = member, store
+        self._identity = identity or member.name
+        self._busy: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.asked = 0
+
+    async def reply(self, request: Request) -> Reply:
+        """Return the stored reply, or ask."""
+        key = self._store.key(self._identity, request)
+        async with self._busy[key]:
+            if (known := self._store.get(key)) is not None:
+                return known
+            self.asked += 1
+            began = asyncio.get_running_loop().time()
+            reply = await self._member.reply(request)
+            took = asyncio.get_running_loop().time() - began
+            reply = replace(reply, seconds=reply.seconds or took, trajectory=None)
+            if reply.failure is None:
+                self._store.put(key, reply)
+            return reply
+
+    async def aclose(self) -> None:
+        """Do nothing: the member itself stays open."""
+
+
+@contextmanager
+def open_store(path: Path) -> Iterator[ReplyStore]:
+    """Open the store at that path; create it if there is none.
+
+    Raises:
+        BadInput: the file is something else, or can't be written.
+    """
+    with _explained(path), closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
+        (application,) = conn.execute("PRAGMA application_id").fetchone()
+        if not application and not conn.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            conn.execute("PRAGMA journal_mode = WAL")
+            with committed(conn):
+                conn.execute(f"PRAGMA application_id = {_APPLICATION}")
+                conn.execute(
+                    "CREATE TABLE IF NOT EXISTS reply (key TEXT PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID"
+                )
+        elif application != _APPLICATION:
+            raise BadInput(f"{path}: not a store of replies; give another file")
+        yield ReplyStore(conn, path)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise BadInput(f"{path}: can't store replies here: {error}; give another file") from error
