@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import osmium  # noqa: E402
 
 from geosleuth.atlas import Atlas, OfflineAtlas  # noqa: E402
-from geosleuth.evidence.calibration import Sample  # noqa: E402
+from geosleuth.evidence.calibration import CalibrationSample  # noqa: E402
 from geosleuth.evidence.heartlands import country_at  # noqa: E402
 from geosleuth.geo import LatLon, distance_km  # noqa: E402
 from geosleuth.models.detective import Detective  # noqa: E402
@@ -78,7 +78,7 @@ class Outcome:
     probability: float
     address: str
     lured: str | None
-    sample: Sample | None
+    sample: CalibrationSample | None
 
     @property
     def is_right(self) -> bool:
@@ -137,7 +137,7 @@ def locate_sign(sign: Sign, atlas: Atlas, areas: Mapping[str, Sequence[Named]], 
     if country and detective.newest is not None:
         decision = detective.newest.decision
         near = decision.is_country or off_km <= (answer.radius_km or 0.0)
-        sample = Sample.of(decision, right=country == sign.country and near)
+        sample = CalibrationSample.of(decision, right=country == sign.country and near)
     return Outcome(sign, installed, country, answer.probability or 0.0, str(answer.address), lured, sample)
 
 

@@ -40,7 +40,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from geosleuth.agent import Trajectory, run  # noqa: E402
 from geosleuth.agent.locate import open_case  # noqa: E402
 from geosleuth.agent.methods import method as method_of  # noqa: E402
-from geosleuth.agent.setup import AgentSetup, Question  # noqa: E402
+from geosleuth.agent.setup import AgentSetup, PhotoQuestion  # noqa: E402
 from geosleuth.answer import Answer  # noqa: E402
 from geosleuth.geo import LatLon, distance_km  # noqa: E402
 from geosleuth.lab.teams.measures import best_at_n, mean_single, pass_at_k, range_at_n, verifier_at_n  # noqa: E402
@@ -157,7 +157,7 @@ async def timed_tries(who: str | Scripted, photo: OpenedPhoto, numbers: Sequence
                 toolset=how.toolset(all_tools(), ["image_zoom_in_tool"]),
                 sampling=Sampling(seed=numbers[0]),
             ),
-            question=Question(views=views),
+            question=PhotoQuestion(views=views),
         )
         wall_s, cpu_s = time.perf_counter() - began, time.process_time() - cpu
     finally:

@@ -25,7 +25,7 @@ from fit_reading import fit as fit_readings  # noqa: E402
 from fit_reading import photo_rows, sign_rows  # noqa: E402
 from geosleuth.atlas.base import ensure_base  # noqa: E402
 from geosleuth.evidence import calibration  # noqa: E402
-from geosleuth.evidence.calibration import Sample  # noqa: E402
+from geosleuth.evidence.calibration import CalibrationSample  # noqa: E402
 from geosleuth.photo.text import reading_reliability  # noqa: E402
 from real_photos import MACHINE, Outcome, Row, figures, read_table, run_all, show  # noqa: E402
 from scene_scoring import open_bench  # noqa: E402
@@ -35,10 +35,10 @@ REAL_WEIGHT = 5
 """How many drawn scenes an answered photo counts as: few are answered at all."""
 
 
-def real_sample(one: Outcome) -> Sample:
+def real_sample(one: Outcome) -> CalibrationSample:
     """What the map of odds is fitted to: where the true point is known, it must lie within the radius."""
     far = one.off_km is not None and one.answer.radius_km is not None and one.off_km > one.answer.radius_km
-    return Sample.of(one.decision, right=one.right and not far)
+    return CalibrationSample.of(one.decision, right=one.right and not far)
 
 
 def answered(rows: Sequence[Row], empty: Path) -> list[Outcome]:

@@ -31,10 +31,10 @@ import numpy.typing as npt
 import osmium
 
 from geosleuth.geo import (
+    ColumnSighting,
     FieldOfView,
     LatLon,
     Resection,
-    Sighting,
     Unsolvable,
     bearings_deg,
     column_of,
@@ -100,7 +100,7 @@ class Case:
 
     camera: LatLon
     heading_deg: float
-    sightings: tuple[Sighting, ...]
+    sightings: tuple[ColumnSighting, ...]
     wrong: int | None
 
 
@@ -171,7 +171,7 @@ def draw_case(features: Features, row: Row, chance: np.random.Generator) -> Case
             return None
         chosen[wrong] = int(chance.choice(others))
     sightings = [
-        Sighting(LatLon(float(lats[index]), float(lons[index])), min(1.0, max(0.0, column)), NOISE_DEG)
+        ColumnSighting(LatLon(float(lats[index]), float(lons[index])), min(1.0, max(0.0, column)), NOISE_DEG)
         for index, column in zip(chosen, columns, strict=True)
     ]
     return Case(camera, heading, tuple(sightings), wrong)

@@ -82,14 +82,14 @@ def of_region(extract: Path, folder: Path, most: int) -> tuple[list[dict[str, An
     """Tiles of a region with the maps of the same spots, and the two encoders."""
     from geosleuth.atlas.maps import MapSources
     from geosleuth.atlas.regions import import_osm
-    from geosleuth.atlas.tiles import Tiles
+    from geosleuth.atlas.tiles import TileMaker
     from geosleuth.geo import LatLon
 
     info = import_osm(extract, folder=folder / extract.name)
-    tiles = Tiles(folder / extract.name, cache=folder / "first", memory_bytes=0)
+    tiles = TileMaker(folder / extract.name, cache=folder / "first", memory_bytes=0)
     box, sources = info.extent, MapSources([info.path])
-    kept = Tiles(folder / extract.name, cache=folder / "cache")
-    fresh = Tiles(folder / extract.name, cache=folder / "never", memory_bytes=0)
+    kept = TileMaker(folder / extract.name, cache=folder / "cache")
+    fresh = TileMaker(folder / extract.name, cache=folder / "never", memory_bytes=0)
     figures = []
     for zoom in ZOOMS:
         _, west, north = spot(box.north, box.west, zoom)
@@ -105,7 +105,7 @@ def of_region(extract: Path, folder: Path, most: int) -> tuple[list[dict[str, An
         drawn(sources, peers[0], zoom + 1)
         figure["drawn_map"] = timed(partial(drawn, sources, peer, zoom + 1) for peer in peers)
         figures.append(figure)
-    last = Tiles(folder / extract.name, cache=folder / "last", memory_bytes=0)
+    last = TileMaker(folder / extract.name, cache=folder / "last", memory_bytes=0)
     return figures, [encoders(last, spot(box.centre.lat, box.centre.lon, zoom)) for zoom in (14, 16)]
 
 
@@ -157,9 +157,9 @@ def encoders(tiles: Any, where: Spot) -> dict[str, Any]:
 
 def of_world(folder: Path, most: int) -> list[dict[str, Any]]:
     """Tiles around cities, without any region."""
-    from geosleuth.atlas.tiles import Tiles
+    from geosleuth.atlas.tiles import TileMaker
 
-    tiles = Tiles(folder / "none", cache=folder / "cache", memory_bytes=0)
+    tiles = TileMaker(folder / "none", cache=folder / "cache", memory_bytes=0)
     begin = time.perf_counter()
     tiles.tile(0, 0, 0)
     tiles.tile(*spot(10.0, 10.0, 8))

@@ -39,7 +39,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import numpy as np  # noqa: E402
 
 from from_above import look_from_above  # noqa: E402
-from geosleuth.evidence.visual import Figures, compare, learn  # noqa: E402
+from geosleuth.evidence.visual import PriorFigures, compare, learn  # noqa: E402
 from geosleuth.evidence.visual.cells import apart, blocks_of, folds_of, places_at  # noqa: E402
 from geosleuth.evidence.visual.learned import LINEAR, NEIGHBOUR, PRIOR  # noqa: E402
 from geosleuth.geo import LatLon  # noqa: E402
@@ -144,7 +144,7 @@ def measure_encoders(table: Path, fold: int) -> dict[str, Any]:
     return result
 
 
-def held_out_figures(features: Features, points: Sequence[LatLon], fold: int, name: str) -> Figures:
+def held_out_figures(features: Features, points: Sequence[LatLon], fold: int, name: str) -> PriorFigures:
     """Learn a prior from four fifths of the land and test it on the fifth."""
     places = places_at(points)
     out = folds_of(blocks_of(places), 0) == fold
@@ -162,7 +162,7 @@ def show_encoders(table: Path, result: dict[str, Any]) -> None:
     for spec, told in result["encoders"].items():
         row = f"{spec:<10}{told['look_s']:>9.3f}{told['same_country']:>14.3f}"
         if "figures" in told:
-            one = Figures(**told["figures"])
+            one = PriorFigures(**told["figures"])
             row += f"{one.country_top1:>9.1%}{one.country_top5:>9.1%}{one.acc_750:>9.1%}{one.country_calibration:>8.3f}"
         print(row)
 
@@ -203,7 +203,7 @@ def show(result: dict[str, Any]) -> None:
         print(f"\n{name}: {one['learned_from']} photos learned in {one['learning_s']:.0f} s")
         print(f"{'':<20}{'country':>9}{'in five':>9}{'750 km':>9}{'2500 km':>9}{'median':>10}{'off by':>8}")
         for who, told in one["figures"].items():
-            figures = Figures(**told)
+            figures = PriorFigures(**told)
             print(
                 f"{who:<20}{figures.country_top1:>9.1%}{figures.country_top5:>9.1%}{figures.acc_750:>9.1%}"
                 f"{figures.acc_2500:>9.1%}{figures.median_km:>7.0f} km{figures.country_calibration:>8.3f}"

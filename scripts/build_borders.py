@@ -34,7 +34,16 @@ import numpy.typing as npt
 import shapely
 import shapely.geometry
 
-from geosleuth.atlas.borders.grid import BORDERS, OUTLINES, UNITS_PER_DEGREE, Grid, Layer, Region, compile_layer, pack
+from geosleuth.atlas.borders.grid import (
+    BORDERS,
+    OUTLINES,
+    UNITS_PER_DEGREE,
+    BorderLayer,
+    BorderRegion,
+    Grid,
+    compile_layer,
+    pack,
+)
 from geosleuth.atlas.borders.planar import Geometries, arcs_between, faces_of, simplify
 
 PACKAGES = {
@@ -107,7 +116,7 @@ def main() -> None:
     write(layer, arguments.out)
 
 
-def write(layer: Layer, folder: Path) -> None:
+def write(layer: BorderLayer, folder: Path) -> None:
     """Write both files."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / BORDERS.name).write_bytes(layer.to_bytes())
@@ -178,7 +187,7 @@ def region_grounds(features: Iterable[dict[str, Any]]) -> list[Ground]:
 
 def overlay(
     countries: Sequence[Ground], regions: Sequence[Ground], names: dict[str, str], known: Sequence[Known] = ()
-) -> Layer:
+) -> BorderLayer:
     """Divide every country among its regions, land and waters apart; waters end ``WATERS_DEG`` off the land."""
     off_shore = waters_end([ground.shape for ground in regions], known)
     lines = [shapely.boundary(shape) for shape in (*(ground.shape for ground in (*countries, *regions)), off_shore)]
@@ -216,7 +225,7 @@ def _compiled(
     land: npt.NDArray[np.bool_],
     table: list[Ground],
     names: dict[str, str],
-) -> Layer:
+) -> BorderLayer:
     used = np.unique(zone[zone > 0])
     ranked = sorted(used.tolist(), key=lambda z: (table[z - 1].country, table[z - 1].code, table[z - 1].name, z))
     number = np.zeros(len(table) + 1, dtype=np.int64)
@@ -227,7 +236,7 @@ def _compiled(
     for z in ranked:
         ground = table[z - 1]
         code = ground.code or ground.country
-        regions.append(Region(code, ground.name, ground.country, names.get(ground.country, ground.country)))
+        regions.append(BorderRegion(code, ground.name, ground.country, names.get(ground.country, ground.country)))
     _say("compiling")
     return compile_layer(arcs_between(faces, labels.astype(np.uint16)), regions)
 
@@ -389,7 +398,9 @@ def places() -> list[Known]:
     return [(r["latitude"], r["longitude"], r["countrycode"], f"{r['countrycode']}.{r['admin1code']}") for r in rows]
 
 
-def name_first_level(layer: Layer, known: Sequence[Known], names: dict[str, str], iso: dict[str, str]) -> Layer:
+def name_first_level(
+    layer: BorderLayer, known: Sequence[Known], names: dict[str, str], iso: dict[str, str]
+) -> BorderLayer:
     """Name polygons by the first-level region they lie in; where it holds several, their own name is the district's."""
     votes = region_votes(layer, known, names)
     winner = {number: min(counts.items(), key=lambda item: (-item[1], item[0])) for number, counts in votes.items()}
@@ -412,7 +423,7 @@ def name_first_level(layer: Layer, known: Sequence[Known], names: dict[str, str]
     return replace(layer, regions=tuple(regions))
 
 
-def region_votes(layer: Layer, known: Sequence[Known], names: dict[str, str]) -> dict[int, Counter[str]]:
+def region_votes(layer: BorderLayer, known: Sequence[Known], names: dict[str, str]) -> dict[int, Counter[str]]:
     """How many places of which GeoNames region lie in each polygon; says how many lie in the country they should."""
     labels = Grid(layer).labels(np.array([p[0] for p in known]), np.array([p[1] for p in known]))
     votes: dict[int, Counter[str]] = defaultdict(Counter)
@@ -427,7 +438,7 @@ def region_votes(layer: Layer, known: Sequence[Known], names: dict[str, str]) ->
     return dict(votes)
 
 
-def nearest_code(layer: Layer, number: int, known: Sequence[Known], names: dict[str, str]) -> str | None:
+def nearest_code(layer: BorderLayer, number: int, known: Sequence[Known], names: dict[str, str]) -> str | None:
     """The GeoNames region of the place nearest to a polygon that holds none, if there is one near."""
     arcs = layer.arcs
     mine = np.repeat((arcs.left == number + 1) | (arcs.right == number + 1), np.diff(arcs.starts))

@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "support")]
 import numpy as np  # noqa: E402
 
 from geosleuth.atlas.base import ensure_base  # noqa: E402
-from geosleuth.evidence.calibration import HALF, Sample, fit, from_json  # noqa: E402
+from geosleuth.evidence.calibration import HALF, CalibrationSample, fit, from_json  # noqa: E402
 from geosleuth.lab.score import Calibration, calibration  # noqa: E402
 from real_photos import draw_diagram  # noqa: E402
 from scene_places import extracts  # noqa: E402
@@ -55,32 +55,32 @@ async def outcomes_of(bench: Bench, scenes: Sequence[Scene]) -> list[Outcome]:
     return found
 
 
-def samples_of(outcomes: Sequence[Outcome]) -> list[Sample]:
+def samples_of(outcomes: Sequence[Outcome]) -> list[CalibrationSample]:
     """What the map is fitted to; scenes that show nothing have no truth to be near to."""
     return [
-        Sample.of(one.decision, right=one.within_radius)
+        CalibrationSample.of(one.decision, right=one.within_radius)
         for one in outcomes
         if one.decision is not None and one.scene.truth is not None and one.answer.located
     ]
 
 
-def real_samples(path: Path) -> list[Sample]:
+def real_samples(path: Path) -> list[CalibrationSample]:
     """Answers to real photos. Where the true point is known, it must lie within the radius; else the country counts."""
     found = []
     for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
         if row["right"] is not None:
             near = row["off_km"] is None or row["radius_km"] is None or row["off_km"] <= row["radius_km"]
-            found.append(Sample(**row["decision"], right=row["right"] and near))
+            found.append(CalibrationSample(**row["decision"], right=row["right"] and near))
     return found
 
 
-def sign_samples(path: Path) -> list[Sample]:
+def sign_samples(path: Path) -> list[CalibrationSample]:
     """Answers to signs with true names."""
     rows = json.loads(path.read_text(encoding="utf-8"))
-    return [Sample(**row["sample"]) for row in rows if row["sample"]]
+    return [CalibrationSample(**row["sample"]) for row in rows if row["sample"]]
 
 
-def reliability(sources: Mapping[str, list[Sample]]) -> dict[str, Calibration]:
+def reliability(sources: Mapping[str, list[CalibrationSample]]) -> dict[str, Calibration]:
     """What maps state that were fitted on the other half of each source, beside what came true."""
     halves = [[sample for samples in sources.values() for sample in samples[half::2]] for half in (1, 0)]
     maps = [from_json(fit(half, claim=CLAIM)) for half in halves]

@@ -194,7 +194,7 @@ def _read_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, 
             return [[[box.quad.tolist(), box.score] for box in boxes], writing]
 
         kept, writing = read_before.get(_digest(f"search {detail_px} {cuts}", [pixels]), look)
-        boxes = [detector.Box(np.asarray(quad, dtype=np.float32), score) for quad, score in kept]
+        boxes = [detector.TextBox(np.asarray(quad, dtype=np.float32), score) for quad, score in kept]
         return detector.Search(boxes, tuple(map(tuple, writing)))
 
     def read_strips(strips: "list[Pixels]") -> list[tuple[str, float]]:

@@ -121,14 +121,14 @@ def test_the_mcp_server_has_it_with_an_output_schema(moon: Path, atlas_home: Pat
 
     from geosleuth.pipeline.plan import make_plan
     from geosleuth.pipeline.request import LocateRequest
-    from geosleuth.server.mcp import Service, Source, make_server
+    from geosleuth.server.mcp import McpService, PhotoSource, make_server
 
     assert moon.is_dir()
     assert atlas_home.is_dir()
 
     async def work() -> tuple[Any, Any]:
         wishes = LocateRequest(prior="none")
-        async with Client(make_server(Service(make_plan(wishes, []), wishes, Source()))) as client:
+        async with Client(make_server(McpService(make_plan(wishes, []), wishes, PhotoSource()))) as client:
             listed = (await client.list_tools()).tools
             return listed, await client.call_tool("moon_phase", {"day": "2024-06-15"})
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.formats import FORMATS
-from geosleuth.answer.formats.context import Context, Entry
+from geosleuth.answer.formats.context import AnswerContext, LocatedAnswer
 from geosleuth.atlas import Hit, Place, Reverse
 from geosleuth.cli.handlers.atlas import show_hits, show_place, show_reverse
 from geosleuth.geo import Disc, LatLon
@@ -77,8 +77,8 @@ def test_exports_are_clean(name: str) -> None:
     answer = Answer(
         HERE, Address.of("France", HOSTILE, HOSTILE), 0.5, 1.0, HOSTILE, (Candidate(HOSTILE, HERE, 0.1, HOSTILE),)
     )
-    context = Context(sha256="0" * 64, file_name=HOSTILE, model=HOSTILE, method=HOSTILE, sources=(HOSTILE,))
-    written = FORMATS[name].render([Entry(answer, context)])
+    context = AnswerContext(sha256="0" * 64, file_name=HOSTILE, model=HOSTILE, method=HOSTILE, sources=(HOSTILE,))
+    written = FORMATS[name].render([LocatedAnswer(answer, context)])
     assert steering_in(written) <= {"\r"}
     if name.endswith("json"):
         assert not set(DIRECTIONS) & set(str(json.loads(written)))

@@ -28,7 +28,7 @@ from geosleuth.agent import (
     write_trajectory,
 )
 from geosleuth.agent.locate import UNKNOWN_TOOL, EventBlanker, cap_trajectory
-from geosleuth.agent.setup import AgentSetup, Question
+from geosleuth.agent.setup import AgentSetup, PhotoQuestion
 from geosleuth.answer import Answer
 from geosleuth.answer.granularity import GRANULARITIES, Granularity
 from geosleuth.atlas.granular import OfflineGazetteer
@@ -162,7 +162,7 @@ def test_events_can_be_blanked_as_they_happen() -> None:
             small_case(),
             AgentSetup(method=small_method(), policy=policy, toolset=ALL_TOOLS.select(["look_up", "note_hypothesis"])),
             sinks=[lambda event: told.append(blank(event))],
-            question=Question(hint=MARKER),
+            question=PhotoQuestion(hint=MARKER),
         )
     )
     assert len(told) == len(whole.events)

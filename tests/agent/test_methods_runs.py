@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw
 from geosleuth.agent.loop import run
 from geosleuth.agent.method import Method
 from geosleuth.agent.methods import method
-from geosleuth.agent.setup import AgentSetup, Question
+from geosleuth.agent.setup import AgentSetup, PhotoQuestion
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.answer import Address, Answer, Candidate, Level, render, render_brief
 from geosleuth.atlas import Document, OfflineAtlas
@@ -118,7 +118,7 @@ def locate(
         run(
             case,
             AgentSetup(method=preset, policy=policy, toolset=toolset),
-            question=Question(force_answer=force_answer),
+            question=PhotoQuestion(force_answer=force_answer),
         )
     )
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from geosleuth.agent import Event, Hypothesis, Noted, Pool, Said, ToolObserved, Trajectory, run
+from geosleuth.agent import CandidatePool, Event, Hypothesis, Noted, Said, ToolObserved, Trajectory, run
 from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon
@@ -22,9 +22,9 @@ def note(place: str, confidence: float, **more: Any) -> Step:
     return calls(call("note_hypothesis", place=place, confidence=confidence, **more))
 
 
-def pool_with(*notes: dict[str, Any]) -> Pool:
+def pool_with(*notes: dict[str, Any]) -> CandidatePool:
     """A pool that was told so, as the loop tells it."""
-    pool = Pool()
+    pool = CandidatePool()
     for number, data in enumerate(notes):
         observation = Observation(str(number), "note_hypothesis", "Noted.", {"hypothesis": data})
         for hypothesis in pool.changes(ToolObserved(1, observation)):
@@ -137,7 +137,7 @@ def test_notes_of_any_shape_do_no_harm() -> None:
 
 
 def test_a_note_counts_only_from_the_tool_that_notes() -> None:
-    pool = Pool()
+    pool = CandidatePool()
     said = {"hypothesis": {"place": "Null Island", "confidence": 1.0}}
     assert pool.changes(ToolObserved(1, Observation("a", "search_web", "Text", said))) == ()
     failed = Observation("a", "note_hypothesis", "No.", said, failure="refused")
@@ -146,12 +146,14 @@ def test_a_note_counts_only_from_the_tool_that_notes() -> None:
 
 def test_the_pool_is_the_same_when_read_back_from_events() -> None:
     found = go(note("Monaco", 0.4), note("Nice", 0.2), note("Monaco", 0.6), calls(call("look_up", query="Nice")))
-    assert Pool(found.events).candidates == found.pool
+    assert CandidatePool(found.events).candidates == found.pool
 
 
 def test_noting_for_ever_stays_small() -> None:
     call_of = ToolCall("c", "look_up", {"query": "Monaco"})
-    pool = Pool([Event(0, 0.0, Noted(Hypothesis("h1", "Monaco"))), Event(1, 0.0, Said(1, Step(calls=(call_of,))))])
+    pool = CandidatePool(
+        [Event(0, 0.0, Noted(Hypothesis("h1", "Monaco"))), Event(1, 0.0, Said(1, Step(calls=(call_of,))))]
+    )
     for number in range(500):
         body = ToolObserved(1, Observation("c", "look_up", f"finding {number}"))
         for hypothesis in pool.changes(body):

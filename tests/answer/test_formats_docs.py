@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.answer import Address, Answer, Candidate
-from geosleuth.answer.formats import Context, Entry, render_as
+from geosleuth.answer.formats import AnswerContext, LocatedAnswer, render_as
 from geosleuth.geo import LatLon
 
 PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
@@ -19,7 +19,7 @@ ANSWER = Answer(
     'The sign "Rue Grimaldi" and a number beginning with +377 meet in one place.',
     (Candidate("Beausoleil, France", LatLon(43.7433, 7.4186), 0.09, "the same street name"),),
 )
-CONTEXT = Context(
+CONTEXT = AnswerContext(
     sha256="9f2c" + 56 * "0" + "71ab",
     file_name="IMG_2041.jpg",
     model="detective",
@@ -39,7 +39,7 @@ def test_every_documented_line_is_written(name: str) -> None:
     section = PAGE.read_text(encoding="utf-8").split(f"## {TITLES[name]}\n")[1]
     block = re.search(r"```\w+\n(.*?)```", section, re.DOTALL)
     assert block is not None
-    rest = render_as(name, [Entry(ANSWER, CONTEXT)]).replace("\r\n", "\n")
+    rest = render_as(name, [LocatedAnswer(ANSWER, CONTEXT)]).replace("\r\n", "\n")
     for line in block[1].splitlines():
         known = line.partition("…")[0]
         assert known in rest, known
@@ -48,7 +48,7 @@ def test_every_documented_line_is_written(name: str) -> None:
 
 def test_the_darwin_core_values_are_the_documented_ones() -> None:
     section = PAGE.read_text(encoding="utf-8").split("## Darwin Core\n")[1].split("\n## ")[0]
-    row = render_as("darwin-core", [Entry(ANSWER, CONTEXT)])
+    row = render_as("darwin-core", [LocatedAnswer(ANSWER, CONTEXT)])
     for value in ("43.7353", "WGS84", "250", "requires verification", "method default", "2026-11-15T09:30:00+00:00"):
         assert value in section
         assert value in row

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.answer import Address, Answer, Candidate
-from geosleuth.answer.formats import Context, Entry, Polygons, circle_polygons, to_geojson
+from geosleuth.answer.formats import AnswerContext, LocatedAnswer, Polygons, circle_polygons, to_geojson
 from geosleuth.geo import LatLon, distance_km
 from marked import HOME, marked_answer, marked_context
 
@@ -18,8 +18,8 @@ LATS, LONS = st.floats(-90, 90), st.floats(-180, 180)
 GEOMETRIES = {"Point": 0, "Polygon": 2, "MultiPolygon": 3}
 
 
-def read(answer: Answer, context: Context | None = None) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(to_geojson([Entry(answer, context or Context())]))
+def read(answer: Answer, context: AnswerContext | None = None) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(to_geojson([LocatedAnswer(answer, context or AnswerContext())]))
     check_rfc7946(found)
     return found
 
@@ -83,7 +83,9 @@ def test_an_answer_without_a_place_is_an_unlocated_feature() -> None:
 
 
 def test_many_findings_go_into_one_collection() -> None:
-    found = json.loads(to_geojson([Entry(marked_answer(), Context()), Entry(Answer(), Context())]))
+    found = json.loads(
+        to_geojson([LocatedAnswer(marked_answer(), AnswerContext()), LocatedAnswer(Answer(), AnswerContext())])
+    )
     check_rfc7946(found)
     assert [feature["properties"]["role"] for feature in found["features"]].count("finding") == 2
 
@@ -140,7 +142,7 @@ def test_circles_are_cut_at_the_antimeridian_and_closed_over_poles(
 def test_a_country_is_its_outline_and_no_circle() -> None:
     answer = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0)
     outline = [[[(139.0, 35.0), (140.0, 35.0), (140.0, 36.0), (139.0, 36.0), (139.0, 35.0)]]]
-    (feature,) = read(answer, Context(outline=outline, extent="country"))["features"]
+    (feature,) = read(answer, AnswerContext(outline=outline, extent="country"))["features"]
     assert feature["geometry"]["type"] == "Polygon"
     told = feature["properties"]
     assert (told["role"], told["country"], told["located"]) == ("finding", "Japan", True)
@@ -152,7 +154,7 @@ def test_a_region_is_its_circle_and_a_candidate_that_is_a_country_its_outline() 
     others = (Candidate("Japan", LatLon(35.7, 139.7)), Candidate("Antarctica", LatLon(-80.0, 0.0)))
     answer = Answer(LatLon(48.9, 11.4), Address.of("Germany", "Bavaria"), 0.6, 190.0, candidates=others)
     areas: tuple[Polygons | None, ...] = (outline, [])
-    finding, first, second = read(answer, Context(extent="country", candidate_areas=areas))["features"]
+    finding, first, second = read(answer, AnswerContext(extent="country", candidate_areas=areas))["features"]
     assert [one["geometry"] and one["geometry"]["type"] for one in (finding, first, second)] == [
         "Polygon",
         "Polygon",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from geosleuth.answer import Address, Answer, Candidate
-from geosleuth.answer.formats import Context, Entry, to_kml
+from geosleuth.answer.formats import AnswerContext, LocatedAnswer, to_kml
 from geosleuth.geo import LatLon
 from marked import HOME, marked_answer, marked_context
 
@@ -31,7 +31,7 @@ def ogc_schema() -> Any:
     return etree.XMLSchema(etree.parse(str(path), etree.XMLParser(no_network=True)))
 
 
-def read(*entries: Entry) -> Any:
+def read(*entries: LocatedAnswer) -> Any:
     root = etree.fromstring(to_kml(entries).encode())
     ogc_schema().assertValid(root)
     return root
@@ -42,13 +42,13 @@ def texts(root: Any, path: str) -> list[str]:
 
 
 def test_the_schema_refuses_what_is_not_kml() -> None:
-    root = etree.fromstring(to_kml([Entry(Answer(), Context())]).encode())
+    root = etree.fromstring(to_kml([LocatedAnswer(Answer(), AnswerContext())]).encode())
     etree.SubElement(root[0], "{http://www.opengis.net/kml/2.2}nonsense")
     assert not ogc_schema().validate(root)
 
 
 def test_a_finding_is_a_folder_of_placemarks() -> None:
-    root = read(Entry(marked_answer(), marked_context()))
+    root = read(LocatedAnswer(marked_answer(), marked_context()))
     finding, circle, first, _second = root.iterfind(".//k:Placemark", NS)
     assert texts(finding, "k:Point/k:coordinates") == ["7.4246,43.7384"]
     data = {node.get("name"): node.findtext("k:value", None, NS) for node in finding.iterfind(".//k:Data", NS)}
@@ -60,7 +60,7 @@ def test_a_finding_is_a_folder_of_placemarks() -> None:
 
 
 def test_an_answer_without_a_place_has_no_geometry() -> None:
-    root = read(Entry(Answer(explanation="no clue"), Context()))
+    root = read(LocatedAnswer(Answer(explanation="no clue"), AnswerContext()))
     assert texts(root, ".//k:Placemark/k:name") == ["no place could be told"]
     assert not texts(root, ".//k:coordinates")
 
@@ -68,7 +68,7 @@ def test_an_answer_without_a_place_has_no_geometry() -> None:
 def test_markup_in_a_text_stays_text_in_viewers_that_show_html() -> None:
     evil = '<img src=x onerror="alert(1)">&'
     answer = Answer(HOME, Address.of(evil), explanation=evil, candidates=(Candidate(evil, HOME, 0.1, evil),))
-    root = read(Entry(answer, Context()))
+    root = read(LocatedAnswer(answer, AnswerContext()))
     for shown in texts(root, ".//k:Placemark/k:description"):
         assert "<img" not in shown
         assert evil in html.unescape(shown)
@@ -80,13 +80,16 @@ def test_any_answer_is_valid_kml(
     point: LatLon | None, other: LatLon | None, text: str | None, odds: float | None, radius_km: float | None
 ) -> None:
     answer = Answer(point, Address.of(text, text, text), odds, radius_km, text, (Candidate(text, other, odds, text),))
-    read(Entry(answer, Context(file_name=text, model=text, sources=(text or "",))), Entry(Answer(), Context()))
+    read(
+        LocatedAnswer(answer, AnswerContext(file_name=text, model=text, sources=(text or "",))),
+        LocatedAnswer(Answer(), AnswerContext()),
+    )
 
 
 def test_a_country_is_a_placemark_with_its_outline() -> None:
     answer = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0)
     outline = [[[(139.0, 35.0), (140.0, 35.0), (140.0, 36.0), (139.0, 36.0), (139.0, 35.0)]]]
-    root = read(Entry(answer, Context(outline=outline, extent="country")))
+    root = read(LocatedAnswer(answer, AnswerContext(outline=outline, extent="country")))
     (mark,) = root.iterfind(".//k:Placemark", NS)
     assert texts(mark, ".//k:outerBoundaryIs//k:coordinates")[0].startswith("139.000000,35.000000 140")
     assert texts(mark, "k:Point/k:coordinates") == []

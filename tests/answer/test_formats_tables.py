@@ -16,8 +16,8 @@ from geosleuth.answer.formats import (
     CSV_HEADER,
     DARWIN_CORE_TERMS,
     FORMATS,
-    Context,
-    Entry,
+    AnswerContext,
+    LocatedAnswer,
     format_of,
     render_as,
     to_csv,
@@ -45,7 +45,9 @@ def test_the_header_of_the_table_is_a_promise() -> None:
 
 
 def test_a_row_holds_the_finding() -> None:
-    first, second = rows(to_csv([Entry(marked_answer(), marked_context()), Entry(Answer(), Context())]))
+    first, second = rows(
+        to_csv([LocatedAnswer(marked_answer(), marked_context()), LocatedAnswer(Answer(), AnswerContext())])
+    )
     assert (first["lat"], first["lon"], first["located"]) == ("43.7384", "7.4246", "yes")
     assert (first["radius_km"], first["probability"], first["country_code"]) == ("0.2", "0.8", "MC")
     assert "Menton (12%)" in first["candidates"]
@@ -58,7 +60,7 @@ def test_a_row_holds_the_finding() -> None:
 def test_no_text_cell_is_a_formula(evil: str, write: object) -> None:
     answer = Answer(LatLon(-1, -2), Address.of(evil, evil, evil), 0.5, 1, evil, (Candidate(evil),))
     assert callable(write)
-    (row,) = rows(write([Entry(answer, Context(file_name=evil, model=evil, sources=(evil,)))]))
+    (row,) = rows(write([LocatedAnswer(answer, AnswerContext(file_name=evil, model=evil, sources=(evil,)))]))
     numbers = {"lat", "lon", "decimalLatitude", "decimalLongitude"}
     for name, value in row.items():
         assert name in numbers or not value.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "＝"))
@@ -68,7 +70,7 @@ def test_no_text_cell_is_a_formula(evil: str, write: object) -> None:
 @given(text=st.text(max_size=40))
 def test_every_row_is_one_line_that_reads_back(text: str) -> None:
     answer = Answer(explanation=text, address=Address.of(text))
-    (row,) = rows(to_csv([Entry(answer, Context(file_name=text))]))
+    (row,) = rows(to_csv([LocatedAnswer(answer, AnswerContext(file_name=text))]))
     assert set(row) == set(CSV_HEADER)
     assert "\n" not in row["explanation"]
 
@@ -85,7 +87,7 @@ def test_darwin_core_is_read_by_an_archive_reader(tmp_path: Path) -> None:
         f'rowType="{DWC}Occurrence"><files><location>rows.csv</location></files><id index="0"/>{fields}'
         "</core></archive>"
     )
-    entries = [Entry(marked_answer(), marked_context()), Entry(Answer(), Context())]
+    entries = [LocatedAnswer(marked_answer(), marked_context()), LocatedAnswer(Answer(), AnswerContext())]
     (tmp_path / "rows.csv").write_text(to_darwin_core(entries), encoding="utf-8", newline="")
     with DwCAReader(str(tmp_path)) as archive:
         first, second = ({key.removeprefix(DWC): value for key, value in row.data.items()} for row in archive)
@@ -102,29 +104,32 @@ def test_darwin_core_is_read_by_an_archive_reader(tmp_path: Path) -> None:
 
 
 def test_an_uncertainty_is_never_nought_and_never_rounded_down() -> None:
-    cells = [rows(to_darwin_core([Entry(Answer(HOME, radius_km=km), Context())]))[0] for km in (0.0001, 0.0121, 2.0)]
+    cells = [
+        rows(to_darwin_core([LocatedAnswer(Answer(HOME, radius_km=km), AnswerContext())]))[0]
+        for km in (0.0001, 0.0121, 2.0)
+    ]
     assert [row["coordinateUncertaintyInMeters"] for row in cells] == ["1", "13", "2000"]
 
 
 def test_a_capped_row_says_that_it_is() -> None:
-    (row,) = rows(to_darwin_core([Entry(Answer(HOME, radius_km=2), Context(granularity="city"))]))
+    (row,) = rows(to_darwin_core([LocatedAnswer(Answer(HOME, radius_km=2), AnswerContext(granularity="city"))]))
     assert "city" in row["dataGeneralizations"]
     assert "city" in row["informationWithheld"]
 
 
 def test_json_holds_the_whole_answer_and_where_it_comes_from() -> None:
-    found = json.loads(to_json([Entry(marked_answer(), marked_context())]))
+    found = json.loads(to_json([LocatedAnswer(marked_answer(), marked_context())]))
     assert answer_from_dict(found["answer"]) == marked_answer()
     assert found["photo"] == {"sha256": "ab" * 32, "file": marked_context().file_name}
     assert found["versions"]["geosleuth"]
-    several = json.loads(to_json([Entry(Answer(), Context()), Entry(Answer(), Context())]))
+    several = json.loads(to_json([LocatedAnswer(Answer(), AnswerContext()), LocatedAnswer(Answer(), AnswerContext())]))
     assert [one["located"] for one in several] == [False, False]
 
 
 def test_formats_go_by_name_and_by_ending() -> None:
     for name, one in FORMATS.items():
         assert format_of(Path(f"out/photo{one.ending}")).name == name
-        assert render_as(name, [Entry(marked_answer(), Context())])
+        assert render_as(name, [LocatedAnswer(marked_answer(), AnswerContext())])
     assert format_of(Path("x.DWC.CSV")).name == "darwin-core"
     with pytest.raises(BadInput, match=r"\.geojson"):
         format_of(Path("photo.shp"))

@@ -8,8 +8,8 @@ from geosleuth.answer.answer import PIN_KM, is_wide
 from geosleuth.answer.formats import (
     CSV_HEADER,
     DARWIN_CORE_TERMS,
-    Context,
-    Entry,
+    AnswerContext,
+    LocatedAnswer,
     csv_row,
     darwin_core_row,
     geojson,
@@ -19,7 +19,7 @@ from geosleuth.answer.formats import (
 from geosleuth.geo import LatLon
 
 CHINA = Answer(LatLon(31.22222, 121.45806), Address.of("China"), 0.83, 1908.0)
-WHOLE = Context(country_code="CN", extent="country")
+WHOLE = AnswerContext(country_code="CN", extent="country")
 
 
 def test_tables_hold_its_names_and_no_coordinates() -> None:
@@ -39,17 +39,17 @@ def test_every_format_says_that_it_is_a_country() -> None:
     row = dict(zip(CSV_HEADER, csv_row(CHINA, WHOLE), strict=True))
     assert (row["extent"], row["granularity"]) == ("country", "")
     for name in ("json", "geojson", "kml", "xmp"):
-        text = render_as(name, [Entry(CHINA, WHOLE)])
+        text = render_as(name, [LocatedAnswer(CHINA, WHOLE)])
         assert "country" in re.findall(r"xtent\W+(?:value\W+)?(\w+)", text), name
         assert "exact" not in text, name
-        capped = render_as(name, [Entry(CHINA, replace(WHOLE, granularity="country"))])
+        capped = render_as(name, [LocatedAnswer(CHINA, replace(WHOLE, granularity="country"))])
         assert "country" in re.findall(r"ranularity\W+(?:value\W+)?(\w+)", capped), name
-    assert 'tent": null' not in render_as("json", [Entry(Answer(), Context())])
+    assert 'tent": null' not in render_as("json", [LocatedAnswer(Answer(), AnswerContext())])
 
 
 def test_the_finding_is_none_of_the_others() -> None:
     others = (Candidate("China", CHINA.point, 0.83), Candidate("Taiwan", LatLon(25.04, 121.53), 0.1))
-    entry = Entry(replace(CHINA, candidates=others), replace(WHOLE, candidate_areas=([], None)))
+    entry = LocatedAnswer(replace(CHINA, candidates=others), replace(WHOLE, candidate_areas=([], None)))
     features = geojson([entry])["features"]
     assert [one["properties"]["name"] for one in features if one["properties"]["role"] == "candidate"] == ["Taiwan"]
     assert features[-1]["geometry"] == {"type": "Point", "coordinates": [121.53, 25.04]}
@@ -61,10 +61,10 @@ def test_the_finding_is_none_of_the_others() -> None:
 
 
 def test_a_sidecar_has_no_gps() -> None:
-    text = to_xmp([Entry(CHINA, WHOLE)])
+    text = to_xmp([LocatedAnswer(CHINA, WHOLE)])
     assert "GPS" not in text
     assert "<photoshop:Country>China</photoshop:Country>" in text
-    assert "<exif:GPSLatitude>" in to_xmp([Entry(CHINA, Context())])
+    assert "<exif:GPSLatitude>" in to_xmp([LocatedAnswer(CHINA, AnswerContext())])
 
 
 def test_a_country_as_small_as_a_city_is_a_point() -> None:

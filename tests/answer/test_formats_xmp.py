@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rdflib import RDF, Graph, URIRef
 
 from geosleuth.answer import Address, Answer
-from geosleuth.answer.formats import Context, Entry, to_xmp
+from geosleuth.answer.formats import AnswerContext, LocatedAnswer, to_xmp
 from geosleuth.geo import LatLon
 from marked import MARKER, marked_answer, marked_context
 from metadata_readers import exiftool
@@ -44,7 +44,7 @@ def degrees(text: str | None) -> float:
 
 
 def test_a_sidecar_says_where_how_far_off_and_that_it_is_an_estimate() -> None:
-    graph = graph_of(to_xmp([Entry(marked_answer(), Context(country_code="MC"))]))
+    graph = graph_of(to_xmp([LocatedAnswer(marked_answer(), AnswerContext(country_code="MC"))]))
     assert degrees(value(graph, EXIF + "GPSLatitude")) == pytest.approx(43.7384, abs=1e-7)
     assert degrees(value(graph, EXIF + "GPSLongitude")) == pytest.approx(7.4246, abs=1e-7)
     assert value(graph, EXIF + "GPSHPositioningError") == "200/1"
@@ -58,7 +58,7 @@ def test_a_sidecar_says_where_how_far_off_and_that_it_is_an_estimate() -> None:
 
 
 def test_an_answer_without_a_place_writes_no_place() -> None:
-    sidecar = to_xmp([Entry(Answer(explanation="no clue"), Context())])
+    sidecar = to_xmp([LocatedAnswer(Answer(explanation="no clue"), AnswerContext())])
     assert "GPS" not in sidecar
     assert "LocationCreated" not in sidecar
     assert value(graph_of(sidecar), "urn:geosleuth:answer:1#Located") == "False"
@@ -79,21 +79,21 @@ def test_what_may_not_be_a_city_is_not_written_as_one(
     precise: str, known: str | None, city: str | None, below: str | None
 ) -> None:
     answer = Answer(LatLon(60.17, 24.94), Address.of("Finland", None, precise))
-    graph = graph_of(to_xmp([Entry(answer, Context(city=known))]))
+    graph = graph_of(to_xmp([LocatedAnswer(answer, AnswerContext(city=known))]))
     assert value(graph, PHOTOSHOP + "City") == city
     assert value(graph, "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/Location") == below
 
 
 @given(lat=st.floats(-90, 90), lon=st.floats(-180, 180), text=st.text(max_size=20))
 def test_any_place_and_any_text_reads_back(lat: float, lon: float, text: str) -> None:
-    graph = graph_of(to_xmp([Entry(Answer(LatLon(lat, lon), Address.of(text)), Context(model=text))]))
+    graph = graph_of(to_xmp([LocatedAnswer(Answer(LatLon(lat, lon), Address.of(text)), AnswerContext(model=text))]))
     assert degrees(value(graph, EXIF + "GPSLatitude")) == pytest.approx(round(lat, 5), abs=2e-8)
     assert degrees(value(graph, EXIF + "GPSLongitude")) == pytest.approx(round(lon, 5), abs=2e-8)
 
 
 def test_exiftool_reads_the_same_where_it_is_installed(tmp_path: Path) -> None:
     path = tmp_path / "photo.xmp"
-    path.write_text(to_xmp([Entry(marked_answer(), marked_context())]), encoding="utf-8")
+    path.write_text(to_xmp([LocatedAnswer(marked_answer(), marked_context())]), encoding="utf-8")
     # Read as RDF first, so that the test says something on machines without exiftool too.
     graph = graph_of(path.read_text(encoding="utf-8"))
     found = exiftool(path)

@@ -16,7 +16,7 @@ import pytest
 
 import geosleuth
 from geosleuth.answer.answer import is_the_answer
-from geosleuth.pipeline.api import Options
+from geosleuth.pipeline.api import LocateOptions
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.result import Findings, LocateResult
 from geosleuth.support.errors import BadInput, UserError
@@ -42,7 +42,7 @@ FOR_COMMANDS = {"out", "overwrite", "write_exif", "sidecars", "yes"}
 
 def test_signatures_and_docstrings_have_every_option() -> None:
     options = {one.name: one for one in fields(LocateRequest) if one.name not in FOR_COMMANDS}
-    assert set(get_type_hints(Options)) == {"send", "sinks", "profile", *options}
+    assert set(get_type_hints(LocateOptions)) == {"send", "sinks", "profile", *options}
     own = {geosleuth.locate: {"photo", "same_place"}, geosleuth.alocate: {"photo", "same_place"}}
     own |= {geosleuth.locate_many: {"photos", "progress", "jobs"}}
     for opener, first in own.items():

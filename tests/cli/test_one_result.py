@@ -16,7 +16,7 @@ from geosleuth.pipeline import plan
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.result import result_schema
-from geosleuth.server.mcp import Service, Source, make_server
+from geosleuth.server.mcp import McpService, PhotoSource, make_server
 from geosleuth.support.errors import BadInput
 from in_process import whole_command
 from serving import photo_bytes, recording, served_here
@@ -66,7 +66,7 @@ def by_mcp(photo: Path, model: str) -> dict[str, Any]:
     request = LocateRequest(model=model)
 
     async def work() -> Any:
-        async with Client(make_server(Service(make_plan(request), request, Source(anywhere=True)))) as client:
+        async with Client(make_server(McpService(make_plan(request), request, PhotoSource(anywhere=True)))) as client:
             opened = await client.call_tool("open_photo", {"path": str(photo)})
             handle = opened.structured_content["data"]["photo"]
             return (await client.call_tool("locate", {"photos": [handle]})).structured_content

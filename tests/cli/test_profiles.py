@@ -16,7 +16,7 @@ from geosleuth.geo import LatLon
 from geosleuth.pipeline.defaults import config_file
 from geosleuth.pipeline.profiles import SAVED, known_profiles, read_profile
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.server.records import RunRequest, Settings
+from geosleuth.server.records import RunRequest, RunSettings
 from geosleuth.server.requests import locate_request, settled
 from geosleuth.support.errors import BadInput
 from in_process import Done, whole_command
@@ -73,7 +73,7 @@ def test_one_word_is_the_same_set_up_everywhere(tmp_path: Path) -> None:
         system, tools, most = seen["locate"]
         assert "Keep a pool of candidates" in system
         assert (tools, most) == (("image_zoom_tool",), 900)
-        page = settled(RunRequest(profile="lab"), Settings(offline=False))
+        page = settled(RunRequest(profile="lab"), RunSettings(offline=False))
         assert locate_request(page, offline=False) == LocateRequest(**read_profile("lab").options)
         assert locate_request(RunRequest(profile="lab", method="geoagent"), offline=False).method == "geoagent"
 

@@ -16,8 +16,8 @@ from geosleuth.evidence.calibration import (
     HALF,
     LEAST,
     MOST,
-    Calibration,
-    Sample,
+    CalibrationSample,
+    ConfidenceMap,
     apply,
     fit,
     from_json,
@@ -55,17 +55,19 @@ def test_surer_answers_are_never_called_less_likely(
     assert apply(decision(level, low, kinds, margin)) <= apply(decision(level, low, kinds + 1, margin)) + 1e-12
 
 
-def drawn(count: int, seed: int, right_of: float = 1.0) -> list[Sample]:
+def drawn(count: int, seed: int, right_of: float = 1.0) -> list[CalibrationSample]:
     """Answers that are right as often as they say, or so many times as often."""
     draws = random.Random(seed)
     samples = []
     for _ in range(count):
         p, level = draws.uniform(0.2, 0.98), draws.choice(LEVELS)
-        samples.append(Sample(level, p, draws.randint(1, 5), draws.uniform(0, p), draws.random() < right_of * p))
+        samples.append(
+            CalibrationSample(level, p, draws.randint(1, 5), draws.uniform(0, p), draws.random() < right_of * p)
+        )
     return samples
 
 
-def error(calibration: Calibration, samples: list[Sample], bins: int = 8) -> float:
+def error(calibration: ConfidenceMap, samples: list[CalibrationSample], bins: int = 8) -> float:
     """Expected calibration error."""
     ranked = sorted((apply(sample, calibration), sample.right) for sample in samples)
     size = max(1, len(ranked) // bins)
@@ -86,20 +88,20 @@ def test_a_fit_tames_answers_that_are_too_sure() -> None:
     fitted = from_json(fit(drawn(4000, 3, right_of=0.6), provenance="a test"))
     held_out = drawn(2000, 4, right_of=0.6)
     assert error(fitted, held_out) < 0.05
-    identity = Calibration(dict.fromkeys(LEVELS, 0.0), 1.0, 0.0, 0.0, "")
+    identity = ConfidenceMap(dict.fromkeys(LEVELS, 0.0), 1.0, 0.0, 0.0, "")
     assert error(identity, held_out) > 0.15
 
 
 def test_a_level_that_is_often_wrong_is_called_so() -> None:
-    samples = [Sample("spot", 0.8, 2, 0.5, n % 10 == 0) for n in range(200)]
-    samples += [Sample("country", 0.8, 2, 0.5, n % 10 != 0) for n in range(200)]
+    samples = [CalibrationSample("spot", 0.8, 2, 0.5, n % 10 == 0) for n in range(200)]
+    samples += [CalibrationSample("country", 0.8, 2, 0.5, n % 10 != 0) for n in range(200)]
     fitted = from_json(fit(samples))
     assert apply(decision("spot", 0.8), fitted) < 0.2
     assert apply(decision("country", 0.8), fitted) > 0.8
 
 
 def test_slopes_never_turn_round_even_where_the_samples_do() -> None:
-    perverse = [Sample("spot", p / 100, 2, 0.3, p < 50) for p in range(1, 100) for _ in range(5)]
+    perverse = [CalibrationSample("spot", p / 100, 2, 0.3, p < 50) for p in range(1, 100) for _ in range(5)]
     table = fit(perverse)
     assert table["slope"] == 0.0
     fitted = from_json(table)
@@ -115,7 +117,7 @@ def test_a_fit_does_not_depend_on_the_order_and_survives_having_nothing() -> Non
     first, second = fit(samples), fit(turned)
     assert first["levels"] == pytest.approx(second["levels"], abs=1e-4)
     assert from_json(fit([])).slope > 0
-    assert from_json(fit([Sample("none", 0.1, 0, 0.0, right=False)])).slope > 0
+    assert from_json(fit([CalibrationSample("none", 0.1, 0, 0.0, right=False)])).slope > 0
 
 
 def test_a_stored_map_comes_back_as_it_was() -> None:
@@ -146,8 +148,8 @@ def test_a_damaged_map_is_refused(damage: dict[str, object]) -> None:
 
 
 def test_a_sample_is_what_counts_of_a_decision() -> None:
-    sample = Sample.of(decision("city", 0.4, 3, 0.2), right=True)
-    assert sample == Sample("city", 0.4, 3, 0.2, right=True)
+    sample = CalibrationSample.of(decision("city", 0.4, 3, 0.2), right=True)
+    assert sample == CalibrationSample("city", 0.4, 3, 0.2, right=True)
     assert apply(sample) == apply(decision("city", 0.4, 3, 0.2))
 
 
@@ -161,6 +163,6 @@ def test_somebodys_word_is_as_likely_as_it_says() -> None:
 def test_what_was_right_less_often_than_a_claim_is_stated_below_a_half(one: float, other: float) -> None:
     plain = from_json(fit(drawn(200, 9)))
     careful = replace(plain, claim=0.7)
-    low, high = (Sample("city", share, 2, 0.2, right=True) for share in sorted((one, other)))
+    low, high = (CalibrationSample("city", share, 2, 0.2, right=True) for share in sorted((one, other)))
     assert careful.probability(low) <= careful.probability(high)
     assert (careful.probability(high) >= HALF) == (plain.probability(high) >= careful.claim)

@@ -13,7 +13,7 @@ from drawn import examples
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.evidence.atlas_hits import sort_of
 from geosleuth.evidence.bearing import begins, likeness, others_of_name, telling_letters
-from geosleuth.evidence.clue import Clue, Spot, TextSeen
+from geosleuth.evidence.clue import Clue, CluePlace, TextSeen
 from geosleuth.evidence.country_prior import country_prior
 from geosleuth.evidence.decision import decide
 from geosleuth.evidence.place_clues import MOST_SPOTS, PLACE_SEARCHES, SearchKind, asked_in, of_somebody, place_clues
@@ -57,7 +57,7 @@ def weight(clue: Clue) -> float:
     return sum(spot.weight for spot in clue.spots)
 
 
-def spot_of(clue: Clue, country: str) -> Spot:
+def spot_of(clue: Clue, country: str) -> CluePlace:
     return next(spot for spot in clue.spots if spot.country == country)
 
 

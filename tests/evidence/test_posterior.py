@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drawn import examples
-from geosleuth.evidence.clue import Clue, ClueKind, Spot, TextSeen
+from geosleuth.evidence.clue import Clue, ClueKind, CluePlace, TextSeen
 from geosleuth.evidence.country_prior import chance_of_place, country_prior
 from geosleuth.evidence.decision import LEAST, REACH_KM, WORTH, Decision, decide
 from geosleuth.evidence.posterior import MOST_CANDIDATES, UNKNOWN_PRIOR, Posterior, damped, posterior
@@ -31,7 +31,7 @@ def named(
     reliability: float = 0.75,
     radius_km: float = 0.1,
 ) -> Clue:
-    return Clue(kind, seen, seen, reliability, {}, (Spot(seen, point, radius_km, weight, country),))
+    return Clue(kind, seen, seen, reliability, {}, (CluePlace(seen, point, radius_km, weight, country),))
 
 
 def says(kind: ClueKind, seen: str, countries: dict[str, float], reliability: float = 0.85) -> Clue:
@@ -138,7 +138,7 @@ def test_a_fine_clue_inside_a_coarse_one_gives_the_fine_place() -> None:
 
 
 def test_a_shop_with_many_branches_in_a_town_gives_the_town() -> None:
-    branches = tuple(Spot(f"Kiosk {n}", moved(HELSINKI, 2 * n, n), 0.1, 0.12, "FI") for n in range(8))
+    branches = tuple(CluePlace(f"Kiosk {n}", moved(HELSINKI, 2 * n, n), 0.1, 0.12, "FI") for n in range(8))
     decision = decide(posterior([Clue("business", "Kiosk", "", 0.75, {}, branches), FINNISH]))
     assert decision.level == "city"
     assert decision.country == "FI"
@@ -243,7 +243,7 @@ def test_clues_of_one_kind_count_with_the_root_of_their_number_up_to_three(ratio
 POINTS = st.builds(LatLon, st.floats(-60, 70), st.floats(-180, 180))
 CODES = st.sampled_from(["FR", "MC", "FI", "AD", "US", "IN", "BR", "XK"])
 SPOTS = st.builds(
-    Spot,
+    CluePlace,
     st.sampled_from(["a", "b", "c"]),
     POINTS,
     st.floats(0.05, 300),
@@ -333,9 +333,9 @@ def test_many_words_of_one_language_do_not_outweigh_other_kinds_without_bound() 
 def test_odd_numbers_do_no_harm() -> None:
     nan, inf = float("nan"), float("inf")
     clues = [
-        Clue("business", "nan", "", nan, {}, (Spot("x", HELSINKI, nan, 0.5, "FI"),)),
-        Clue("business", "inf", "", 5.0, {"FI": inf, "ZZ": 1.0}, (Spot("x", HELSINKI, inf, 7.0, "FI"),)),
-        Clue("phone", "negative", "", 0.9, {"FI": -1.0}, (Spot("x", HELSINKI, -3.0, -0.5, "ZZ"),)),
+        Clue("business", "nan", "", nan, {}, (CluePlace("x", HELSINKI, nan, 0.5, "FI"),)),
+        Clue("business", "inf", "", 5.0, {"FI": inf, "ZZ": 1.0}, (CluePlace("x", HELSINKI, inf, 7.0, "FI"),)),
+        Clue("phone", "negative", "", 0.9, {"FI": -1.0}, (CluePlace("x", HELSINKI, -3.0, -0.5, "ZZ"),)),
     ]
     found = posterior(clues)
     assert total(found) == pytest.approx(1)
@@ -353,7 +353,7 @@ def test_two_hundred_clues_on_five_hundred_places_take_no_time() -> None:
     clues = []
     for number in range(200):
         spots = tuple(
-            Spot(f"{number}.{at}", LatLon(draws.uniform(36, 60), draws.uniform(0, 40)), 0.1, 0.3, "DE")
+            CluePlace(f"{number}.{at}", LatLon(draws.uniform(36, 60), draws.uniform(0, 40)), 0.1, 0.3, "DE")
             for at in range(3)
         )
         clues.append(Clue(KINDS[number % 8], f"clue {number}", "", 0.6, {"DE": 0.5, "AT": 0.5}, spots))
@@ -427,8 +427,8 @@ def test_what_a_sign_adds_is_no_more_than_its_doubt_allows() -> None:
 
 @pytest.mark.parametrize(("sharp", "speaks"), [(True, -1), (False, 1)])
 def test_a_sharp_spot_speaks_for_itself_and_not_for_what_lies_across_a_border(*, sharp: bool, speaks: int) -> None:
-    nice = Spot("Nice", LatLon(43.70, 7.27), 8.0, 0.9, "FR", sharp=sharp)
-    monaco = Spot("Monaco", LatLon(43.737, 7.421), 1.6, 0.9, "MC")
+    nice = CluePlace("Nice", LatLon(43.70, 7.27), 8.0, 0.9, "FR", sharp=sharp)
+    monaco = CluePlace("Monaco", LatLon(43.737, 7.421), 1.6, 0.9, "MC")
     hint = Clue("hint", "Nice", "the user names Nice", 0.75, spots=(nice,))
     found = posterior([hint, Clue("place", "Monaco", "a town", 0.7, spots=(monaco,))])
     at = {one.name: one for one in found.candidates}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from geosleuth.evidence.clue import Clue, ClueKind, Spot, TextSeen
+from geosleuth.evidence.clue import Clue, ClueKind, CluePlace, TextSeen
 from geosleuth.evidence.decision import decide
 from geosleuth.evidence.posterior import posterior
 from geosleuth.evidence.selftest import Sign, self_test
@@ -17,7 +17,7 @@ HELSINKI, MONACO = LatLon(60.1699, 24.9384), LatLon(43.7371, 7.4215)
 
 
 def named(seen: str, point: LatLon, country: str, kind: ClueKind = "business", weight: float = 0.9) -> Clue:
-    return Clue(kind, seen, seen, 0.75, {}, (Spot(seen, point, 0.1, weight, country),))
+    return Clue(kind, seen, seen, 0.75, {}, (CluePlace(seen, point, 0.1, weight, country),))
 
 
 PHONE = Clue("phone", "+358", "a Finnish number", 0.9, {"FI": 1.0})

@@ -1,6 +1,6 @@
 """An area so small that clues tell nothing inside it apart: what they point at there is still the answer."""
 
-from geosleuth.evidence import Clue, Spot, TextSeen
+from geosleuth.evidence import Clue, CluePlace, TextSeen
 from geosleuth.evidence.decision import decide
 from geosleuth.evidence.posterior import posterior
 from geosleuth.geo import Box, LatLon
@@ -16,12 +16,12 @@ BUS_LINE = TextSeen("+43 664 1234567", "image-1", (466, 861, 807, 906), 1.0, "no
 
 
 def at_the_shop(seen: str, reliability: float) -> Clue:
-    spot = Spot("La maison des pâtes", SHOP, 0.1, 0.97, "MC")
+    spot = CluePlace("La maison des pâtes", SHOP, 0.1, 0.97, "MC")
     return Clue("business", seen, "a shop's name", reliability, spots=(spot,), where=SHOP_LINE)
 
 
 def clues_of_a_street_with_a_bus() -> list[Clue]:
-    stops = tuple(Spot("Place d'Armes", LatLon(lat, lon), 0.1, weight, "MC") for lat, lon, weight in STOPS)
+    stops = tuple(CluePlace("Place d'Armes", LatLon(lat, lon), 0.1, weight, "MC") for lat, lon, weight in STOPS)
     return [
         at_the_shop("La maison des pâtes", 0.75),
         at_the_shop("La maison des pâtes + Place d'Armes", 0.85),

@@ -1,13 +1,13 @@
 """A clue in the words that fit the place in question."""
 
-from geosleuth.evidence import Clue, Spot
+from geosleuth.evidence import Clue, CluePlace
 from geosleuth.evidence.areas import brought_into, farthest_km
 from geosleuth.evidence.text_clue import named_there, said_of
 from geosleuth.geo import Box, Disc, LatLon
 
-PRIORO = Spot("Prioro", LatLon(42.89, -4.96), 1.0, 0.3, "ES")
-DOVER = Spot("Dover Priory", LatLon(51.126, 1.305), 0.5, 0.2, "GB")
-LANCASTER = Spot("Priory Church", LatLon(54.05, -2.806), 0.5, 0.25, "GB")
+PRIORO = CluePlace("Prioro", LatLon(42.89, -4.96), 1.0, 0.3, "ES")
+DOVER = CluePlace("Dover Priory", LatLon(51.126, 1.305), 0.5, 0.2, "GB")
+LANCASTER = CluePlace("Priory Church", LatLon(54.05, -2.806), 0.5, 0.25, "GB")
 NAME = Clue("station", "pRIORY", '"pRIORY" is like the name of Prioro, Spain, one of 4 places found', 0.5)
 
 
@@ -20,7 +20,7 @@ def test_a_name_is_worded_for_the_spot_that_is_meant() -> None:
 
 
 def test_words_about_another_reading_are_not_kept() -> None:
-    strongest = Spot(DOVER.name, DOVER.point, 0.5, 0.6, "GB")
+    strongest = CluePlace(DOVER.name, DOVER.point, 0.5, 0.6, "GB")
     clue = Clue(NAME.kind, NAME.seen, NAME.says, NAME.reliability, {}, (PRIORO, strongest))
     assert said_of(clue, "GB").says == '"pRIORY" may be Dover Priory, United Kingdom'
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from geosleuth.geo import (
+    ColumnSighting,
     Disc,
     FieldOfView,
     LatLon,
-    Sighting,
     Unsolvable,
     bearing_deg,
     check_position,
@@ -39,11 +39,11 @@ def seen(
     fov_deg: float = FOV,
     off_deg: Sequence[float] = (),
     noise_deg: float = 0.2,
-) -> list[Sighting]:
+) -> list[ColumnSighting]:
     """What a camera sees of features at these offsets and distances, marked so many degrees off."""
     marked = off_deg or (0.0,) * len(scene)
     return [
-        Sighting(
+        ColumnSighting(
             destination(camera, (heading_deg + offset) % 360, away_km, "geodesic"),
             column_of(offset + off, fov_deg),
             noise_deg,
@@ -107,7 +107,7 @@ def test_two_features_leave_the_arc_from_which_they_stand_so_far_apart() -> None
 
 def test_the_side_from_which_the_features_appear_in_that_order() -> None:
     sightings = seen(HARBOUR, 229, SCENE[:2])
-    mirrored = [Sighting(one.point, 1 - one.column, one.noise_deg) for one in sightings]
+    mirrored = [ColumnSighting(one.point, 1 - one.column, one.noise_deg) for one in sightings]
     assert not resect(mirrored, FieldOfView(FOV)).area.contains(HARBOUR)
 
 
@@ -215,10 +215,10 @@ def test_what_gives_no_place_is_refused() -> None:
     with pytest.raises(Unsolvable, match="two features"):
         resect(two[:1], FieldOfView(FOV))
     with pytest.raises(Unsolvable, match="Check which places"):
-        resect([two[0], Sighting(LatLon(48, 2), 0.5), two[1]], FieldOfView(FOV))
+        resect([two[0], ColumnSighting(LatLon(48, 2), 0.5), two[1]], FieldOfView(FOV))
     for column in (-0.1, 1.1, math.nan):
         with pytest.raises(ValueError, match="column"):
-            Sighting(HARBOUR, column)
+            ColumnSighting(HARBOUR, column)
     with pytest.raises(ValueError, match="field of view"):
         FieldOfView(170)
 

@@ -23,7 +23,7 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.models.baselines import make_baseline
 from geosleuth.models.baselines.baseline_spec import picture_key
 from geosleuth.models.baselines.gallery import encoder_of
-from geosleuth.models.baselines.nearest import NearestPolicy, Neighbours, Vote, learn_odds, recall, vote_of
+from geosleuth.models.baselines.nearest import NearestPolicy, Neighbours, NeighbourVote, learn_odds, recall, vote_of
 from geosleuth.photo import open_photo
 from geosleuth.photo.image_encoder import unit_rows
 from geosleuth.support.errors import BadInput
@@ -188,7 +188,7 @@ def test_odds_stay_steady_where_all_are_right_or_all_wrong() -> None:
     for lats, expected in ((np.zeros(60), 0.9), (everywhere, 0.1)):
         odds = learn_odds(Neighbours(features), features, lats, np.zeros(60), 5, "first", 25.0)
         assert odds is not None
-        probability = odds.probability(Vote(0, float(expected > 0.5), 0.5))
+        probability = odds.probability(NeighbourVote(0, float(expected > 0.5), 0.5))
         assert 0 < probability < 1
         assert (probability > 0.8) == (expected > 0.5)
 

@@ -7,10 +7,10 @@ import pytest
 
 from geosleuth.evidence.decision import Decision
 from geosleuth.evidence.selftest import SelfTest, Sign
-from geosleuth.evidence.sign_layout import Panel
+from geosleuth.evidence.sign_layout import SignPanel
 from geosleuth.geo import LatLon
 from geosleuth.models.detective.reasoning import Reasoning
-from geosleuth.models.detective.stated import Known
+from geosleuth.models.detective.stated import StatedFacts
 
 MONACO = Decision("spot", LatLon(43.73, 7.42), 1.0, 0.99, "Monaco", "MC", 0.99, 0.99, 3)
 THAILAND = Decision("city", LatLon(18.79, 98.98), 5.0, 0.99, "Chiang Mai", "TH", 0.99, 0.99, 3)
@@ -18,10 +18,10 @@ THAILAND = Decision("city", LatLon(18.79, 98.98), 5.0, 0.99, "Chiang Mai", "TH",
 
 def reasoning(*images: str) -> Reasoning:
     first, second = (
-        Sign(Panel((), (), image, 0.1), (), alone) for image, alone in zip(images, (MONACO, THAILAND), strict=True)
+        Sign(SignPanel((), (), image, 0.1), (), alone) for image, alone in zip(images, (MONACO, THAILAND), strict=True)
     )
     signs = (replace(first, disputed_by=(second,)), replace(second, disputed_by=(first,)))
-    found = Reasoning(cast("Any", None), Known())
+    found = Reasoning(cast("Any", None), StatedFacts())
     found.__dict__["tested"] = SelfTest(MONACO, (), signs)
     return found
 

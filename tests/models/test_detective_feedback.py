@@ -15,7 +15,7 @@ from geosleuth.geo import Box, Disc, LatLon, distance_km
 from geosleuth.models import Prompt
 from geosleuth.models.detective import Detective, Reasoning, clue_id
 from geosleuth.models.detective.ruled_out import rest_of
-from geosleuth.models.feedback import Reading, Rejected, feedback_words, rejected_place
+from geosleuth.models.feedback import CorrectedReading, Rejected, feedback_words, rejected_place
 from geosleuth.photo import Album, Photo
 from geosleuth.tools import Case
 from geosleuth.tools.toolset import all_tools
@@ -271,7 +271,7 @@ def test_a_person_who_enters_the_words_of_a_line_vouches_for_it(atlas: OfflineAt
     sight = Sight(atlas, ((HUMP, ARABIC),), {ARABIC: 0.59})
     first = sight.run()
     box = (60 / 1200, 82 / 800, (60 + 14 * len(ARABIC)) / 1200, 112 / 800)
-    vouched = Rejected(readings=(Reading(ARABIC, 1, box, ARABIC),))
+    vouched = Rejected(readings=(CorrectedReading(ARABIC, 1, box, ARABIC),))
     second = sight.go_on(first, vouched)
     clues = reviewed(sight, second, Detective(rejected=vouched)).found.clues
     script = next(clue for clue in clues if clue.kind == "script")
@@ -286,7 +286,7 @@ def test_a_line_that_a_person_corrects_is_not_ruled_out_and_its_place_has_not_fa
     first = sight.run()
     assert country_of(first) == "Spain"
     box = (60 / 1200, 42 / 800, (60 + 14 * len(misread)) / 1200, 72 / 800)
-    second = sight.go_on(first, Rejected(readings=(Reading(meant, 1, box, misread),)))
+    second = sight.go_on(first, Rejected(readings=(CorrectedReading(meant, 1, box, misread),)))
     assert country_of(second) == "Spain"
     assert f'A person reads "{meant}", not "{misread}".' in words_of(second)
     assert "ruled out" not in words_of(second)

@@ -10,7 +10,7 @@ import pytest
 
 from asked import QUICK, album_of, conversation_about, step_of
 from geosleuth.models import EndpointSettings, Policy, make_policy
-from geosleuth.models.endpoints import Entry, Gate, GateSettings, HostGate, HostNews, hold_gates_with, listening
+from geosleuth.models.endpoints import AskPermit, Gate, GateSettings, HostGate, HostNews, hold_gates_with, listening
 from geosleuth.photo import Album
 from geosleuth.support.errors import ServiceFault
 from openai_server import Reply, Request, ServerUrl, chat_reply, failure, openai_server
@@ -176,11 +176,11 @@ def test_gates_can_be_held_elsewhere(album: Album) -> None:
     passed: list[str] = []
 
     class Elsewhere:
-        async def enter(self, within_s: float) -> Entry:
+        async def enter(self, within_s: float) -> AskPermit:
             passed.append(f"enter {within_s:g}")
-            return Entry(7, 0.25)
+            return AskPermit(7, 0.25)
 
-        def leave(self, entry: Entry, came: str, rest_s: float = 0.0) -> None:
+        def leave(self, entry: AskPermit, came: str, rest_s: float = 0.0) -> None:
             passed.append(f"leave {entry.number} {came} {rest_s:g}")
 
     def maker(host: str, settings: GateSettings) -> Gate:

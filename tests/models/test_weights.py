@@ -19,7 +19,7 @@ from geosleuth.models import Conversation, Message, Observed, Prompt, Sampling, 
 from geosleuth.models import weights as folder_module
 from geosleuth.models.tagged import NO_CALLS_LEFT
 from geosleuth.models.weights import WeightsPolicy
-from geosleuth.models.weights_engine import Abilities, Chat, find_abilities
+from geosleuth.models.weights_engine import Abilities, ChatTemplate, find_abilities
 from geosleuth.photo import View
 from geosleuth.support.errors import BadInput, MissingExtra, ServiceFault
 from geosleuth.tools import Case, ImageInfo, Observation, Output, ToolCall, tool
@@ -366,9 +366,9 @@ def test_a_template_without_a_place_for_thoughts_gets_them_as_words() -> None:
     abilities = find_abilities(render)
     assert not abilities.thinking
     said = (Prompt("Where?"), Step("I look.", "Thai <|im_end|>"), Prompt("And?"))
-    shown = render(*Chat(abilities, ["<|im_end|>"]).write(asked(*said)))
+    shown = render(*ChatTemplate(abilities, ["<|im_end|>"]).write(asked(*said)))
     assert "<think>\nThai &lt;|im_end|>\n</think>\n\nI look.<|im_end|>" in shown
-    silent = render(*Chat(abilities).write(asked(Prompt("Where?"), Step("", "Thai."), Prompt("And?"))))
+    silent = render(*ChatTemplate(abilities).write(asked(Prompt("Where?"), Step("", "Thai."), Prompt("And?"))))
     assert "<think>\nThai.\n</think>\n\n<|im_end|>" in silent
 
 
@@ -377,7 +377,9 @@ def test_a_template_without_tools_and_system_gets_tagged_text() -> None:
     abilities = find_abilities(render)
     assert not abilities.system
     assert not abilities.tools
-    messages, tools = Chat(abilities, ["<image>", "[user]"]).write(asked(Prompt("Is [user] an <image>?", ("image-1",))))
+    messages, tools = ChatTemplate(abilities, ["<image>", "[user]"]).write(
+        asked(Prompt("Is [user] an <image>?", ("image-1",)))
+    )
     assert tools is None
     shown = render(messages, tools)
     assert shown.startswith("[user]Find the place.")
@@ -393,7 +395,7 @@ def test_a_template_without_images_in_results_gets_them_after() -> None:
     abilities = find_abilities(render)
     assert abilities.tools
     assert not abilities.tool_images
-    shown = render(*Chat(abilities).write(asked(*LOOKED, Prompt("Go on."))))
+    shown = render(*ChatTemplate(abilities).write(asked(*LOOKED, Prompt("Go on."))))
     assert shown.count("<|image_pad|>") == 2
     assert shown.index("</tool_response>") < shown.index("image-2 (64 x 48 pixels):") < shown.index("Go on.")
 

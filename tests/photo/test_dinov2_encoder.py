@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageEnhance
 
 from geosleuth.photo.dinov2_encoder import JoinedEncoder, find_weights
-from geosleuth.photo.image_encoder import BundledEncoder, Encoder, best_spec, lasting_spec, load_encoder
+from geosleuth.photo.image_encoder import BundledEncoder, ImageEncoder, best_spec, lasting_spec, load_encoder
 from geosleuth.support.errors import BadInput
 from scenery import scene
 
@@ -19,11 +19,11 @@ SCENES = [scene(seed) for seed in range(10)]
 
 
 @pytest.fixture(scope="module")
-def joined() -> Encoder:
+def joined() -> ImageEncoder:
     return load_encoder("dinov2")
 
 
-def test_rows_are_in_order_and_half_of_each_network(joined: Encoder) -> None:
+def test_rows_are_in_order_and_half_of_each_network(joined: ImageEncoder) -> None:
     together = joined.features(SCENES)
     assert together.shape == (10, joined.dimension) == (10, 1280 + 4 * 384)
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
@@ -33,7 +33,7 @@ def test_rows_are_in_order_and_half_of_each_network(joined: Encoder) -> None:
     assert joined.features([]).shape == (0, joined.dimension)
 
 
-def test_a_changed_picture_is_most_like_itself(joined: Encoder) -> None:
+def test_a_changed_picture_is_most_like_itself(joined: ImageEncoder) -> None:
     originals = joined.features(SCENES)[:, 1280:]
     changed = [ImageEnhance.Brightness(image).enhance(0.7).resize((300, 200)) for image in SCENES]
     assert (joined.features(changed)[:, 1280:] @ originals.T).argmax(axis=1).tolist() == list(range(10))

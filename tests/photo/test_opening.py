@@ -17,7 +17,7 @@ import pillow_heif
 import pytest
 from PIL import Image, ImageFile
 
-from geosleuth.photo import Limits, Photo, first_view, open_photo, open_photos
+from geosleuth.photo import Photo, PhotoLimits, first_view, open_photo, open_photos
 from geosleuth.photo.opening import _Decoding
 from geosleuth.support.errors import BadInput
 
@@ -40,9 +40,9 @@ def array(photo: Photo | Image.Image) -> "np.ndarray[tuple[int, ...], np.dtype[n
     return np.asarray(photo.image if isinstance(photo, Photo) else photo, dtype=np.int16)
 
 
-def refusal(source: Path | bytes | str, limits: Limits | None = None) -> str:
+def refusal(source: Path | bytes | str, limits: PhotoLimits | None = None) -> str:
     with pytest.raises(BadInput) as caught:
-        open_photo(source, limits or Limits())
+        open_photo(source, limits or PhotoLimits())
     line = str(caught.value)
     assert "\n" not in line
     assert len(line) < 400
@@ -191,7 +191,7 @@ def test_a_picture_of_one_endless_row_is_refused() -> None:
 
 def test_the_photos_of_one_case_have_a_limit_together(tmp_path: Path) -> None:
     data = saved(picture(100, 100), "PNG")
-    limits = Limits(max_case_pixels=25_000)
+    limits = PhotoLimits(max_case_pixels=25_000)
     assert len(open_photos([data, data], limits)) == 2
     with pytest.raises(BadInput, match=r"0\.025 million pixels allowed together"):
         open_photos([data, data, data], limits)
@@ -364,7 +364,7 @@ def test_byte_limits_hold_before_reading(tmp_path: Path) -> None:
     with path.open("wb") as stream:
         stream.truncate(50 * 1024**3)
     assert "larger than the 100 MiB" in refusal(path)
-    assert "larger than" in refusal(saved(picture(), "PNG"), Limits(max_bytes=100))
+    assert "larger than" in refusal(saved(picture(), "PNG"), PhotoLimits(max_bytes=100))
 
 
 def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

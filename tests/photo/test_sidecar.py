@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.answer import Address, Answer
-from geosleuth.answer.formats import Context, Entry, to_xmp
+from geosleuth.answer.formats import AnswerContext, LocatedAnswer, to_xmp
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
 from geosleuth.photo.sidecar import MAX_BYTES, SidecarClaim, claim_of, read_sidecars
@@ -53,7 +53,7 @@ def test_other_programs_sidecars_are_read() -> None:
 
 
 def test_a_sidecar_of_ours_is_an_estimate() -> None:
-    ours = to_xmp([Entry(Answer(LatLon(43.7384, 7.4246), radius_km=1.0), Context())])
+    ours = to_xmp([LocatedAnswer(Answer(LatLon(43.7384, 7.4246), radius_km=1.0), AnswerContext())])
     found = claim_of(ours.encode())
     assert found is not None
     assert found.estimated
@@ -124,8 +124,8 @@ def test_it_is_told_as_a_claim_and_never_used(atlas_home: Path, tmp_path: Path) 
 
 def test_a_country_in_a_sidecar_of_ours_is_an_estimate() -> None:
     china = Answer(LatLon(31.2, 121.5), Address.of("China"), 0.83, 1908.0)
-    stated, corrected = Context(extent="country"), Context(extent="country", reviewed="corrected")
+    stated, corrected = AnswerContext(extent="country"), AnswerContext(extent="country", reviewed="corrected")
     for context, estimated in ((stated, True), (corrected, False)):
-        claim = claim_of(to_xmp([Entry(china, context)]).encode())
+        claim = claim_of(to_xmp([LocatedAnswer(china, context)]).encode())
         assert claim is not None
         assert (claim.point, claim.place, claim.estimated) == (None, "China", estimated)

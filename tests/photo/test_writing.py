@@ -14,7 +14,7 @@ from PIL import ExifTags, Image
 from PIL.PngImagePlugin import PngInfo
 
 from geosleuth.geo import LatLon
-from geosleuth.photo import Limits, open_photo
+from geosleuth.photo import PhotoLimits, open_photo
 from geosleuth.photo.containers import take_apart
 from geosleuth.photo.geotag import Unwritable, is_copy_of_ours, with_place, write_exif_copy
 from geosleuth.support.errors import BadInput
@@ -51,7 +51,7 @@ def photo(folder: Path, name: str, kind: str = "JPEG", **options: Any) -> Path:
 
 
 def limits_free_pixels(path: Path) -> bytes:
-    return take_apart(path.read_bytes(), Limits()).pixels
+    return take_apart(path.read_bytes(), PhotoLimits()).pixels
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])

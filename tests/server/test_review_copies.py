@@ -8,7 +8,7 @@ from PIL import Image
 
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
-from geosleuth.server.review import Decision, Review
+from geosleuth.server.review import Review, ReviewDecision
 from in_process import whole_command
 from signs import camera_exif, sign_photo
 
@@ -35,7 +35,7 @@ def batch(tmp_path: Path) -> Path:
 
 def test_a_copy_of_locate_is_updated(batch: Path) -> None:
     review = Review.open(batch / "run")
-    review.decide(review.ids(), Decision("corrected", NICE, "France"))
+    review.decide(review.ids(), ReviewDecision("corrected", NICE, "France"))
     done = review.write(sidecars=False, copies=True)
     review.close()
     assert (done.copies, done.kept, done.left) == (2, 0, [])
@@ -51,7 +51,7 @@ def test_a_copy_that_somebody_changed_is_left_and_named(batch: Path) -> None:
     other = batch / "photos" / "b-located.png"
     Image.open(other).save(other)
     review = Review.open(batch / "run")
-    review.decide(review.ids(), Decision("corrected", NICE, "France"))
+    review.decide(review.ids(), ReviewDecision("corrected", NICE, "France"))
     done = review.write(sidecars=False, copies=True)
     review.close()
     assert (done.copies, done.kept, sorted(done.left)) == (0, 2, ["a-located.jpg", "b-located.png"])
@@ -89,8 +89,8 @@ def test_undo_removes_estimates_of_ours_and_nothing_else(batch: Path) -> None:
 def test_undo_leaves_what_a_person_decided_unless_told(batch: Path) -> None:
     review = Review.open(batch / "run")
     first, second = review.ids()
-    review.decide([first], Decision("corrected", NICE, "France"))
-    review.decide([second], Decision("confirmed"))
+    review.decide([first], ReviewDecision("corrected", NICE, "France"))
+    review.decide([second], ReviewDecision("confirmed"))
     done = review.write(sidecars=True, copies=True)
     review.close()
     assert (done.sidecars, done.copies) == (2, 2)

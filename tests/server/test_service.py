@@ -17,7 +17,7 @@ from PIL import Image
 
 from desks import all_told, at_a_desk, case_with_photo, ended, everything_in, photo_bytes, pieces, recording
 from geosleuth.agent import read_trajectory
-from geosleuth.photo import Limits
+from geosleuth.photo import PhotoLimits
 from geosleuth.server import FILES, CaseService, NotThere, RunRequest, ServiceLimits, TooLarge, TooMany, WrongState
 from geosleuth.server.jobs import Jobs
 from geosleuth.support.errors import BadInput
@@ -130,7 +130,7 @@ def test_what_is_no_photo_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
             await desk.start(case.id, RunRequest())
         assert (await desk.add_photo(case.id, "fine.jpg", pieces(whole))).width == 600
 
-    limits = ServiceLimits(photo=Limits(max_bytes=300_000, max_pixels=2_000_000))
+    limits = ServiceLimits(photo=PhotoLimits(max_bytes=300_000, max_pixels=2_000_000))
     at_a_desk(tmp_path / "desk", work, limits=limits)
     photos = list((tmp_path / "desk" / "cases").glob("*/photos/*"))
     assert len(photos) == 1
@@ -164,7 +164,7 @@ def test_a_case_takes_so_many_pixels(tmp_path: Path) -> None:
             await desk.add_photo(case, "wall.jpg", pieces(photo_bytes(70)))
         assert len((await desk.case(case)).photos) == 1
 
-    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(photo=Limits(max_case_pixels=60_000)))
+    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(photo=PhotoLimits(max_case_pixels=60_000)))
 
 
 @pytest.mark.slow
@@ -193,7 +193,7 @@ def test_so_many_photos_come_in_at_once(tmp_path: Path) -> None:
     ("limits", "trouble"),
     [
         (ServiceLimits(photos_per_case=2), TooMany),
-        pytest.param(ServiceLimits(photo=Limits(max_case_pixels=100_000)), BadInput, marks=pytest.mark.slow),
+        pytest.param(ServiceLimits(photo=PhotoLimits(max_case_pixels=100_000)), BadInput, marks=pytest.mark.slow),
     ],
 )
 def test_photos_that_race_for_the_last_place_do_not_all_get_it(

@@ -113,17 +113,19 @@ def photo_seeds(form: str) -> list[bytes]:
 
 
 def _open_photo(data: bytes, _folder: Path) -> None:
-    from geosleuth.photo import Limits, first_view, open_photo
+    from geosleuth.photo import PhotoLimits, first_view, open_photo
 
-    first_view(open_photo(data, Limits()).photo)
+    first_view(open_photo(data, PhotoLimits()).photo)
 
 
 def _sidecar_seeds() -> list[bytes]:
     from geosleuth.answer import Answer
-    from geosleuth.answer.formats import Context, Entry, to_xmp
+    from geosleuth.answer.formats import AnswerContext, LocatedAnswer, to_xmp
     from geosleuth.geo import LatLon
 
-    made = to_xmp([Entry(Answer(LatLon(43.7384, 7.4246), radius_km=1.0), Context(city="Monaco", country_code="MC"))])
+    made = to_xmp(
+        [LocatedAnswer(Answer(LatLon(43.7384, 7.4246), radius_km=1.0), AnswerContext(city="Monaco", country_code="MC"))]
+    )
     return [made.encode(), made.encode("utf-16")]
 
 

@@ -20,7 +20,7 @@ from geosleuth.lab.teams.learning import (
     train,
 )
 from geosleuth.photo import OpenedPhoto
-from geosleuth.photo.image_encoder import Encoder, Features, load_encoder
+from geosleuth.photo.image_encoder import Features, ImageEncoder, load_encoder
 from geosleuth.teams import Member, Request
 from geosleuth.teams.network import StateInfo, TrainedSociety
 from geosleuth.tools.similar.index_file import pixel_digest
@@ -34,7 +34,7 @@ class CachedEncoder:
     """The bundled encoder, looking at each picture once."""
 
     def __init__(self) -> None:
-        self._encoder: Encoder = load_encoder()
+        self._encoder: ImageEncoder = load_encoder()
         self._seen: dict[bytes, Features] = {}
 
     @property

@@ -4,7 +4,7 @@ import asyncio
 from functools import cache
 
 from geosleuth.agent import Budget, Trajectory, resume, run
-from geosleuth.agent.setup import AgentSetup, Question
+from geosleuth.agent.setup import AgentSetup, PhotoQuestion
 from geosleuth.models import Prompt, Step
 from geosleuth.tools import Case, ToolCall
 from scripted import ScriptedPolicy, call, calls, says
@@ -34,7 +34,7 @@ def _detective(case: Case) -> Trajectory:
         run(
             case,
             AgentSetup(method=method, policy=ScriptedPolicy(script), toolset=ALL_TOOLS),
-            question=Question(hint="by the water"),
+            question=PhotoQuestion(hint="by the water"),
         )
     )
 

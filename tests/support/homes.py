@@ -86,7 +86,7 @@ def home_with_base(folder: Path, base_file: Path) -> Path:
 @cache
 def _world_folder(base_file: Path) -> str:
     """What the folder of outlines made with this base atlas is called; asked in a home that has it."""
-    from geosleuth.atlas.tiles import Tiles
+    from geosleuth.atlas.tiles import TileMaker
 
     assert base_file.is_file()
-    return f"world-{Tiles()._world_version}"
+    return f"world-{TileMaker()._world_version}"

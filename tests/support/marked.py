@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from geosleuth.answer import Address, Answer, Candidate, Level
-from geosleuth.answer.formats import Context
+from geosleuth.answer.formats import AnswerContext
 from geosleuth.geo import LatLon
 
 MARKER = "Zzyzx Marker Street 7"
@@ -30,9 +30,9 @@ def _level(name: str) -> Level:
     return Level(name, (f"sign: {MARKER}",), f"it says {MARKER}", f"unless {MARKER} is faked")
 
 
-def marked_context() -> Context:
+def marked_context() -> AnswerContext:
     """With the marker in the texts that a caller fills in."""
-    return Context(
+    return AnswerContext(
         sha256="ab" * 32,
         file_name=f"{MARKER}.jpg",
         model="detective",

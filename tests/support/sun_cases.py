@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from geosleuth.geo import LatLon
 from geosleuth.tools.sun import sun_at, windows_of
-from geosleuth.tools.sun_sight import CELLS_A_DEGREE, Sight, find_band, sight_of
+from geosleuth.tools.sun_sight import CELLS_A_DEGREE, MeasuredSun, find_band, sight_of
 
 ANGLE_OFF_DEG, LENGTH_OFF = 3.0, 0.05
 """How far off a bearing and a length are read, at most."""
@@ -32,7 +32,7 @@ class SunCase:
     direction_deg: float
 
     @property
-    def sight(self) -> Sight:
+    def sight(self) -> MeasuredSun:
         """What it says about the sun."""
         found = sight_of(self.ratio, None, self.direction_deg, None, *_TOLERANCES)
         assert found is not None

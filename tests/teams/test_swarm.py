@@ -14,7 +14,7 @@ from geosleuth.geo import Box, Disc, LatLon
 from geosleuth.models import Usage
 from geosleuth.photo import OpenedPhoto
 from geosleuth.support.errors import BadInput
-from geosleuth.teams import Member, Outcome, Reply, Request, StrangersSociety, TrustWeights
+from geosleuth.teams import Member, Reply, Request, StrangersSociety, TeamOutcome, TrustWeights
 from geosleuth.teams.swarm import SwarmSettings, run_swarm
 from geosleuth.teams.swarm.swarm import draw_reviewers, election_order
 from members import ScriptedMember, comment, place
@@ -56,7 +56,7 @@ def swarm(
     seed: int = 0,
     request: Request | None = None,
     **settings: Any,
-) -> Outcome:
+) -> TeamOutcome:
     falling = [0.9 - 0.1 * index for index in range(len(members))]
     return run_virtually(
         run_swarm(
@@ -93,7 +93,7 @@ def named(*parts: str | None) -> Reply:
     return Reply(f"It is {address}.", Answer(address=address, probability=0.6, explanation="it looks like it"))
 
 
-def said(outcome: Outcome, *stages: str) -> list[str]:
+def said(outcome: TeamOutcome, *stages: str) -> list[str]:
     return [turn.member for turn in outcome.turns if turn.stage in stages]
 
 

@@ -9,7 +9,7 @@ import pytest
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas.placing import Placement, Placer
 from geosleuth.support.errors import ServiceFault
-from geosleuth.teams import Outcome, Reply, Request, TrustWeights
+from geosleuth.teams import Reply, Request, TeamOutcome, TrustWeights
 from geosleuth.teams.swarm import SwarmSettings, run_swarm
 from members import comment, place
 from virtual_time import run_virtually
@@ -121,7 +121,7 @@ class Drawn:
         return self._trust_weights
 
 
-def one_run(seed: int) -> tuple[Outcome, SwarmSettings]:
+def one_run(seed: int) -> tuple[TeamOutcome, SwarmSettings]:
     rng = random.Random(seed)
     count = rng.randint(1, 6)
     settings = SwarmSettings(

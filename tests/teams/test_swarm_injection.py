@@ -20,7 +20,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.placing import Placer
 from geosleuth.models import Conversation, Prompt, Step
 from geosleuth.photo import OpenedPhoto, open_photo
-from geosleuth.teams import Outcome, Request, TrustWeights
+from geosleuth.teams import Request, TeamOutcome, TrustWeights
 from geosleuth.teams.swarm import LiveMember, Surroundings, SwarmSettings, quoted, quoted_answer, run_swarm
 from geosleuth.teams.swarm.swarm import NOTE, quoted_comment
 from geosleuth.tools import Toolset
@@ -78,7 +78,7 @@ def atlas(atlas_home: Path) -> OfflineAtlas:  # noqa: ARG001
     return OfflineAtlas()
 
 
-def run(text: str, photo: OpenedPhoto, atlas: OfflineAtlas, **more: object) -> tuple[Outcome, list[str]]:
+def run(text: str, photo: OpenedPhoto, atlas: OfflineAtlas, **more: object) -> tuple[TeamOutcome, list[str]]:
     """What comes of it if one member always says this; and all words that the others were given."""
     election = more.get("election", (0.9, 0.8, 0.7))
     assert isinstance(election, tuple)
@@ -113,7 +113,7 @@ def run(text: str, photo: OpenedPhoto, atlas: OfflineAtlas, **more: object) -> t
     return outcome, asked
 
 
-def course(outcome: Outcome) -> list[tuple[str, str, int, str]]:
+def course(outcome: TeamOutcome) -> list[tuple[str, str, int, str]]:
     return sorted(
         (turn.member, turn.stage, turn.round, f"about {turn.about}: {turn.reply.answer.point}")
         for turn in outcome.turns

@@ -29,9 +29,9 @@ from .events import (
 )
 from .loop import resume, run, stream
 from .method import Context, ContextKind, Method, accepts
-from .pool import Pool
+from .pool import CandidatePool
 from .replay import Rebuilt, RecordedToolset, first_difference, rebuild_album, replay, same_events
-from .setup import AgentSetup, Question, Resources, Watch
+from .setup import AgentSetup, PhotoQuestion, Resources, Watch
 from .trajectory import (
     Spending,
     Trajectory,
@@ -50,6 +50,7 @@ __all__ = [
     "Answerer",
     "Body",
     "Budget",
+    "CandidatePool",
     "Context",
     "ContextKind",
     "EndReason",
@@ -59,10 +60,9 @@ __all__ = [
     "Hypothesis",
     "Method",
     "Noted",
-    "Pool",
+    "PhotoQuestion",
     "Prompted",
     "Prompter",
-    "Question",
     "Rebuilt",
     "RecordedToolset",
     "Resources",

@@ -186,7 +186,7 @@ def _text(value: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenLine:
     """A line of text; ``box`` is left, top, right, bottom in shares of the photo's first view.
 
     ``number`` is what it goes by in the report, and None where no evidence speaks of it.
@@ -199,7 +199,7 @@ class Seen:
     number: int | None = None
 
 
-def text_seen(trajectory: Trajectory, evidence: Sequence[str]) -> tuple[Seen, ...]:
+def text_seen(trajectory: Trajectory, evidence: Sequence[str]) -> tuple[SeenLine, ...]:
     """Every line once, as it was read best; those that evidence speaks of are numbered in the evidence's order."""
     lines = _distinct(_lines(trajectory))[:MOST_BOXES]
     order: list[int] = []
@@ -210,7 +210,7 @@ def text_seen(trajectory: Trajectory, evidence: Sequence[str]) -> tuple[Seen, ..
     return tuple(sorted(numbered, key=lambda line: line.number or math.inf))
 
 
-def _lines(trajectory: Trajectory) -> Iterator[Seen]:
+def _lines(trajectory: Trajectory) -> Iterator[SeenLine]:
     images = {image.handle: image for image in trajectory.images}
     firsts = first_views(trajectory.task.images)
     for observation in trajectory.observations:
@@ -227,7 +227,7 @@ def first_views(images: Iterable[ImageInfo]) -> dict[int, ImageInfo]:
 
 def lines_in(
     observation: Observation, images: Mapping[str, ImageInfo], firsts: Mapping[int, ImageInfo]
-) -> Iterator[Seen]:
+) -> Iterator[SeenLine]:
     """The lines of text in one outcome, where there are any.
 
     Args:
@@ -249,14 +249,14 @@ def lines_in(
             yield line
 
 
-def _line(row: dict[str, Any], image: ImageInfo, first: ImageInfo) -> Seen | None:
+def _line(row: dict[str, Any], image: ImageInfo, first: ImageInfo) -> SeenLine | None:
     text, box = row.get("text"), _numbers(row.get("bbox_px"))
     if not isinstance(text, str) or not text.strip() or box is None:
         return None
     share = shares_of(box, image, first)
     confidence = row.get("confidence")
     sure = float(confidence) if isinstance(confidence, int | float) and _is_number(confidence) else 0.0
-    return None if share is None else Seen(text.strip(), first.photo, share, sure)
+    return None if share is None else SeenLine(text.strip(), first.photo, share, sure)
 
 
 def shares_of(box: Sequence[float], image: ImageInfo, first: ImageInfo) -> Box | None:
@@ -287,9 +287,9 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and -_FARTHEST_PX < value < _FARTHEST_PX
 
 
-def _distinct(lines: Iterator[Seen]) -> list[Seen]:
+def _distinct(lines: Iterator[SeenLine]) -> list[SeenLine]:
     """Second readings of the same spot stand in for the first where they are surer."""
-    kept: list[Seen] = []
+    kept: list[SeenLine] = []
     for line in lines:
         at = next((at for at, one in enumerate(kept) if _same_spot(one, line)), None)
         if at is None:
@@ -299,7 +299,7 @@ def _distinct(lines: Iterator[Seen]) -> list[Seen]:
     return kept
 
 
-def _same_spot(one: Seen, other: Seen) -> bool:
+def _same_spot(one: SeenLine, other: SeenLine) -> bool:
     if one.photo != other.photo:
         return False
     left, top = max(one.box[0], other.box[0]), max(one.box[1], other.box[1])

@@ -9,7 +9,7 @@ it can't be replayed to the same end, nor trained on.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from geosleuth.agent.setup import NO_HINTS, AgentSetup, Question, Resources
+from geosleuth.agent.setup import NO_HINTS, AgentSetup, PhotoQuestion, Resources
 from geosleuth.answer import Address, Answer
 from geosleuth.answer.answer import envelope, is_wide, percent_words, radius_words
 from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources, cap_text, withheld
@@ -379,7 +379,7 @@ async def locate(
     setup: AgentSetup,
     resources: Resources,
     *,
-    question: Question = NO_HINTS,
+    question: PhotoQuestion = NO_HINTS,
     store: TrajectoryWriter | None = None,
     sinks: Iterable[Sink] = (),
 ) -> Finding:

@@ -26,16 +26,16 @@ from geosleuth.support.errors import BadInput
 from geosleuth.tools import Case, image_info
 
 from .events import Event, Prompted, Resumed, Started
-from .setup import NO_HINTS, AgentSetup, Question
+from .setup import NO_HINTS, AgentSetup, PhotoQuestion
 from .trajectory import Trajectory, TrajectoryWriter, new_id, now
-from .turns import Sink, Work
+from .turns import RunSegment, Sink
 
 
 async def run(
     case: Case,
     setup: AgentSetup,
     *,
-    question: Question = NO_HINTS,
+    question: PhotoQuestion = NO_HINTS,
     store: TrajectoryWriter | None = None,
     sinks: Iterable[Sink] = (),
 ) -> Trajectory:
@@ -71,7 +71,7 @@ async def run(
         toolset.missing,
     )
     prompt = Prompt(method.prompt(task, toolset.names), tuple(image.handle for image in images))
-    work = Work(
+    work = RunSegment(
         (started, Prompted(prompt)),
         method=method,
         policy=policy,
@@ -117,7 +117,7 @@ async def resume(
         raise BadInput(f"the album lacks {', '.join(absent[:5])} of this trajectory; rebuild it from the same photos")
     began = trajectory.started
     policy, toolset = setup.policy, setup.toolset
-    work = Work(
+    work = RunSegment(
         (
             Resumed(
                 policy.name,

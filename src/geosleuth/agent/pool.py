@@ -31,7 +31,7 @@ _POINTS_LOOKED_AT = 200
 _POINT_KEYS = ("point", "lat", "latitude")
 
 
-class Pool:
+class CandidatePool:
     """The candidates of a run, in the order they came up."""
 
     def __init__(self, events: Iterable[Event] = ()) -> None:

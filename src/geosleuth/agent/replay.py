@@ -22,7 +22,7 @@ from .completion import Completed
 from .events import Answered, Ended, Event, Prompted, Resumed, Said, Started, ToolObserved
 from .method import Method
 from .trajectory import Trajectory, new_id, now
-from .turns import BROKE_OFF, Sink, TimeUp, Work
+from .turns import BROKE_OFF, RunSegment, Sink, TimeUp
 
 if TYPE_CHECKING:
     from geosleuth.atlas import Atlas
@@ -182,7 +182,7 @@ def without_durations(body: Any) -> Any:
             return body
 
 
-class _ReplayedWork(Work):
+class _ReplayedWork(RunSegment):
     """A stretch whose map answers are the recorded ones: what a name was taken to mean came from outside."""
 
     async def _complete(self, answer: Answer) -> Completed:

@@ -40,7 +40,7 @@ class AgentSetup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class PhotoQuestion:
     """What is asked of photos beside the photos themselves.
 
     Attributes:
@@ -60,7 +60,7 @@ class Question:
         return Task(images, self.hint, self.area, self.force_answer, self.views)
 
 
-NO_HINTS = Question()
+NO_HINTS = PhotoQuestion()
 """Nothing is known but the photos."""
 
 

@@ -38,7 +38,7 @@ from .events import (
     ToolObserved,
 )
 from .method import Method, accepts
-from .pool import Pool
+from .pool import CandidatePool
 from .spoken_of import rejected_in, without_rejected
 from .trajectory import Spending, Trajectory
 
@@ -319,7 +319,7 @@ class _Ending:
     trouble: str | None = None
 
 
-class Work:
+class RunSegment:
     """One stretch of a run, from its start or a person's feedback to its end."""
 
     def __init__(
@@ -344,7 +344,7 @@ class Work:
         self._method, self._policy, self._toolset, self._case = method, policy, toolset, case
         self._sinks = list(sinks)
         self._missing = missing
-        self._pool = Pool(before)
+        self._pool = CandidatePool(before)
         self._calls = Calls(toolset, before, quoting=method.quotes_lines)
         self._spending = Spending(opening[0].budget, method.context.longest_result)
         self._turn = sum(isinstance(event.body, Said) for event in before)

@@ -24,7 +24,7 @@ from geosleuth.geo import Box, Disc, LatLon, destinations, distances_km
 from geosleuth.names import country_code, country_name, fold, whole_country
 
 from .base import BasePlaces, ensure_base, open_base
-from .borders import Borders, Region
+from .borders import BorderRegion, Borders
 from .facts import all_countries
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _countries_around(borders: Borders, point: LatLon) -> set[str]:
     return set(borders.countries(lats, lons).tolist())
 
 
-def _nearest_region(borders: Borders, point: LatLon, country: str) -> Region | None:
+def _nearest_region(borders: Borders, point: LatLon, country: str) -> BorderRegion | None:
     """Return the region of a country at a point, or near it."""
     here = borders.at(point)
     if here is not None and here.country == country:

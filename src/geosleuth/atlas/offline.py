@@ -28,7 +28,7 @@ from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.build import Progress
 from .base.geocode import SUREST_GUESS
 from .folders import data_dir
-from .parts import MOST_PARTS, Container, spelled_out_streets, without_postcode, written_parts
+from .parts import MOST_PARTS, EnclosingPlaces, spelled_out_streets, without_postcode, written_parts
 from .protocol import Colocation, Document, Hit, Level, Marker, MatchKind, Picture, Place, Reverse
 from .search import is_same_name
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .borders import Borders, Detail
     from .gazetteers import Gazetteers
     from .maps.basemap import Settlement
-    from .maps.canvas import View
+    from .maps.canvas import MapView
     from .place_facts import PlaceFacts
     from .regions import Regions
 
@@ -409,7 +409,7 @@ class OfflineAtlas:
         return [hit for hit in hits if hit.match in ("exact", "alias") and hit.level in _COARSENESS]
 
     def _fits(
-        self, hit: Hit, part: str, container: Container, containers_named: Callable[[str], Sequence[Hit]]
+        self, hit: Hit, part: str, container: EnclosingPlaces, containers_named: Callable[[str], Sequence[Hit]]
     ) -> bool | None:
         """Return whether a feature lies in what a part names; None if it can't, because that place is elsewhere."""
         from .regions.addresses import address_fit
@@ -426,7 +426,7 @@ class OfflineAtlas:
             return True
         return None if container and not coarser else False
 
-    def _holds(self, container: Container, place: Place) -> bool:
+    def _holds(self, container: EnclosingPlaces, place: Place) -> bool:
         """Return whether a place lies in a container of the base atlas."""
         return container.holds(self._country_of(place), lambda: self._region_code(place.point), place.point)
 
@@ -536,7 +536,7 @@ class OfflineAtlas:
             for place in self._gazetteers.labels(box, limit=_FEATURES):
                 yield place.point, place.name, _FEATURE_RANK
 
-    def _towns(self, view: "View") -> "list[Settlement]":
+    def _towns(self, view: "MapView") -> "list[Settlement]":
         """Return the largest settlements in a view, and the nearest ones to its centre."""
         box = view.box
         inside = self._base.labels(box.south, box.west, box.north, box.east, limit=_MAP_TOWNS)

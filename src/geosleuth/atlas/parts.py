@@ -260,7 +260,7 @@ def names_street(part: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Town:
+class EnclosingTown:
     """A settlement that other places may be said to lie in."""
 
     country: str
@@ -275,7 +275,7 @@ class Town:
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class EnclosingPlaces:
     """The country, regions and towns that a part of a query may name, and that other places may lie in.
 
     ``regions`` are codes such as "US.TX".
@@ -284,7 +284,7 @@ class Container:
     name: str
     country: str | None = None
     regions: frozenset[str] = frozenset()
-    towns: tuple[Town, ...] = ()
+    towns: tuple[EnclosingTown, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.country or self.regions or self.towns)

@@ -14,11 +14,11 @@ T = TypeVar("T")
 LEAST_CHARACTERS = 8
 """Shorter keys are not redacted, since they may occur in a reply by chance."""
 
-_keys_in_use: "WeakSet[Secret]" = WeakSet()
+_keys_in_use: "WeakSet[RedactedKey]" = WeakSet()
 _lock = threading.Lock()
 
 
-class Secret(Protocol):
+class RedactedKey(Protocol):
     """A key that can remove itself from a text."""
 
     def scrub(self, text: str) -> str:
@@ -26,7 +26,7 @@ class Secret(Protocol):
         ...
 
 
-def remember(key: Secret, characters: int) -> None:
+def remember(key: RedactedKey, characters: int) -> None:
     """Redact a key from now on, until it is garbage-collected.
 
     Args:
@@ -45,7 +45,7 @@ def redacted(value: T) -> T:
     return _without(value, keys) if keys else value
 
 
-def _without(value: Any, keys: tuple[Secret, ...]) -> Any:
+def _without(value: Any, keys: tuple[RedactedKey, ...]) -> Any:
     match value:
         case str():
             for key in keys:

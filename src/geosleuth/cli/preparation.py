@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from geosleuth.atlas import OfflineAtlas
     from geosleuth.pipeline.plan import Plan
-from geosleuth.support.console import Bar, progress, talk
+from geosleuth.support.console import ProgressBar, progress, talk
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def building() -> Iterator[Callable[[str, float], None]]:
 
         yield line_on_stderr()
         return
-    bars: list[Bar] = []
+    bars: list[ProgressBar] = []
     with ExitStack() as held:
 
         def tell(what: str, share: float) -> None:

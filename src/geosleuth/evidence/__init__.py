@@ -1,7 +1,7 @@
 """What text and pixels suggest about a place: each clue a likelihood over places, weighed against each other."""
 
 from .atlas_questions import Lookup, lookups
-from .clue import Clue, ClueKind, Spot, TextSeen
+from .clue import Clue, ClueKind, CluePlace, TextSeen
 from .clue_reliability import RELIABILITY, Reliability, ReliabilityTable
 from .clues_in_text import text_clues
 from .country_prior import country_prior
@@ -12,12 +12,12 @@ __all__ = [
     "RELIABILITY",
     "Clue",
     "ClueKind",
+    "CluePlace",
     "DistanceUnit",
     "Lookup",
     "LookupKind",
     "Reliability",
     "ReliabilityTable",
-    "Spot",
     "TextSeen",
     "TownDistance",
     "country_prior",

@@ -7,7 +7,7 @@ from geosleuth.names import fold
 
 from .clue import TextSeen
 from .country_prior import by_how_common
-from .text_clue import Finding
+from .text_clue import ClueDraft
 from .town_names import town_people
 from .vocabulary import languages_of, words_seen
 
@@ -29,9 +29,9 @@ _OTHER_THINGS = frozenset({"street", "station", "airport", "landmark"})
 _NOT_ON_SHOPS = ("man_made=", "advertising=", "highway=", "power=", "telecom=", "pipeline=", "landuse=", "boundary=")
 
 
-def brand_findings(lines: Sequence[TextSeen]) -> list[Finding]:
+def brand_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     """One finding for each brand that few enough countries have."""
-    found: dict[str, Finding] = {}
+    found: dict[str, ClueDraft] = {}
     for seen in lines[:MAX_LINES]:
         hits = brand_hits(seen.text)
         if not hits or any(hit.countries is None for hit in hits):
@@ -46,7 +46,7 @@ def brand_findings(lines: Sequence[TextSeen]) -> list[Finding]:
         meaning = f"{best.brand.name} ({best.brand.kind.partition('=')[2].replace('_', ' ')}{known_in})"
         found.setdefault(
             best.brand.name,
-            Finding("brand", sort, seen.text, meaning, _countries(places), seen, ("Name Suggestion Index",), factor),
+            ClueDraft("brand", sort, seen.text, meaning, _countries(places), seen, ("Name Suggestion Index",), factor),
         )
     return list(found.values())
 

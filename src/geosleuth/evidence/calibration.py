@@ -37,7 +37,7 @@ _NEAREST = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class CalibrationSample:
     """An answer whose truth is known: what it said, and whether the truth lay within its radius."""
 
     level: Level
@@ -47,13 +47,13 @@ class Sample:
     right: bool
 
     @classmethod
-    def of(cls, decision: Decision, *, right: bool) -> "Sample":
+    def of(cls, decision: Decision, *, right: bool) -> "CalibrationSample":
         """What counts of a decision."""
         return cls(decision.level, decision.probability_raw, decision.kinds, decision.margin, right)
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class ConfidenceMap:
     """The map: constants by level, and what each feature counts for.
 
     What was right less often than ``claim`` is stated below `HALF`, in proportion: a wrong claim costs more than a
@@ -67,7 +67,7 @@ class Calibration:
     provenance: str
     claim: float = HALF
 
-    def probability(self, decision: Decision | Sample) -> float:
+    def probability(self, decision: Decision | CalibrationSample) -> float:
         """The probability that such an answer is right; 0 where there is none."""
         if decision.level == "none":
             return 0.0
@@ -79,7 +79,7 @@ class Calibration:
         return min(MOST, max(LEAST, stated))
 
 
-def apply(decision: Decision | Sample, calibration: Calibration | None = None) -> float:
+def apply(decision: Decision | CalibrationSample, calibration: ConfidenceMap | None = None) -> float:
     """The calibrated probability of a decision, by the shipped map or by another.
 
     The map was measured on what photos show. Where nothing but somebody's word speaks for an answer, it does not apply,
@@ -91,7 +91,7 @@ def apply(decision: Decision | Sample, calibration: Calibration | None = None) -
 
 
 def fit(
-    samples: Iterable[Sample], *, claim: float = HALF, provenance: str = "fitted, nobody said on what"
+    samples: Iterable[CalibrationSample], *, claim: float = HALF, provenance: str = "fitted, nobody said on what"
 ) -> dict[str, Any]:
     """The map that fits answers of known truth best, as `from_json` reads it.
 
@@ -114,7 +114,7 @@ def fit(
     return {"levels": levels, **slopes, "claim": claim, "provenance": provenance, "samples": len(rows)}
 
 
-def from_json(table: Mapping[str, Any]) -> Calibration:
+def from_json(table: Mapping[str, Any]) -> ConfidenceMap:
     """A map from its stored form.
 
     Raises:
@@ -134,16 +134,16 @@ def from_json(table: Mapping[str, Any]) -> Calibration:
     if not HALF <= claim < 1:
         raise ValueError("the claim of a calibration is at least 0.5 and less than 1")
     constants = {name: float(value) for name, value in levels.items()}
-    return Calibration(levels=constants, provenance=str(table.get("provenance", "")), claim=claim, **slopes)
+    return ConfidenceMap(levels=constants, provenance=str(table.get("provenance", "")), claim=claim, **slopes)
 
 
-def to_json(calibration: Calibration) -> dict[str, Any]:
+def to_json(calibration: ConfidenceMap) -> dict[str, Any]:
     """The stored form of a map."""
     return asdict(calibration)
 
 
 @cache
-def load_calibration() -> Calibration:
+def load_calibration() -> ConfidenceMap:
     """The map that ships with the package.
 
     Raises:
@@ -161,6 +161,6 @@ def _is_somebodys_word(decision: Decision) -> bool:
     return bool(kinds) and kinds <= _STATED and not decision.contradicting
 
 
-def _features(decision: Decision | Sample) -> tuple[float, float, float]:
+def _features(decision: Decision | CalibrationSample) -> tuple[float, float, float]:
     p = min(max(decision.probability_raw, _NEAREST), 1 - _NEAREST)
     return log(p / (1 - p)), log1p(max(0, decision.kinds)), min(max(decision.margin, 0.0), 1.0)

@@ -42,7 +42,7 @@ class TextSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class CluePlace:
     """A place that a clue points at. ``weight`` is its share among the clue's spots; they add up to 1 or less.
 
     Of one that is ``sharp`` the place itself is meant, and neither what lies around it nor what is across a border.
@@ -79,7 +79,7 @@ class Clue:
     says: str
     reliability: float
     countries: Mapping[str, float] = field(default_factory=dict, hash=False)
-    spots: tuple[Spot, ...] = ()
+    spots: tuple[CluePlace, ...] = ()
     where: TextSeen | None = None
     sources: tuple[str, ...] = ()
     caution: str | None = None

@@ -15,7 +15,7 @@ from .postcodes import postcode_findings, postcodes_seen
 from .roads import road_findings
 from .scripts import script_findings
 from .sign_layout import usable
-from .text_clue import Finding, distinct
+from .text_clue import ClueDraft, distinct
 from .town_names import district_findings
 from .units import unit_findings
 from .web import addresses_seen, web_findings
@@ -28,7 +28,7 @@ def text_clues(lines: Sequence[TextSeen], *, reliabilities: ReliabilityTable | N
     are empty. ``reliabilities`` replaces rows of `geosleuth.evidence.reliability`.
     """
     chosen = usable(lines)
-    found: list[Finding] = [
+    found: list[ClueDraft] = [
         *script_findings(chosen),
         *language_findings(chosen),
         *national_findings(chosen),

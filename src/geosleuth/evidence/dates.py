@@ -8,7 +8,7 @@ from geosleuth.atlas.facts import all_countries
 
 from .clue import TextSeen
 from .country_prior import by_how_common
-from .text_clue import Finding
+from .text_clue import ClueDraft
 
 OTHER_FORMAT = 0.08
 """How often a country writes a date in another way than its own."""
@@ -16,9 +16,9 @@ OTHER_FORMAT = 0.08
 _DATE = re.compile(r"(?<![\d./-])(\d{1,4})(\s?[./-]\s?)(\d{1,2})\2(\d{2,4})(?![\d/-])")
 
 
-def date_findings(lines: Sequence[TextSeen]) -> list[Finding]:
+def date_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     """One finding for each way in which dates are written."""
-    found: dict[tuple[str, str], Finding] = {}
+    found: dict[tuple[str, str], ClueDraft] = {}
     for seen in lines:
         for match in _DATE.finditer(seen.text[:200]):
             order, sign = _order(match[1], match[3], match[4]), match[2].strip()
@@ -26,7 +26,7 @@ def date_findings(lines: Sequence[TextSeen]) -> list[Finding]:
                 continue
             common = {code: _commonness(written, order, sign) for code, written in _formats().items()}
             meaning = f"date written {order} with “{sign}”"
-            finding = Finding(
+            finding = ClueDraft(
                 "date_format", "date_format", match[0], meaning, by_how_common(common), seen, ("CLDR: dates",)
             )
             found.setdefault((order, sign), finding)

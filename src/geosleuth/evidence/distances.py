@@ -16,7 +16,7 @@ from geosleuth.names import fold
 from .clue import TextSeen
 from .roads import is_road_number
 from .sign_layout import gap_beside, height, in_one_row, joined, usable
-from .text_clue import Finding
+from .text_clue import ClueDraft
 from .town_names import town_people
 from .vocabulary import words_seen
 
@@ -86,10 +86,10 @@ def distances(lines: Sequence[TextSeen]) -> list[TownDistance]:
     return sorted(sure, key=lambda one: (one.where.image, one.where.upright[1], one.where.upright[0]))
 
 
-def distance_findings(found: Sequence[TownDistance]) -> list[Finding]:
+def distance_findings(found: Sequence[TownDistance]) -> list[ClueDraft]:
     """The distances as findings. They name no country: that takes looking the towns up."""
     return [
-        Finding(
+        ClueDraft(
             "distance_sign", "distance_sign", one.where.text,
             f"{one.distance:g} {one.unit or 'km or miles'} to {one.town}", {}, one.where, ("photo",),
         )

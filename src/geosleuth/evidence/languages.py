@@ -38,7 +38,7 @@ from geosleuth.support.errors import DataFault
 from .clue import TextSeen
 from .country_prior import country_prior, normalised
 from .sign_layout import continues_below, joined
-from .text_clue import Finding
+from .text_clue import ClueDraft
 from .vocabulary import (
     COMMON,
     INTERNATIONAL,
@@ -268,7 +268,7 @@ class _Line:
     certainty: float
 
 
-def language_findings(lines: Sequence[TextSeen]) -> list[Finding]:
+def language_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     """One finding for each language that the lines are in."""
     by_language: dict[tuple[int, str], list[_Line]] = defaultdict(list)
     undecided: list[_Line] = []
@@ -333,7 +333,7 @@ def _pooled(lines: Sequence[_Line]) -> _Line | None:
     return pooled if pooled is not None and pooled.certainty >= LEAST_CERTAINTY else None
 
 
-def _finding(number: int, script: str, group: Sequence[_Line]) -> Finding | None:
+def _finding(number: int, script: str, group: Sequence[_Line]) -> ClueDraft | None:
     ranked = sorted(group, key=lambda line: (-line.certainty * min(line.letters, 20), line.seen.text))
     scores = np.sum([line.scores for line in ranked[:MAX_LINES_COUNTED]], axis=0)
     prose = sum(line.letters for line in ranked) >= PROSE_LETTERS
@@ -350,7 +350,7 @@ def _finding(number: int, script: str, group: Sequence[_Line]) -> Finding | None
     if content and words and all(fold(word) in _KITCHENS for word in words if word not in plain):
         sort = "language.kitchen"
     quoted = ", ".join(f"“{word}”" for word in words[:3])
-    return Finding(
+    return ClueDraft(
         "language", sort, ranked[0].seen.text, f"{name}{f' ({quoted})' if quoted else ''}", countries, ranked[0].seen,
         _SOURCES if content else (*_SOURCES, "py3langid"),
     )  # fmt: skip
@@ -386,7 +386,7 @@ class _Table(NamedTuple):
     unspaced: tuple[_Entry, ...]
 
 
-def national_findings(lines: Sequence[TextSeen]) -> list[Finding]:
+def national_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     """One finding for each language whose words on these signs are not the same in all its countries."""
     found: dict[str, dict[str, tuple[_Entry, TextSeen]]] = defaultdict(dict)
     usage: dict[tuple[str, str], dict[str, float]] = {}
@@ -428,7 +428,7 @@ def _over_two_lines(lines: Sequence[TextSeen]) -> Iterator[TextSeen]:
 
 def _national_finding(
     language: str, words: Mapping[str, tuple[_Entry, TextSeen]], usage: Mapping[str, Mapping[str, float]]
-) -> Finding | None:
+) -> ClueDraft | None:
     number = number_of(language)
     if number is None:
         return None
@@ -451,7 +451,7 @@ def _national_finding(
     factor = min(1.0, letters / _SURE_WORD_LETTERS) ** 2 if len(chosen) == 1 and chosen[0].isascii() else 1.0
     told = ", ".join(word.lstrip("~") for word in chosen)
     meaning = f"{name} as some countries word it ({quoted})"
-    return Finding("language", sort, told, meaning, countries, seen, ("national sign words",), factor)
+    return ClueDraft("language", sort, told, meaning, countries, seen, ("national sign words",), factor)
 
 
 def _usage(entry: _Entry) -> dict[str, float]:

@@ -9,7 +9,7 @@ from geosleuth.atlas.facts import all_countries, by_currency
 
 from .clue import TextSeen
 from .country_prior import as_seen
-from .text_clue import Finding, distinct
+from .text_clue import ClueDraft, distinct
 
 EXCHANGE_CURRENCIES = 4
 """So many sorts of money in one picture are an exchange office."""
@@ -26,9 +26,9 @@ _AFTER = re.compile(rf"(?<![\w.,])({_AMOUNT})\s?([^\W\d_][^\W\d_.$€]{{0,5}}\.?
 _LETTER_BEFORE = re.compile(r"(?<![\w.])(R)\s?(\d{1,4}[.,]\d{2})(?![\w%])")
 
 
-def money_findings(lines: Sequence[TextSeen]) -> list[Finding]:
+def money_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     """One finding for each sort of money in prices."""
-    found: dict[tuple[str, ...], Finding] = {}
+    found: dict[tuple[str, ...], ClueDraft] = {}
     for seen in lines:
         for snippet in _snippets(unicodedata.normalize("NFKC", seen.text[:200])):
             evidence = by_currency(snippet)
@@ -38,12 +38,12 @@ def money_findings(lines: Sequence[TextSeen]) -> list[Finding]:
             countries = as_seen(evidence.shares)
             found.setdefault(
                 evidence.countries,
-                Finding("currency", sort, snippet, evidence.note, countries, seen, ("CLDR: currencies",)),
+                ClueDraft("currency", sort, snippet, evidence.note, countries, seen, ("CLDR: currencies",)),
             )
     findings = distinct(list(found.values()))
     if len(findings) >= EXCHANGE_CURRENCIES:
         return [
-            Finding(one.kind, "currency.exchange", one.seen, one.meaning, one.countries, one.where, one.sources)
+            ClueDraft(one.kind, "currency.exchange", one.seen, one.meaning, one.countries, one.where, one.sources)
             for one in findings
         ]
     return findings

@@ -20,9 +20,9 @@ from geosleuth.names import fold
 from geosleuth.names.country_names import City, cities_by_country
 from geosleuth.names.folding import fold_once
 
-from .clue import Spot, TextSeen
+from .clue import CluePlace, TextSeen
 from .country_prior import TOWN_PEOPLE_PER_KM2, by_how_common
-from .text_clue import Finding
+from .text_clue import ClueDraft
 
 IN_TOWN, AROUND = 0.4, 0.35
 """How many of the numbers seen somewhere are of that town, and of the rest of its area; others come from farther."""
@@ -57,12 +57,12 @@ _NOT_A_NUMBER = re.compile(
 )
 
 
-def area_spots(areas: Mapping[str, str], countries: Mapping[str, float]) -> tuple[Spot, ...]:
+def area_spots(areas: Mapping[str, str], countries: Mapping[str, float]) -> tuple[CluePlace, ...]:
     """The ground of a number that is valid in several countries: each country's area, with the country's share."""
     return tuple(spot for code, share in countries.items() for spot in _spots(code, areas.get(code, ""), share))
 
 
-def _spots(code: str, area: str, share: float) -> Iterator[Spot]:
+def _spots(code: str, area: str, share: float) -> Iterator[CluePlace]:
     towns = _towns_of(code, area)
     if not towns:
         return
@@ -70,7 +70,7 @@ def _spots(code: str, area: str, share: float) -> Iterator[Spot]:
         # Of a large city's numbers nearly all are in it or at its edge.
         [city] = towns
         reach_km = max(LEAST_AREA_KM, _EDGE * _radius_km(city))
-        yield Spot(city.names[0], LatLon(city.lat, city.lon), reach_km, (IN_TOWN + AROUND) * share, code)
+        yield CluePlace(city.names[0], LatLon(city.lat, city.lon), reach_km, (IN_TOWN + AROUND) * share, code)
         return
     people = sum(town.population for town in towns)
     lat = sum(town.lat for town in towns) / len(towns)
@@ -83,8 +83,10 @@ def _spots(code: str, area: str, share: float) -> Iterator[Spot]:
         return
     for town in towns:
         weight = IN_TOWN * share * town.population / people
-        yield Spot(town.names[0], LatLon(town.lat, town.lon), _radius_km(town), weight, code)
-    yield Spot(f"the area of {' and '.join(town.names[0] for town in towns)}", middle, reach_km, AROUND * share, code)
+        yield CluePlace(town.names[0], LatLon(town.lat, town.lon), _radius_km(town), weight, code)
+    yield CluePlace(
+        f"the area of {' and '.join(town.names[0] for town in towns)}", middle, reach_km, AROUND * share, code
+    )
 
 
 def _towns_of(code: str, area: str) -> list[City]:
@@ -153,7 +155,7 @@ def phones_seen(lines: Sequence[TextSeen]) -> list[PhoneSeen]:
     return found
 
 
-def phone_findings(numbers: Sequence[PhoneSeen]) -> list[Finding]:
+def phone_findings(numbers: Sequence[PhoneSeen]) -> list[ClueDraft]:
     """What the numbers say."""
     found = []
     for number in numbers:
@@ -165,7 +167,7 @@ def phone_findings(numbers: Sequence[PhoneSeen]) -> list[Finding]:
         countries = by_how_common(common)
         areas = area_spots(info.places, countries)
         sources = ("phonenumbers", "GeoNames") if areas else ("phonenumbers",)
-        found.append(Finding("phone", sort, number.text, meaning, countries, number.where, sources, spots=areas))
+        found.append(ClueDraft("phone", sort, number.text, meaning, countries, number.where, sources, spots=areas))
     return found
 
 

@@ -17,7 +17,7 @@ from geosleuth.names import country_name, fold
 from .atlas_hits import Found, read_place, read_places, read_point, read_results
 from .bearing import begins, identity, is_in_part, likeness, others_of_name, telling_letters
 from .bearing import pull as pull_of
-from .clue import Clue, ClueKind, Spot, TextSeen
+from .clue import Clue, ClueKind, CluePlace, TextSeen
 from .clue_reliability import Reliability, read_rightly
 from .country_prior import country_prior
 from .heartlands import country_at
@@ -384,7 +384,7 @@ def range_clue(answers: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Cl
     )
 
 
-def _pieces(data: Mapping[str, Any]) -> list[tuple[Spot, float]]:
+def _pieces(data: Mapping[str, Any]) -> list[tuple[CluePlace, float]]:
     towns = [row for row in _rows(data.get("towns")) if isinstance(row.get("name"), str)]
     whole = _clipped_number(data.get("plausibility"), 1.0)
     found = []
@@ -397,7 +397,7 @@ def _pieces(data: Mapping[str, Any]) -> list[tuple[Spot, float]]:
             homes = {town.get("country") for town in towns} if key == "fixes" else {country}
             worth = _clipped_number(row.get("share"), 1.0) * _clipped_number(row.get("plausibility"), usual)
             worth *= _road_signs(country, data.get("unit")) * (1.0 if country in homes else _ABROAD)
-            found.append((Spot(_name_of(row, towns), point, max(0.5, float(radius_km)), 1.0, country), worth))
+            found.append((CluePlace(_name_of(row, towns), point, max(0.5, float(radius_km)), 1.0, country), worth))
     return found
 
 
@@ -421,7 +421,7 @@ def _at(name: str) -> str:
     return name if name.startswith(("near ", "around ", "where ")) else f"at {name}"
 
 
-def _or_else(spots: Sequence[Spot]) -> str:
+def _or_else(spots: Sequence[CluePlace]) -> str:
     """The second candidate, where it is not far less likely than the first."""
     if len(spots) < 2 or spots[1].weight < _WORTH_SAYING * spots[0].weight:
         return ""
@@ -491,9 +491,9 @@ PLACE_SEARCHES: Mapping[
 """The searches whose answers are understood here."""
 
 
-def _spots(weighed: Sequence[tuple[Found, float]]) -> tuple[Spot, ...]:
+def _spots(weighed: Sequence[tuple[Found, float]]) -> tuple[CluePlace, ...]:
     return tuple(
-        Spot(
+        CluePlace(
             name=place.name,
             point=place.point,
             radius_km=place.radius_km,
@@ -505,7 +505,7 @@ def _spots(weighed: Sequence[tuple[Found, float]]) -> tuple[Spot, ...]:
     )
 
 
-def _marginal(of_countries: Mapping[str, float], spots: Sequence[Spot]) -> dict[str, float]:
+def _marginal(of_countries: Mapping[str, float], spots: Sequence[CluePlace]) -> dict[str, float]:
     """P(country | clue) of a name that is a country's and others': with what is left spread as the prior is."""
     left = max(0.0, 1.0 - sum(of_countries.values()) - sum(spot.weight for spot in spots))
     shares = {code: left * share for code, share in country_prior().items()}

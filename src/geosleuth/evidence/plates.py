@@ -8,7 +8,7 @@ from geosleuth.support.lazy import lazy_pattern
 
 from .clue import TextSeen
 from .country_prior import by_how_common
-from .text_clue import Finding
+from .text_clue import ClueDraft
 
 _INDIAN_STATES = (
     "AN|AP|AR|AS|BR|CG|CH|DD|DL|DN|GA|GJ|HP|HR|JH|JK|KA|KL|LA|LD|MH|ML|MN|MP|MZ|NL|OD|OR|PB|PY|RJ|SK|TN|TR|TS|UK|UP|WB"
@@ -73,7 +73,7 @@ def looks_like_plate(text: str) -> bool:
     return any(form.pattern.fullmatch(text.strip()) for form in FORMS)
 
 
-def plate_findings(lines: Sequence[TextSeen]) -> list[Finding]:
+def plate_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     """One finding for each line that is a plate and nothing else."""
     found = []
     for seen in lines:
@@ -88,5 +88,5 @@ def plate_findings(lines: Sequence[TextSeen]) -> list[Finding]:
         factor = max(form.factor for form in forms)
         province = _CHINESE_PROVINCES.get(text[0])
         meaning = f"form of a number plate of {province}" if province else "form of a number plate"
-        found.append(Finding("plate", "plate", text, meaning, by_how_common(common), seen, ("plate forms",), factor))
+        found.append(ClueDraft("plate", "plate", text, meaning, by_how_common(common), seen, ("plate forms",), factor))
     return found

@@ -10,11 +10,11 @@ from geosleuth.atlas.facts import all_countries, by_postcode
 from geosleuth.support.lazy import lazy_pattern
 
 from .atlas_hits import Found, read_places, read_results
-from .clue import Clue, Spot, TextSeen
+from .clue import Clue, CluePlace, TextSeen
 from .clue_reliability import RELIABILITY
 from .country_prior import as_seen, normalised
 from .heartlands import country_at
-from .text_clue import Finding
+from .text_clue import ClueDraft
 from .town_names import town_people
 from .vocabulary import words_seen
 
@@ -85,10 +85,10 @@ def postcodes_seen(lines: Sequence[TextSeen]) -> list[PostcodeSeen]:
     return [postcode for postcode in found if postcode is not None]
 
 
-def postcode_findings(postcodes: Sequence[PostcodeSeen]) -> list[Finding]:
+def postcode_findings(postcodes: Sequence[PostcodeSeen]) -> list[ClueDraft]:
     """What the postcodes say."""
     return [
-        Finding(
+        ClueDraft(
             "postcode", one.sort, one.code, "postcode" + (f" of {one.town}" if one.town else ""), one.countries,
             one.where, ("CLDR: postcodes", "GeoNames") if one.town else ("CLDR: postcodes",),
         )
@@ -203,7 +203,7 @@ def with_towns(clue: Clue, code: PostcodeSeen, data: Any) -> Clue:
     found = [(place, _country(place)) for place in read_places(read_results(data)) if place.clue_kind == "postcode"]
     shared = Counter(country for _, country in found)
     spots = tuple(
-        Spot(
+        CluePlace(
             place.name,
             place.point,
             max(place.radius_km, _LEAST_RADIUS_KM),
@@ -228,7 +228,7 @@ def with_towns(clue: Clue, code: PostcodeSeen, data: Any) -> Clue:
     )
 
 
-def _said(spots: tuple[Spot, ...], *, sure: bool) -> str:
+def _said(spots: tuple[CluePlace, ...], *, sure: bool) -> str:
     there = f"{spots[0].name}{' and elsewhere' if len(spots) > 1 else ''}"
     return f"as in addresses of {there}" if sure else f"no address has it, and those of {there} begin alike"
 

@@ -46,10 +46,10 @@ from geosleuth.geo import EARTH_RADIUS_KM, Extent, FloatArray, LatLon, distance_
 from geosleuth.names import country_name, fold
 
 from .areas import brought_into
-from .clue import Clue, ClueKind, Spot, TextSeen
+from .clue import Clue, ClueKind, CluePlace, TextSeen
 from .country_prior import normalised, world_prior
 from .heartlands import countries_at, shares_within
-from .sign_layout import Panel, panels
+from .sign_layout import SignPanel, panels
 
 UNKNOWN_PRIOR: Final = 0.02
 """How often none of the clues is about the place, before any is weighed."""
@@ -86,7 +86,7 @@ class Workings:
     """
 
     clues: tuple[Clue, ...]
-    places: tuple[Spot, ...]
+    places: tuple[CluePlace, ...]
     radii_km: FloatArray
     lats: FloatArray
     lons: FloatArray
@@ -99,7 +99,7 @@ class Workings:
     country_ratios: FloatArray
     groups: _Ints
     group_sums: FloatArray
-    panels: tuple[Panel, ...]
+    panels: tuple[SignPanel, ...]
     lines: tuple[TextSeen, ...]
 
     def probabilities(self, left_out: int | None = None) -> FloatArray:
@@ -305,7 +305,7 @@ def _reads_the_same(one: Clue, other: Clue) -> bool:
     return part is not None and part == _part_named(other)
 
 
-def _best_spot(clue: Clue) -> Spot:
+def _best_spot(clue: Clue) -> CluePlace:
     return max(clue.spots, key=lambda spot: (spot.weight, _rank(spot)))
 
 
@@ -313,7 +313,7 @@ def _places(clue: Clue) -> set[object]:
     return set(map(_place_of, clue.spots))
 
 
-def _place_of(spot: Spot) -> object:
+def _place_of(spot: CluePlace) -> object:
     return spot.place_id or (spot.name, spot.point)
 
 
@@ -328,7 +328,7 @@ def _either(readings: Sequence[Clue]) -> Clue:
     leading = readings[0]
     if len(readings) == 1:
         return leading
-    spots: dict[object, Spot] = {}
+    spots: dict[object, CluePlace] = {}
     countries: dict[str, float] = {}
     for reading in readings:
         for spot in reading.spots:
@@ -355,7 +355,7 @@ def _or_else(leading: Clue, reading: Clue) -> str:
     return f", or it is {other.name}, {country_name(other.country)}"
 
 
-def _rank(spot: Spot) -> tuple[float, float, float, str, str, str]:
+def _rank(spot: CluePlace) -> tuple[float, float, float, str, str, str]:
     """Tells equally strong spots apart, whatever order they come in."""
     where = spot.radius_km, spot.point.lat, spot.point.lon
     return *where, spot.name, spot.country or "", spot.place_id or ""
@@ -410,11 +410,11 @@ class _SpotTable:
         return squared
 
 
-def _radius_km(spot: Spot) -> float:
+def _radius_km(spot: CluePlace) -> float:
     return float(np.hypot(_clipped(spot.radius_km, 20_000.0), SIGHT_KM))
 
 
-def _inside(spot: Spot, within: Extent) -> Spot:
+def _inside(spot: CluePlace, within: Extent) -> CluePlace:
     point = brought_into(within, spot.point, _radius_km(spot))
     return spot if point is None or point == spot.point else replace(spot, point=point)
 
@@ -547,7 +547,7 @@ class Contribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PlaceCandidate:
     """A place that some clue points at; ``country`` is an ISO code."""
 
     name: str
@@ -588,7 +588,7 @@ class Posterior:
         within: the extent that everything must lie in, if any.
     """
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[PlaceCandidate, ...]
     countries: Mapping[str, float]
     elsewhere: Mapping[str, float]
     unknown: float
@@ -670,9 +670,9 @@ def kinds_of(parts: Iterable[Contribution]) -> tuple[ClueKind, ...]:
     return tuple(dict.fromkeys(part.clue.kind for part in parts))
 
 
-def _candidate(workings: Workings, probabilities: FloatArray, at: int) -> Candidate:
+def _candidate(workings: Workings, probabilities: FloatArray, at: int) -> PlaceCandidate:
     spot, country = workings.places[at], int(workings.country_of[at])
-    return Candidate(
+    return PlaceCandidate(
         name=spot.name,
         point=spot.point,
         radius_km=float(workings.radii_km[at]),

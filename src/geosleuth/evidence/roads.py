@@ -8,7 +8,7 @@ from geosleuth.atlas.facts import all_countries, by_road_number, script_of
 
 from .clue import TextSeen
 from .country_prior import by_how_common
-from .text_clue import Finding
+from .text_clue import ClueDraft
 from .town_names import town_people
 from .vocabulary import words_seen
 
@@ -33,9 +33,9 @@ def is_road_number(text: str) -> bool:
     return bool(_WHOLE_LINE.fullmatch(text.strip())) and bool(by_road_number(text).schemes)
 
 
-def road_findings(lines: Sequence[TextSeen]) -> list[Finding]:
+def road_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     """One finding for each road number that stands alone or among town names."""
-    found: dict[str, Finding] = {}
+    found: dict[str, ClueDraft] = {}
     for seen in lines:
         for number in _numbers(unicodedata.normalize("NFKC", seen.text[:60]).strip()):
             road = by_road_number(number)
@@ -45,7 +45,8 @@ def road_findings(lines: Sequence[TextSeen]) -> list[Finding]:
             sort = "road_number.letter" if _SINGLE_LETTER.fullmatch(road.number.replace(" ", "")) else "road_number"
             meaning = f"road number, {road.schemes[0][0]}"
             found.setdefault(
-                road.number, Finding("road_number", sort, number, meaning, countries, seen, ("road numbering schemes",))
+                road.number,
+                ClueDraft("road_number", sort, number, meaning, countries, seen, ("road numbering schemes",)),
             )
     return list(found.values())
 

@@ -12,7 +12,7 @@ from geosleuth.atlas.facts import all_countries, by_script, script_of
 
 from .clue import TextSeen
 from .country_prior import as_seen, by_how_common
-from .text_clue import Finding
+from .text_clue import ClueDraft
 
 LEAST_LETTERS = 2
 FEW_LETTERS = 5
@@ -37,7 +37,7 @@ _NOT_IN_SET = 0.03
 _EAST_ASIAN = {"Hira": "East Asian", "Kana": "East Asian", "Hani": "East Asian", "Hang": "Hang", "Bopo": "East Asian"}
 
 
-def script_findings(lines: Sequence[TextSeen]) -> list[Finding]:
+def script_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     """One finding for each script but Latin, from all lines that are written in it."""
     groups: dict[str, list[tuple[int, TextSeen]]] = defaultdict(list)
     letters_seen = 0
@@ -51,7 +51,7 @@ def script_findings(lines: Sequence[TextSeen]) -> list[Finding]:
     return [finding for group in groups.values() if (finding := _finding(group, letters_seen)) is not None]
 
 
-def _finding(group: Sequence[tuple[int, TextSeen]], letters_seen: int) -> Finding | None:
+def _finding(group: Sequence[tuple[int, TextSeen]], letters_seen: int) -> ClueDraft | None:
     letters = sum(count for count, _ in group)
     if letters < LEAST_LETTERS:
         return None
@@ -69,7 +69,7 @@ def _finding(group: Sequence[tuple[int, TextSeen]], letters_seen: int) -> Findin
         if chinese
         else " or ".join(_NAMES.get(script, script) for script in writing.evidence.clue.split("+"))
     )
-    return Finding("script", sort, longest.text, meaning, countries, longest, ("CLDR: scripts by country",))
+    return ClueDraft("script", sort, longest.text, meaning, countries, longest, ("CLDR: scripts by country",))
 
 
 def _by_character_sets(group: Sequence[tuple[int, TextSeen]], deciding: str) -> dict[str, float]:

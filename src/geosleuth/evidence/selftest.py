@@ -14,7 +14,7 @@ from geosleuth.geo import distance_km
 from .clue import Clue
 from .decision import Decision, decide_from
 from .posterior import Posterior, Workings
-from .sign_layout import Panel
+from .sign_layout import SignPanel
 
 LEAST_MOVE_KM = 1.0
 POINTS_TO = 0.5
@@ -27,7 +27,7 @@ _MOVE_RADII = 2.0
 class Sign:
     """A panel with its clues, what it would say alone, and the signs that point somewhere else than it does."""
 
-    panel: Panel
+    panel: SignPanel
     clues: tuple[Clue, ...]
     alone: Decision
     disputed_by: tuple["Sign", ...] = ()

@@ -138,7 +138,7 @@ def _is_upright(line: TextSeen) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class SignPanel:
     """A sign or a vehicle: the clues on it by their numbers, its texts from above, and the doubt that it is local."""
 
     clues: tuple[int, ...]
@@ -147,7 +147,7 @@ class Panel:
     doubt: float
 
 
-def panels(clues: Sequence[Clue], lines: Iterable[TextSeen] = ()) -> tuple[Panel, ...]:
+def panels(clues: Sequence[Clue], lines: Iterable[TextSeen] = ()) -> tuple[SignPanel, ...]:
     """Clues by the panel that they stand on; such as nobody read in a picture stand on none.
 
     ``lines`` is other text of the pictures: it says more of what a panel is, and what stands between two clues.
@@ -163,7 +163,7 @@ def panels(clues: Sequence[Clue], lines: Iterable[TextSeen] = ()) -> tuple[Panel
             continue
         ordered = sorted(inside, key=lambda line: (line.upright[1], line.upright[0], line.text))
         texts = tuple(dict.fromkeys(line.text for line in ordered))
-        found.append(Panel(numbers, texts, ordered[0].image, _doubt([clues[number] for number in numbers], texts)))
+        found.append(SignPanel(numbers, texts, ordered[0].image, _doubt([clues[number] for number in numbers], texts)))
     return tuple(sorted(found, key=lambda panel: panel.clues))
 
 

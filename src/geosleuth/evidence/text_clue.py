@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
 
-from .clue import Clue, ClueKind, Spot, TextSeen
+from .clue import Clue, ClueKind, CluePlace, TextSeen
 from .clue_reliability import ReliabilityTable, misled_by, reliability
 from .country_prior import country_prior
 
@@ -18,7 +18,7 @@ _OF_NAMES: frozenset[ClueKind] = frozenset({"place", "street", "business", "stat
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ClueDraft:
     """A clue in the making: ``sort`` is its row in the table of reliabilities, ``meaning`` what it is, in words."""
 
     kind: ClueKind
@@ -29,7 +29,7 @@ class Finding:
     where: TextSeen
     sources: tuple[str, ...]
     factor: float = 1.0  # how much of the sort's reliability this one deserves
-    spots: tuple[Spot, ...] = ()
+    spots: tuple[CluePlace, ...] = ()
 
     def clue(self, table: ReliabilityTable | None = None) -> Clue:
         """The clue, with its reliability and its caution."""
@@ -101,9 +101,9 @@ def said_of(clue: Clue, code: str, point: LatLon | None = None) -> Clue:
     return replace(clue, says=f"{meaning}{of_area}: {country_name(code)} is {gain} times as likely with it")
 
 
-def distinct(findings: Sequence[Finding]) -> list[Finding]:
+def distinct(findings: Sequence[ClueDraft]) -> list[ClueDraft]:
     """One of each thing seen: the same sign is read in several crops, and signs repeat themselves."""
-    best: dict[tuple[str, str, tuple[str, ...]], Finding] = {}
+    best: dict[tuple[str, str, tuple[str, ...]], ClueDraft] = {}
     for finding in findings:
         # A line may say one thing by its language and another by its wording.
         key = (finding.kind, finding.seen.casefold(), finding.sources)

@@ -15,8 +15,8 @@ from geosleuth.names import fold
 from geosleuth.names.country_names import us_states
 from geosleuth.names.folding import fold_once
 
-from .clue import Spot, TextSeen
-from .text_clue import Finding
+from .clue import CluePlace, TextSeen
+from .text_clue import ClueDraft
 from .town_tables import town_tables
 
 Manner = Literal["part", "line", "said", "towards", "road"]
@@ -245,19 +245,21 @@ _FORMS = (
 """From general knowledge; other cities of these languages name their districts."""
 
 
-def district_findings(lines: Sequence[TextSeen]) -> list[Finding]:
+def district_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     """One finding for each district that a line numbers."""
-    found: dict[str, Finding] = {}
+    found: dict[str, ClueDraft] = {}
     for seen in lines:
         for form, cities in _FORMS:
             match = form.search(seen.text)
             able = [city for city in cities if match and 1 <= _number(match[1]) <= city.districts]
             if match and able:
                 names = " or ".join(city.name for city in able)
-                spots = tuple(Spot(city.name, city.point, city.radius_km, city.weight, city.country) for city in able)
+                spots = tuple(
+                    CluePlace(city.name, city.point, city.radius_km, city.weight, city.country) for city in able
+                )
                 found.setdefault(
                     match[0].casefold(),
-                    Finding(
+                    ClueDraft(
                         "place", "place.district", match[0], f'"{match[0]}" is how {names} numbers its districts', {},
                         seen, ("districts of cities",), spots=spots,
                     ),

@@ -7,7 +7,7 @@ from geosleuth.atlas.facts import CountryFacts, all_countries, by_speed_unit
 
 from .clue import ClueKind, TextSeen
 from .country_prior import as_seen, by_how_common
-from .text_clue import Finding
+from .text_clue import ClueDraft
 
 _MPH = re.compile(r"(?<!\w)\d{1,3}\s?m\.?p\.?h\.?(?!\w)|\bMPH\b", re.IGNORECASE)
 _KMH = re.compile(r"(?<!\w)\d{1,3}\s?km\s?/\s?h(?!\w)|\bkm/h\b|\bkmph\b", re.IGNORECASE)
@@ -31,15 +31,15 @@ _WITH_DOT = "FI IT DE AT CH DK NO SE PL ID ES AD GB SI HR RS NL BE EE GR SM VA A
 _Rule = tuple[ClueKind, str, re.Pattern[str], str, Callable[[], dict[str, float]]]
 
 
-def unit_findings(lines: Sequence[TextSeen]) -> list[Finding]:
+def unit_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     """Speeds, miles, feet and the manner of writing hours; one finding for each."""
-    found: dict[str, Finding] = {}
+    found: dict[str, ClueDraft] = {}
     for seen in lines:
         text = " ".join(seen.text[:200].split())
         for name, (kind, sort, pattern, meaning, countries) in _RULES.items():
             match = pattern.search(text)
             if match and name not in found:
-                found[name] = Finding(kind, sort, match[0].strip(), meaning, countries(), seen, ("country facts",))
+                found[name] = ClueDraft(kind, sort, match[0].strip(), meaning, countries(), seen, ("country facts",))
     return list(found.values())
 
 

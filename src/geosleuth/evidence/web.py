@@ -8,7 +8,7 @@ from geosleuth.atlas.facts import by_tld
 
 from .clue import TextSeen
 from .country_prior import as_seen
-from .text_clue import Finding
+from .text_clue import ClueDraft
 
 _LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _MARKED = re.compile(
@@ -65,7 +65,7 @@ def _plausible(match: re.Match[str]) -> bool:
     return len(label) >= _LEAST_LABEL_CHARS and not label.isdigit() and match[2].lower() not in _FILE_ENDINGS
 
 
-def web_findings(addresses: Sequence[AddressSeen]) -> list[Finding]:
+def web_findings(addresses: Sequence[AddressSeen]) -> list[ClueDraft]:
     """What the domains of the addresses say."""
     found = []
     for address in addresses:
@@ -73,5 +73,5 @@ def web_findings(addresses: Sequence[AddressSeen]) -> list[Finding]:
         if evidence:
             sort = "tld.sold" if evidence.caution else "tld"
             countries = as_seen(evidence.shares)
-            found.append(Finding("tld", sort, address.host, evidence.note, countries, address.where, ("IANA",)))
+            found.append(ClueDraft("tld", sort, address.host, evidence.note, countries, address.where, ("IANA",)))
     return found

@@ -37,11 +37,11 @@ from .distance import (
 from .extent import Box, CellGrid, Disc, Extent, extent_distance_km
 from .point import FloatArray, LatLon, coordinates, decimals_for, is_valid, normalize_lon, rounded
 from .resection import (
+    ColumnSighting,
     FieldOfView,
     Pose,
     PositionCheck,
     Resection,
-    Sighting,
     Unsolvable,
     check_position,
     column_of,
@@ -90,6 +90,7 @@ __all__ = [
     "Along",
     "Box",
     "CellGrid",
+    "ColumnSighting",
     "DayKind",
     "Disc",
     "DistanceMethod",
@@ -103,7 +104,6 @@ __all__ = [
     "RangeFix",
     "RangeFixes",
     "Resection",
-    "Sighting",
     "SunDay",
     "SunPositions",
     "SunSight",

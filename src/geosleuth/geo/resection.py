@@ -56,7 +56,7 @@ _CIRCLE_TOLERANCE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class ColumnSighting:
     """A feature whose place is known, and the column of the picture in which it is seen.
 
     Attributes:
@@ -174,7 +174,9 @@ class Unsolvable(ValueError):
     """No place follows from the sightings; the message says why."""
 
 
-def resect(sightings: Sequence[Sighting], fov: FieldOfView | None = None, within: Extent | None = None) -> Resection:
+def resect(
+    sightings: Sequence[ColumnSighting], fov: FieldOfView | None = None, within: Extent | None = None
+) -> Resection:
     """Return where the camera stood.
 
     Three sightings fix a place if the field of view is known, four if it is not; one fewer gives a curve. With one
@@ -214,7 +216,7 @@ def resect(sightings: Sequence[Sighting], fov: FieldOfView | None = None, within
     return _result(problem, [_search(problem, within)], within, misfits=(), fits=False)
 
 
-def check_position(sightings: Sequence[Sighting], point: LatLon, fov: FieldOfView | None = None) -> PositionCheck:
+def check_position(sightings: Sequence[ColumnSighting], point: LatLon, fov: FieldOfView | None = None) -> PositionCheck:
     """Return how well sightings fit a place, with the best-fitting heading (and field of view).
 
     Raises:
@@ -311,7 +313,7 @@ class _Problem:
     another field of view chi-squared is therefore scaled, see `_scale`.
     """
 
-    def __init__(self, sightings: Sequence[Sighting], fov: FieldOfView | None) -> None:
+    def __init__(self, sightings: Sequence[ColumnSighting], fov: FieldOfView | None) -> None:
         if not sightings:
             raise Unsolvable("no feature is marked")
         if len(sightings) > MOST_SIGHTINGS:
@@ -507,7 +509,7 @@ class _SearchResult:
 
 
 def _search_without(
-    sightings: Sequence[Sighting], fov: FieldOfView | None, within: Extent | None, index: int, redundancy: int
+    sightings: Sequence[ColumnSighting], fov: FieldOfView | None, within: Extent | None, index: int, redundancy: int
 ) -> _SearchResult | None:
     """Search without one sighting; return None if the others don't fit together either."""
     problem = _Problem([one for at, one in enumerate(sightings) if at != index], fov)

@@ -42,7 +42,7 @@ class GateSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AskPermit:
     """The leave to ask once: by what number, and how long the host was waited for. The wait for a slot is not in it."""
 
     number: int
@@ -61,7 +61,7 @@ class HostNews:
 class Gate(Protocol):
     """What stands before one host."""
 
-    async def enter(self, within_s: float) -> Entry:
+    async def enter(self, within_s: float) -> AskPermit:
         """Wait for a free slot, however long; then until the host may be asked, if that is within so many seconds.
 
         Raises:
@@ -69,7 +69,7 @@ class Gate(Protocol):
         """
         ...
 
-    def leave(self, entry: Entry, came: Came, rest_s: float = 0.0) -> None:
+    def leave(self, entry: AskPermit, came: Came, rest_s: float = 0.0) -> None:
         """Give the slot back and say what came of it; ``rest_s`` is how long the host asks to be left alone."""
         ...
 
@@ -96,7 +96,7 @@ class HostGate:
         self._has_answered = False
         self._asked_to_wait_until = 0.0
 
-    async def enter(self, within_s: float) -> Entry:
+    async def enter(self, within_s: float) -> AskPermit:
         """Wait for a free slot, however long; then until the host may be asked, if that is within so many seconds.
 
         Raises:
@@ -112,9 +112,9 @@ class HostGate:
         number = next(self._numbers)
         if self._breaker.is_open:
             self._probe = number
-        return Entry(number, time.monotonic() - started)
+        return AskPermit(number, time.monotonic() - started)
 
-    def leave(self, entry: Entry, came: Came, rest_s: float = 0.0) -> None:
+    def leave(self, entry: AskPermit, came: Came, rest_s: float = 0.0) -> None:
         """Give the slot back and say what came of it; ``rest_s`` is how long the host asks to be left alone."""
         self._slots.release()
         self._asked_to_wait_until = max(self._asked_to_wait_until, time.monotonic() + rest_s)
@@ -272,7 +272,7 @@ class SaidNothing(ServiceFault):
 
 
 @dataclass(frozen=True, slots=True)
-class Done(Generic[T]):
+class CallOutcome(Generic[T]):
     """What came of it, how often it was tried, and how long tries and waits took together."""
 
     result: T
@@ -287,7 +287,7 @@ class Endpoint:
         self.host = host
         self._gate = gate
 
-    async def ask(self, once: Callable[[], Awaitable[T]], settings: EndpointSettings) -> Done[T]:
+    async def ask(self, once: Callable[[], Awaitable[T]], settings: EndpointSettings) -> CallOutcome[T]:
         """Try until it works, the tries are used up or the time is over.
 
         Raises:
@@ -306,7 +306,7 @@ class Endpoint:
                 async with asyncio.timeout(limit_s):
                     result = await once()
                 came = "answered"
-                return Done(result, tries, spent_s + time.monotonic() - started)
+                return CallOutcome(result, tries, spent_s + time.monotonic() - started)
             except TimeoutError:
                 fault = ServiceFault(self.host, f"did not answer within {limit_s:.3g} s", retryable=True)
                 # Where waiting took most of the time, it is not the host's fault that the rest was too short.

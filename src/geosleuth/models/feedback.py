@@ -42,7 +42,7 @@ def rejected_place(name: str, point: LatLon | None, radius_km: float | None) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class CorrectedReading:
     """What a person reads in a part of a photo: left, top, right, bottom in shares of it, photos counted from 1.
 
     ``was`` is what was read there before; empty where nothing was.
@@ -66,7 +66,7 @@ class Rejected:
     texts: tuple[str, ...] = ()
     places: tuple[RejectedPlace, ...] = ()
     seen: tuple[str, ...] = ()
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[CorrectedReading, ...] = ()
 
     def __add__(self, other: "Rejected") -> "Rejected":
         return Rejected(

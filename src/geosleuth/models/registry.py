@@ -30,7 +30,7 @@ _REPLAY = "replay"
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ModelService:
     """One kind of model server.
 
     Attributes:
@@ -58,37 +58,37 @@ class Service:
     start_hint: str = ""
 
 
-SERVICES: dict[str, Service] = {
+SERVICES: dict[str, ModelService] = {
     one.prefix: one
     for one in (
-        Service("openai", "OpenAI", "openai", "https://api.openai.com/v1", "OPENAI_BASE_URL", ("OPENAI_API_KEY",),
+        ModelService("openai", "OpenAI", "openai", "https://api.openai.com/v1", "OPENAI_BASE_URL", ("OPENAI_API_KEY",),
                 images_in_results=True),
-        Service("anthropic", "Anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_BASE_URL",
+        ModelService("anthropic", "Anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_BASE_URL",
                 ("ANTHROPIC_API_KEY",), images_in_results=True),
-        Service("google", "Google", "google.genai", "https://generativelanguage.googleapis.com",
+        ModelService("google", "Google", "google.genai", "https://generativelanguage.googleapis.com",
                 "GOOGLE_GEMINI_BASE_URL", ("GOOGLE_API_KEY", "GEMINI_API_KEY")),
-        Service("mistral", "Mistral", "mistralai", "https://api.mistral.ai", None, ("MISTRAL_API_KEY",)),
-        Service("groq", "Groq", "groq", "https://api.groq.com", "GROQ_BASE_URL", ("GROQ_API_KEY",)),
-        Service("openrouter", "OpenRouter", "openai", "https://openrouter.ai/api/v1", None, ("OPENROUTER_API_KEY",),
-                also_goes_to="whoever serves the model"),
-        Service("bedrock", "Amazon Bedrock", "boto3", None, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+        ModelService("mistral", "Mistral", "mistralai", "https://api.mistral.ai", None, ("MISTRAL_API_KEY",)),
+        ModelService("groq", "Groq", "groq", "https://api.groq.com", "GROQ_BASE_URL", ("GROQ_API_KEY",)),
+        ModelService("openrouter", "OpenRouter", "openai", "https://openrouter.ai/api/v1", None,
+                ("OPENROUTER_API_KEY",), also_goes_to="whoever serves the model"),
+        ModelService("bedrock", "Amazon Bedrock", "boto3", None, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
                 ("AWS_BEARER_TOKEN_BEDROCK",)),
-        Service("ollama", "Ollama", "openai", "http://127.0.0.1:11434/v1", "OLLAMA_BASE_URL", ("OLLAMA_API_KEY",),
+        ModelService("ollama", "Ollama", "openai", "http://127.0.0.1:11434/v1", "OLLAMA_BASE_URL", ("OLLAMA_API_KEY",),
                 own=True, start_hint="run: ollama serve"),
-        Service("lmstudio", "LM Studio", "openai", "http://127.0.0.1:1234/v1", None, _OWN_KEY, own=True,
+        ModelService("lmstudio", "LM Studio", "openai", "http://127.0.0.1:1234/v1", None, _OWN_KEY, own=True,
                 start_hint="run: lms server start"),
-        Service("vllm", "vLLM", "openai", None, "VLLM_BASE_URL", ("VLLM_API_KEY",), own=True,
+        ModelService("vllm", "vLLM", "openai", None, "VLLM_BASE_URL", ("VLLM_API_KEY",), own=True,
                 start_hint="run: vllm serve MODEL"),
-        Service("server", "the server", "openai", None, None, _OWN_KEY, own=True),
+        ModelService("server", "the server", "openai", None, None, _OWN_KEY, own=True),
     )
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ModelTarget:
     """A model at a place: all that is needed to ask it. Its text form does not give the key away."""
 
-    service: Service
+    service: ModelService
     model: str
     base_url: str
     key: "Secret | None" = field(default=None, repr=False)
@@ -135,7 +135,7 @@ class Target:
         return self.key.scrub(text) if self.key else text
 
 
-def find_target(service: Service, model: str, base_url: str | None = None) -> Target:
+def find_target(service: ModelService, model: str, base_url: str | None = None) -> ModelTarget:
     """Where a model is asked, and with which key.
 
     Raises:
@@ -143,14 +143,14 @@ def find_target(service: Service, model: str, base_url: str | None = None) -> Ta
     """
     address = _checked(base_url or _address_of(service), service)
     key = _key_of(service, needed=not (service.own or service.prefix == "bedrock" or _is_at_home(address)))
-    return Target(service, model, address, key)
+    return ModelTarget(service, model, address, key)
 
 
 def _is_at_home(address: str) -> bool:
     return is_loopback(urlsplit(address).hostname or "")
 
 
-def _address_of(service: Service) -> str:
+def _address_of(service: ModelService) -> str:
     from_environment = os.environ.get(service.base_url_variable or "", "").strip()
     if from_environment or service.base_url:
         return from_environment or service.base_url or ""
@@ -176,7 +176,7 @@ def aws_region() -> str:
     return str(region)
 
 
-def _checked(address: str, service: Service) -> str:
+def _checked(address: str, service: ModelService) -> str:
     try:
         parts = urlsplit(address)
         host, port = host_of(address), parts.port
@@ -197,7 +197,7 @@ def _checked(address: str, service: Service) -> str:
     return urlunsplit(parts).rstrip("/")
 
 
-def _key_of(service: Service, *, needed: bool) -> "Secret | None":
+def _key_of(service: ModelService, *, needed: bool) -> "Secret | None":
     from geosleuth.atlas.online.access import Secret, key_from_environment
 
     for variable in service.key_variables:
@@ -347,7 +347,7 @@ def consent_line(
 ) -> str:
     """One line that says who gets to see the photos, or whatever else is ``told`` or ``kept``."""
     target = getattr(policy, "target", None)
-    if not isinstance(target, Target):
+    if not isinstance(target, ModelTarget):
         where = " and ".join(sorted(policy.hosts))
         return f"{policy.name} sends {told} to {where}" if where else f"{policy.name} keeps {kept} on this machine"
     if not policy.hosts and target.service.own:

@@ -151,7 +151,7 @@ def _differs(render: Render, role: str, lists: frozenset[str]) -> bool:
     return shown[0] is not None and shown[1] is not None and shown[0] != shown[1] and "'type'" not in shown[0]
 
 
-class Chat:
+class ChatTemplate:
     """Writes conversations for one chat template."""
 
     def __init__(self, abilities: Abilities, forbidden: Iterable[str] = ()) -> None:
@@ -295,7 +295,7 @@ class Engine:
                 self._processor = load(folder)
                 self._model = self._load_model(folder, config, dtype)
         self._tokenizer = self._processor.tokenizer if self._sees else self._processor
-        self._chat = Chat(self._abilities(folder), self._steering_tokens())
+        self._chat = ChatTemplate(self._abilities(folder), self._steering_tokens())
         self._dropped = {
             number
             for token, number in zip(self._tokenizer.all_special_tokens, self._tokenizer.all_special_ids, strict=True)

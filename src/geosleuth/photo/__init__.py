@@ -7,7 +7,7 @@ from .album import Album
 from .metadata import Claims, PanoramaClaim
 from .opening import OpenedPhoto, check_case_pixels, open_photo, open_photos
 from .panorama import PanoramaView, cut_views, looks_equirectangular
-from .photo import Kind, Limits, Photo
+from .photo import Kind, Photo, PhotoLimits
 from .sidecar import SidecarClaim
 from .views import MUCH_REDUCED, BoxScale, View, crop, encode, first_view, full_box, scaled_box, to_pixels
 
@@ -17,11 +17,11 @@ __all__ = [
     "BoxScale",
     "Claims",
     "Kind",
-    "Limits",
     "OpenedPhoto",
     "PanoramaClaim",
     "PanoramaView",
     "Photo",
+    "PhotoLimits",
     "SidecarClaim",
     "View",
     "check_case_pixels",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from .photo import Limits
+from .photo import PhotoLimits
 
 FileFormat = Literal["JPEG", "PNG", "WebP", "TIFF", "HEIC"]
 
@@ -24,7 +24,7 @@ def truncated() -> Unfit:
     return Unfit("the file is cut short or damaged; get a whole copy of it")
 
 
-def check_size(size: tuple[int, int], limits: Limits) -> None:
+def check_size(size: tuple[int, int], limits: PhotoLimits) -> None:
     """Refuse a picture of no pixels, of too many, or with too long a side.
 
     Raises:

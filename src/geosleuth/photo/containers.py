@@ -13,7 +13,7 @@ from geosleuth.support.errors import install_command
 
 from .carrier import MAX_XMP, Carrier, Unfit, check_size, truncated
 from .exif import take_apart_tiff
-from .photo import Limits
+from .photo import PhotoLimits
 
 if TYPE_CHECKING:
     from pillow_heif import HeifFile
@@ -29,7 +29,7 @@ _SOI, _EOI, _SOS, _APP0, _APP1, _APP14, _APP15, _COMMENT = 0xD8, 0xD9, 0xDA, 0xE
 _ENDLESS_FILLING = b"\xff" * 1024
 
 
-def take_apart_jpeg(data: bytes, limits: Limits) -> Carrier:
+def take_apart_jpeg(data: bytes, limits: PhotoLimits) -> Carrier:
     """Everything the decoder needs up to the end of the picture; what phones hang on behind it is left out."""
     kept = [data[:2]]
     size: tuple[int, int] | None = None
@@ -110,7 +110,7 @@ _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 _DEFLATE_LIMIT = 1032
 
 
-def take_apart_png(data: bytes, limits: Limits) -> Carrier:
+def take_apart_png(data: bytes, limits: PhotoLimits) -> Carrier:
     """The still picture of a PNG file, with its compressed data in one chunk."""
     kept: dict[bytes, bytes] = {}
     idat: list[bytes] = []
@@ -140,7 +140,7 @@ def take_apart_png(data: bytes, limits: Limits) -> Carrier:
     return Carrier("PNG", (width, height), data[:8] + b"".join(parts), exif=exif, xmp=xmp, several=several)
 
 
-def _chunks(data: bytes, limits: Limits) -> Iterator[tuple[bytes, bytes]]:
+def _chunks(data: bytes, limits: PhotoLimits) -> Iterator[tuple[bytes, bytes]]:
     at = 8
     for _ in range(limits.max_parts):
         if at + 12 > len(data):
@@ -183,7 +183,7 @@ _WEBP_KEPT = (b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF")
 _ALPHA_AND_ANIMATION = 0x12
 
 
-def take_apart_webp(data: bytes, limits: Limits) -> Carrier:
+def take_apart_webp(data: bytes, limits: PhotoLimits) -> Carrier:
     """The picture of a WebP file, or the first frame of an animated one."""
     kept: list[bytes] = []
     exif = xmp = b""
@@ -209,7 +209,7 @@ def take_apart_webp(data: bytes, limits: Limits) -> Carrier:
     return Carrier("WebP", size, pixels, exif=exif, xmp=xmp, several=frames > 1)
 
 
-def _webp_chunks(data: bytes, limits: Limits) -> Iterator[tuple[bytes, bytes]]:
+def _webp_chunks(data: bytes, limits: PhotoLimits) -> Iterator[tuple[bytes, bytes]]:
     if len(data) < 12:
         raise truncated()
     end = 8 + struct.unpack_from("<I", data, 4)[0]
@@ -248,7 +248,7 @@ LEAST_LIBHEIF = (1, 21)
 _SUPPORTED = "give a JPEG, PNG, WebP, TIFF or HEIC photo"
 
 
-def take_apart(data: bytes, limits: Limits) -> Carrier:
+def take_apart(data: bytes, limits: PhotoLimits) -> Carrier:
     """Tell the format by its content and part pixels from metadata.
 
     Raises:

@@ -16,7 +16,7 @@ import numpy as np
 
 from geosleuth.support.errors import BadInput, MissingExtra
 
-from .image_encoder import BATCH, BundledEncoder, Encoder, Features, Preparation, digest_of, unit_rows
+from .image_encoder import BATCH, BundledEncoder, Features, ImageEncoder, Preparation, digest_of, unit_rows
 from .runtime import import_onnxruntime, session_options
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def find_weights() -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
-def load_joined() -> Encoder:
+def load_joined() -> ImageEncoder:
     """Return the encoder of both networks.
 
     Raises:

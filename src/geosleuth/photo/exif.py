@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from geosleuth.geo import LatLon, is_valid
 
 from .carrier import MAX_XMP, Carrier, Unfit, truncated
-from .photo import Limits
+from .photo import PhotoLimits
 
 _FORMATS = {1: "B", 2: "B", 3: "H", 4: "I", 5: "II", 6: "b", 7: "B", 8: "h", 9: "i", 10: "ii", 11: "f", 12: "d"}
 _WIDTH, _HEIGHT, _COMPRESSION, _SAMPLES, _TILE_WIDTH, _TILE_HEIGHT, _XMP = 256, 257, 259, 277, 322, 323, 700
@@ -24,7 +24,7 @@ _MOST_SAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ExifTag:
     """One tag: its type, how many values, and where in the block they lie."""
 
     type: int
@@ -33,7 +33,7 @@ class Entry:
     inline: bool
 
 
-class Tagged:
+class TiffBlock:
     """A block that starts with a TIFF header.
 
     Raises:
@@ -47,7 +47,7 @@ class Tagged:
         self.order = "<" if data[:1] == b"I" else ">"
         self.first = self._unpack("I", 4)[0]
 
-    def directory(self, offset: int) -> tuple[dict[int, Entry], int]:
+    def directory(self, offset: int) -> tuple[dict[int, ExifTag], int]:
         """The tags of a directory and the offset of the next one (0: none).
 
         Values that would lie outside the block are left out.
@@ -61,7 +61,7 @@ class Tagged:
         end = offset + 2 + 12 * length
         if end > len(self.data):
             raise ValueError("directory cut short")
-        entries: dict[int, Entry] = {}
+        entries: dict[int, ExifTag] = {}
         for at in range(offset + 2, end, 12):
             tag, type_, count = self._unpack("HHI", at)
             if type_ not in _FORMATS or tag in entries:
@@ -69,11 +69,11 @@ class Tagged:
             size = count * struct.calcsize("=" + _FORMATS[type_])
             start = at + 8 if size <= 4 else self._unpack("I", at + 8)[0]
             if start + size <= len(self.data):
-                entries[tag] = Entry(type_, count, start, inline=size <= 4)
+                entries[tag] = ExifTag(type_, count, start, inline=size <= 4)
         following = self._unpack("I", end)[0] if end + 4 <= len(self.data) else 0
         return entries, following
 
-    def numbers(self, entry: Entry | None, most: int = 8) -> list[float]:
+    def numbers(self, entry: ExifTag | None, most: int = 8) -> list[float]:
         """The first values of a tag; a rational with a zero below the line is NaN."""
         if entry is None:
             return []
@@ -87,7 +87,7 @@ class Tagged:
                 values.append(got[0])
         return values
 
-    def raw(self, entry: Entry | None, most: int) -> bytes:
+    def raw(self, entry: ExifTag | None, most: int) -> bytes:
         """The bytes of a tag, `most` of them at most."""
         if entry is None:
             return b""
@@ -98,10 +98,10 @@ class Tagged:
         return struct.unpack_from(self.order + letters, self.data, at)
 
 
-def take_apart_tiff(data: bytes, limits: Limits) -> Carrier:
+def take_apart_tiff(data: bytes, limits: PhotoLimits) -> Carrier:
     """The first picture of a TIFF file, under a new directory that names its pixels and nothing else."""
     try:
-        block = Tagged(data)
+        block = TiffBlock(data)
         entries, following = block.directory(block.first)
     except (ValueError, struct.error) as error:
         raise truncated() from error
@@ -119,14 +119,14 @@ def take_apart_tiff(data: bytes, limits: Limits) -> Carrier:
     )
 
 
-def _checked_size(block: Tagged, entries: dict[int, Entry]) -> tuple[int, int]:
+def _checked_size(block: TiffBlock, entries: dict[int, ExifTag]) -> tuple[int, int]:
     width, height = (block.numbers(entries.get(tag), 1) for tag in (_WIDTH, _HEIGHT))
     if not width or not height or not (width[0] >= 1 and height[0] >= 1):
         raise truncated()
     return int(width[0]), int(height[0])
 
 
-def _check_layout(block: Tagged, entries: dict[int, Entry], limits: Limits) -> None:
+def _check_layout(block: TiffBlock, entries: dict[int, ExifTag], limits: PhotoLimits) -> None:
     for tag, most in _NEEDED.items():
         if tag in entries and entries[tag].count > (most or limits.max_parts):
             raise Unfit("the TIFF directory holds absurd counts; save the photo anew as JPEG or PNG")
@@ -145,7 +145,7 @@ def _check_layout(block: Tagged, entries: dict[int, Entry], limits: Limits) -> N
         raise Unfit("the TIFF has absurdly large tiles; save the photo anew as JPEG or PNG")
 
 
-def _check_strips(block: Tagged, entries: dict[int, Entry], limits: Limits) -> None:
+def _check_strips(block: TiffBlock, entries: dict[int, ExifTag], limits: PhotoLimits) -> None:
     """Pixels that would lie behind the file's end must not be read from what is put there."""
     for offsets, lengths in ((273, 279), (324, 325)):
         starts = block.numbers(entries.get(offsets), limits.max_parts)
@@ -156,7 +156,7 @@ def _check_strips(block: Tagged, entries: dict[int, Entry], limits: Limits) -> N
             raise truncated()
 
 
-def _with_directory(block: Tagged, kept: dict[int, Entry]) -> bytes:
+def _with_directory(block: TiffBlock, kept: dict[int, ExifTag]) -> bytes:
     padding = b"\0" * (len(block.data) % 2)
     offset = len(block.data) + len(padding)
     parts = [struct.pack(block.order + "H", len(kept))]
@@ -183,7 +183,7 @@ _MAX_TEXT = 120
 
 
 @dataclass(slots=True)
-class Said:
+class ExifData:
     """Everything of interest in the metadata; None where nothing usable is said."""
 
     orientation: int = 1
@@ -203,13 +203,13 @@ class Said:
     notes: list[str] = field(default_factory=list)
 
 
-def read_exif(block: bytes) -> Said:
+def read_exif(block: bytes) -> ExifData:
     """Read a block that starts with a TIFF header. Never raises."""
-    said = Said()
+    said = ExifData()
     if not block:
         return said
     try:
-        tagged = Tagged(block)
+        tagged = TiffBlock(block)
         main, _ = tagged.directory(tagged.first)
     except (ValueError, struct.error):
         said.notes.append("the EXIF data is broken and was not read")
@@ -274,7 +274,7 @@ def finite(text: str | None) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _directory_at(tagged: Tagged, entry: Entry | None, name: str, said: Said) -> dict[int, Entry]:
+def _directory_at(tagged: TiffBlock, entry: ExifTag | None, name: str, said: ExifData) -> dict[int, ExifTag]:
     where = tagged.numbers(entry, 1)
     if not where:
         return {}
@@ -285,14 +285,14 @@ def _directory_at(tagged: Tagged, entry: Entry | None, name: str, said: Said) ->
         return {}
 
 
-def _text(tagged: Tagged, entry: Entry | None) -> str | None:
+def _text(tagged: TiffBlock, entry: ExifTag | None) -> str | None:
     raw = tagged.raw(entry, 4 * _MAX_TEXT).partition(b"\0")[0]
     # Shown to people in reports and terminals: no control characters, no novels.
     text = "".join(letter for letter in raw.decode("utf-8", "replace") if letter.isprintable())
     return text.strip()[:_MAX_TEXT].strip() or None
 
 
-def _read_place(tagged: Tagged, gps: dict[int, Entry], said: Said) -> None:
+def _read_place(tagged: TiffBlock, gps: dict[int, ExifTag], said: ExifData) -> None:
     if _LAT in gps or _LON in gps:
         lat = _degrees(tagged.numbers(gps.get(_LAT)), _text(tagged, gps.get(_LAT_REF)), "N", "S")
         lon = _degrees(tagged.numbers(gps.get(_LON)), _text(tagged, gps.get(_LON_REF)), "E", "W")
@@ -360,7 +360,7 @@ def _zone(text: str | None) -> timezone | None:
     return timezone(-away if match[1] == "-" else away)
 
 
-def _gps_moment(tagged: Tagged, gps: dict[int, Entry]) -> datetime | None:
+def _gps_moment(tagged: TiffBlock, gps: dict[int, ExifTag]) -> datetime | None:
     clock = tagged.numbers(gps.get(_TIME), 3)
     if len(clock) != 3 or not all(math.isfinite(part) and 0 <= part <= 60 for part in clock):
         return None

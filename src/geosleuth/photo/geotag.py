@@ -20,8 +20,8 @@ from geosleuth.support.files import write_bytes_atomically
 
 from .carrier import Carrier, Unfit
 from .containers import _PNG_XMP, _chunk, _chunks, _segment, _xmp_text, take_apart
-from .exif import Tagged, read_exif, xmp_point, xmp_values
-from .photo import Limits
+from .exif import TiffBlock, read_exif, xmp_point, xmp_values
+from .photo import PhotoLimits
 
 _BYTE, _ASCII, _LONG, _RATIONAL, _UNDEFINED = 1, 2, 4, 5, 7
 _SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8}
@@ -60,7 +60,7 @@ def with_place(block: bytes, point: LatLon, error_m: int | None, method: str) ->
     """
     block = block or _NEW_BLOCK
     try:
-        tagged = Tagged(block)
+        tagged = TiffBlock(block)
         main, following = _raw_directory(tagged, tagged.first)
         cleared = _cleared(tagged, main, following)
     except (ValueError, struct.error) as error:
@@ -79,7 +79,7 @@ def _tag(order: str, entry: bytes) -> int:
     return int(struct.unpack_from(order + "H", entry)[0])
 
 
-def _raw_directory(tagged: Tagged, offset: int) -> tuple[list[_Raw], int]:
+def _raw_directory(tagged: TiffBlock, offset: int) -> tuple[list[_Raw], int]:
     """All entries of a directory, of known types or not, and the offset of the next directory."""
     data, order = tagged.data, tagged.order
     if not 8 <= offset <= len(data) - 2:
@@ -100,7 +100,7 @@ def _raw_directory(tagged: Tagged, offset: int) -> tuple[list[_Raw], int]:
     return found, following
 
 
-def _cleared(tagged: Tagged, main: list[_Raw], following: int) -> bytes:
+def _cleared(tagged: TiffBlock, main: list[_Raw], following: int) -> bytes:
     """The block with zeros where the old GPS directory and its values were."""
     pointer = next((raw for raw in main if raw.tag == _GPS), None)
     if pointer is None:
@@ -116,14 +116,14 @@ def _cleared(tagged: Tagged, main: list[_Raw], following: int) -> bytes:
     return bytes(cleared)
 
 
-def _others(tagged: Tagged, main: list[_Raw], following: int) -> Iterator[int]:
+def _others(tagged: TiffBlock, main: list[_Raw], following: int) -> Iterator[int]:
     """Where the camera's directory and the thumbnail's begin."""
     yield from (_number(tagged.order, raw) for raw in main if raw.tag == _EXIF)
     if following:
         yield following
 
 
-def _spans(tagged: Tagged, offset: int, depth: int) -> Iterator[Span]:
+def _spans(tagged: TiffBlock, offset: int, depth: int) -> Iterator[Span]:
     """The bytes that a directory and its values take, with those of the directories inside it."""
     entries, _ = _raw_directory(tagged, offset)
     yield offset, offset + 2 + 12 * len(entries)
@@ -178,7 +178,7 @@ def _directory(order: str, offset: int, entries: list[tuple[int, int, int, bytes
 
 
 _SIDECAR = "write an XMP sidecar instead"
-_DEFAULT_LIMITS = Limits()
+_DEFAULT_LIMITS = PhotoLimits()
 _METHODS = frozenset({ESTIMATED, CONFIRMED, SET_BY_PERSON})
 _WRITING_EXIF = b"Exif\0\0"
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
@@ -206,7 +206,7 @@ def write_exif_copy(
     *,
     method: str = ESTIMATED,
     overwrite: bool = False,
-    limits: Limits = _DEFAULT_LIMITS,
+    limits: PhotoLimits = _DEFAULT_LIMITS,
 ) -> ExifCopy:
     """Copy a JPEG or PNG photo and put a place into the copy's EXIF data.
 
@@ -241,7 +241,7 @@ def write_exif_copy(
     return ExifCopy(out, read_exif(carrier.exif).point or xmp_point(xmp_values(carrier.xmp)))
 
 
-def is_copy_of_ours(photo: Path, copy: Path, *, reviewed: bool = True, limits: Limits = _DEFAULT_LIMITS) -> bool:
+def is_copy_of_ours(photo: Path, copy: Path, *, reviewed: bool = True, limits: PhotoLimits = _DEFAULT_LIMITS) -> bool:
     """Return whether `write_exif_copy` wrote a file from this photo, and no other program changed it since.
 
     The photo with the place that the copy claims is the copy, byte for byte. Without ``reviewed``, one whose place a
@@ -262,7 +262,7 @@ def is_copy_of_ours(photo: Path, copy: Path, *, reviewed: bool = True, limits: L
     return made == written
 
 
-def _copy(data: bytes, carrier: Carrier, point: LatLon, error_m: int | None, method: str, limits: Limits) -> bytes:
+def _copy(data: bytes, carrier: Carrier, point: LatLon, error_m: int | None, method: str, limits: PhotoLimits) -> bytes:
     if carrier.format == "JPEG":
         return _jpeg(data, carrier.exif, point, error_m, method)
     if carrier.format == "PNG":
@@ -280,7 +280,7 @@ def _check_copy(path: Path, out: Path, *, overwrite: bool) -> None:
         raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
 
 
-def _read(path: Path, limits: Limits) -> bytes:
+def _read(path: Path, limits: PhotoLimits) -> bytes:
     try:
         if not path.is_file():
             raise BadInput(f"{path}: there is no such photo; check the path")
@@ -323,7 +323,7 @@ def _jpeg_segment(body: bytes) -> bytes:
     return struct.pack(">BBH", 0xFF, _APP1, len(body) + 2) + body
 
 
-def _png(data: bytes, exif: bytes, point: LatLon, error_m: int | None, method: str, limits: Limits) -> bytes:
+def _png(data: bytes, exif: bytes, point: LatLon, error_m: int | None, method: str, limits: PhotoLimits) -> bytes:
     placed = _chunk(b"eXIf", with_place(exif, point, error_m, method))
     parts: list[bytes] = []
     read = 8

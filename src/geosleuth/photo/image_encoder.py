@@ -29,7 +29,7 @@ BATCH = 8
 """Pictures looked at together: more are no faster on a processor and take more memory."""
 
 
-class Encoder(Protocol):
+class ImageEncoder(Protocol):
     """Turns pictures into features. May be used from several threads at once."""
 
     @property
@@ -457,7 +457,7 @@ def best_spec() -> str:
     return BUNDLED_NAME if find_weights() is None else JOINED_NAME
 
 
-def load_encoder(spec: str = BUNDLED_NAME) -> Encoder:
+def load_encoder(spec: str = BUNDLED_NAME) -> ImageEncoder:
     """Return the bundled network for ``bundled``, and with a DINOv2 beside it for ``dinov2``.
 
     Any other spec is an ONNX file or a folder with a transformers vision model. Nothing is loaded before the first

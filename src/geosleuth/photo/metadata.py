@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from geosleuth.geo import LatLon, distance_km
 
 from .carrier import Carrier, FileFormat
-from .exif import Said, finite, is_estimate, xmp_point, xmp_values
+from .exif import ExifData, finite, is_estimate, xmp_point, xmp_values
 from .sidecar import SidecarClaim
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Claims:
         return None if self.own_point is None else distance_km(self.own_point, point) > radius_km
 
 
-def claims_of(data: bytes, carrier: Carrier, said: Said, notes: list[str]) -> Claims:
+def claims_of(data: bytes, carrier: Carrier, said: ExifData, notes: list[str]) -> Claims:
     """Gather what the file says, with notes on how it was opened."""
     xmp = xmp_values(carrier.xmp)
     estimated = said.estimated if said.point else is_estimate(xmp.get("exif:GPSProcessingMethod", "").encode())

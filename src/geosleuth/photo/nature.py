@@ -33,7 +33,7 @@ _Grid = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class NatureVerdict:
     """What a picture is, most probably, and how probable it is that it is no photograph."""
 
     nature: Nature
@@ -76,7 +76,7 @@ def leave_out_others(opened: "OpenedPhoto", name: object) -> None:
         raise NotAPhoto(name, nature)
 
 
-def judge(image: "Image") -> Judged:
+def judge(image: "Image") -> NatureVerdict:
     """Return what a picture is by its pixels; "photo" unless it is quite sure of something else."""
     model = _model()
     scores = (np.append((measures(image) - model["mean"]) / model["scale"], 1.0) @ model["weights"]).astype(np.float64)
@@ -84,7 +84,7 @@ def judge(image: "Image") -> Judged:
     shares /= shares.sum()
     unlike = float(1.0 - shares[0])
     nature = NATURES[1 + int(np.argmax(shares[1:]))] if unlike > SURE else "photo"
-    return Judged(nature, unlike)
+    return NatureVerdict(nature, unlike)
 
 
 @cache

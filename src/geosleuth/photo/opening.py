@@ -20,7 +20,7 @@ from .containers import open_heic, take_apart
 from .exif import read_exif
 from .metadata import Claims, claims_of
 from .panorama import looks_equirectangular
-from .photo import Kind, Limits, Photo
+from .photo import Kind, Photo, PhotoLimits
 from .sidecar import read_sidecars
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class _Decoding:
 _decoding = _Decoding(_PIXELS_AT_ONCE)
 
 
-def decode(carrier: Carrier, orientation: int, limits: Limits) -> tuple["Image", list[str]]:
+def decode(carrier: Carrier, orientation: int, limits: PhotoLimits) -> tuple["Image", list[str]]:
     """Upright RGB pixels with an empty `info`, and notes on what had to be done to get them.
 
     The decoders are called by name and not through `PIL.Image.open`: that would warn about, or refuse, large pictures
@@ -67,7 +67,7 @@ def decode(carrier: Carrier, orientation: int, limits: Limits) -> tuple["Image",
         return _decode(carrier, orientation, limits)
 
 
-def _decode(carrier: Carrier, orientation: int, limits: Limits) -> tuple["Image", list[str]]:
+def _decode(carrier: Carrier, orientation: int, limits: PhotoLimits) -> tuple["Image", list[str]]:
     try:
         opened = _opened(carrier)
         check_size(opened.size, limits)
@@ -166,7 +166,7 @@ def _upright(image: "Image", orientation: int) -> "Image":
     return image if turn is None else image.transpose(turn)
 
 
-_DEFAULT_LIMITS = Limits()
+_DEFAULT_LIMITS = PhotoLimits()
 # Non-blocking, should a pipe have taken the file's place a moment after it was looked at.
 _READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _LONGEST_NAME = 300
@@ -182,7 +182,7 @@ class OpenedPhoto:
 
 def open_photo(
     source: str | os.PathLike[str] | bytes,
-    limits: Limits = _DEFAULT_LIMITS,
+    limits: PhotoLimits = _DEFAULT_LIMITS,
     *,
     kind: Kind | None = None,
     name: str | None = None,
@@ -233,7 +233,7 @@ def open_photo(
 
 def open_photos(
     sources: Sequence[str | os.PathLike[str] | bytes],
-    limits: Limits = _DEFAULT_LIMITS,
+    limits: PhotoLimits = _DEFAULT_LIMITS,
     *,
     names: Sequence[str] | None = None,
 ) -> list[OpenedPhoto]:
@@ -257,7 +257,7 @@ def open_photos(
     return opened
 
 
-def check_case_pixels(pixels: int, limits: Limits) -> None:
+def check_case_pixels(pixels: int, limits: PhotoLimits) -> None:
     """Refuse photos that have too many pixels together.
 
     Raises:
@@ -270,7 +270,7 @@ def check_case_pixels(pixels: int, limits: Limits) -> None:
         )
 
 
-def _read(path: str, name: str, limits: Limits) -> bytes:
+def _read(path: str, name: str, limits: PhotoLimits) -> bytes:
     try:
         # Looked at before it is opened: a pipe would wait for a writer, and opening some devices does something.
         _check_plain_file(name, Path(path).stat(), limits)
@@ -289,7 +289,7 @@ def _read(path: str, name: str, limits: Limits) -> bytes:
     return data
 
 
-def _check_plain_file(name: str, status: os.stat_result, limits: Limits) -> None:
+def _check_plain_file(name: str, status: os.stat_result, limits: PhotoLimits) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise BadInput(f"{name}: this is a folder; give one photo")
     if not stat.S_ISREG(status.st_mode):
@@ -298,7 +298,7 @@ def _check_plain_file(name: str, status: os.stat_result, limits: Limits) -> None
         raise BadInput(f"{name}: {_too_large(limits)}")
 
 
-def _too_large(limits: Limits) -> str:
+def _too_large(limits: PhotoLimits) -> str:
     return f"the file is larger than the {limits.max_bytes / 1024**2:g} MiB allowed; give a smaller copy of the photo"
 
 

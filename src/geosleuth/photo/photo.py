@@ -11,7 +11,7 @@ Kind = Literal["photo", "panorama"]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PhotoLimits:
     """What a photo may cost at most, before anything of it is decoded.
 
     A photo takes 4 bytes a pixel once it is open and 8 while it is opened (12 if it has to be turned or its colours

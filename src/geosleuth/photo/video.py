@@ -122,7 +122,7 @@ class Clip:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPlace:
     """A place that a clip shows: when, and in which frames, in the order of time."""
 
     spans: tuple[tuple[float, float], ...]
@@ -293,7 +293,7 @@ def _message(pipe: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
     return (fields, blob) if isinstance(fields, dict) else None
 
 
-def places_shown(clip: Clip, *, progress: Progress = _NO_PROGRESS) -> list[Shown]:
+def places_shown(clip: Clip, *, progress: Progress = _NO_PROGRESS) -> list[ShownPlace]:
     """Return the places that a clip shows, each with its most telling frames.
 
     Scenes that show the same line of text are one place, and so are scenes that look alike and do not have different
@@ -324,7 +324,7 @@ def places_shown(clip: Clip, *, progress: Progress = _NO_PROGRESS) -> list[Shown
     for members in groups:
         chosen = choose([read[index] for index in members], cosines[np.ix_(members, members)], each)
         scenes = sorted({read[index].scene for index in members})
-        shown.append(Shown(_spans([clip.scenes[scene] for scene in scenes if scene < len(clip.scenes)]), chosen))
+        shown.append(ShownPlace(_spans([clip.scenes[scene] for scene in scenes if scene < len(clip.scenes)]), chosen))
     return shown
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from .video_limits import CODECS, Container, VideoLimits, container_of
+from .video_limits import CODECS, VideoContainer, VideoLimits, container_of
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -83,7 +83,7 @@ class Refusal(Exception):
 
 
 @dataclass(slots=True)
-class Look:
+class FrameLook:
     """A frame as it is compared: a very small picture, its colours, and how sharp it is, once that was looked at."""
 
     seconds: float
@@ -102,11 +102,11 @@ class Look:
         """Whether it is black."""
         return float(self.small.max()) < _BLANK
 
-    def change_from(self, other: "Look") -> float:
+    def change_from(self, other: "FrameLook") -> float:
         """Return by how many grey levels the small picture differs, on average."""
         return float(np.abs(self.small - other.small).mean())
 
-    def is_unlike(self, other: "Look") -> bool:
+    def is_unlike(self, other: "FrameLook") -> bool:
         """Return whether colours, or what is bright and dark, say that this is another scene."""
         colours = float(np.abs(self.colours - other.colours).sum()) / 2
         likeness = self.likeness_to(other)
@@ -114,7 +114,7 @@ class Look:
             return True
         return colours > CUT_COLOURS[1] and likeness < CUT_LIKENESS[1]
 
-    def likeness_to(self, other: "Look") -> float:
+    def likeness_to(self, other: "FrameLook") -> float:
         """Return how far bright and dark parts agree, from -1 to 1."""
         one, two = (look.small.mean(axis=2) for look in (self, other))
         one, two = one - one.mean(), two - two.mean()
@@ -122,23 +122,23 @@ class Look:
 
 
 @dataclass(slots=True)
-class Kept:
+class KeptFrame:
     """A frame in the pool."""
 
-    look: Look
+    look: FrameLook
     scene: int
     jpeg: bytes = field(repr=False)
     size: tuple[int, int]
 
 
-class Pool:
+class FramePool:
     """The frames that are kept: as many as allowed, sharp, and as different as can be."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self.kept: list[Kept] = []
+        self.kept: list[KeptFrame] = []
 
-    def add(self, new: Kept) -> None:
+    def add(self, new: KeptFrame) -> None:
         """Keep a frame, unless the scene has a better one like it; make room where there is none."""
         for index, old in enumerate(self.kept):
             if old.scene == new.scene and new.look.change_from(old.look) < _ALIKE:
@@ -166,11 +166,11 @@ class Scenes:
 
     def __init__(self) -> None:
         self.starts: list[float] = []
-        self._before: Look | None = None
+        self._before: FrameLook | None = None
         self._changes: deque[float] = deque(maxlen=_RECENT)
-        self._past: deque[Look] = deque(maxlen=2 * max(_HALVES) + 1)
+        self._past: deque[FrameLook] = deque(maxlen=2 * max(_HALVES) + 1)
         self._dark = False
-        self._jump: tuple[Look, float] | None = None
+        self._jump: tuple[FrameLook, float] | None = None
 
     @property
     def unsure(self) -> bool:
@@ -182,7 +182,7 @@ class Scenes:
         """The number of the scene that is on, from 0."""
         return max(0, len(self.starts) - 1)
 
-    def see(self, look: Look) -> bool:
+    def see(self, look: FrameLook) -> bool:
         """Take the next frame; true where it begins a scene, or where it shows that the one before it did."""
         before, self._before = self._before, look
         jump, self._jump = self._jump, None
@@ -207,13 +207,13 @@ class Scenes:
         self._dark = False
         return begins
 
-    def _is_jump(self, before: Look, now: Look) -> bool:
+    def _is_jump(self, before: FrameLook, now: FrameLook) -> bool:
         change = now.change_from(before)
         if len(self._changes) < JUMP_AFTER or change < max(CUT_LEAST, JUMP_TIMES * max(self._changes)):
             return False
         return now.likeness_to(before) < JUMP_LIKENESS
 
-    def _is_cut(self, before: Look, now: Look) -> bool:
+    def _is_cut(self, before: FrameLook, now: FrameLook) -> bool:
         change = now.change_from(before)
         usual = float(np.median(self._changes)) if self._changes else 0.0
         return change >= CUT_LEAST and change >= CUT_TIMES * usual and now.is_unlike(before)
@@ -229,12 +229,12 @@ class Scenes:
         return False
 
 
-def look_at(frame: "VideoFrame", seconds: float) -> Look:
+def look_at(frame: "VideoFrame", seconds: float) -> FrameLook:
     """Return a frame as it is compared."""
     small = frame.reformat(*LOOK_PX, format="rgb24", interpolation="AREA").to_ndarray().astype(np.float32)
     binned = (small.reshape(-1, 3) // 64).astype(np.int64) @ np.array([16, 4, 1])
     colours = (np.bincount(binned, minlength=64) / len(binned)).astype(np.float32)
-    return Look(seconds, small, colours)
+    return FrameLook(seconds, small, colours)
 
 
 def sharpness_of(frame: "VideoFrame") -> tuple[float, float]:
@@ -281,14 +281,14 @@ class Decoder:
 
     def __init__(self, stream: BinaryIO, limits: VideoLimits, send: "Sender") -> None:
         self._stream, self._limits, self._send = stream, limits, send
-        self._pool, self._scenes = Pool(limits.max_kept), Scenes()
-        self._best: tuple[VideoFrame, Look, int] | None = None
+        self._pool, self._scenes = FramePool(limits.max_kept), Scenes()
+        self._best: tuple[VideoFrame, FrameLook, int] | None = None
         self._slot = -1
         self._decoded, self._errors = 0, 0
         self._last_s, self._looked_s = 0.0, -1.0
         self._notes: list[str] = []
 
-    def work(self, container: Container) -> None:
+    def work(self, container: VideoContainer) -> None:
         """Read the clip and send what is kept.
 
         Raises:
@@ -413,7 +413,7 @@ class Decoder:
         frame, look, scene = self._best
         self._best = None
         jpeg, size = _jpeg(frame)
-        self._pool.add(Kept(look, scene, jpeg, size))
+        self._pool.add(KeptFrame(look, scene, jpeg, size))
 
     def _tell(self, opened: "InputContainer", stream: "VideoStream") -> None:
         starts = self._scenes.starts
@@ -539,13 +539,13 @@ def _import_all() -> None:
         if module.name.rpartition(".")[2] not in ("__main__", "datasets"):
             import_module(module.name)
     av.logging.set_level(av.logging.PANIC)
-    frame, scenes, pool = av.VideoFrame(32, 32, "yuv420p"), Scenes(), Pool(1)
+    frame, scenes, pool = av.VideoFrame(32, 32, "yuv420p"), Scenes(), FramePool(1)
     look = look_at(frame, sharpness_of(frame)[0])
     jpeg, size = _jpeg(frame)
     for number in range(3):
-        look = Look(number, look.small + 80 * number, look.colours, 1.0)
+        look = FrameLook(number, look.small + 80 * number, look.colours, 1.0)
         scenes.see(look)
-        pool.add(Kept(look, number, jpeg, size))
+        pool.add(KeptFrame(look, number, jpeg, size))
 
 
 def confine(limits: VideoLimits) -> None:

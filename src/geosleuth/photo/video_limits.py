@@ -45,7 +45,7 @@ class VideoLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class VideoContainer:
     """A kind of file: how it is called, which of FFmpeg's demuxers reads it, and what that may not do."""
 
     name: str
@@ -55,12 +55,12 @@ class Container:
 
 
 # A QuickTime file may name other files as the place of its tracks.
-_MOV = Container("MP4", "mov", "mov,mp4,m4a,3gp,3g2,mj2", {"enable_drefs": "0", "use_absolute_path": "0"})
-_MKV = Container("Matroska", "matroska", "matroska,webm")
-_AVI = Container("AVI", "avi", "avi")
+_MOV = VideoContainer("MP4", "mov", "mov,mp4,m4a,3gp,3g2,mj2", {"enable_drefs": "0", "use_absolute_path": "0"})
+_MKV = VideoContainer("Matroska", "matroska", "matroska,webm")
+_AVI = VideoContainer("AVI", "avi", "avi")
 
 
-def container_of(head: bytes) -> Container | None:
+def container_of(head: bytes) -> VideoContainer | None:
     """Tell a clip by its first bytes, whatever it is called; None for anything else, playlists among them."""
     if head[:4] == b"\x1aE\xdf\xa3":
         return _MKV

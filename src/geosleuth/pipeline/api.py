@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 _said: set[str] = set()
 
 
-class Options(TypedDict, total=False):
+class LocateOptions(TypedDict, total=False):
     """What `locate` takes beside photos, as type checkers read it: fields of `LocateRequest`, and a profile."""
 
     send: bool
@@ -94,15 +94,15 @@ class Options(TypedDict, total=False):
 
 @overload
 async def alocate(  # type: ignore[overload-overlap]  # a text is a sequence of texts
-    photo: OnePhoto, *, same_place: bool = ..., **options: Unpack[Options]
+    photo: OnePhoto, *, same_place: bool = ..., **options: Unpack[LocateOptions]
 ) -> LocateResult: ...
 @overload
 async def alocate(
-    photo: Sequence[OnePhoto], *, same_place: Literal[True], **options: Unpack[Options]
+    photo: Sequence[OnePhoto], *, same_place: Literal[True], **options: Unpack[LocateOptions]
 ) -> LocateResult: ...
 @overload
 async def alocate(
-    photo: Sequence[OnePhoto], *, same_place: Literal[False] = ..., **options: Unpack[Options]
+    photo: Sequence[OnePhoto], *, same_place: Literal[False] = ..., **options: Unpack[LocateOptions]
 ) -> Findings: ...
 async def alocate(
     photo: Photos,
@@ -170,12 +170,16 @@ async def alocate(
 
 @overload
 def locate(  # type: ignore[overload-overlap]  # a text is a sequence of texts
-    photo: OnePhoto, *, same_place: bool = ..., **options: Unpack[Options]
+    photo: OnePhoto, *, same_place: bool = ..., **options: Unpack[LocateOptions]
 ) -> LocateResult: ...
 @overload
-def locate(photo: Sequence[OnePhoto], *, same_place: Literal[True], **options: Unpack[Options]) -> LocateResult: ...
+def locate(
+    photo: Sequence[OnePhoto], *, same_place: Literal[True], **options: Unpack[LocateOptions]
+) -> LocateResult: ...
 @overload
-def locate(photo: Sequence[OnePhoto], *, same_place: Literal[False] = ..., **options: Unpack[Options]) -> Findings: ...
+def locate(
+    photo: Sequence[OnePhoto], *, same_place: Literal[False] = ..., **options: Unpack[LocateOptions]
+) -> Findings: ...
 def locate(
     photo: Photos,
     *,
@@ -473,7 +477,7 @@ def _paths_of(photos: Photos) -> list[Path]:
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if name in Options.__annotations__}
+    return {name: value for name, value in given.items() if name in LocateOptions.__annotations__}
 
 
 _LEFT_OUT = {one.name: one.default for one in fields(LocateRequest)} | {"parallel": None, "profile": None}

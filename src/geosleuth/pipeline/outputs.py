@@ -10,7 +10,7 @@ from geosleuth.agent import Trajectory
 from geosleuth.agent.display import extent_of, whole_country
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, Candidate
-from geosleuth.answer.formats import Context, Entry, Format, Polygons, format_of
+from geosleuth.answer.formats import AnswerContext, Format, LocatedAnswer, Polygons, format_of
 from geosleuth.answer.formats.context import Reviewed
 from geosleuth.answer.granularity import Granularity
 from geosleuth.atlas.granular import country_outline, wide_country
@@ -139,13 +139,13 @@ def entries_of(
     granularity: Granularity,
     *,
     reviewed: Reviewed | None = None,
-) -> list[Entry]:
+) -> list[LocatedAnswer]:
     """A finding, capped already, with its context: once for each photo, given by its hash and its path."""
     answer = trajectory.answer or Answer()
     country = whole_country(trajectory, granularity)
     outline = country_outline(country) if country else None
     sources = dict.fromkeys(source for seen in trajectory.observations for source in seen.sources)
-    context = Context(
+    context = AnswerContext(
         model=trajectory.started.policy,
         method=trajectory.started.method,
         when=trajectory.created,
@@ -158,7 +158,7 @@ def entries_of(
         reviewed=reviewed,
     )
     return [
-        Entry(answer, replace(context, sha256=sha256, file_name=path.name).capped(granularity))
+        LocatedAnswer(answer, replace(context, sha256=sha256, file_name=path.name).capped(granularity))
         for sha256, path in photos
     ]
 
@@ -172,17 +172,17 @@ def _candidate_area(one: Candidate) -> Polygons | None:
     return [] if outline is None else outline.polygons
 
 
-def write_entries(path: Path, entries: Sequence[Entry]) -> None:
+def write_entries(path: Path, entries: Sequence[LocatedAnswer]) -> None:
     """Write findings in the format that the file's ending asks for."""
     write_text_atomically(path, format_of(path).render(entries))
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedPhoto:
     """A photo, what was found out about it, and what it is called on the screen."""
 
     photo: Path
-    entry: Entry
+    entry: LocatedAnswer
     name: str
 
 
@@ -216,13 +216,13 @@ def check_exif(photos: Sequence[Path], *, batch: bool, yes: bool) -> None:
         raise BadInput(f"{photos[0]}: a place can be written into copies of JPEG and PNG files; use --sidecars instead")
 
 
-def placed_of(finding: Finding, photos: Sequence[Path]) -> list[Placed]:
+def placed_of(finding: Finding, photos: Sequence[Path]) -> list[PlacedPhoto]:
     """The photos of one finding, each with its entry."""
     hashed = [(claims.sha256, photo) for claims, photo in zip(finding.claims, photos, strict=True)]
     entries = entries_of(finding.trajectory, hashed, finding.granularity)
     exact = finding.granularity == "exact"
     return [
-        Placed(photo, entry, photo.name if exact else f"photo {number}")
+        PlacedPhoto(photo, entry, photo.name if exact else f"photo {number}")
         for number, (photo, entry) in enumerate(zip(photos, entries, strict=True), 1)
     ]
 

@@ -13,7 +13,7 @@ from geosleuth.agent.locate import Finding
 from geosleuth.agent.spoken_of import rejected_in
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.answer.answer import Extent, envelope, radius_words
-from geosleuth.answer.formats import Entry, geojson, to_kml
+from geosleuth.answer.formats import LocatedAnswer, geojson, to_kml
 from geosleuth.answer.granularity import GRANULARITIES, cap, told_granularity
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer, wide_country
@@ -53,7 +53,7 @@ _LINES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ClaimCheck:
     """The verdict on a claimed place, and why."""
 
     claimed: LatLon
@@ -63,7 +63,7 @@ class Checked:
     speaks_against: tuple[str, ...] = ()
 
 
-async def check_claim(finding: Finding, plan: Plan, atlas: OfflineAtlas) -> Checked | None:
+async def check_claim(finding: Finding, plan: Plan, atlas: OfflineAtlas) -> ClaimCheck | None:
     """Hold a finding against the claimed place, where there is one.
 
     Of a capped finding only what may be told is compared, and no evidence is given. The claimed place is compared as it
@@ -75,11 +75,11 @@ async def check_claim(finding: Finding, plan: Plan, atlas: OfflineAtlas) -> Chec
     if finding.granularity != "exact":
         shown = (await cap(Answer(plan.check), finding.granularity, OfflineGazetteer(atlas))).point or plan.check
         verdict, reason = _held_against(plan.check, finding.answer, code, coarse=True)
-        return Checked(shown, verdict, f"{reason}; it was compared as given, and is shown rounded")
+        return ClaimCheck(shown, verdict, f"{reason}; it was compared as given, and is shown rounded")
     if (reasoning := reasoning_of(finding, plan)) is not None:
         return _by_clues(plan.check, finding.answer, reasoning, code)
     verdict, reason = _held_against(plan.check, finding.answer, code)
-    return Checked(plan.check, verdict, reason)
+    return ClaimCheck(plan.check, verdict, reason)
 
 
 def reasoning_of(finding: Finding, plan: Plan) -> Reasoning | None:
@@ -135,7 +135,7 @@ def held_against_country(claimed: LatLon, answer: Answer, code: str) -> tuple[Ve
     return "undecided", f"{reason}, which is not certain enough to speak against it"
 
 
-def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str | None) -> Checked:
+def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str | None) -> ClaimCheck:
     from geosleuth.atlas.borders import Borders
     from geosleuth.evidence.country_prior import country_prior
 
@@ -152,7 +152,7 @@ def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str |
         if before and share < RULED_OUT * before:
             verdict = "against"
             reason = f"the clues leave {country_name(region.country)} hardly any chance"
-    return Checked(
+    return ClaimCheck(
         claimed,
         verdict,
         reason,
@@ -161,7 +161,7 @@ def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str |
     )
 
 
-def checked_lines(checked: Checked) -> list[str]:
+def checked_lines(checked: ClaimCheck) -> list[str]:
     """The verdict for people, above the finding."""
     where = f"{checked.claimed.lat:.5f}, {checked.claimed.lon:.5f}"
     heads = {
@@ -191,11 +191,11 @@ class LocateResult(Finding):
         photo: the file of the photo, or of the first of several.
     """
 
-    checked: Checked | None = None
+    checked: ClaimCheck | None = None
     photo: Path | None = None
 
     @classmethod
-    def of(cls, finding: Finding, checked: Checked | None = None, photo: Path | None = None) -> "LocateResult":
+    def of(cls, finding: Finding, checked: ClaimCheck | None = None, photo: Path | None = None) -> "LocateResult":
         """Return a finding as a result."""
         told = {one.name: getattr(finding, one.name) for one in fields(Finding)}
         return cls(**told, checked=checked, photo=photo)
@@ -247,7 +247,7 @@ class LocateResult(Finding):
 
         return result_html(self)
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> list[LocatedAnswer]:
         names = [self.photo] if self.photo else [Path(f"photo-{number + 1}") for number in range(len(self.claims))]
         photos = [(claims.sha256, name) for claims, name in zip(self.claims, names, strict=False)]
         return entries_of(self.trajectory, photos[:1], self.granularity)
@@ -320,7 +320,7 @@ def _row(path: Path, one: LocateResult | Exception) -> dict[str, Any]:
     }
 
 
-def result_document(finding: Finding, checked: Checked | None = None) -> dict[str, Any]:
+def result_document(finding: Finding, checked: ClaimCheck | None = None) -> dict[str, Any]:
     """Return a finding as the one JSON document of all surfaces; `result_schema` describes it."""
     trajectory = finding.trajectory
     answered, ended = trajectory.answered, trajectory.ended

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from geosleuth.agent import Event, Sink, Trajectory, TrajectoryWriter, rebuild_album, resume, write_trajectory
 from geosleuth.agent.locate import EventBlanker, Finding, album_photos, cap_finding, locate
-from geosleuth.agent.setup import AgentSetup, Question, Resources
+from geosleuth.agent.setup import AgentSetup, PhotoQuestion, Resources
 from geosleuth.answer.answer import envelope
 from geosleuth.answer.granularity import Granularity
 from geosleuth.atlas import Atlas, OfflineAtlas
@@ -154,8 +154,8 @@ class _Run:
         return Resources(self.atlas, self.plan.searches.web, self.similar, self.plan.searches.visual, self.plan.reader)
 
     @property
-    def _question(self) -> Question:
-        return Question(hint=self.plan.hint, area=self.plan.area, force_answer=self.plan.force_answer)
+    def _question(self) -> PhotoQuestion:
+        return PhotoQuestion(hint=self.plan.hint, area=self.plan.area, force_answer=self.plan.force_answer)
 
     async def alone(self) -> Finding:
         """One model, or the detective."""

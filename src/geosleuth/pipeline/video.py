@@ -12,7 +12,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import SAME_SPOT_KM, distance_km
 from geosleuth.models.detective import evidence_line
 from geosleuth.names import fold
-from geosleuth.photo.video import Clip, FrameOfClip, Shown, clock
+from geosleuth.photo.video import Clip, FrameOfClip, ShownPlace, clock
 from geosleuth.support.text.safe import one_line
 from geosleuth.tools.surfaces import NUMBER, TEXT, WHOLE, many, maybe, record
 
@@ -48,7 +48,7 @@ class FrameTold:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceFound:
+class VideoPlace:
     """A place of a clip: when it is shown, in which frames, and what was found."""
 
     spans: tuple[tuple[float, float], ...]
@@ -84,7 +84,7 @@ class VideoResult:
     """What came of a clip."""
 
     clip: Clip
-    places: tuple[PlaceFound, ...]
+    places: tuple[VideoPlace, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document of ``geosleuth locate clip.mp4 --json``; `video_schema` describes it."""
@@ -125,13 +125,13 @@ def video_schema() -> dict[str, Any]:
 
 async def locate_places(
     plan: Plan,
-    shown: Sequence[Shown],
+    shown: Sequence[ShownPlace],
     atlas: OfflineAtlas,
     *,
     keep_in: Callable[[int], Path | None] = lambda _number: None,
     sinks: Iterable[Sink] = (),
     say: Say | None = None,
-) -> list[PlaceFound]:
+) -> list[VideoPlace]:
     """Locate each place of a clip from its own frames; those that turn out to be one place become one.
 
     Args:
@@ -165,7 +165,7 @@ async def locate_places(
             finding = none.finding
         result = LocateResult.of(finding, await check_claim(finding, plan, atlas))
         frames = tuple(FrameTold(frame, at, _told(result, plan, at)) for at, frame in enumerate(one.frames, 1))
-        found.append(PlaceFound(one.spans, frames, result))
+        found.append(VideoPlace(one.spans, frames, result))
     return merged(found)
 
 
@@ -179,9 +179,9 @@ def _told(result: LocateResult, plan: Plan, photo: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one_line(evidence_line(clue)) for clue in clues))[:_LINES]
 
 
-def merged(places: Sequence[PlaceFound]) -> list[PlaceFound]:
+def merged(places: Sequence[VideoPlace]) -> list[VideoPlace]:
     """Put places together that were located as one; the finer finding stands for both."""
-    kept: list[PlaceFound] = []
+    kept: list[VideoPlace] = []
     for place in places:
         at = next(
             (at for at, one in enumerate(kept) if is_same(one.result.whole_answer, place.result.whole_answer)), None
@@ -191,7 +191,7 @@ def merged(places: Sequence[PlaceFound]) -> list[PlaceFound]:
             continue
         better, other = sorted((kept[at], place), key=lambda one: rank_of(one.result.whole_answer))
         frames = (*better.frames, *(replace(frame, photo=None) for frame in other.frames))
-        kept[at] = PlaceFound(
+        kept[at] = VideoPlace(
             tuple(sorted({*better.spans, *other.spans})),
             tuple(sorted(frames, key=lambda one: one.frame.seconds)),
             better.result,

@@ -22,7 +22,7 @@ from geosleuth.models.detective.answering import WITH_A_MODEL
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import one_line
 
-from .digest import ESTIMATE, Digest, Rival, as_finding, away, digest_of, sentences, sidecar_lines
+from .digest import ESTIMATE, FindingDigest, RivalPlace, as_finding, away, digest_of, sentences, sidecar_lines
 
 Mask = npt.NDArray[np.bool_]
 Frame = tuple[float, float, float]
@@ -198,7 +198,7 @@ def card(
     return Constrain(Group(*parts), COLUMNS)
 
 
-def _where(digest: Digest) -> str:
+def _where(digest: FindingDigest) -> str:
     """Return the point, as the end of the line on certainty."""
     point, radius_km = digest.answer.point, digest.answer.radius_km
     # The odds of a circle are odds of nothing without its middle.
@@ -207,7 +207,7 @@ def _where(digest: Digest) -> str:
     return f"{' of' if radius_km is not None else ','} {coordinates(point, radius_km)}"
 
 
-def _rows(finding: Finding, digest: Digest, with_a_model: str) -> Iterator[tuple[str, list[RenderableType]]]:
+def _rows(finding: Finding, digest: FindingDigest, with_a_model: str) -> Iterator[tuple[str, list[RenderableType]]]:
     account = digest.account
     yield "why", [Text(_short(digest.own_words))] if digest.own_words else []
     pieces = digest.evidence[:BEST] if digest.located else ()
@@ -233,7 +233,7 @@ def _rows(finding: Finding, digest: Digest, with_a_model: str) -> Iterator[tuple
     yield "found by", [Text(_made(digest))]
 
 
-def _rival(one: Rival) -> RenderableType:
+def _rival(one: RivalPlace) -> RenderableType:
     name = one_line(one.name) or ("unnamed" if one.point is None else coordinates(one.point))
     if one.probability is None:
         return _hanging(one.letter, Text(name))
@@ -258,7 +258,7 @@ def _short(words: str) -> str:
     return f"{line[:_WHY_CHARS].rsplit(' ', 1)[0].rstrip(' ,;:.')} … (all of it: --out report.html)"
 
 
-def _claims(finding: Finding, digest: Digest) -> Iterator[str]:
+def _claims(finding: Finding, digest: FindingDigest) -> Iterator[str]:
     for number, (claims, conflict) in enumerate(zip(finding.claims, finding.conflicts, strict=True), 1):
         which = f"photo {number}: " if len(finding.claims) > 1 else ""
         yield from (f"{which}{line}" for line in sidecar_lines(claims, digest))
@@ -273,7 +273,7 @@ def _claims(finding: Finding, digest: Digest) -> Iterator[str]:
         yield f"{claim}. A claim of its metadata, not evidence."
 
 
-def _made(digest: Digest) -> str:
+def _made(digest: FindingDigest) -> str:
     started, spent = digest.trajectory.started, digest.spent
     usage = spent.usage
     failed = f" ({spent.failed_calls} failed)" if spent.failed_calls else ""
@@ -295,7 +295,7 @@ def _made(digest: Digest) -> str:
 class _Maps:
     """The world and, beside it, the surroundings; as much of it as the terminal has room and letters for."""
 
-    def __init__(self, digest: Digest) -> None:
+    def __init__(self, digest: FindingDigest) -> None:
         self._digest = digest
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

@@ -38,7 +38,7 @@ from geosleuth.tools import Observation, Tool, ToolCall
 from geosleuth.tools.toolset import all_tools
 from geosleuth.tools.viewer import PART, Viewer, one_line, place_name, places_in, quoted
 
-from .digest import FAILURES, Digest, found_nothing
+from .digest import FAILURES, FindingDigest, found_nothing
 
 if TYPE_CHECKING:
     from .pictures import Embedded
@@ -56,7 +56,7 @@ _BY = {"task": "The task", "loop": "Told by the loop", "person": "A person says"
 _ANSWERED_BY = {"policy": "Answer", "pool": "Answer, from the candidates noted", "nobody": "No answer"}
 
 
-def chain_section(digest: Digest, embedded: "Embedded", picked: Trajectory | None = None) -> Html:
+def chain_section(digest: FindingDigest, embedded: "Embedded", picked: Trajectory | None = None) -> Html:
     """Return the whole chain; of several tries that of the one that was picked, and then the verifier's."""
     own = el("ol", {"class": "chain"}, *_steps(digest.trajectory, embedded))
     if picked is not None:

@@ -92,7 +92,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Rival:
+class RivalPlace:
     """A place that it could be, by the letter that maps and tables know it by; the answer itself is among them."""
 
     letter: str
@@ -105,7 +105,7 @@ class Rival:
 
 
 @dataclass(frozen=True, slots=True)
-class Digest:
+class FindingDigest:
     """A finding as a reader wants it: what first, then why, then how."""
 
     trajectory: Trajectory
@@ -116,7 +116,7 @@ class Digest:
     verdict: str
     evidence: tuple[str, ...]
     account: Account
-    rivals: tuple[Rival, ...]
+    rivals: tuple[RivalPlace, ...]
     dropped: tuple[Hypothesis, ...]
     spent: Spent
     """What all who worked on it used."""
@@ -161,12 +161,12 @@ class Digest:
         return conditional(area.removeprefix("within "), self.answer.probability)
 
     @property
-    def pinned(self) -> tuple[Rival, ...]:
+    def pinned(self) -> tuple[RivalPlace, ...]:
         """The candidates as maps show them: the letter of a whole country stands in its middle."""
         return tuple(_in_the_middle(one, self.country) for one in self.rivals)
 
     @property
-    def pins(self) -> tuple[Rival, ...]:
+    def pins(self) -> tuple[RivalPlace, ...]:
         """The candidates that a drawn map marks: a finding that is a country or region is drawn, and has no pin."""
         return tuple(one for one in self.pinned if not (one.is_answer and self.wide))
 
@@ -181,7 +181,7 @@ class Digest:
         return self.granularity == "exact"
 
     @property
-    def others(self) -> tuple[Rival, ...]:
+    def others(self) -> tuple[RivalPlace, ...]:
         """The places that it could be instead of the answer."""
         return tuple(one for one in self.rivals if not one.is_answer)
 
@@ -195,7 +195,7 @@ class Digest:
         return "" if repeated else self.account.why
 
 
-def _in_the_middle(one: Rival, answer_country: str | None) -> Rival:
+def _in_the_middle(one: RivalPlace, answer_country: str | None) -> RivalPlace:
     code = answer_country if one.is_answer else wide_country(one.name)
     outline = country_outline(code) if code else None
     return one if outline is None else replace(one, point=outline.middle)
@@ -206,7 +206,7 @@ def as_finding(found: Finding | Trajectory) -> Finding:
     return found if isinstance(found, Finding) else Finding(found, ())
 
 
-def digest_of(finding: Finding) -> Digest:
+def digest_of(finding: Finding) -> FindingDigest:
     """Read a finding, never finer than it says itself, nor than what was left out of its trajectory says.
 
     Raises:
@@ -219,7 +219,7 @@ def digest_of(finding: Finding) -> Digest:
     located = answer.point is not None or bool(answer.address)
     dropped = tuple(one for one in trajectory.pool if one.fate == "dropped")
     country = whole_country(trajectory, told_as)
-    return Digest(
+    return FindingDigest(
         trajectory=spelled_out(trajectory),
         answer=answer,
         granularity=told_as,
@@ -311,7 +311,7 @@ def _verdict(finding: Finding, *, located: bool) -> str:
     return f"{early}{LEAD}"
 
 
-def _rivals(answer: Answer, ruled_out: Set[str]) -> Iterator[Rival]:
+def _rivals(answer: Answer, ruled_out: Set[str]) -> Iterator[RivalPlace]:
     """Yield the answer and the other candidates, lettered, each place once; a place without a name goes by its point.
 
     What was ruled out, by its folded name, is no candidate any more.
@@ -329,9 +329,9 @@ def _rivals(answer: Answer, ruled_out: Set[str]) -> Iterator[Rival]:
         yield _rival(number, one, is_answer=False)
 
 
-def _rival(number: int, one: Candidate, *, is_answer: bool) -> Rival:
+def _rival(number: int, one: Candidate, *, is_answer: bool) -> RivalPlace:
     speaks_for, against = _sides(one.evidence or "")
-    return Rival(_letter(number), one.name or "", one.point, one.probability, speaks_for, against, is_answer)
+    return RivalPlace(_letter(number), one.name or "", one.point, one.probability, speaks_for, against, is_answer)
 
 
 def _sides(evidence: str) -> tuple[str, str]:
@@ -371,7 +371,7 @@ ESTIMATE = "estimated from the picture before: no second opinion."
 """What a place is worth that the file itself says was estimated."""
 
 
-def claims_of(finding: Finding, digest: Digest) -> list[list[tuple[str, object]]]:
+def claims_of(finding: Finding, digest: FindingDigest) -> list[list[tuple[str, object]]]:
     """Return what each file says of itself, held against the finding: a list of names and values for each."""
     return [
         list(_claims(claims, conflict, digest))
@@ -379,7 +379,7 @@ def claims_of(finding: Finding, digest: Digest) -> list[list[tuple[str, object]]
     ]
 
 
-def _claims(claims: Claims, conflict: bool | None, digest: Digest) -> Iterator[tuple[str, object]]:  # noqa: FBT001
+def _claims(claims: Claims, conflict: bool | None, digest: FindingDigest) -> Iterator[tuple[str, object]]:  # noqa: FBT001
     yield "Place", _claimed_place(claims, conflict, digest)
     for line in sidecar_lines(claims, digest):
         yield "Sidecar", clean(line, 500)
@@ -399,7 +399,7 @@ def _claims(claims: Claims, conflict: bool | None, digest: Digest) -> Iterator[t
         yield "Noticed", clean("; ".join(claims.notes), 500)
 
 
-def away_km(digest: Digest, point: LatLon | None) -> float | None:
+def away_km(digest: FindingDigest, point: LatLon | None) -> float | None:
     """Return how far a point is from the finding; None where that may not be told, or the finding is a country."""
     own = digest.answer.point
     # From the point that stands for a country, a distance says nothing.
@@ -408,13 +408,13 @@ def away_km(digest: Digest, point: LatLon | None) -> float | None:
     return distance_km(point, own)
 
 
-def away(digest: Digest, point: LatLon | None) -> str:
+def away(digest: FindingDigest, point: LatLon | None) -> str:
     """Return how far a point is from the finding, as the end of a phrase; empty where that says nothing."""
     km = away_km(digest, point)
     return "" if km is None else f", {distance(km)} away"
 
 
-def sidecar_lines(claims: Claims, digest: Digest) -> Iterator[str]:
+def sidecar_lines(claims: Claims, digest: FindingDigest) -> Iterator[str]:
     """Yield what each XMP sidecar says, a line each; below ``exact`` none is left."""
     for one in claims.sidecars:
         if one.trouble is not None:
@@ -429,7 +429,7 @@ def sidecar_lines(claims: Claims, digest: Digest) -> Iterator[str]:
             yield f"{line}. A claim from the sidecar, not evidence."
 
 
-def _claimed_place(claims: Claims, conflict: bool | None, digest: Digest) -> object:  # noqa: FBT001  (three-valued)
+def _claimed_place(claims: Claims, conflict: bool | None, digest: FindingDigest) -> object:  # noqa: FBT001  (three-valued)
     if claims.point is None:
         return "The file claims no place."
     where = coordinates(claims.point) if digest.exact else "a place (not shown here)"
@@ -450,7 +450,7 @@ class Conflict:
     far: str
 
 
-def conflict_of(finding: Finding, digest: Digest) -> Conflict | None:
+def conflict_of(finding: Finding, digest: FindingDigest) -> Conflict | None:
     """Return what to warn of at the top of the page, where a file claims another place."""
     if True not in finding.conflicts:
         return None
@@ -462,7 +462,7 @@ def conflict_of(finding: Finding, digest: Digest) -> Conflict | None:
     return Conflict(f", {distance(max(apart))} from here" if apart else "")
 
 
-def failures(digest: Digest) -> list[Html]:
+def failures(digest: FindingDigest) -> list[Html]:
     """Return what was tried and came to nothing: calls that failed or found nothing, and candidates ruled out."""
     rows = [*_failed_calls(digest.trajectory), *_ruled_out(digest)]
     ended = digest.trajectory.ended
@@ -494,7 +494,7 @@ def _asked(values: Iterable[object]) -> Html:
     return join((" (", name(words[0], 80), ")")) if words else Html("")
 
 
-def _ruled_out(digest: Digest) -> Iterator[Html]:
+def _ruled_out(digest: FindingDigest) -> Iterator[Html]:
     for text in digest.rejected:
         yield join((el("b", None, "Ruled out by a person"), ": ", name(text, 200)))
     for one in digest.dropped:

@@ -37,7 +37,7 @@ from geosleuth.answer.granularity import GRANULARITIES, withheld
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims, SidecarClaim
 from geosleuth.photo.nature import NATURES
-from geosleuth.pipeline.result import Checked, result_document
+from geosleuth.pipeline.result import ClaimCheck, result_document
 from geosleuth.support.errors import BadInput
 
 ENDING = ".zip"
@@ -80,7 +80,7 @@ SHA-256 of the package with the one that the sender gave you another way, or ask
 """
 
 
-def evidence_package(finding: Finding, report: str, checked: Checked | None = None) -> bytes:
+def evidence_package(finding: Finding, report: str, checked: ClaimCheck | None = None) -> bytes:
     """Return a finding as a package; nothing in it is finer than the finding may be told.
 
     Args:
@@ -238,14 +238,14 @@ class Package:
         return Finding(own, tuple(known), granularity=self.granularity, team=team, gave_way=gave_way)
 
     @property
-    def checked(self) -> Checked | None:
+    def checked(self) -> ClaimCheck | None:
         """The verdict on a claimed place, as the result tells it."""
         told = self.result.get("check")
         if told is None:
             return None
         try:
             lines = {name: tuple(map(str, told[name])) for name in ("speaks_for", "speaks_against")}
-            return Checked(LatLon(**told["claimed"]), told["verdict"], str(told["reason"]), **lines)
+            return ClaimCheck(LatLon(**told["claimed"]), told["verdict"], str(told["reason"]), **lines)
         except (KeyError, TypeError, ValueError) as error:
             raise Changed(f"{RESULT}: its check is not as it is written") from error
 

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from geosleuth import __version__
 from geosleuth.agent import Trajectory
-from geosleuth.agent.display import BEST, Seen, text_seen
+from geosleuth.agent.display import BEST, SeenLine, text_seen
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.spoken_of import speaks_of
 from geosleuth.answer.answer import percent_words
@@ -24,7 +24,17 @@ from geosleuth.report.team_section import team_section
 from geosleuth.report.worldmap import shared_drawing
 
 from .chain import chain_section
-from .digest import Digest, Rival, as_finding, claims_of, conflict_of, digest_of, failures, first_sentence, making_of
+from .digest import (
+    FindingDigest,
+    RivalPlace,
+    as_finding,
+    claims_of,
+    conflict_of,
+    digest_of,
+    failures,
+    first_sentence,
+    making_of,
+)
 from .jinja import render
 from .pictures import Embedded, MapPicture, Pictures, badges, draw_maps, map_credits, map_figure, world_figure
 
@@ -65,7 +75,7 @@ async def report_html(
 
 def render_report(
     finding: Finding,
-    digest: Digest,
+    digest: FindingDigest,
     maps: Sequence[MapPicture],
     pictures: Pictures | None,
     generated: str,
@@ -175,7 +185,7 @@ class _Maps:
     credits: Html | str
 
 
-def _maps(digest: Digest, maps: Sequence[MapPicture]) -> _Maps:
+def _maps(digest: FindingDigest, maps: Sequence[MapPicture]) -> _Maps:
     close, others = maps[:1], maps[1:]
     rest = [*(map_figure(one, digest, close=False) for one in others), world_figure(digest)]
     radius = "The circle is the radius that the finding is sure of. " if digest.answer.radius_km and close else ""
@@ -197,13 +207,13 @@ class _Card:
     words: str
 
 
-def _card(piece: str, seen: Sequence[Seen], embedded: Embedded) -> _Card:
+def _card(piece: str, seen: Sequence[SeenLine], embedded: Embedded) -> _Card:
     about = [line for line in seen if line.number is not None and speaks_of(piece, line.text)][:_SHOWN_PARTS]
     parts = [embedded.part(line.photo, line.box, "part", line.text) for line in about]
     return _Card(join(part for part in parts if part), badges(line.number or 0 for line in about), piece)
 
 
-def _trust(digest: Digest) -> list[tuple[str, str]]:
+def _trust(digest: FindingDigest) -> list[tuple[str, str]]:
     """Return how far to trust the finding; if there is none, what would help."""
     account = digest.account
     would_help = account.would_help.removeprefix("What would help: ")
@@ -221,12 +231,12 @@ def _trust(digest: Digest) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    rival: Rival
+    rival: RivalPlace
     where: str
     bar: Html
 
 
-def _rival(one: Rival, digest: Digest) -> _Row:
+def _rival(one: RivalPlace, digest: FindingDigest) -> _Row:
     # The centre of a country that is merely likely is not a place that was found.
     unknown = one.point is None or not digest.located or wide_country(one.name) or (one.is_answer and digest.wide)
     where = "" if unknown or one.point is None else coordinates(one.point, digest.answer.radius_km)

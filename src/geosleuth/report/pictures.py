@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geosleuth.agent import Trajectory, rebuild_album
-from geosleuth.agent.display import Box, Seen
+from geosleuth.agent.display import Box, SeenLine
 from geosleuth.answer import Granularity
 from geosleuth.answer.answer import percent_words, radius_words
 from geosleuth.atlas import Atlas, Picture
@@ -26,7 +26,7 @@ from geosleuth.report.worldmap import split_at_antimeridian, to_page
 from geosleuth.support.errors import BadInput, GeosleuthError
 from geosleuth.tools import ImageInfo
 
-from .digest import Digest, Rival
+from .digest import FindingDigest, RivalPlace
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -109,7 +109,7 @@ class Embedded:
         except BadInput:
             return None
 
-    def figures(self, seen: Sequence[Seen]) -> Html:
+    def figures(self, seen: Sequence[SeenLine]) -> Html:
         """Return every photo with its boxes; a photo without pixels is left out."""
         return join(
             self._figure(number, image, [line for line in seen if line.photo == number])
@@ -117,7 +117,7 @@ class Embedded:
             if number in self._uris
         )
 
-    def _figure(self, number: int, image: ImageInfo, seen: Sequence[Seen]) -> Html:
+    def _figure(self, number: int, image: ImageInfo, seen: Sequence[SeenLine]) -> Html:
         width, height = image.size
         many = f"Photo {number}" if len(self.photos) > 1 else "The photo"
         label = f"{many} with {len(seen)} pieces of text marked in it" if seen else many
@@ -188,7 +188,7 @@ def badges(numbers: Iterable[int]) -> Html:
     return join(el("span", {"class": "badge-number"}, number) for number in numbers)
 
 
-def _caption(many: str, seen: Sequence[Seen]) -> Html:
+def _caption(many: str, seen: Sequence[SeenLine]) -> Html:
     named = [line for line in seen if line.number is not None]
     others = len(seen) - len(named)
     parts: list[object] = [f"{many}. "]
@@ -203,7 +203,7 @@ def _caption(many: str, seen: Sequence[Seen]) -> Html:
     return join(parts)
 
 
-def _box(line: Seen, width: int, height: int) -> Html:
+def _box(line: SeenLine, width: int, height: int) -> Html:
     unit = max(width, height) / 100
     x, y = line.box[0] * width, line.box[1] * height
     across, down = (line.box[2] - line.box[0]) * width, (line.box[3] - line.box[1]) * height
@@ -268,7 +268,7 @@ class MapPicture:
         return self.picture.extent if isinstance(self.picture.extent, GeoBox) else None
 
 
-async def draw_maps(digest: Digest, atlas: Atlas | None) -> tuple[MapPicture, ...]:
+async def draw_maps(digest: FindingDigest, atlas: Atlas | None) -> tuple[MapPicture, ...]:
     """Draw maps around an answer's point, closest first; none without a point or without a drawing atlas.
 
     Their zoom follows from the radius and the granularity.
@@ -313,7 +313,7 @@ def framed(box: GeoBox, granularity: Granularity = "exact") -> tuple[LatLon, flo
     return LatLon(lat, box.centre.lon), round(min(max(zoom, 1.0), CLOSEST_ZOOM, _CLOSEST[granularity]), 1)
 
 
-def map_figure(drawn: MapPicture, digest: Digest, *, close: bool) -> Html:
+def map_figure(drawn: MapPicture, digest: FindingDigest, *, close: bool) -> Html:
     """Return one map with the circle and the pins."""
     box, point = drawn.box, digest.answer.point
     width, height = SIZE_PX
@@ -343,7 +343,7 @@ def map_figure(drawn: MapPicture, digest: Digest, *, close: bool) -> Html:
     )
 
 
-def world_figure(digest: Digest) -> Html:
+def world_figure(digest: FindingDigest) -> Html:
     """Return the whole world with all candidates on it; needs `shared_drawing` on the page."""
     point, radius_km = digest.answer.point, digest.answer.radius_km
     over: list[Html] = []
@@ -407,13 +407,13 @@ def _world_circle(centre: LatLon, radius_km: float) -> str:
     return "".join(drawn)
 
 
-def _pins(rivals: Sequence[Rival], plane: "MercatorPlane | _World", size: float) -> list[Html]:
+def _pins(rivals: Sequence[RivalPlace], plane: "MercatorPlane | _World", size: float) -> list[Html]:
     """Return the answer's pin on top of the others'."""
     drawn = list(_drawn_pins(rivals[:_LETTERED], plane, size))
     return drawn[::-1]
 
 
-def _drawn_pins(rivals: Sequence[Rival], plane: "MercatorPlane | _World", size: float) -> Iterator[Html]:
+def _drawn_pins(rivals: Sequence[RivalPlace], plane: "MercatorPlane | _World", size: float) -> Iterator[Html]:
     for one in rivals:
         spot = plane.at(one.point) if one.point is not None else None
         if spot is None:

@@ -87,7 +87,7 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-class Store:
+class CaseStore:
     """The database; each method waits for the connection's thread, and may raise `DiskFull`."""
 
     def __init__(self, path: Path) -> None:

@@ -1,7 +1,7 @@
 """Download data for the atlas by place name and import it; used by ``atlas get`` and by the service.
 
-The steps are the same for both: a `Source` is a server, ``find_map`` turns a name into a `DownloadTarget`, ``ask_size``
-asks the server what the file takes, ``fetch`` downloads it and ``add`` imports it.
+Both take the same steps: ``find_map`` turns a name into a `DownloadTarget`, ``ask_size`` asks the server what the file
+takes, ``fetch`` downloads it and ``add`` imports it.
 """
 
 import asyncio
@@ -103,7 +103,7 @@ class DownloadTarget:
             return None
 
 
-class Source:
+class DownloadServer:
     """A server to download from. It is not contacted before the first request."""
 
     def __init__(self, kind: Kind = "map", mirror: str | None = None) -> None:
@@ -135,7 +135,9 @@ class Source:
         self.client = OnlineClient(settings)
 
 
-async def find_map(source: Source, place: str, name: str | None = None, *, refresh: bool = False) -> DownloadTarget:
+async def find_map(
+    source: DownloadServer, place: str, name: str | None = None, *, refresh: bool = False
+) -> DownloadTarget:
     """Return the extract to download for a place.
 
     Args:
@@ -167,7 +169,7 @@ def update_target(catalogue: Catalogue, info: RegionInfo) -> DownloadTarget | No
     return None if extract is None else map_target(extract, info.name)
 
 
-def geonames_target(source: Source, place: str, name: str | None = None) -> DownloadTarget:
+def geonames_target(source: DownloadServer, place: str, name: str | None = None) -> DownloadTarget:
     """Return the download of a country's GeoNames file.
 
     Raises:
@@ -191,7 +193,7 @@ def fetched(folder: Path) -> list[RegionInfo]:
     return [info for info in RegionStore(folder).list() if info.origin and info.kind != "overture"]
 
 
-async def ask_size(source: Source, target: DownloadTarget) -> Offer:
+async def ask_size(source: DownloadServer, target: DownloadTarget) -> Offer:
     """Return a file's size, date and checksum, and remember the size for `geosleuth.atlas.suggestion`.
 
     Raises:
@@ -240,7 +242,9 @@ def check_disk(target: DownloadTarget, offer: Offer) -> None:
     check_room({target.path.parent: offer.size_bytes, target.folder: in_folder_bytes})
 
 
-async def fetch(source: Source, target: DownloadTarget, offer: Offer, progress: Callable[[int, int], None]) -> None:
+async def fetch(
+    source: DownloadServer, target: DownloadTarget, offer: Offer, progress: Callable[[int, int], None]
+) -> None:
     """Download a file, resuming an earlier attempt; see `download`."""
     await download(source.client, offer, target.path, progress)
 
@@ -302,7 +306,7 @@ async def area_box(area: str) -> Box:
     return Box(*boxes[0])
 
 
-async def find_overture(source: Source, area: str) -> PlacesOffer:
+async def find_overture(source: DownloadServer, area: str) -> PlacesOffer:
     """Find Overture's places within an area; see `area_box` and `find_places`."""
     return await find_places(source.client, await area_box(area), stac=source.url, data=source.data)
 
@@ -313,7 +317,11 @@ def describe_overture(name: str, offer: PlacesOffer) -> str:
 
 
 async def add_overture(
-    source: Source, name: str, offer: PlacesOffer, progress: Callable[[int, int], None], imported: ImportProgress
+    source: DownloadServer,
+    name: str,
+    offer: PlacesOffer,
+    progress: Callable[[int, int], None],
+    imported: ImportProgress,
 ) -> RegionInfo:
     """Download Overture's places and import them as a region.
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 from geosleuth import __version__
 from geosleuth.agent import Budget, EndReason, Hypothesis, Spent
 from geosleuth.agent.display import (
-    Seen,
+    SeenLine,
     first_views,
     is_withheld,
     shares_of,
@@ -30,7 +30,7 @@ from geosleuth.models.detective.candidates import full_name, standing
 from geosleuth.names import country_code, country_name, fold, whole_country, with_article
 from geosleuth.photo import Claims
 from geosleuth.pipeline.team import Voice, spent_together, voices
-from geosleuth.report.digest import Digest, Rival, away_km, digest_of
+from geosleuth.report.digest import FindingDigest, RivalPlace, away_km, digest_of
 from geosleuth.support.text.numbers import distance
 from geosleuth.tools import ImageInfo
 from geosleuth.tools.argument_types import writable
@@ -176,7 +176,9 @@ MOST_TEXT = 10_000
 _MOST_ODDS = 12
 
 
-def clue_views(reasoning: Reasoning | None, finding: Finding, digest: Digest, seen: Sequence[Seen]) -> list[ClueView]:
+def clue_views(
+    reasoning: Reasoning | None, finding: Finding, digest: FindingDigest, seen: Sequence[SeenLine]
+) -> list[ClueView]:
     """Return the clues of a run, the strongest first, and those that a person has ruled out.
 
     A model's are the evidence of its answer, level by level; how much each weighs it does not say.
@@ -198,7 +200,9 @@ def clue_views(reasoning: Reasoning | None, finding: Finding, digest: Digest, se
     return list(views.values())
 
 
-def _said_clue(line: str, name: LevelName | None, level: Level, point: LatLon | None, seen: Sequence[Seen]) -> ClueView:
+def _said_clue(
+    line: str, name: LevelName | None, level: Level, point: LatLon | None, seen: Sequence[SeenLine]
+) -> ClueView:
     read = next((one for one in seen if speaks_of(line, one.text)), None)
     line = one_line(line, _SAYS_CHARS)
     at = point if name == "precise" else None
@@ -423,7 +427,7 @@ def lon_of(point: LatLon | None) -> float | None:
     return None if point is None else point.lon
 
 
-def _rival(one: Rival, finding: Finding, digest: Digest, radii_km: Mapping[str, float]) -> RivalView:
+def _rival(one: RivalPlace, finding: Finding, digest: FindingDigest, radii_km: Mapping[str, float]) -> RivalView:
     noted = _noted(one, finding.trajectory.pool)
     radius_km = finding.answer.radius_km if one.is_answer else radii_km.get(fold(one.name))
     if radius_km is None and noted is not None:
@@ -443,7 +447,7 @@ def _rival(one: Rival, finding: Finding, digest: Digest, radii_km: Mapping[str, 
     }
 
 
-def _noted(one: Rival, pool: Iterable[Hypothesis]) -> Hypothesis | None:
+def _noted(one: RivalPlace, pool: Iterable[Hypothesis]) -> Hypothesis | None:
     """Return the candidate of the pool that this place is, where it was noted."""
     for noted in pool:
         if one.is_answer and noted.fate == "answered":
@@ -459,12 +463,12 @@ def _is_same(name: str, point: LatLon | None, other: str, at: LatLon | None) -> 
     return near and whole_country(name) == whole_country(other)
 
 
-def _rival_id(one: Rival) -> str:
+def _rival_id(one: RivalPlace) -> str:
     where = "" if one.point is None else f"{one.point.lat:.4f},{one.point.lon:.4f}"
     return "place-" + sha256(f"{fold(one.name) or one.name}\n{where}".encode()).hexdigest()[:12]
 
 
-def _claim(number: int, claims: Claims, finding: Finding, digest: Digest) -> ClaimView:
+def _claim(number: int, claims: Claims, finding: Finding, digest: FindingDigest) -> ClaimView:
     point, far = claims.point, away_km(digest, claims.point)
     camera = " ".join(part for part in (claims.camera_make, claims.camera_model) if part)
     exact = finding.granularity == "exact"
@@ -490,7 +494,7 @@ def _claim(number: int, claims: Claims, finding: Finding, digest: Digest) -> Cla
     }
 
 
-def _text(line: Seen) -> TextView:
+def _text(line: SeenLine) -> TextView:
     return {
         "text": line.text,
         "photo": line.photo,

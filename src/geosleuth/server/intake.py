@@ -12,9 +12,9 @@ from typing import BinaryIO
 from geosleuth.photo import check_case_pixels
 from geosleuth.support.errors import BadInput
 
-from .database import Store, new_id
+from .database import CaseStore, new_id
 from .frames import disk_full_errors
-from .processes import WorkerPool
+from .processes import TaskPool
 from .records import NotThere, PhotoRow, ServiceLimits, TooLarge, TooMany, WrongState, file_name
 
 _PHOTOS, _PICTURES, _RUNS, _PART = "photos", "pictures", "runs", ".part"
@@ -126,10 +126,10 @@ THUMB_PX, VIEW_PX = 320, 2048
 class Intake:
     """Takes photos in, shows them, and deletes them."""
 
-    def __init__(self, store: Store, folders: Folders, limits: ServiceLimits) -> None:
+    def __init__(self, store: CaseStore, folders: Folders, limits: ServiceLimits) -> None:
         self._store, self._folders, self._limits = store, folders, limits
         self._coming = 0
-        self._opener = WorkerPool("opens", 1, seconds=limits.opening_s, memory_bytes=limits.opening_bytes)
+        self._opener = TaskPool("opens", 1, seconds=limits.opening_s, memory_bytes=limits.opening_bytes)
 
     async def ready(self) -> None:
         """Start the process that opens photos."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from geosleuth.support.errors import GeosleuthError
 
-from .database import Store
+from .database import CaseStore
 from .frames import DiskFull
 from .processes import CalledOff, Gone, News, OutOfMemory, WorkerProcess
 from .records import NotThere, RunRow, RunState, StreamEvent
@@ -48,10 +48,10 @@ class _Live:
         return list(self._recent)[first - self._recent[0].id :]
 
 
-class Feed:
+class EventFeed:
     """Stores events and delivers them to readers."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: CaseStore) -> None:
         self._store = store
         self._live: dict[str, _Live] = {}
 
@@ -76,7 +76,7 @@ class Feed:
         self._deliver(run_id, await self._store.append_events(run_id, stamped))
 
     async def set_state(self, run_id: str, state: RunState, **more: Any) -> RunRow:
-        """Change a run's state and publish it; takes the arguments of `Store.set_state`.
+        """Change a run's state and publish it; takes the arguments of `CaseStore.set_state`.
 
         Raises:
             NotThere: there is no such run.
@@ -138,7 +138,7 @@ class _ActiveRun:
 class _Outbox:
     """Events of a run on their way to readers. Those that arrive during a write are batched into the next one."""
 
-    def __init__(self, feed: Feed, run_id: str) -> None:
+    def __init__(self, feed: EventFeed, run_id: str) -> None:
         self._feed, self._run_id = feed, run_id
         self._waiting: News = []
         self._sending: asyncio.Task[None] | None = None
@@ -179,7 +179,7 @@ class _Ending:
 class Jobs:
     """Runs jobs in order, as many at once as there are processes."""
 
-    def __init__(self, feed: Feed, job_of: JobOf, *, workers: int, cancel_s: float, memory_bytes: int = 0) -> None:
+    def __init__(self, feed: EventFeed, job_of: JobOf, *, workers: int, cancel_s: float, memory_bytes: int = 0) -> None:
         self._feed, self._job_of = feed, job_of
         self._cancel_s = cancel_s
         self._memory_bytes = memory_bytes

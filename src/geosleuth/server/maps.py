@@ -95,9 +95,9 @@ class Maps:
         Raises:
             BadInput: the mirror set in the environment is not a valid address.
         """
-        from geosleuth.server.downloads import Source
+        from geosleuth.server.downloads import DownloadServer
 
-        return Source().host
+        return DownloadServer().host
 
     async def offer(self, place: str, host: str, *, offline: bool) -> MapOffer:
         """Find the map of a place and ask the host for its size.
@@ -182,9 +182,9 @@ class Maps:
 
 async def describe_offer(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a `MapOffer` for the map of a place; runs in the worker process."""
-    from geosleuth.server.downloads import Needs, Source, ask_size, day_of, find_map, is_same
+    from geosleuth.server.downloads import DownloadServer, Needs, ask_size, day_of, find_map, is_same
 
-    source = Source()
+    source = DownloadServer()
     async with source.client:
         target = await find_map(source, str(details["place"]))
         offer = await ask_size(source, target)
@@ -206,7 +206,7 @@ async def describe_offer(details: Mapping[str, Any]) -> dict[str, Any]:
 
 async def fetch_map(details: Mapping[str, Any], publish: Callable[..., None]) -> dict[str, Any]:
     """Download and import the map of a place and publish the progress; runs in the worker process."""
-    from geosleuth.server.downloads import Source, add, ask_size, check_disk, fetch, find_map
+    from geosleuth.server.downloads import DownloadServer, add, ask_size, check_disk, fetch, find_map
 
     published_at = 0.0
 
@@ -216,7 +216,7 @@ async def fetch_map(details: Mapping[str, Any], publish: Callable[..., None]) ->
             published_at = now
             publish(("map", {"state": state, "what": what, "share": round(done / max(1, total), 4)}, now))
 
-    source = Source()
+    source = DownloadServer()
     async with source.client:
         target = await find_map(source, str(details["place"]))
         offer = await ask_size(source, target)

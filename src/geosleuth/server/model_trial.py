@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.models.registry import SERVICES, Target, find_target
+from geosleuth.models.registry import SERVICES, ModelTarget, find_target
 from geosleuth.names import country_code
 from geosleuth.pipeline.defaults import Defaults
 from geosleuth.server.reach import Reachable
@@ -122,7 +122,7 @@ async def _check_answers(defaults: Defaults) -> None:
         raise BadInput(f"nothing answers at {target.host}; {_what_to_do(target)}") from error
 
 
-def _what_to_do(target: Target) -> str:
+def _what_to_do(target: ModelTarget) -> str:
     start = f" ({target.service.start_hint})" if target.service.start_hint else ""
     return f"start the server there{start}, or correct the address"
 

@@ -155,7 +155,7 @@ class WorkerProcess:
             self._process = None
 
 
-class WorkerPool:
+class TaskPool:
     """Several processes for short tasks with a time limit."""
 
     def __init__(self, kind: Kind, count: int, *, seconds: float, memory_bytes: int = 0) -> None:

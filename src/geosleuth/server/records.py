@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from geosleuth.answer.formats import FORMATS, Format
 from geosleuth.answer.granularity import Granularity
-from geosleuth.photo import Limits
+from geosleuth.photo import PhotoLimits
 from geosleuth.photo.video_limits import VideoLimits
 from geosleuth.support.errors import BadInput, UserError
 from geosleuth.support.processes import machine_memory
@@ -61,7 +61,7 @@ class ServiceLimits:
     ``uploads`` is how many photos come in at once. ``video`` is what a video may cost.
     """
 
-    photo: Limits = field(default_factory=Limits)
+    photo: PhotoLimits = field(default_factory=PhotoLimits)
     video: VideoLimits = field(default_factory=VideoLimits)
     photos_per_case: int = 24
     cases: int = 100_000
@@ -85,7 +85,7 @@ def share_of_memory(workers: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class RunSettings:
     """Settings for all runs; keys are stored elsewhere.
 
     Attributes:

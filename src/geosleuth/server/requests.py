@@ -9,11 +9,11 @@ from geosleuth.agent.spoken_of import without_evidence
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, coarsest
 from geosleuth.geo import LatLon
 from geosleuth.models.detective.ruled_out import BY_A_PERSON
-from geosleuth.models.feedback import Reading, Rejected, RejectedPlace, rejected_place
+from geosleuth.models.feedback import CorrectedReading, Rejected, RejectedPlace, rejected_place
 from geosleuth.names import fold, whole_country
 from geosleuth.support.errors import BadInput
 
-from .records import Feedback, NeedsConsent, RunRequest, Settings
+from .records import Feedback, NeedsConsent, RunRequest, RunSettings
 from .shapes import ClueView, PlaceView
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def allowed_granularity(wanted: Granularity, cap: Granularity) -> Granularity:
     return coarsest((wanted, cap))
 
 
-def settled(request: RunRequest, settings: Settings) -> RunRequest:
+def settled(request: RunRequest, settings: RunSettings) -> RunRequest:
     """Return a request with what it leaves open taken from the settings.
 
     Raises:
@@ -147,7 +147,7 @@ def rejected_of(
         reject_clues: ids of clues.
         reject_candidates: ids of candidates.
         reject_texts: lines as they were read that are not about the place.
-        readings: what a person reads, as `Reading` has it.
+        readings: what a person reads, as `CorrectedReading` has it.
 
     Raises:
         BadInput: there is no such clue or candidate.
@@ -226,9 +226,9 @@ def rejected_from_dict(data: Mapping[str, Any]) -> Rejected:
     )
 
 
-def _reading(one: Mapping[str, Any]) -> Reading:
+def _reading(one: Mapping[str, Any]) -> CorrectedReading:
     left, top, right, bottom = one["box"]
-    return Reading(one["text"], one["photo"], (left, top, right, bottom), one["was"])
+    return CorrectedReading(one["text"], one["photo"], (left, top, right, bottom), one["was"])
 
 
 def _point(one: Mapping[str, Any]) -> LatLon | None:

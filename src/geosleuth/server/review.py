@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, Literal, get_args
 
 from geosleuth.agent import read_trajectory
 from geosleuth.answer import Address, Answer
-from geosleuth.answer.formats import Context, Entry, to_xmp
+from geosleuth.answer.formats import AnswerContext, LocatedAnswer, to_xmp
 from geosleuth.geo import LatLon, is_valid, rounded
 from geosleuth.names import country_code
 from geosleuth.photo.geotag import is_copy_of_ours, write_exif_copy
@@ -74,7 +74,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ReviewDecision:
     """What a person decided; a point and names where the place was corrected."""
 
     verdict: Verdict = "open"
@@ -168,7 +168,7 @@ class Review:
         self._photos: dict[str, list[Listed]] = {}
         for one in listed:
             self._photos.setdefault(one.id, []).append(one)
-        self._decisions: dict[str, Decision] = {}
+        self._decisions: dict[str, ReviewDecision] = {}
         self._written: dict[str, dict[str, str]] = {}
         self._stream = stream
         self._files = FindingFiles(folder)
@@ -230,9 +230,9 @@ class Review:
         """Return in how many places a photo lies."""
         return len(self._known(one))
 
-    def decision(self, one: str) -> Decision:
+    def decision(self, one: str) -> ReviewDecision:
         """Return what was decided of a photo."""
-        return self._decisions.get(one, Decision())
+        return self._decisions.get(one, ReviewDecision())
 
     def path(self, one: str) -> Path:
         """Return where a photo lies, if it still holds what was looked at.
@@ -266,7 +266,7 @@ class Review:
 
     # What is decided.
 
-    def decide(self, ids: Sequence[str], decision: Decision) -> None:
+    def decide(self, ids: Sequence[str], decision: ReviewDecision) -> None:
         """Keep a decision for photos, for all of them or for none.
 
         Raises:
@@ -311,7 +311,9 @@ class Review:
                             done.troubles.append(str(error))
         return done
 
-    def _write_beside(self, photo: Listed, decision: Decision, done: Written, *, sidecars: bool, copies: bool) -> None:
+    def _write_beside(
+        self, photo: Listed, decision: ReviewDecision, done: Written, *, sidecars: bool, copies: bool
+    ) -> None:
         path = self._checked(photo)
         entry = self._entry(photo, path, decision)
         if entry.answer.point is None:
@@ -330,17 +332,17 @@ class Review:
                 lambda to: write_exif_copy(path, to, place, radius_km, method=method, overwrite=True),
             )
 
-    def _entry(self, photo: Listed, path: Path, decision: Decision) -> Entry:
+    def _entry(self, photo: Listed, path: Path, decision: ReviewDecision) -> LocatedAnswer:
         if decision.verdict == "confirmed":
             trajectory = read_trajectory(self._files.path(photo.id, ".jsonl"))
             (entry,) = entries_of(trajectory, [(photo.sha256, path)], "exact", reviewed="confirmed")
             return entry
         address = Address.of(decision.country, decision.region, decision.precise)
-        context = Context(
+        context = AnswerContext(
             sha256=photo.sha256, file_name=path.name, when=datetime.now(UTC), reviewed="corrected",
             country_code=country_code(decision.country or ""),
         )  # fmt: skip
-        return Entry(Answer(decision.point, address), context)
+        return LocatedAnswer(Answer(decision.point, address), context)
 
     def _put(self, photo: Listed, path: Path, done: Written, write: Callable[[Path], object]) -> bool:
         """Write a file, unless another one is there that neither this review nor ``locate`` wrote."""
@@ -404,7 +406,7 @@ class Review:
         line = decode(row, _Line, "empty")
         if line.verdict is not None:
             point = None if line.lat is None or line.lon is None else LatLon(line.lat, line.lon)
-            decision = Decision(line.verdict, point, line.country, line.region, line.precise)
+            decision = ReviewDecision(line.verdict, point, line.country, line.region, line.precise)
             self._decisions.update(dict.fromkeys(line.photos, decision))
         elif line.photo is not None and line.wrote is not None and line.sha256 is not None:
             self._written.setdefault(line.photo, {})[line.wrote] = line.sha256

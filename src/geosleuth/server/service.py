@@ -13,12 +13,12 @@ from typing import Any, Literal
 from geosleuth.geo import is_valid
 from geosleuth.support.errors import BadInput
 
-from .database import Store, new_id
+from .database import CaseStore, new_id
 from .frames import DiskFull
 from .intake import Folders, Intake
-from .jobs import Feed, Jobs
+from .jobs import EventFeed, Jobs
 from .maps import Maps
-from .processes import WorkerPool
+from .processes import TaskPool
 from .records import (
     CaseRow,
     Feedback,
@@ -26,8 +26,8 @@ from .records import (
     PhotoRow,
     RunRequest,
     RunRow,
+    RunSettings,
     ServiceLimits,
-    Settings,
     StreamEvent,
     TooMany,
     WrongState,
@@ -74,16 +74,16 @@ class CaseService:
         self._keys = keys
         self._profile = profile
         self._folders = Folders(folder)
-        self._store = Store(self._folders.database)
-        self._feed = Feed(self._store)
+        self._store = CaseStore(self._folders.database)
+        self._feed = EventFeed(self._store)
         memory_bytes = share_of_memory(workers) if limits.run_bytes is None else limits.run_bytes
         self._jobs = Jobs(
             self._feed, self._job_of, workers=workers, cancel_s=limits.cancel_s, memory_bytes=memory_bytes
         )
         self._intake = Intake(self._store, self._folders, limits)
         self._videos = Videos(self._store, self._folders, self._intake, limits)
-        self._helpers = WorkerPool("helps", HELPERS, seconds=limits.asking_s, memory_bytes=memory_bytes)
-        self._settings = Settings()
+        self._helpers = TaskPool("helps", HELPERS, seconds=limits.asking_s, memory_bytes=memory_bytes)
+        self._settings = RunSettings()
         self.maps = Maps()
         self.setup = Setup(keys)
         self._starting: list[asyncio.Task[None]] = []
@@ -124,7 +124,7 @@ class CaseService:
         kept = await self._store.settings()
         if "model" not in kept:
             kept = {**kept, **await asyncio.to_thread(_set_up)}
-        self._settings = replace(self._settings, **{k: v for k, v in kept.items() if k in Settings.__slots__})
+        self._settings = replace(self._settings, **{k: v for k, v in kept.items() if k in RunSettings.__slots__})
         await asyncio.to_thread(self._folders.sweep, await self._store.photos(), await self._store.run_ids())
         for row in await self._store.in_state("running"):
             trouble = "geosleuth stopped during this run; continue it, or start again"
@@ -158,17 +158,17 @@ class CaseService:
     # Settings.
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> RunSettings:
         """The settings for all new runs."""
         return self._settings
 
-    async def change_settings(self, **changes: Any) -> Settings:
-        """Change some settings, by the names of `Settings`.
+    async def change_settings(self, **changes: Any) -> RunSettings:
+        """Change some settings, by the names of `RunSettings`.
 
         Raises:
             BadInput: unknown setting.
         """
-        known = {one.name for one in fields(Settings)}
+        known = {one.name for one in fields(RunSettings)}
         if unknown := changes.keys() - known:
             raise BadInput(f"there is no setting {min(unknown)[:40]!r}; there are {', '.join(sorted(known))}")
         changed = replace(self._settings, **changes)
@@ -188,7 +188,7 @@ class CaseService:
         """Do not offer the set-up by itself again."""
         await self._store.store_settings({_SEEN: True})
 
-    async def set_default_model(self, model: str | None, base_url: str | None) -> Settings:
+    async def set_default_model(self, model: str | None, base_url: str | None) -> RunSettings:
         """Make a model the default of the page, the command and all else; None is the detective.
 
         Raises:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypedDict
 
 from geosleuth.agent import EndReason, Fate
 from geosleuth.answer.granularity import Granularity
-from geosleuth.tools.resection import Stand
+from geosleuth.tools.resection import CameraPosition
 from geosleuth.tools.shadows import ShadowsFound
 
 EventKind = Literal[
@@ -357,7 +357,7 @@ class StandView(TypedDict):
     """Where a camera stood, in sentences and as data."""
 
     words: list[str]
-    found: Stand
+    found: CameraPosition
 
 
 class ShadowsView(TypedDict):

@@ -13,10 +13,10 @@ from typing import Any
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
 
-from .database import Store
+from .database import CaseStore
 from .frames import disk_full_errors
 from .intake import Folders, Intake
-from .processes import WorkerPool
+from .processes import TaskPool
 from .records import CaseRow, RunRow, ServiceLimits, TooMany, WrongState, file_name
 
 _AT_ONCE = 2
@@ -26,10 +26,10 @@ _READING_S = 600.0
 class Videos:
     """Takes videos in, and says what they show."""
 
-    def __init__(self, store: Store, folders: Folders, intake: Intake, limits: ServiceLimits) -> None:
+    def __init__(self, store: CaseStore, folders: Folders, intake: Intake, limits: ServiceLimits) -> None:
         self._store, self._folders, self._intake, self._limits = store, folders, intake, limits
         self._coming = 0
-        self._reader = WorkerPool("helps", 1, seconds=limits.video.wall_s + _READING_S)
+        self._reader = TaskPool("helps", 1, seconds=limits.video.wall_s + _READING_S)
 
     async def end(self) -> None:
         """End the process that reads videos."""

@@ -40,12 +40,12 @@ def keys_in_place(keys: Mapping[str, str]) -> Iterator[None]:
 
 async def open_photo(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
     """Open an untrusted photo, and write the smaller pictures that pages show."""
-    from geosleuth.photo import Limits
+    from geosleuth.photo import PhotoLimits
     from geosleuth.photo import open_photo as opened_photo
     from geosleuth.photo.nature import judged
 
     data = await asyncio.to_thread(Path(details["path"]).read_bytes)
-    opened = judged(opened_photo(data, Limits(**details["limits"])))
+    opened = judged(opened_photo(data, PhotoLimits(**details["limits"])))
     for most_px, path in details["pictures"]:
         _write_jpeg(opened.photo.image, most_px, Path(path))
     width, height = opened.photo.size

@@ -113,7 +113,7 @@ def say_warnings_once() -> None:
         logging.lastResort.filters = [is_new]
 
 
-class Bar:
+class ProgressBar:
     """How far something is. At a terminal it is drawn on stderr; elsewhere it says the lines that it is given."""
 
     def __init__(self, title: str, drawn: "tuple[Progress, TaskID] | None" = None) -> None:
@@ -159,10 +159,10 @@ class Bar:
 @contextmanager
 def progress(
     title: str, total: int | None = None, *, measure: Literal["count", "bytes", "time"] = "count"
-) -> Iterator[Bar]:
+) -> Iterator[ProgressBar]:
     """The one progress bar of all commands; ``time`` shows how long something of unknown length has taken."""
     if not sys.stderr.isatty():
-        yield Bar(title)
+        yield ProgressBar(title)
         return
     from rich.console import Console
     from rich.progress import (
@@ -184,7 +184,7 @@ def progress(
         columns = (words, BarColumn(), amount, TimeRemainingColumn())
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)
     with Progress(*columns, console=console, transient=True) as bar:
-        yield Bar(title, (bar, bar.add_task(title, total=total)))
+        yield ProgressBar(title, (bar, bar.add_task(title, total=total)))
 
 
 @contextmanager

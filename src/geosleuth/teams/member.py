@@ -124,7 +124,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TeamOutcome:
     """A team's result: the answer, how it was decided, and every turn in order.
 
     ``voice`` is the member whose answer it is, if it is one member's.

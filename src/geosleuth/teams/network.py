@@ -31,7 +31,15 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.photo import OpenedPhoto, first_view
-from geosleuth.photo.image_encoder import Encoder, Features, Preparation, digest_of, is_named, load_encoder, unit_rows
+from geosleuth.photo.image_encoder import (
+    Features,
+    ImageEncoder,
+    Preparation,
+    digest_of,
+    is_named,
+    load_encoder,
+    unit_rows,
+)
 from geosleuth.support.errors import BadInput, require
 
 from .member import TrustWeights
@@ -475,7 +483,7 @@ def vae_folder(folder: Path) -> Path | None:
     return None
 
 
-def load_picture_encoder(spec: str = "bundled", side_px: int = SIDE_PX) -> Encoder:
+def load_picture_encoder(spec: str = "bundled", side_px: int = SIDE_PX) -> ImageEncoder:
     """Load the bundled encoder (``bundled``), a VAE from a folder, or another encoder that `load_encoder` knows.
 
     Raises:
@@ -497,7 +505,7 @@ class TrainedSociety:
     __slots__ = ("_encoder", "_info", "_order", "_weights")
 
     def __init__(
-        self, info: StateInfo, weights: Weights | None, encoder: Encoder, members: Sequence[str] | None = None
+        self, info: StateInfo, weights: Weights | None, encoder: ImageEncoder, members: Sequence[str] | None = None
     ) -> None:
         """Build one from parts; `open` is the usual way.
 
@@ -515,7 +523,7 @@ class TrainedSociety:
 
     @classmethod
     def open(
-        cls, path: str | Path, members: Sequence[str] | None = None, *, encoder: Encoder | None = None
+        cls, path: str | Path, members: Sequence[str] | None = None, *, encoder: ImageEncoder | None = None
     ) -> "TrainedSociety":
         """Read what was learned; later changes of the file have no effect here.
 

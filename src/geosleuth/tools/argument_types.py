@@ -17,7 +17,7 @@ _SHOWN = 80
 _MOST_EXACT = 2**53 - 1
 
 
-class Unfit(Exception):
+class UnfitArgument(Exception):
     """A value is not of a kind; the message says what would be, in words that go after "it must be"."""
 
 
@@ -28,7 +28,7 @@ class Length:
     items: int
 
 
-class Kind(Protocol):
+class ArgumentKind(Protocol):
     """One kind of value."""
 
     @property
@@ -64,7 +64,7 @@ class Text:
         if isinstance(value, str):
             return writable(value)
         if isinstance(value, bool) or _exact(value) is None:
-            raise Unfit(self.wanted)
+            raise UnfitArgument(self.wanted)
         return str(value)
 
 
@@ -82,7 +82,7 @@ class Number:
         """The number."""
         found = _exact(value)
         if found is None:
-            raise Unfit(self.wanted)
+            raise UnfitArgument(self.wanted)
         return float(found)
 
 
@@ -100,7 +100,7 @@ class Whole:
         """The whole number."""
         found = _exact(value)
         if found is None or found != int(found):
-            raise Unfit(self.wanted)
+            raise UnfitArgument(self.wanted)
         return int(found)
 
 
@@ -121,7 +121,7 @@ class YesNo:
             return True
         if word in (False, "false"):
             return False
-        raise Unfit(self.wanted)
+        raise UnfitArgument(self.wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +145,14 @@ class Choice:
         for word in self.words:
             if word.casefold() == given:
                 return word
-        raise Unfit(self.wanted)
+        raise UnfitArgument(self.wanted)
 
 
 @dataclass(frozen=True, slots=True)
 class Many:
     """A list; one value alone is a list of one, and a list written as text is fine too."""
 
-    item: Kind
+    item: ArgumentKind
     length: int | None = None
 
     @property
@@ -171,11 +171,11 @@ class Many:
         """The items."""
         items = self._items(value)
         if self.length is not None and len(items) != self.length:
-            raise Unfit(self.wanted)
+            raise UnfitArgument(self.wanted)
         try:
             return [self.item.read(item) for item in items]
-        except Unfit as error:
-            raise Unfit(self.wanted) from error
+        except UnfitArgument as error:
+            raise UnfitArgument(self.wanted) from error
 
     def _items(self, value: Any) -> list[Any]:
         if isinstance(value, str) and value.lstrip().startswith("["):
@@ -192,7 +192,7 @@ class Many:
 class Maybe:
     """What may be left out; null is the same as leaving it out."""
 
-    inner: Kind
+    inner: ArgumentKind
 
     @property
     def wanted(self) -> str:
@@ -208,11 +208,11 @@ class Maybe:
         return None if value is None else self.inner.read(value)
 
 
-_PLAIN: dict[Any, Kind] = {str: Text(), int: Whole(), float: Number(), bool: YesNo()}
+_PLAIN: dict[Any, ArgumentKind] = {str: Text(), int: Whole(), float: Number(), bool: YesNo()}
 
 
 @cache
-def kind_of(hint: Any) -> Kind:
+def kind_of(hint: Any) -> ArgumentKind:
     """The kind of value that a type hint stands for.
 
     Raises:
@@ -247,23 +247,23 @@ def shown(value: Any) -> str:
     return writable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
 
 
-def _maybe(hint: Any) -> Kind | None:
+def _maybe(hint: Any) -> ArgumentKind | None:
     inner = without_none(hint)
     return None if inner is hint else Maybe(kind_of(inner))
 
 
-def _choice(hint: Any) -> Kind | None:
+def _choice(hint: Any) -> ArgumentKind | None:
     words = get_args(hint)
     return Choice(words) if all(isinstance(word, str) for word in words) else None
 
 
-def _fixed(hint: Any) -> Kind | None:
+def _fixed(hint: Any) -> ArgumentKind | None:
     inner, *marks = get_args(hint)
     lengths = [mark.items for mark in marks if isinstance(mark, Length)]
     return Many(kind_of(get_args(inner)[0]), lengths[0]) if lengths and get_origin(inner) is list else None
 
 
-_COMPOSED: dict[Any, Callable[[Any], Kind | None]] = {
+_COMPOSED: dict[Any, Callable[[Any], ArgumentKind | None]] = {
     Union: _maybe,
     types.UnionType: _maybe,
     Literal: _choice,

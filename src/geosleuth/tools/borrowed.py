@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from geosleuth.atlas.redaction import redacted
-from geosleuth.photo import Limits, Photo, open_photo
+from geosleuth.photo import Photo, PhotoLimits, open_photo
 from geosleuth.support.errors import BadInput, ServiceFault, require
 from geosleuth.support.files import read_json
 from geosleuth.support.net import host_of
@@ -59,7 +59,7 @@ _ANY_OBJECT: dict[str, Any] = {"type": "object", "properties": {}}
 TEXT_CHARS = 8_000
 DATA_CHARS = 100_000
 IMAGES = 4
-_LIMITS = Limits(max_bytes=8 * 1024 * 1024, max_pixels=16_000_000)
+_LIMITS = PhotoLimits(max_bytes=8 * 1024 * 1024, max_pixels=16_000_000)
 _REFUSAL_CHARS = 500
 _SHOWN = 40
 

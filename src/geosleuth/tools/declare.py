@@ -32,7 +32,7 @@ from typing import (
 
 from geosleuth.support.errors import BadInput
 
-from .argument_types import Kind, Length, Many, Maybe, Unfit, kind_of, shown, writable
+from .argument_types import ArgumentKind, Length, Many, Maybe, UnfitArgument, kind_of, shown, writable
 from .calls import Case, Need, Output
 from .viewer import Viewer
 
@@ -185,7 +185,7 @@ class Parameter:
     default: Any = field(default=_MISSING, hash=False)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ArgumentKind:
         """What values it takes."""
         return kind_of(self.type)
 
@@ -213,7 +213,7 @@ class Parameter:
         """
         try:
             return self.kind.read(value)
-        except Unfit as error:
+        except UnfitArgument as error:
             raise BadInput(f"{self.name} is {shown(value)}; it must be {error}") from error
 
 

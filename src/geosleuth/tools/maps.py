@@ -10,7 +10,7 @@ from geosleuth.atlas import Hit, OfflineAtlas, Picture
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.geo import Extent, LatLon
 from geosleuth.names import country_name, fold, required_country_code
-from geosleuth.photo import Limits, open_photo
+from geosleuth.photo import PhotoLimits, open_photo
 from geosleuth.support.errors import BadInput
 
 from .calls import Case, Output
@@ -60,7 +60,7 @@ _MAX_ZOOM = 20
 _TOWNS_ZOOM, _FEATURES_ZOOM = 9.0, 12.0
 """Nearer than this, a map of towns and relief alone, or with named features, is an empty sheet."""
 # A map service's picture is small; what is larger is none.
-_LIMITS = Limits(max_bytes=32 * 1024 * 1024, max_pixels=16_000_000)
+_LIMITS = PhotoLimits(max_bytes=32 * 1024 * 1024, max_pixels=16_000_000)
 
 
 class _Here(PointData):

@@ -12,13 +12,13 @@ import numpy as np
 from geosleuth.answer.coordinates import written_point
 from geosleuth.atlas import Hit, Marker, OfflineAtlas, Place
 from geosleuth.geo import (
+    ColumnSighting,
     Disc,
     Extent,
     FieldOfView,
     LatLon,
     PositionCheck,
     Resection,
-    Sighting,
     Unsolvable,
     bearing_deg,
     check_position,
@@ -87,7 +87,7 @@ class _Other(PointData):
     heading_deg: float
 
 
-class Stand(TypedDict):
+class CameraPosition(TypedDict):
     """Where the camera stood, as plain data."""
 
     kind: Literal["fix", "curve", "check"]
@@ -179,7 +179,7 @@ class _Known:
 @tool(
     "resection",
     use="work out where the camera stood from mapped features that you see in the photo",
-    result=Stand,
+    result=CameraPosition,
     viewer=Viewer(
         lambda given: f"works out from where {several(given, 'features') or 'the features'} are seen so", icon="map"
     ),
@@ -230,7 +230,7 @@ async def stand_point(case: Case, request: StandRequest) -> Output:
     known = await in_order(*(_find(case, one, request.within) for one in request.marked))
     _refuse_repeated(known)
     try:
-        sightings = [Sighting(one.point, one.column, request.noise_deg) for one in known]
+        sightings = [ColumnSighting(one.point, one.column, request.noise_deg) for one in known]
         checked = None if request.check is None else check_position(sightings, request.check, request.fov)
         found = await asyncio.to_thread(_resected, sightings, request)
     except ValueError as error:
@@ -256,7 +256,7 @@ def _refuse_repeated(known: Sequence[_Known]) -> None:
                 )
 
 
-def _resected(sightings: Sequence[Sighting], request: StandRequest) -> Resection | None:
+def _resected(sightings: Sequence[ColumnSighting], request: StandRequest) -> Resection | None:
     """Where the camera stood; None where too little is marked for that, and only a place is to be checked."""
     try:
         return resect(sightings, request.fov, request.within)
@@ -551,10 +551,10 @@ def _drawn(
     import shapely
     from PIL import Image, ImageDraw
 
-    from geosleuth.atlas.maps.canvas import View
+    from geosleuth.atlas.maps.canvas import MapView
 
     centre, zoom = where
-    view = View(centre, zoom, *_MAP_PX)
+    view = MapView(centre, zoom, *_MAP_PX)
 
     def pixels(lonlat: Any) -> list[tuple[float, float]]:
         corners = np.array(lonlat, dtype=np.float64).reshape(-1, 2)

@@ -12,7 +12,18 @@ from geosleuth.support.errors import BadInput
 
 from .calls import Case, Output
 from .sun import IN_THE_PICTURE, sun_anywhere, sun_at, windows_of
-from .sun_sight import OF_TOWNS, Band, Sight, Window, draw_band, find_band, outline_of, read_clock, sight_of, together
+from .sun_sight import (
+    OF_TOWNS,
+    Band,
+    MeasuredSun,
+    Window,
+    draw_band,
+    find_band,
+    outline_of,
+    read_clock,
+    sight_of,
+    together,
+)
 from .viewer import percent, point_data
 
 MOST_SHADOWS = 12
@@ -79,14 +90,14 @@ async def read_shadows(case: Case, question: ShadowQuestion) -> Output:
     return await _band(case, question, known)
 
 
-def _sight(shadow: Shadow, question: ShadowQuestion) -> Sight | None:
+def _sight(shadow: Shadow, question: ShadowQuestion) -> MeasuredSun | None:
     return sight_of(
         shadow.ratio, shadow.elevation_deg, shadow.direction_deg, shadow.azimuth_deg,
         question.tolerance_deg, question.direction_tolerance_deg,
     )  # fmt: skip
 
 
-async def _times(question: ShadowQuestion, place: LatLon, sights: Sequence[Sight | None]) -> Output:
+async def _times(question: ShadowQuestion, place: LatLon, sights: Sequence[MeasuredSun | None]) -> Output:
     found = []
     for shadow, sight in zip(question.shadows, sights, strict=True):
         start = read_clock(shadow.time, "time")
@@ -104,7 +115,7 @@ async def _times(question: ShadowQuestion, place: LatLon, sights: Sequence[Sight
     return Output("\n".join(one.text for one in found), data, sources=found[0].sources)
 
 
-async def _band(case: Case, question: ShadowQuestion, sights: Sequence[Sight]) -> Output:
+async def _band(case: Case, question: ShadowQuestion, sights: Sequence[MeasuredSun]) -> Output:
     code = required_country_code(question.country) if question.country.strip() else None
     bands: list[Band] = []
     words: list[str] = []

@@ -34,7 +34,7 @@ from .places import find
 from .sun_sight import (
     OF_TOWNS,
     Band,
-    Sight,
+    MeasuredSun,
     Window,
     clock,
     compass,
@@ -62,7 +62,9 @@ _Pair = Annotated[list[str], Length(2)]
 _Position = Annotated[list[float], Length(2)]
 
 
-def sun_here(name: str, place: LatLon, window: Window, sight: Sight | None, here: tzinfo, note: str = "") -> Output:
+def sun_here(
+    name: str, place: LatLon, window: Window, sight: MeasuredSun | None, here: tzinfo, note: str = ""
+) -> Output:
     """The sun at a place, at the ends of a window; with a sight, whether and when it stands so there.
 
     Args:
@@ -149,7 +151,9 @@ def _day_text(day: SunDay, here: tzinfo) -> str:
     return f"{course}; {date} by the local clock ({offset_name(day.noon, here)})."
 
 
-def _fit(place: LatLon, window: Window, sight: Sight, day: SunDay) -> tuple[bool, list[tuple[datetime, datetime]]]:
+def _fit(
+    place: LatLon, window: Window, sight: MeasuredSun, day: SunDay
+) -> tuple[bool, list[tuple[datetime, datetime]]]:
     """Whether the sun stands so at some time of the window, and when it does around that day's noon."""
     minutes = np.arange(-720, 721)
     noon = Window(day.noon, day.noon).times(1.0)[0]
@@ -162,7 +166,7 @@ def _fit(place: LatLon, window: Window, sight: Sight, day: SunDay) -> tuple[bool
     return bool(_stands_so(window.times(0.25), place, sight).any()), stretches
 
 
-def _stands_so(times: npt.NDArray[np.datetime64], place: LatLon, sight: Sight) -> npt.NDArray[np.bool_]:
+def _stands_so(times: npt.NDArray[np.datetime64], place: LatLon, sight: MeasuredSun) -> npt.NDArray[np.bool_]:
     sun, bounds = sun_positions(times, place.lat, place.lon), sight.bounds
     good = (sun.apparent_elevation_deg >= bounds.low_deg) & (sun.apparent_elevation_deg <= bounds.high_deg)
     if bounds.azimuth_deg is not None:
@@ -171,7 +175,7 @@ def _stands_so(times: npt.NDArray[np.datetime64], place: LatLon, sight: Sight) -
     return np.asarray(good, dtype=np.bool_)
 
 
-def _fit_text(*, fits: bool, stretches: list[tuple[datetime, datetime]], sight: Sight, here: tzinfo) -> str:
+def _fit_text(*, fits: bool, stretches: list[tuple[datetime, datetime]], sight: MeasuredSun, here: tzinfo) -> str:
     verdict = "fits the place and time" if fits else "does not fit the place and time"
     if not stretches:
         return f"A sun that stands {sight.words} {verdict}: it never does there that day."
@@ -183,7 +187,7 @@ def _fit_text(*, fits: bool, stretches: list[tuple[datetime, datetime]], sight: 
 
 
 async def sun_anywhere(
-    case: Case, windows: Sequence[Window], sight: Sight, country: str | None, *, draw: bool = True
+    case: Case, windows: Sequence[Window], sight: MeasuredSun, country: str | None, *, draw: bool = True
 ) -> Output:
     """Everywhere that the sun is seen so in any of the windows; with ``draw`` on a map as well."""
     band = await asyncio.to_thread(find_band, windows, sight.bounds, country, sight.step_deg)
@@ -203,7 +207,7 @@ def _moments(windows: Sequence[Window]) -> list[datetime]:
     return list(dict.fromkeys(moment for window in windows for moment in (window.start, window.end)))
 
 
-def _points(moment: datetime, sight: Sight) -> list[LatLon]:
+def _points(moment: datetime, sight: MeasuredSun) -> list[LatLon]:
     """The one or two places where height and direction both fit exactly."""
     if sight.elevation_deg is None or sight.azimuth_deg is None:
         return []
@@ -216,7 +220,7 @@ async def _name(case: Case, point: LatLon) -> str:
 
 def _text(
     windows: Sequence[Window],
-    sight: Sight,
+    sight: MeasuredSun,
     country: str | None,
     band: Band,
     exact: Sequence[tuple[datetime, LatLon]],
@@ -264,7 +268,7 @@ def _part(share: float) -> str:
     return percent(share) if share >= 0.01 else "under 1 %"
 
 
-def _ring_text(window: Window, sight: Sight) -> str:
+def _ring_text(window: Window, sight: MeasuredSun) -> str:
     lat, lon = (float(part) for part in subsolar_points(window.start))
     bounds = sight.bounds
     near, far = (_km(zenith_distance_deg(height)) for height in (bounds.high_deg, bounds.low_deg))
@@ -280,7 +284,7 @@ def _km(degrees: float) -> float:
 
 def _data(
     windows: Sequence[Window],
-    sight: Sight,
+    sight: MeasuredSun,
     country: str | None,
     band: Band,
     exact: Sequence[tuple[datetime, LatLon]],
@@ -319,7 +323,7 @@ def _data(
     }
 
 
-def _ring_data(moment: datetime, elevation_deg: float, sight: Sight) -> dict[str, Any]:
+def _ring_data(moment: datetime, elevation_deg: float, sight: MeasuredSun) -> dict[str, Any]:
     """The lines of equal height at a moment: the height itself, and the edges of the band, in (lon, lat)."""
     lat, lon = (float(part) for part in subsolar_points(moment))
     bounds = sight.bounds
@@ -494,7 +498,7 @@ async def sun_position(
     return await sun_anywhere(case, windows, sight, code)
 
 
-async def sun_at(name: str, point: LatLon, ends: tuple[datetime, datetime], sight: Sight | None) -> Output:
+async def sun_at(name: str, point: LatLon, ends: tuple[datetime, datetime], sight: MeasuredSun | None) -> Output:
     """The sun at a place from one time to another; times without a zone are those of the place's clock."""
     zone = await asyncio.to_thread(zone_near, point)
     local = any(moment.tzinfo is None for moment in ends)

@@ -47,7 +47,7 @@ OF_TOWNS = "of the people who live in towns within the band"
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class MeasuredSun:
     """The sun's height and bearing in degrees as far as they are known, and how far off each may be."""
 
     elevation_deg: float | None
@@ -98,7 +98,7 @@ def sight_of(
     sun_azimuth: float | None,
     tolerance_deg: float,
     direction_tolerance_deg: float,
-) -> Sight | None:
+) -> MeasuredSun | None:
     """What the arguments say about the sun, None where they say nothing.
 
     Raises:
@@ -112,7 +112,7 @@ def sight_of(
     azimuth = _azimuth(shadow_direction, sun_azimuth)
     if elevation is None and azimuth is None:
         return None
-    return Sight(elevation, azimuth, tolerance_deg, direction_tolerance_deg)
+    return MeasuredSun(elevation, azimuth, tolerance_deg, direction_tolerance_deg)
 
 
 def _elevation(shadow_ratio: float | None, sun_elevation: float | None) -> float | None:

@@ -17,7 +17,7 @@ from .viewer import Viewer, asked, at, length, numbered, one_line, percent, poin
 
 if TYPE_CHECKING:
     from geosleuth.evidence import Clue, TextSeen, TownDistance
-    from geosleuth.evidence.posterior import Candidate, Posterior
+    from geosleuth.evidence.posterior import PlaceCandidate, Posterior
 
 _PLACES = 3
 _COUNTRIES = 3
@@ -42,14 +42,14 @@ _P = TypeVar("_P", bound=_Placed)
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class WeighedLines:
     """What lines say together, and what could not be asked, if anything."""
 
     found: "Posterior"
     trouble: str | None = None
 
 
-async def weighed(case: Case, lines: Sequence["TextSeen"]) -> Weighed:
+async def weighed(case: Case, lines: Sequence["TextSeen"]) -> WeighedLines:
     """Everything that lines say, looked up and weighed; where a service fails, without what it was asked for."""
     from geosleuth.evidence import text_clues
     from geosleuth.evidence.posterior import posterior
@@ -65,7 +65,7 @@ async def weighed(case: Case, lines: Sequence["TextSeen"]) -> Weighed:
         trouble = str(error)
     if met is not None or trouble is not None:
         first = await asyncio.to_thread(posterior, clues if met is None else [*clues, met], lines=lines)
-    return Weighed(first, trouble)
+    return WeighedLines(first, trouble)
 
 
 async def _with_postcodes(case: Case, clues: Sequence["Clue"], lines: Sequence["TextSeen"]) -> list["Clue"]:
@@ -143,7 +143,7 @@ def together_data(found: "Posterior") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _places(found: "Posterior") -> list["Candidate"]:
+def _places(found: "Posterior") -> list["PlaceCandidate"]:
     likely = [one for one in found.candidates if one.probability >= LEAST_SHARE]
     return each_point_once(likely)[:_PLACES]
 

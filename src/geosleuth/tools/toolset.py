@@ -215,7 +215,7 @@ def image_info(case: Case, view: View) -> ImageInfo:
     return ImageInfo(view.handle, view.size, case.album.number_of(view), view.box_in_original)
 
 
-class Catalogue(Toolset):
+class ToolCatalogue(Toolset):
     """The tools of this package; those of other packages are found by name, and loaded when they are asked for."""
 
     def get(self, name: str) -> Tool | None:
@@ -235,13 +235,15 @@ class Catalogue(Toolset):
 
 
 @cache
-def all_tools() -> Catalogue:
+def all_tools() -> ToolCatalogue:
     """All tools, in the order that models are shown them: every `Tool` that a module beside this one declares."""
     package = __name__.rpartition(".")[0]
     here = import_module(package).__path__
     names = [one.name for one in iter_modules(here) if not one.ispkg]
     declared = [tool for name in names for tool in _declared_in(f"{package}.{name}")]
-    return Catalogue(sorted(declared, key=lambda tool: _ORDER.index(tool.name) if tool.name in _ORDER else len(_ORDER)))
+    return ToolCatalogue(
+        sorted(declared, key=lambda tool: _ORDER.index(tool.name) if tool.name in _ORDER else len(_ORDER))
+    )
 
 
 def with_plugins() -> tuple[Toolset, tuple[BrokenPlugin, ...]]:

@@ -339,7 +339,7 @@ def test_damaged_tables_say_so() -> None:
 
 
 def test_names_of_two_tables_stay_sorted_and_their_places_apart() -> None:
-    first, second = packed_tables.Lines(b"a\nb\nb\nd\n"), packed_tables.Lines(b"a\nb\nc\ne\n")
+    first, second = packed_tables.PackedLines(b"a\nb\nb\nd\n"), packed_tables.PackedLines(b"a\nb\nc\ne\n")
     at = first.places_for(second)
     assert at == [1, 3, 3, 4]
     assert list(first.with_lines(at, second)) == sorted([*first, *second])

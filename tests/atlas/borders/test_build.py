@@ -10,7 +10,7 @@ import pytest
 import shapely
 
 from geosleuth.atlas.borders.borders import Borders
-from geosleuth.atlas.borders.grid import Arcs, Layer, read_layer, unpack
+from geosleuth.atlas.borders.grid import Arcs, BorderLayer, read_layer, unpack
 from geosleuth.support.errors import DataFault
 
 SCRIPT = Path(__file__).parents[3] / "scripts/build_borders.py"
@@ -32,7 +32,7 @@ def box(west: float, south: float, east: float, north: float) -> shapely.Geometr
     return shapely.box(round(west * UNIT), round(south * UNIT), round(east * UNIT), round(north * UNIT))
 
 
-def overlaid(script: ModuleType) -> Layer:
+def overlaid(script: ModuleType) -> BorderLayer:
     """Country AA (an island of two regions, drawn a little off), its enclave BB, and CC without any region."""
     ground = script.Ground
     countries = [
@@ -45,17 +45,17 @@ def overlaid(script: ModuleType) -> Layer:
         ground(box(2, 0.1, 3.9, 1.9), "AA", "East", "AA-E"),
         ground(box(1.1, 0.6, 1.6, 1.1), "BB", "Inner", "BB-I"),
     ]
-    layer: Layer = script.overlay(countries, regions, {"AA": "Alphaland"})
+    layer: BorderLayer = script.overlay(countries, regions, {"AA": "Alphaland"})
     return layer
 
 
 @pytest.fixture(scope="module")
-def small_world(script: ModuleType) -> Layer:
+def small_world(script: ModuleType) -> BorderLayer:
     return overlaid(script)
 
 
 @pytest.fixture(scope="module")
-def borders(small_world: Layer) -> Borders:
+def borders(small_world: BorderLayer) -> Borders:
     return Borders(small_world, lambda: small_world.arcs)
 
 
@@ -86,7 +86,7 @@ def test_beyond_all_borders_is_nowhere(borders: Borders) -> None:
     assert {region.country_name for region in borders.regions if region.country == "AA"} == {"Alphaland"}
 
 
-def test_fine_polygons_get_the_name_of_their_first_level_region(script: ModuleType, small_world: Layer) -> None:
+def test_fine_polygons_get_the_name_of_their_first_level_region(script: ModuleType, small_world: BorderLayer) -> None:
     places = [(1.5, 0.5, "AA", "AA.1"), (1.2, 0.6, "AA", "AA.1"), (1.5, 3.0, "AA", "AA.1"), (0.8, 1.2, "BB", "BB.7")]
     layer = script.name_first_level(small_world, places, {"AA.1": "Whole", "BB.7": "Within"}, {"AA.1": "AA-1"})
     named = {(r.country, r.code, r.name, r.district, r.district_code, r.geonames) for r in layer.regions}
@@ -95,14 +95,14 @@ def test_fine_polygons_get_the_name_of_their_first_level_region(script: ModuleTy
     assert ("BB", "BB-I", "Within", None, None, "BB.7") in named
 
 
-def test_same_input_same_bytes(script: ModuleType, small_world: Layer, tmp_path: Path) -> None:
+def test_same_input_same_bytes(script: ModuleType, small_world: BorderLayer, tmp_path: Path) -> None:
     for folder, layer in (("one", small_world), ("two", overlaid(script))):
         script.write(layer, tmp_path / folder)
     for name in ("borders.zip", "outlines.zip"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-def test_what_is_written_is_read_back(script: ModuleType, small_world: Layer, tmp_path: Path) -> None:
+def test_what_is_written_is_read_back(script: ModuleType, small_world: BorderLayer, tmp_path: Path) -> None:
     script.write(small_world, tmp_path)
     layer = read_layer(tmp_path / "borders.zip")
     assert layer.regions == small_world.regions
@@ -115,7 +115,7 @@ def test_what_is_written_is_read_back(script: ModuleType, small_world: Layer, tm
 
 @pytest.mark.parametrize("damage", ["missing", "text", "cut"])
 def test_a_damaged_file_is_a_fault_of_the_installation(
-    script: ModuleType, small_world: Layer, tmp_path: Path, damage: str
+    script: ModuleType, small_world: BorderLayer, tmp_path: Path, damage: str
 ) -> None:
     path = tmp_path / "borders.zip"
     if damage != "missing":

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.atlas.maps.canvas import MAX_LAT_DEG, View
+from geosleuth.atlas.maps.canvas import MAX_LAT_DEG, MapView
 from geosleuth.geo import Box, LatLon
 
 centres = st.builds(LatLon, st.floats(-90, 90), st.floats(-180, 180))
@@ -15,13 +15,13 @@ zooms = st.floats(0, 20)
 
 @given(centres, zooms)
 def test_the_centre_is_in_the_middle(centre: LatLon, zoom: float) -> None:
-    x, y = View(centre, zoom, 640, 480).pixel(centre)
+    x, y = MapView(centre, zoom, 640, 480).pixel(centre)
     assert (x, y) == pytest.approx((320, 240), abs=1e-3)
 
 
 @given(centres, zooms)
 def test_corners_of_the_extent_are_corners_of_the_picture(centre: LatLon, zoom: float) -> None:
-    view = View(centre, zoom, 200, 200)
+    view = MapView(centre, zoom, 200, 200)
     box = view.box
     assert box.south <= box.north
     if abs(box.north) < MAX_LAT_DEG - 1e-9 and box.width_deg < 360:
@@ -32,7 +32,7 @@ def test_corners_of_the_extent_are_corners_of_the_picture(centre: LatLon, zoom: 
 
 @given(centres, zooms)
 def test_strips_cover_the_view_and_do_not_cross_the_antimeridian(centre: LatLon, zoom: float) -> None:
-    view = View(centre, zoom, 300, 300)
+    view = MapView(centre, zoom, 300, 300)
     strips = list(view.strips())
     width = sum(strip.east - strip.west for strip in strips)
     assert width == pytest.approx(300 * 360 / view.world_px, rel=1e-6)
@@ -43,9 +43,9 @@ def test_strips_cover_the_view_and_do_not_cross_the_antimeridian(centre: LatLon,
 
 def test_known_tile_corner() -> None:
     """At zoom 2 the second row of web tiles begins at 66.5133 degrees north, the second column at 90 west."""
-    assert View(LatLon(66.51326044311186, -90), 2, 2, 2).origin == pytest.approx((255, 255), abs=1e-6)
+    assert MapView(LatLon(66.51326044311186, -90), 2, 2, 2).origin == pytest.approx((255, 255), abs=1e-6)
 
 
 def test_metres_per_pixel() -> None:
-    assert View(LatLon(0, 0), 0, 10, 10).metres_per_px == pytest.approx(156_543.03, rel=1e-6)
-    assert View(LatLon(60, 0), 10, 10, 10).metres_per_px == pytest.approx(76.437, rel=1e-4)
+    assert MapView(LatLon(0, 0), 0, 10, 10).metres_per_px == pytest.approx(156_543.03, rel=1e-6)
+    assert MapView(LatLon(60, 0), 10, 10, 10).metres_per_px == pytest.approx(76.437, rel=1e-4)

@@ -20,7 +20,7 @@ import pytest
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings, Recording
 from geosleuth.atlas.online.answer_server import serving_answers
-from geosleuth.atlas.online.http import Question
+from geosleuth.atlas.online.http import ServiceRequest
 from geosleuth.atlas.online.record import AnswerRecord
 from geosleuth.atlas.online.shared_record import announcement, ask_shared
 from geosleuth.support.errors import BadInput, NotRecorded, ServiceFault
@@ -159,7 +159,7 @@ def test_an_answer_that_says_that_the_service_failed_is_asked_for_again_within_l
     upstream: SearchServer, tmp_path: Path
 ) -> None:
     settings = shared(upstream, tmp_path, tries=3)
-    question = Question(url=f"{upstream.url}/status")
+    question = ServiceRequest(url=f"{upstream.url}/status")
 
     def decode(body: bytes) -> str:
         if json.loads(body)["status"] != "OK":
@@ -220,7 +220,7 @@ def test_keys_go_to_the_service_alone(upstream: SearchServer, tmp_path: Path, mo
 def test_only_who_shows_the_token_is_answered(upstream: SearchServer, tmp_path: Path) -> None:
     upstream.answer("/search", page)
     settings, path = shared(upstream, tmp_path), tmp_path / "answers.sqlite"
-    question = Question(url=f"{upstream.url}/search", params=(("q", "Bar Tino"),)).to_wire()
+    question = ServiceRequest(url=f"{upstream.url}/search", params=(("q", "Bar Tino"),)).to_wire()
     with serving_answers(settings, path):
         place = announcement(path)
         assert place.stat().st_mode & 0o777 == 0o600
@@ -233,7 +233,7 @@ def test_only_who_shows_the_token_is_answered(upstream: SearchServer, tmp_path: 
         with pytest.raises(BadInput, match="not allowed; add --allow example"):
             asyncio.run(
                 OnlineClient(replace(settings, allow_hosts=frozenset({"example.org"}))).ask(
-                    Question(url="https://example.org/"), bytes
+                    ServiceRequest(url="https://example.org/"), bytes
                 )
             )
         with pytest.raises(BadInput, match="another run on this machine serves it"), serving_answers(settings, path):

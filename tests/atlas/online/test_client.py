@@ -18,7 +18,7 @@ import pytest
 from geosleuth import __version__
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
 from geosleuth.atlas.online.cache import AnswerCache, question_key
-from geosleuth.atlas.online.http import Question
+from geosleuth.atlas.online.http import ServiceRequest
 from geosleuth.support.errors import BadInput, Offline, ServiceFault
 
 Settings = Callable[..., OnlineSettings]
@@ -31,7 +31,7 @@ def ask(settings: OnlineSettings, url: str, *, times: int = 1, **more: Any) -> l
 
     async def go() -> list[Any]:
         async with OnlineClient(settings) as client:
-            question = Question(url=url, **more)
+            question = ServiceRequest(url=url, **more)
             return await asyncio.gather(*(client.json(question) for _ in range(times)), return_exceptions=True)
 
     return asyncio.run(go())
@@ -201,7 +201,7 @@ def test_nobody_listening_means_offline(settings: Settings) -> None:
 def test_the_breaker_opens_lets_one_request_probe_and_closes(service: Any, settings: Settings) -> None:
     async def go() -> None:
         async with OnlineClient(settings(tries=1, breaker_failures=3, breaker_rest_s=0.5)) as client:
-            question = Question(url=service.url + "/x")
+            question = ServiceRequest(url=service.url + "/x")
 
             async def fails(part: str) -> None:
                 with pytest.raises(ServiceFault, match=part):
@@ -231,7 +231,7 @@ def test_the_breaker_opens_lets_one_request_probe_and_closes(service: Any, setti
 def test_an_abandoned_probe_leaves_the_way_to_the_next(service: Any, settings: Settings) -> None:
     async def go() -> None:
         async with OnlineClient(settings(tries=1, breaker_failures=1, breaker_rest_s=0.05, read_s=5.0)) as client:
-            question = Question(url=service.url + "/x")
+            question = ServiceRequest(url=service.url + "/x")
             service.reply("/x", FAILED, lambda _: service.over.wait(5), OK)
             with pytest.raises(ServiceFault):
                 await client.json(question)

@@ -15,7 +15,7 @@ import pytest
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings, make_online
 from geosleuth.atlas.online.access import check_addresses, key_from_environment
-from geosleuth.atlas.online.http import Question
+from geosleuth.atlas.online.http import ServiceRequest
 from geosleuth.geo import LatLon
 from geosleuth.pipeline.searches import online_settings
 from geosleuth.support.errors import BadInput, Offline, ServiceFault
@@ -27,7 +27,7 @@ ANYWHERE = LatLon(43.73, 7.42)
 def ask(settings: OnlineSettings, url: str, **more: Any) -> Any:
     async def go() -> Any:
         async with OnlineClient(settings) as client:
-            return await client.json(Question(url=url, **more))
+            return await client.json(ServiceRequest(url=url, **more))
 
     return asyncio.run(go())
 

@@ -8,7 +8,7 @@ import mapbox_vector_tile
 import pytest
 
 from geosleuth.atlas.base import base_path
-from geosleuth.atlas.tiles import Tiles
+from geosleuth.atlas.tiles import TileMaker
 from homes import add_region
 
 ROOT = Path(__file__).parents[3]
@@ -34,14 +34,14 @@ def _home_with_base(base_file: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.fixture(scope="module")
-def tiles(monaco: Path, tmp_path_factory: pytest.TempPathFactory) -> Tiles:
-    return Tiles(monaco, cache=tmp_path_factory.mktemp("cache"))
+def tiles(monaco: Path, tmp_path_factory: pytest.TempPathFactory) -> TileMaker:
+    return TileMaker(monaco, cache=tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture
-def bare(tmp_path: Path) -> Tiles:
+def bare(tmp_path: Path) -> TileMaker:
     """The world without any region."""
-    return Tiles(tmp_path / "none", cache=tmp_path / "cache")
+    return TileMaker(tmp_path / "none", cache=tmp_path / "cache")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from geosleuth.atlas.tiles import Tiles
+from geosleuth.atlas.tiles import TileMaker
 from geosleuth.atlas.tiles.relief import MAX_ZOOM, SIDE_PX, relief_tile
 from geosleuth.support.errors import BadInput
 
@@ -48,7 +48,7 @@ def test_tiles_that_there_are_not(tile: tuple[int, int, int]) -> None:
 
 def test_the_style_draws_it_below_the_regions() -> None:
     for theme in ("light", "dark"):
-        style = Tiles().style(theme, url_prefix="http://x/tiles")
+        style = TileMaker().style(theme, url_prefix="http://x/tiles")
         assert style["sources"]["relief"]["tiles"] == ["http://x/tiles/relief/{z}/{x}/{y}.png"]
         assert style["sources"]["relief"]["maxzoom"] == MAX_ZOOM
         names = [one["id"] for one in style["layers"]]

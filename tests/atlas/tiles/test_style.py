@@ -6,27 +6,27 @@ from typing import Any
 
 import pytest
 
-from geosleuth.atlas.tiles import LAYERS, Tiles
+from geosleuth.atlas.tiles import LAYERS, TileMaker
 from geosleuth.support.errors import BadInput
 
 Read = Callable[[bytes], dict[str, list[dict[str, Any]]]]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_layer_of_the_tiles_is_drawn(tiles: Tiles, theme: Any) -> None:
+def test_every_layer_of_the_tiles_is_drawn(tiles: TileMaker, theme: Any) -> None:
     style = tiles.style(theme)
     assert {layer["source-layer"] for layer in style["layers"] if "source-layer" in layer} == set(LAYERS)
     assert len({layer["id"] for layer in style["layers"]}) == len(style["layers"])
     assert json.loads(json.dumps(style)) == style
 
 
-def test_both_themes_draw_the_same_things(tiles: Tiles) -> None:
+def test_both_themes_draw_the_same_things(tiles: TileMaker) -> None:
     light, dark = tiles.style("light"), tiles.style("dark")
     assert [layer["id"] for layer in light["layers"]] == [layer["id"] for layer in dark["layers"]]
     assert light["layers"] != dark["layers"]
 
 
-def test_nothing_is_fetched_from_elsewhere(tiles: Tiles) -> None:
+def test_nothing_is_fetched_from_elsewhere(tiles: TileMaker) -> None:
     """No glyphs, no sprite: letters come from the reader's own fonts, and the only address is the caller's."""
     style = tiles.style("light", "exact", "http://127.0.0.1:8711/tiles")
     assert "glyphs" not in style
@@ -39,7 +39,7 @@ def test_nothing_is_fetched_from_elsewhere(tiles: Tiles) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_names_stand_out_from_the_ground(tiles: Tiles, theme: Any) -> None:
+def test_names_stand_out_from_the_ground(tiles: TileMaker, theme: Any) -> None:
     """At least the contrast that WCAG asks of text, between ink and the halo around it."""
     for layer in tiles.style(theme)["layers"]:
         if layer["type"] == "symbol":
@@ -48,7 +48,7 @@ def test_names_stand_out_from_the_ground(tiles: Tiles, theme: Any) -> None:
                 assert _contrast(ink, layer["paint"]["text-halo-color"]) >= 4.5, layer["id"]
 
 
-def test_widths_and_zooms_rise(tiles: Tiles) -> None:
+def test_widths_and_zooms_rise(tiles: TileMaker) -> None:
     """MapLibre refuses a whole style for one interpolation whose stops don't rise."""
     for layer in tiles.style()["layers"]:
         for value in (*layer["paint"].values(), *layer.get("layout", {}).values()):
@@ -58,7 +58,7 @@ def test_widths_and_zooms_rise(tiles: Tiles) -> None:
         assert layer.get("minzoom", 0) < layer.get("maxzoom", 24)
 
 
-def test_unknown_themes_and_granularities_are_refused(tiles: Tiles) -> None:
+def test_unknown_themes_and_granularities_are_refused(tiles: TileMaker) -> None:
     theme: Any = "sepia"
     finest: Any = "house"
     with pytest.raises(BadInput, match="light or dark"):
@@ -69,7 +69,7 @@ def test_unknown_themes_and_granularities_are_refused(tiles: Tiles) -> None:
         tiles.tile(0, 0, 0, finest)
 
 
-def test_classes_that_tiles_hold_have_colours(tiles: Tiles, read: Read) -> None:
+def test_classes_that_tiles_hold_have_colours(tiles: TileMaker, read: Read) -> None:
     found = read(tiles.tile(14, 8529, 5974))
     style = json.dumps(tiles.style())
     for one in found["landuse"]:

@@ -14,7 +14,7 @@ import shapely
 from geosleuth.answer import GRANULARITIES
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.regions.region_file import pack_shapes, unpack_shapes
-from geosleuth.atlas.tiles import LAYERS, MAX_ZOOM, Tiles
+from geosleuth.atlas.tiles import LAYERS, MAX_ZOOM, TileMaker
 from geosleuth.support.errors import BadInput
 
 Read = Callable[[bytes], dict[str, list[dict[str, Any]]]]
@@ -40,7 +40,7 @@ def land_of(found: dict[str, list[dict[str, Any]]]) -> Any:
 
 
 @pytest.mark.parametrize("zoom", [0, 4, 9, *(pytest.param(zoom, marks=pytest.mark.slow) for zoom in (1, 2, 6, 7))])
-def test_land_is_where_the_polygons_have_it(bare: Tiles, read: Read, zoom: int) -> None:
+def test_land_is_where_the_polygons_have_it(bare: TileMaker, read: Read, zoom: int) -> None:
     """Points all over each tile along the equator, in the north, and on both sides of the antimeridian."""
     borders = Borders.load()
     count = 1 << zoom
@@ -68,7 +68,7 @@ def test_land_is_where_the_polygons_have_it(bare: Tiles, read: Read, zoom: int) 
 
 
 @pytest.mark.parametrize("zoom", [1, 3, 5, 8])
-def test_no_shore_runs_along_the_antimeridian(bare: Tiles, read: Read, zoom: int) -> None:
+def test_no_shore_runs_along_the_antimeridian(bare: TileMaker, read: Read, zoom: int) -> None:
     """Chukotka lies on both sides: on either of them the land goes on to the end of the buffer."""
     for lon, edge in ((179.999, 4096), (-179.999, 0)):
         land = land_of(read(bare.tile(*at(66.5, lon, zoom))))
@@ -78,23 +78,23 @@ def test_no_shore_runs_along_the_antimeridian(bare: Tiles, read: Read, zoom: int
         assert on_shore.length == 0
 
 
-def test_land_runs_to_the_ends_of_the_plane(bare: Tiles, read: Read) -> None:
+def test_land_runs_to_the_ends_of_the_plane(bare: TileMaker, read: Read) -> None:
     land = land_of(read(bare.tile(3, 4, 7)))
     assert shapely.contains_xy(land, 2048, 4095)
     assert land.bounds[3] > 4096
 
 
-def test_a_tile_of_the_open_sea_is_empty(bare: Tiles) -> None:
+def test_a_tile_of_the_open_sea_is_empty(bare: TileMaker) -> None:
     assert bare.tile(*at(-45.0, -130.0, 10)) == b""
 
 
 @pytest.mark.parametrize("where", [(-1, 0, 0), (17, 0, 0), (3, 8, 0), (3, 0, -1), (0, 1, 0)])
-def test_tiles_that_do_not_exist_are_refused(tiles: Tiles, where: tuple[int, int, int]) -> None:
+def test_tiles_that_do_not_exist_are_refused(tiles: TileMaker, where: tuple[int, int, int]) -> None:
     with pytest.raises(BadInput):
         tiles.tile(*where)
 
 
-def test_the_world_has_its_countries_and_great_cities(bare: Tiles, read: Read) -> None:
+def test_the_world_has_its_countries_and_great_cities(bare: TileMaker, read: Read) -> None:
     names = named(read(bare.tile(*at(48.8, 2.3, 4)))["places"])
     assert {"France", "Paris"} <= names
     assert "Versailles" not in names
@@ -103,7 +103,7 @@ def test_the_world_has_its_countries_and_great_cities(bare: Tiles, read: Read) -
     assert {"India", "Algeria"} <= named(read(bare.tile(2, 2, 1))["places"])
 
 
-def test_a_place_is_in_one_tile_and_stays_on_closer_ones(bare: Tiles, read: Read) -> None:
+def test_a_place_is_in_one_tile_and_stays_on_closer_ones(bare: TileMaker, read: Read) -> None:
     """Nobody wants a name twice at the edge of tiles, or one that comes and goes while zooming in."""
     zoom, x, y = at(51.0, 6.9, 5)
     children = [
@@ -122,7 +122,7 @@ def test_a_place_is_in_one_tile_and_stays_on_closer_ones(bare: Tiles, read: Read
     assert all(children.count(name) == 1 for name in cities)
 
 
-def test_a_place_that_both_sources_know_is_named_once(tiles: Tiles, read: Read) -> None:
+def test_a_place_that_both_sources_know_is_named_once(tiles: TileMaker, read: Read) -> None:
     """GeoNames and OpenStreetMap put Monte-Carlo some way apart, perhaps in different tiles."""
     for zoom in (12, 13, 14):
         _, x, y = at(*MONTE_CARLO, zoom)
@@ -131,14 +131,14 @@ def test_a_place_that_both_sources_know_is_named_once(tiles: Tiles, read: Read) 
         assert [one["properties"]["name"] for one in places].count("Monaco") == 1
 
 
-def test_names_are_not_crowded_anywhere(bare: Tiles, read: Read) -> None:
+def test_names_are_not_crowded_anywhere(bare: TileMaker, read: Read) -> None:
     for zoom in range(1, 13):
         for lat, lon in ((51.5, 7.2), (35.7, 139.7), (22.5, 88.3), (40.7, -74.0)):
             places = read(bare.tile(*at(lat, lon, zoom)))["places"]
             assert len([one for one in places if one["properties"]["class"] != "country"]) <= 16
 
 
-def test_street_level(tiles: Tiles, read: Read) -> None:
+def test_street_level(tiles: TileMaker, read: Read) -> None:
     found = read(tiles.tile(*at(*MONTE_CARLO, 16)))
     assert set(found) <= set(LAYERS)
     assert {"land", "buildings", "roads", "pois"} <= set(found)
@@ -155,7 +155,7 @@ def test_street_level(tiles: Tiles, read: Read) -> None:
     }
 
 
-def test_what_the_tile_shows_lies_where_the_region_has_it(tiles: Tiles, monaco: Path, read: Read) -> None:
+def test_what_the_tile_shows_lies_where_the_region_has_it(tiles: TileMaker, monaco: Path, read: Read) -> None:
     conn = sqlite3.connect(monaco / "monaco.region.sqlite")
     lat, lon, name = conn.execute(
         "SELECT lat / 1e7, lon / 1e7, name FROM feature JOIN kind ON kind.id = feature.kind "
@@ -171,7 +171,7 @@ def test_what_the_tile_shows_lies_where_the_region_has_it(tiles: Tiles, monaco: 
 
 
 @pytest.mark.parametrize("zoom", range(10, MAX_ZOOM + 1))
-def test_land_and_sea_of_a_region_are_told_apart_at_every_zoom(tiles: Tiles, read: Read, zoom: int) -> None:
+def test_land_and_sea_of_a_region_are_told_apart_at_every_zoom(tiles: TileMaker, read: Read, zoom: int) -> None:
     """A harbour, the open sea where no coast is in sight, and the middle of the town."""
     for (lat, lon), wanted in (
         ((43.7345, 7.4262), "local-sea"),
@@ -190,7 +190,7 @@ def test_land_and_sea_of_a_region_are_told_apart_at_every_zoom(tiles: Tiles, rea
         assert told[-1] == wanted
 
 
-def test_everything_stays_inside_the_buffer(tiles: Tiles, read: Read) -> None:
+def test_everything_stays_inside_the_buffer(tiles: TileMaker, read: Read) -> None:
     for zoom in (0, 5, 8, 12, 14, 16):
         for name, features in read(tiles.tile(*at(*MONTE_CARLO, zoom))).items():
             for feature in features:
@@ -203,7 +203,7 @@ def test_everything_stays_inside_the_buffer(tiles: Tiles, read: Read) -> None:
 
 
 @pytest.mark.parametrize("finest", GRANULARITIES)
-def test_a_cap_leaves_no_streets_where_it_forbids_them(tiles: Tiles, read: Read, finest: Any) -> None:
+def test_a_cap_leaves_no_streets_where_it_forbids_them(tiles: TileMaker, read: Read, finest: Any) -> None:
     style = tiles.style("light", finest)
     closest = style["sources"]["atlas"]["maxzoom"]
     found = read(tiles.tile(*at(*MONTE_CARLO, closest), finest))
@@ -218,29 +218,29 @@ def test_a_cap_leaves_no_streets_where_it_forbids_them(tiles: Tiles, read: Read,
 
 
 def test_low_zooms_are_kept_on_disk_and_used_again(tmp_path: Path) -> None:
-    first = Tiles(tmp_path / "none", cache=tmp_path / "cache").tile(2, 2, 1)
+    first = TileMaker(tmp_path / "none", cache=tmp_path / "cache").tile(2, 2, 1)
     (kept,) = (tmp_path / "cache").rglob("*.mvt")
     assert kept.read_bytes() == first
     kept.write_bytes(b"kept")
-    assert Tiles(tmp_path / "none", cache=tmp_path / "cache").tile(2, 2, 1) == b"kept"
-    assert Tiles(tmp_path / "none", cache=tmp_path / "cache").tile(2, 2, 1, "country") != b"kept"
+    assert TileMaker(tmp_path / "none", cache=tmp_path / "cache").tile(2, 2, 1) == b"kept"
+    assert TileMaker(tmp_path / "none", cache=tmp_path / "cache").tile(2, 2, 1, "country") != b"kept"
 
 
 def test_tiles_of_another_version_are_cleared_away(tmp_path: Path) -> None:
     old = tmp_path / "cache" / "world-of-old" / "exact-0-0-0.mvt"
     old.parent.mkdir(parents=True)
     old.write_bytes(b"old")
-    assert Tiles(tmp_path / "none", cache=tmp_path / "cache").tile(0, 0, 0) != b"old"
+    assert TileMaker(tmp_path / "none", cache=tmp_path / "cache").tile(0, 0, 0) != b"old"
     assert not old.exists()
 
 
 def test_a_folder_that_takes_nothing_is_no_trouble(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file, not a folder")
-    assert Tiles(tmp_path / "none", cache=tmp_path / "cache").tile(1, 0, 0)
+    assert TileMaker(tmp_path / "none", cache=tmp_path / "cache").tile(1, 0, 0)
 
 
 def test_an_added_region_shows_at_once_and_a_removed_one_is_gone(monaco: Path, tmp_path: Path, read: Read) -> None:
-    tiles = Tiles(tmp_path / "regions", cache=tmp_path / "cache")
+    tiles = TileMaker(tmp_path / "regions", cache=tmp_path / "cache")
     where, elsewhere = at(*MONTE_CARLO, 14), at(35.7, 139.7, 14)
     before, version, far = tiles.tile(*where), tiles.version, tiles.tile(*elsewhere)
     assert "roads" not in read(before)
@@ -258,17 +258,17 @@ def test_an_added_region_shows_at_once_and_a_removed_one_is_gone(monaco: Path, t
 def test_a_damaged_region_leaves_the_rest_of_the_map(monaco: Path, tmp_path: Path, read: Read) -> None:
     folder = tmp_path / "regions"
     shutil.copytree(monaco, folder)
-    whole = Tiles(folder, cache=tmp_path / "cache").tile(*at(*MONTE_CARLO, 14))
+    whole = TileMaker(folder, cache=tmp_path / "cache").tile(*at(*MONTE_CARLO, 14))
     conn = sqlite3.connect(folder / "monaco.region.sqlite")
     with conn:
         conn.execute("UPDATE shape SET shapes = x'0102' WHERE layer = 'road'")
     conn.close()
-    found = read(Tiles(folder, cache=tmp_path / "cache").tile(*at(*MONTE_CARLO, 14)))
+    found = read(TileMaker(folder, cache=tmp_path / "cache").tile(*at(*MONTE_CARLO, 14)))
     assert "roads" in read(whole)
     assert "roads" not in found
     assert "buildings" in found
     (folder / "monaco.region.sqlite").write_bytes(b"SQLite format 3\0 and then nothing")
-    assert "land" in read(Tiles(folder, cache=tmp_path / "cache").tile(*at(*MONTE_CARLO, 14)))
+    assert "land" in read(TileMaker(folder, cache=tmp_path / "cache").tile(*at(*MONTE_CARLO, 14)))
 
 
 def test_hostile_names_and_credits_do_no_harm(monaco: Path, tmp_path: Path, read: Read) -> None:
@@ -284,7 +284,7 @@ def test_hostile_names_and_credits_do_no_harm(monaco: Path, tmp_path: Path, read
         conn.execute("UPDATE feature SET name = ?", (bad,))
         conn.execute("UPDATE meta SET value = '<img src=x onerror=alert(1)>' WHERE key = 'attribution'")
     conn.close()
-    tiles = Tiles(folder, cache=tmp_path / "cache")
+    tiles = TileMaker(folder, cache=tmp_path / "cache")
     found = read(tiles.tile(*at(*MONTE_CARLO, 16)))
     names = named(found["roads"]) | named(found["pois"])
     assert names
@@ -293,7 +293,7 @@ def test_hostile_names_and_credits_do_no_harm(monaco: Path, tmp_path: Path, read
 
 
 def test_memory_stays_bounded(tmp_path: Path) -> None:
-    tiles = Tiles(tmp_path / "none", cache=tmp_path / "cache", memory_bytes=20_000)
+    tiles = TileMaker(tmp_path / "none", cache=tmp_path / "cache", memory_bytes=20_000)
     for x in range(64):
         tiles.tile(9, 240 + x % 8, 170 + x // 8)
         assert tiles._tile_cache.held_bytes <= 20_000
@@ -302,8 +302,8 @@ def test_memory_stays_bounded(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_many_threads_get_the_same_tiles(monaco: Path, tmp_path: Path) -> None:
     wanted = [at(*MONTE_CARLO, zoom) for zoom in range(MAX_ZOOM + 1)]
-    alone = Tiles(monaco, cache=tmp_path / "one")
-    shared = Tiles(monaco, cache=tmp_path / "two")
+    alone = TileMaker(monaco, cache=tmp_path / "one")
+    shared = TileMaker(monaco, cache=tmp_path / "two")
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda where: shared.tile(*where), wanted * 4))
     assert found == [alone.tile(*where) for where in wanted] * 4

@@ -38,7 +38,7 @@ from geosleuth.lab.teams.compare import (
 from geosleuth.lab.teams.learning import read_sources
 from geosleuth.lab.teams.replies import StoredMember, open_store
 from geosleuth.support.errors import BadInput
-from geosleuth.teams import Member, Outcome, Reply, Request, StrangersSociety, TrustWeights, Turn
+from geosleuth.teams import Member, Reply, Request, StrangersSociety, TeamOutcome, TrustWeights, Turn
 from geosleuth.teams.member import Stage
 from geosleuth.teams.swarm import SwarmSettings
 from members import ScriptedMember, place
@@ -122,7 +122,7 @@ def turn(member: str, stage: Stage, seconds: float, **more: Any) -> Turn:
 
 
 def test_elapsed_time_counts_replies_that_come_at_once_by_the_longest() -> None:
-    swarm = Outcome(Answer(), "", (
+    swarm = TeamOutcome(Answer(), "", (
         turn("a", "answer", 1.0), turn("b", "answer", 4.0),
         turn("c", "review", 2.0, about="a"), turn("d", "review", 9.0, about="a"), turn("c", "review", 1.0, about="b"),
         turn("a", "summary", 1.0), turn("b", "summary", 1.0),
@@ -131,12 +131,12 @@ def test_elapsed_time_counts_replies_that_come_at_once_by_the_longest() -> None:
     ))  # fmt: skip
     # The slower of both ways (1 + 9 + 1, 4 + 1 + 1), then two rounds.
     assert swarm.elapsed_s == 11.0 + 3.0 + 1.0
-    rival = Outcome(Answer(), "", (
+    rival = TeamOutcome(Answer(), "", (
         turn("a", "answer", 1.0, batch=1), turn("b", "answer", 2.0, batch=1), turn("a", "judge", 1.0, batch=2),
         turn("a", "judge", 1.5, batch=3),
     ))  # fmt: skip
     assert rival.elapsed_s == 2.0 + 1.0 + 1.5
-    assert Outcome(Answer(), "").elapsed_s == 0.0
+    assert TeamOutcome(Answer(), "").elapsed_s == 0.0
 
 
 def test_ways_are_tested_against_each_other_photo_by_photo() -> None:
@@ -297,9 +297,9 @@ def test_truths_never_reach_a_member(examples: list[Example], pictures: list[Dra
     assert left_out == {}
     seen: list[Request] = []
 
-    async def listen(request: Request) -> Outcome:
+    async def listen(request: Request) -> TeamOutcome:
         seen.append(request)
-        return Outcome(Answer(), "")
+        return TeamOutcome(Answer(), "")
 
     asyncio.run(measure(listen, from_files, placer=Placer(NoAtlas())))
     assert [one.truth.point for one in from_files] == [one.truth.point for one in examples]

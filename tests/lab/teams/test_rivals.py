@@ -15,7 +15,7 @@ from geosleuth.answer import Address, Answer
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import Box
 from geosleuth.lab.teams.rivals import RIVALS, Talk, read_choice, read_ranking, read_verdict
-from geosleuth.teams import Member, Outcome, Reply, Request
+from geosleuth.teams import Member, Reply, Request, TeamOutcome
 from members import ScriptedMember, comment, place
 from named_places import NamedPlaces, placement
 from no_atlas import NoAtlas
@@ -33,18 +33,18 @@ def request_(pictures: list[Drawn]) -> Request:
     return Request((pictures[0].photo,), seed=1)
 
 
-def run(way: str, members: list[Member], request: Request, lead: int = 0) -> Outcome:
+def run(way: str, members: list[Member], request: Request, lead: int = 0) -> TeamOutcome:
     return talked(way, Talk(members, request, Placer(NoAtlas()), lead=lead))
 
 
-def talked(way: str, talk: Talk) -> Outcome:
-    async def work() -> Outcome:
+def talked(way: str, talk: Talk) -> TeamOutcome:
+    async def work() -> TeamOutcome:
         return await RIVALS[way](talk)
 
     return asyncio.run(work())
 
 
-def stages(outcome: Outcome) -> list[tuple[str, str]]:
+def stages(outcome: TeamOutcome) -> list[tuple[str, str]]:
     return [(turn.member, turn.stage) for turn in outcome.turns]
 
 

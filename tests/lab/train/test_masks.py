@@ -13,7 +13,7 @@ from drawn import examples
 from geosleuth.lab.traces import Store
 from geosleuth.lab.train.masks import IGNORED, Chat, RewrittenHistory, Writer, encode, length_of
 from geosleuth.lab.train.samples import chat_of, chat_text, dataset_of, image_tokens, open_picture, store_chats
-from geosleuth.models.weights_engine import Chat as PolicyChat
+from geosleuth.models.weights_engine import ChatTemplate as PolicyChat
 from geosleuth.models.weights_engine import find_abilities
 from geosleuth.support.errors import BadInput
 from later import later

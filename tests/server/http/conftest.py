@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.photo import Limits
+from geosleuth.photo import PhotoLimits
 from geosleuth.server import ServiceLimits
 from geosleuth.server.http import ServeSettings
 from homes import home_with_base
@@ -47,7 +47,7 @@ def wordy_replayed(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def cramped(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Iterator[Served]:
     """A server with small buffers, small caps and little patience."""
-    limits = ServiceLimits(photo=Limits(max_bytes=MOST_BYTES))
+    limits = ServiceLimits(photo=PhotoLimits(max_bytes=MOST_BYTES))
     settings = ServeSettings(heartbeat_s=0.1, write_s=0.5, streams_each=MOST_STREAMS, limits=limits)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GEOSLEUTH_HOME", str(home))

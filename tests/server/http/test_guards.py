@@ -15,7 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from geosleuth.server.http import Hosts, Keys, named_hosts
 from geosleuth.server.http.door import Sessions, check_host, check_origin
 from geosleuth.server.http.limits import Bodies, Pace, Streams, client_of
-from geosleuth.server.http.responses import PAGE_POLICY, Refused, with_online_tiles
+from geosleuth.server.http.responses import PAGE_POLICY, RequestRefused, with_online_tiles
 from geosleuth.server.http.static_page import tile_origin
 from geosleuth.support.errors import BadInput
 from geosleuth.support.net import host_name
@@ -42,7 +42,7 @@ def test_own_names_are_ours(host: str) -> None:
     "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.9", "", "x@localhost"]
 )
 def test_other_names_are_not(host: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         check_host(Headers({"host": host}), Hosts())
     assert (refused.value.status_code, refused.value.kind) == (403, "host")
 
@@ -55,7 +55,7 @@ def test_beyond_loopback_addresses_are_ours_and_names_are_not() -> None:
 
 
 def test_two_hosts_are_none() -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         check_host(Headers(raw=[(b"host", b"localhost"), (b"host", b"evil.example")]), Hosts())
 
 
@@ -89,7 +89,7 @@ def test_our_own_page_and_programs_may_change_things(headers: dict[str, str]) ->
 )
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 def test_pages_of_other_sites_may_not(headers: dict[str, str], method: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         check_origin(method, "/api/cases", Headers({"host": "localhost:8711", **headers}))
     assert (refused.value.status_code, refused.value.kind) == (403, "origin")
 
@@ -99,13 +99,13 @@ def test_pages_of_other_sites_may_link_here_and_read_nothing() -> None:
     check_origin("GET", "/api/runs/x/files/html", Headers(linked))
     check_origin("GET", "/", Headers({**linked, "sec-fetch-mode": "no-cors"}))
     for path in ("/api/cases", "/tiles/0/0/0.mvt"):
-        with pytest.raises(Refused):
+        with pytest.raises(RequestRefused):
             check_origin("GET", path, Headers({**linked, "sec-fetch-mode": "no-cors"}))
 
 
 def test_behind_an_encrypting_proxy_the_usual_port_is_the_same_as_none() -> None:
     check_origin("POST", "/api/cases", Headers({"host": "a.example:443", "origin": "https://a.example"}))
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         check_origin("POST", "/api/cases", Headers({"host": "a.example:80", "origin": "https://a.example"}))
 
 
@@ -179,7 +179,7 @@ def test_streams_are_counted_for_each_and_together() -> None:
     streams = Streams(each=1, together=2)
     with streams.one_more("a"), streams.one_more("b"):
         for client in ("a", "c"):
-            with pytest.raises(Refused) as refused, streams.one_more(client):
+            with pytest.raises(RequestRefused) as refused, streams.one_more(client):
                 pass
             assert refused.value.status_code == 429
     with streams.one_more("a"):
@@ -217,7 +217,7 @@ def body_through(pieces: list[bytes], *, announced: str | None, cap: int, piece_
         nonlocal status
         try:
             await Bodies(app, most_bytes=lambda _: cap, piece_s=piece_s)(scope, receive, send)
-        except Refused as refused:
+        except RequestRefused as refused:
             status = refused.status_code
 
     asyncio.run(go())

@@ -117,11 +117,11 @@ def test_another_machine_is_refused(asked: Served) -> None:
     from fastapi.testclient import TestClient
 
     from geosleuth.server.http import maps
-    from geosleuth.server.http.responses import Refused
+    from geosleuth.server.http.responses import RequestRefused
 
     app = FastAPI()
     app.include_router(maps.router)
-    app.add_exception_handler(Refused, lambda _, error: error.response())
+    app.add_exception_handler(RequestRefused, lambda _, error: error.response())
     for peer, status in (("192.168.1.20", 403), ("::ffff:10.0.0.1", 403)):
         reply = TestClient(app, client=(peer, 5)).get("/api/maps")
         assert reply.status_code == status

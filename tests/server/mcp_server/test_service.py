@@ -24,7 +24,7 @@ from geosleuth.evidence.visual import Cell, Distribution, Reach
 from geosleuth.geo import LatLon
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.server.mcp import Service, Shelf, Source, make_server
+from geosleuth.server.mcp import McpService, PhotoShelf, PhotoSource, make_server
 from geosleuth.tools import Case, Output, Toolset, surfaces, tool
 from locating import FINAL, ZOOM
 from mcp_talk import pictures_of, words_of
@@ -51,12 +51,12 @@ def _atlas(atlas_home: Path) -> None:
     assert atlas_home.is_dir()
 
 
-def service_of(**request: Any) -> Service:
+def service_of(**request: Any) -> McpService:
     asked = LocateRequest(prior="none", **request)
-    return Service(make_plan(asked, []), asked, Source(anywhere=True))
+    return McpService(make_plan(asked, []), asked, PhotoSource(anywhere=True))
 
 
-def talk(service: Service, use: Callable[[Client], Awaitable[Any]]) -> Any:
+def talk(service: McpService, use: Callable[[Client], Awaitable[Any]]) -> Any:
     async def work() -> Any:
         async with Client(make_server(service)) as client:
             return await use(client)
@@ -106,7 +106,7 @@ async def zoomed(client: Client, photo: str) -> CallToolResult:
 
 def test_the_longest_unused_photo_makes_room() -> None:
     service = service_of()
-    service.shelf = Shelf(photos_kept=2)
+    service.shelf = PhotoShelf(photos_kept=2)
 
     async def use(client: Client) -> list[CallToolResult]:
         first = await opened(client, picture(colour="red"))
@@ -124,7 +124,7 @@ def test_the_longest_unused_photo_makes_room() -> None:
 
 def test_large_photos_make_room_by_their_pixels() -> None:
     service = service_of()
-    service.shelf = Shelf(pixels_kept=5000)
+    service.shelf = PhotoShelf(pixels_kept=5000)
 
     async def use(client: Client) -> list[CallToolResult]:
         handles = [await opened(client, picture()) for _ in range(3)]
@@ -167,7 +167,7 @@ def test_handles_can_not_be_guessed() -> None:
 
 def test_a_prior_keeps_its_schema() -> None:
     service = service_of()
-    service.plan = replace(service.plan, visual=Known())
+    service.plan = replace(service.plan, searches=replace(service.plan.searches, visual=Known()))
 
     async def use(client: Client) -> CallToolResult:
         return await client.call_tool("visual_prior", {"photo": await opened(client, picture())})
@@ -247,7 +247,8 @@ def test_only_tools_that_can_answer_are_listed(tmp_path: Path) -> None:
     assert {"open_photo", "locate", "image_zoom_in_tool", "maps_geocode", "weigh_sightings"} <= names
     without = {"visual_prior", "search_image", "search_web", "satellite_map_query", "nearby", "find_crossing"}
     assert not without & names
-    assert "visual_prior" in {one.name for one in replace(bare, plan=replace(bare.plan, visual=Known())).listed()}
+    searches = replace(bare.plan.searches, visual=Known())
+    assert "visual_prior" in {one.name for one in replace(bare, plan=replace(bare.plan, searches=searches)).listed()}
 
 
 def test_what_somebody_sees_is_weighed() -> None:

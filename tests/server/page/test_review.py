@@ -384,11 +384,11 @@ def test_axe_finds_no_serious_fault(
 
 
 def test_a_killed_process_leaves_half_a_line(library: Path) -> None:
-    from geosleuth.server.review import JOURNAL, Decision, Review
+    from geosleuth.server.review import JOURNAL, Review, ReviewDecision
 
     review = Review.open(library / "run")
     ids = review.ids()
-    review.decide(ids[:2], Decision("rejected"))
+    review.decide(ids[:2], ReviewDecision("rejected"))
     review.close()
     journal = library / "run" / JOURNAL
     kept = journal.read_bytes()

@@ -1,7 +1,7 @@
 """Answers as files for other programs: one module per format, each a pure function of answers and their context.
 
-An `Entry` is an answer with its `Context`. `capped_entry` makes one with nothing finer than allowed; formats write what
-they are given and hide nothing.
+A `LocatedAnswer` is an answer with its `AnswerContext`. `capped_entry` makes one with nothing finer than allowed;
+formats write what they are given and hide nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from geosleuth.support.errors import BadInput
 
-from .context import Context, Entry, Polygons, capped_entry, circle_polygons
+from .context import AnswerContext, LocatedAnswer, Polygons, capped_entry, circle_polygons
 from .csv_rows import CSV_HEADER, DARWIN_CORE_TERMS, csv_row, darwin_core_row, to_csv, to_darwin_core
 from .geojson import DOCUMENT_FORMAT, area_geometry, document, geojson, to_geojson, to_json
 from .kml import to_kml
@@ -24,7 +24,7 @@ class Format:
     name: str
     ending: str
     media_type: str
-    render: Callable[[Sequence[Entry]], str] = field(repr=False)
+    render: Callable[[Sequence[LocatedAnswer]], str] = field(repr=False)
     many: bool = True
 
 
@@ -57,7 +57,7 @@ def format_of(path: Path, *, beside: str = "") -> Format:
     return max(fits, key=lambda one: len(one.ending))
 
 
-def render_as(name: str, entries: Sequence[Entry]) -> str:
+def render_as(name: str, entries: Sequence[LocatedAnswer]) -> str:
     """Return the findings in the named format.
 
     Raises:
@@ -76,9 +76,9 @@ __all__ = [
     "DARWIN_CORE_TERMS",
     "DOCUMENT_FORMAT",
     "FORMATS",
-    "Context",
-    "Entry",
+    "AnswerContext",
     "Format",
+    "LocatedAnswer",
     "Polygons",
     "area_geometry",
     "capped_entry",

@@ -98,7 +98,7 @@ def rings_of(polygon: "Polygon") -> list[Ring]:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class AnswerContext:
     """The origin of an answer.
 
     Attributes:
@@ -171,7 +171,7 @@ class Context:
         """Return the time as ISO 8601, to the second."""
         return None if self.when is None else self.when.isoformat(timespec="seconds")
 
-    def capped(self, granularity: Granularity, *, keep_file_name: bool = False) -> "Context":
+    def capped(self, granularity: Granularity, *, keep_file_name: bool = False) -> "AnswerContext":
         """Return the context of a capped answer.
 
         File names, versions and most sources can contain the name of a place: they are removed. The answer's country
@@ -193,11 +193,11 @@ class Context:
         )
 
 
-class Entry(NamedTuple):
+class LocatedAnswer(NamedTuple):
     """An answer and its context."""
 
     answer: Answer
-    context: Context
+    context: AnswerContext
 
     @property
     def point(self) -> LatLon | None:
@@ -205,27 +205,27 @@ class Entry(NamedTuple):
         return written_point(self.answer, self.context)
 
 
-def extent_words(answer: Answer, context: Context) -> str | None:
+def extent_words(answer: Answer, context: AnswerContext) -> str | None:
     """Return what the finding is: ``country``, ``circle`` or ``point``; None where there is no place."""
     return context.extent if answer.located else None
 
 
-def written_point(answer: Answer, context: Context) -> LatLon | None:
+def written_point(answer: Answer, context: AnswerContext) -> LatLon | None:
     """Return an answer's point where it may be written as one: a country or region is no point."""
     return None if context.wide else answer.point
 
 
 async def capped_entry(
     answer: Answer,
-    context: Context,
+    context: AnswerContext,
     granularity: Granularity,
     gazetteer: Gazetteer | None = None,
     *,
     keep_file_name: bool = False,
-) -> Entry:
+) -> LocatedAnswer:
     """Return answer and context with nothing in them finer than allowed."""
     capped = await cap(answer, granularity, gazetteer)
-    return Entry(capped, context.capped(granularity, keep_file_name=keep_file_name))
+    return LocatedAnswer(capped, context.capped(granularity, keep_file_name=keep_file_name))
 
 
 def xml_text(text: str) -> str:

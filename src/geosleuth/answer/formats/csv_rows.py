@@ -10,7 +10,18 @@ from collections.abc import Iterable, Sequence
 
 from geosleuth.answer.answer import Answer
 
-from .context import ESTIMATED, Context, Entry, candidate_line, cell, degrees, extent_words, metres, odds, written_point
+from .context import (
+    ESTIMATED,
+    AnswerContext,
+    LocatedAnswer,
+    candidate_line,
+    cell,
+    degrees,
+    extent_words,
+    metres,
+    odds,
+    written_point,
+)
 
 CSV_HEADER = (
     "file", "sha256", "located", "lat", "lon", "radius_km", "probability", "country", "country_code", "region",
@@ -26,7 +37,7 @@ DARWIN_CORE_TERMS = (
 )  # fmt: skip
 
 
-def csv_row(answer: Answer, context: Context) -> list[str]:
+def csv_row(answer: Answer, context: AnswerContext) -> list[str]:
     """Return the cells under `CSV_HEADER`; unknown ones are empty. Texts that a spreadsheet would run get a ``'``."""
     point, address = written_point(answer, context), answer.address
     return [
@@ -53,7 +64,7 @@ def csv_row(answer: Answer, context: Context) -> list[str]:
     ]
 
 
-def to_csv(entries: Sequence[Entry]) -> str:
+def to_csv(entries: Sequence[LocatedAnswer]) -> str:
     """Return header and rows in RFC 4180 format."""
     return table(CSV_HEADER, (csv_row(*entry) for entry in entries))
 
@@ -71,7 +82,7 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
 
 
-def darwin_core_row(answer: Answer, context: Context) -> list[str]:
+def darwin_core_row(answer: Answer, context: AnswerContext) -> list[str]:
     """Return the cells under `DARWIN_CORE_TERMS`; an unlocated answer has no coordinates and no datum."""
     point, address = written_point(answer, context), answer.address
     media = [f"sha256:{context.sha256}" if context.sha256 else None, context.file_name]
@@ -98,12 +109,12 @@ def darwin_core_row(answer: Answer, context: Context) -> list[str]:
     ]
 
 
-def to_darwin_core(entries: Sequence[Entry]) -> str:
+def to_darwin_core(entries: Sequence[LocatedAnswer]) -> str:
     """Return header and rows, comma-separated."""
     return table(DARWIN_CORE_TERMS, (darwin_core_row(*entry) for entry in entries))
 
 
-def _remarks(answer: Answer, context: Context) -> str:
+def _remarks(answer: Answer, context: AnswerContext) -> str:
     sure, others = odds(answer, whole=context.extent == "country"), context.others(answer)
     parts = [
         "No place could be determined from the picture." if answer.point is None else "An estimate from the picture.",

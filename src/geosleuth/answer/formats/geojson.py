@@ -13,12 +13,12 @@ from geosleuth.answer.answer import PIN_KM, Answer, answer_to_dict
 from geosleuth.geo import LatLon
 from geosleuth.support.text.safe import legible
 
-from .context import Context, Entry, Polygons, circle_polygons, extent_words, written_point
+from .context import AnswerContext, LocatedAnswer, Polygons, circle_polygons, extent_words, written_point
 
 DOCUMENT_FORMAT = "geosleuth-finding/1"
 
 
-def document(entry: Entry) -> dict[str, Any]:
+def document(entry: LocatedAnswer) -> dict[str, Any]:
     """Return one finding; unknown values are left out."""
     answer, context = entry
     values = {
@@ -30,7 +30,7 @@ def document(entry: Entry) -> dict[str, Any]:
     return {**_known(values), **context_fields(context)}
 
 
-def context_fields(context: Context) -> dict[str, Any]:
+def context_fields(context: AnswerContext) -> dict[str, Any]:
     """Return the context as plain values; unknown ones are left out."""
     values = {
         "photo": _known({"sha256": context.sha256, "file": context.file_name}),
@@ -47,7 +47,7 @@ def context_fields(context: Context) -> dict[str, Any]:
     return _known(values)
 
 
-def to_json(entries: Sequence[Entry]) -> str:
+def to_json(entries: Sequence[LocatedAnswer]) -> str:
     """Return one finding as a document, several as a list."""
     documents = [document(entry) for entry in entries]
     return dump(documents[0] if len(documents) == 1 else documents)
@@ -67,7 +67,7 @@ def _known(values: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None and value not in ([], {})}
 
 
-def geojson(entries: Sequence[Entry]) -> dict[str, Any]:
+def geojson(entries: Sequence[LocatedAnswer]) -> dict[str, Any]:
     """Return a feature collection of all findings."""
     features = [
         feature for number, entry in enumerate(entries, start=1) for feature in _features(f"finding-{number}", *entry)
@@ -75,13 +75,13 @@ def geojson(entries: Sequence[Entry]) -> dict[str, Any]:
     return {"type": "FeatureCollection", "features": features}
 
 
-def to_geojson(entries: Sequence[Entry]) -> str:
+def to_geojson(entries: Sequence[LocatedAnswer]) -> str:
     """Return the feature collection as text, one feature per line."""
     features = ",\n".join(dump(feature, indent=None).rstrip() for feature in geojson(entries)["features"])
     return f'{{"type": "FeatureCollection", "features": [\n{features}\n]}}\n'
 
 
-def _features(name: str, answer: Answer, context: Context) -> Iterator[dict[str, Any]]:
+def _features(name: str, answer: Answer, context: AnswerContext) -> Iterator[dict[str, Any]]:
     outline = area_geometry(context.outline)
     if outline is None and context.wide and answer.point is not None:
         outline = area_geometry(circle_polygons(answer.point, answer.radius_km or PIN_KM))
@@ -107,7 +107,7 @@ def _feature(name: str, geometry: dict[str, Any] | None, properties: dict[str, A
     return {"type": "Feature", "id": name, "geometry": geometry, "properties": known}
 
 
-def _told(answer: Answer, context: Context) -> dict[str, Any]:
+def _told(answer: Answer, context: AnswerContext) -> dict[str, Any]:
     address = answer.address
     return {
         "role": "finding",

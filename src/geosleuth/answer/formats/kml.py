@@ -12,8 +12,8 @@ from geosleuth.geo import LatLon, rounded
 
 from .context import (
     ESTIMATED,
-    Context,
-    Entry,
+    AnswerContext,
+    LocatedAnswer,
     Polygons,
     candidate_line,
     circle_polygons,
@@ -28,7 +28,7 @@ _NAMESPACE = "http://www.opengis.net/kml/2.2"
 _FINDING, _CANDIDATE, _LINE, _FILL = "ff2f00c4", "ff9c6b2f", "ff2f00c4", "332f00c4"
 
 
-def to_kml(entries: Sequence[Entry]) -> str:
+def to_kml(entries: Sequence[LocatedAnswer]) -> str:
     """Return one document with a folder for each finding."""
     root = ET.Element("kml", xmlns=_NAMESPACE)
     top = ET.SubElement(root, "Document")
@@ -41,7 +41,7 @@ def to_kml(entries: Sequence[Entry]) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _folder(top: ET.Element, number: int, answer: Answer, context: Context) -> None:
+def _folder(top: ET.Element, number: int, answer: Answer, context: AnswerContext) -> None:
     folder = ET.SubElement(top, "Folder")
     _put(folder, "name", context.file_name or f"photo {number}")
     _finding(folder, answer, context)
@@ -51,7 +51,7 @@ def _folder(top: ET.Element, number: int, answer: Answer, context: Context) -> N
         _candidate(folder, rank, candidate, answer.radius_km, area)
 
 
-def _finding(folder: ET.Element, answer: Answer, context: Context) -> None:
+def _finding(folder: ET.Element, answer: Answer, context: AnswerContext) -> None:
     place = str(answer.address)
     mark = ET.SubElement(folder, "Placemark")
     _put(mark, "name", place or ("the finding" if answer.located else "no place could be told"))

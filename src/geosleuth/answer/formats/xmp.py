@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from geosleuth.answer.answer import Answer
 from geosleuth.geo import rounded
 
-from .context import Context, Entry, extent_words, metres, written_point, xml_text
+from .context import AnswerContext, LocatedAnswer, extent_words, metres, written_point, xml_text
 
 _NAMESPACES = {
     "exif": "http://ns.adobe.com/exif/1.0/",
@@ -26,7 +26,7 @@ _END = '\n<?xpacket end="w"?>\n'
 _MINUTE = 1_000_000
 
 
-def to_xmp(entries: Sequence[Entry]) -> str:
+def to_xmp(entries: Sequence[LocatedAnswer]) -> str:
     """Return the sidecar of one photo.
 
     Raises:
@@ -47,7 +47,7 @@ def to_xmp(entries: Sequence[Entry]) -> str:
     return _BEGIN + ET.tostring(packet, encoding="unicode") + _END
 
 
-def _place(answer: Answer, context: Context) -> dict[str, str | None]:
+def _place(answer: Answer, context: AnswerContext) -> dict[str, str | None]:
     written = written_point(answer, context)
     if written is None:
         return {}
@@ -62,7 +62,7 @@ def _place(answer: Answer, context: Context) -> dict[str, str | None]:
     }
 
 
-def _names(answer: Answer, context: Context) -> dict[str, str | None]:
+def _names(answer: Answer, context: AnswerContext) -> dict[str, str | None]:
     city, sublocation = _city_and_below(answer, context)
     return {
         "photoshop:City": city,
@@ -73,7 +73,7 @@ def _names(answer: Answer, context: Context) -> dict[str, str | None]:
     }
 
 
-def _city_and_below(answer: Answer, context: Context) -> tuple[str | None, str | None]:
+def _city_and_below(answer: Answer, context: AnswerContext) -> tuple[str | None, str | None]:
     """Return the city and what is below it: known from elsewhere, or the last of several parts, or else unknown."""
     precise = answer.address.precise.conclusion
     if precise is None:
@@ -91,7 +91,7 @@ def _city_and_below(answer: Answer, context: Context) -> tuple[str | None, str |
     return (last, ", ".join(finer)) if is_city else (None, precise)
 
 
-def _provenance(answer: Answer, context: Context) -> dict[str, str | None]:
+def _provenance(answer: Answer, context: AnswerContext) -> dict[str, str | None]:
     return {
         "xmp:MetadataDate": context.when_text,
         "geosleuth:Located": "True" if answer.located else "False",
@@ -107,7 +107,7 @@ def _provenance(answer: Answer, context: Context) -> dict[str, str | None]:
     }
 
 
-def _location_created(description: ET.Element, answer: Answer, context: Context) -> None:
+def _location_created(description: ET.Element, answer: Answer, context: AnswerContext) -> None:
     """Add the IPTC structure for the camera's location; the location of things in the picture is not claimed."""
     city, sublocation = _city_and_below(answer, context)
     parts = {

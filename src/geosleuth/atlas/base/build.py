@@ -30,7 +30,7 @@ from geosleuth.atlas.search import MAIN, OTHER, write_grams
 from geosleuth.support.errors import BadInput, DataFault
 from geosleuth.support.files import lock_file, replacing
 
-from .packed_tables import BLOCK, Lines, PlaceTables, places_of, read_tables, roles_of
+from .packed_tables import BLOCK, PackedLines, PlaceTables, places_of, read_tables, roles_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -258,7 +258,7 @@ def _write_fuzzy(conn: sqlite3.Connection, tables: PlaceTables) -> None:
     write_grams(conn, [(places_of(owners), keys.data.decode())])
 
 
-def _text(keys: Lines, start: int, end: int) -> str:
+def _text(keys: PackedLines, start: int, end: int) -> str:
     return keys.between(start, end)[:-1].decode()
 
 

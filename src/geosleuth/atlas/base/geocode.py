@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from geosleuth.atlas.facts.countries import country_names
 from geosleuth.atlas.parts import (
     TOWN_REACHES,
-    Container,
-    Town,
+    EnclosingPlaces,
+    EnclosingTown,
     cuts,
     feature_names,
     is_part_of,
@@ -69,12 +69,12 @@ _shared_lock = Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class QueryReading:
     """One interpretation of a query: a name to look up, the country it must be in, and the places it must lie in."""
 
     name: str
     country: str | None = None
-    inside: tuple[Container, ...] = ()
+    inside: tuple[EnclosingPlaces, ...] = ()
 
     @property
     def key(self) -> str:
@@ -187,7 +187,7 @@ class BasePlaces:
         rest = " ".join(words)
         return [rest, *ends] if not sure or nested or names_street(rest) else [text]
 
-    def container(self, part: str) -> Container:
+    def container(self, part: str) -> EnclosingPlaces:
         """Return the country, regions and towns that a part of a query may name; empty if there are none."""
         known = self._containers.get(part)
         if known is None:
@@ -196,21 +196,21 @@ class BasePlaces:
             known = self._containers[part] = self._container(part)
         return known
 
-    def _container(self, part: str) -> Container:
+    def _container(self, part: str) -> EnclosingPlaces:
         key = exact_key(part)
         others = map(exact_key, (*feature_names(part), *unit_names(part), *town_names(part)))
         keys = dict.fromkeys((key, without_region_words(key), without_city_words(key), *others))
         rows = list(next((rows for rows in map(self._rows_named, keys) if rows), ()))
         cities = sorted((row for row in rows if row.kind == CITY), key=lambda row: -row.population)[:_MOST_TOWNS]
-        towns = [Town(row.country, _point(row), _radius_km(row.population), row.population) for row in cities]
+        towns = [EnclosingTown(row.country, _point(row), _radius_km(row.population), row.population) for row in cities]
         for row in rows:
             if row.is_area:
                 reach_km = row.radius_hm / 10 / TOWN_REACHES
-                towns += [Town(code, _point(row), reach_km, _AREA_PEOPLE) for code in _countries_of(row)]
+                towns += [EnclosingTown(code, _point(row), reach_km, _AREA_PEOPLE) for code in _countries_of(row)]
         if len(part) > _MAX_ABBREVIATION or not part.isascii():
             listed = listed_regions(part)
             rows += [row for code, name in listed for row in self._rows_named(exact_key(name)) if row.country == code]
-        return Container(
+        return EnclosingPlaces(
             part,
             country_code(part),
             frozenset(f"{row.country}.{row.region}" for row in rows if row.kind == REGION),
@@ -235,11 +235,11 @@ class BasePlaces:
 
     def _whole(self, text: str, parts: Sequence[str], country: str | None) -> Iterable[Hit]:
         """Return places with an exact name that lie in all other parts of the text."""
-        readings = [Reading(" ".join(text[:MAX_QUERY_CHARS].split()), country), Reading(parts[0], country)]
+        readings = [QueryReading(" ".join(text[:MAX_QUERY_CHARS].split()), country), QueryReading(parts[0], country)]
         if len(parts) == 1:
             # Check the beginning first: it is rarely a place, and checking costs less than building the container.
             readings += [
-                Reading(name, country, (self.container(tail),))
+                QueryReading(name, country, (self.container(tail),))
                 for name, tail in cuts(parts[0].split())
                 if self._is_place(name)
             ]
@@ -247,7 +247,7 @@ class BasePlaces:
             parts = steps[::-1] if len(steps) > 1 else parts
         else:  # a name may contain commas: "Washington, D.C., USA"
             readings = [
-                Reading(" ".join(parts[:end]), country, tuple(map(self.container, parts[end:])))
+                QueryReading(" ".join(parts[:end]), country, tuple(map(self.container, parts[end:])))
                 for end in range(len(parts), 1, -1)
             ]
         found: dict[int, Hit] = {}
@@ -255,7 +255,7 @@ class BasePlaces:
             self._add_exact(found, reading)
         for at, part in enumerate(parts if len(parts) > 1 and not found else ()):
             others = tuple(self.container(other) for other in (*parts[:at], *parts[at + 1 :]))
-            self._add_exact(found, Reading(part, country, others))
+            self._add_exact(found, QueryReading(part, country, others))
             if found:
                 break
         return found.values()
@@ -263,7 +263,7 @@ class BasePlaces:
     def _is_place(self, name: str) -> bool:
         return bool(owners_called(self._conn, exact_key(name))) or country_code(name) is not None
 
-    def _add_exact(self, found: dict[int, Hit], reading: Reading) -> None:
+    def _add_exact(self, found: dict[int, Hit], reading: QueryReading) -> None:
         """Add the exact hits of a reading, keeping the better of two hits for the same place."""
         if not all(reading.inside):
             return
@@ -284,7 +284,7 @@ class BasePlaces:
             known = {other: self.container(other) for other in others}
             inside = tuple(container for container in known.values() if container)
             missing = tuple(other for other, container in known.items() if not container)
-            hits = self._fuzzy(Reading(name, country, inside), limit)
+            hits = self._fuzzy(QueryReading(name, country, inside), limit)
             yield from (
                 # With its own name it is not misspelled, only found by one of the parts.
                 replace(
@@ -306,7 +306,7 @@ class BasePlaces:
         found: list[tuple[tuple[int, int, int], Hit]] = []
         for at, part in enumerate(parts):
             others = [*parts[:at], *parts[at + 1 :]]
-            candidates = self._candidates(Reading(part, country))
+            candidates = self._candidates(QueryReading(part, country))
             regions = {(row.country, row.region) for row, *_ in candidates if row.kind == REGION}
             bearers = sum(row.kind == CITY for row, *_ in candidates)
             best_known = max((row.population for row, *_ in candidates if row.kind in (LANDMARK, UNIT)), default=0)
@@ -450,7 +450,7 @@ class BasePlaces:
         chosen = near[np.argsort(-cities.population[near], kind="stable")[:limit]]
         return [self._place(self._row(int(number))) for number in cities.id[chosen]]
 
-    def _exact(self, reading: Reading) -> dict[int, Hit]:
+    def _exact(self, reading: QueryReading) -> dict[int, Hit]:
         hits = {}
         for row, role, fame in self._candidates(reading):
             score = fame - _ALIAS_PENALTY * (role != MAIN) - _CODE_PENALTY * (role == ATTRIBUTE)
@@ -459,7 +459,7 @@ class BasePlaces:
             hits[row.id] = Hit(place, min(1.0, max(0.01, score)), match, reading.name)
         return hits
 
-    def _candidates(self, reading: Reading) -> list[tuple[_PlaceRow, int, float]]:
+    def _candidates(self, reading: QueryReading) -> list[tuple[_PlaceRow, int, float]]:
         """Return places with the exact name that fit a reading, with the name's role and the place's fame."""
         roles = owners_called(self._conn, reading.key)
         rows = [row for row in self._rows(roles) if self._fits_all(row, reading)]
@@ -485,7 +485,7 @@ class BasePlaces:
             for row, role in found
         ]
 
-    def _country_called(self, reading: Reading, *, found_else: bool) -> list[_PlaceRow]:
+    def _country_called(self, reading: QueryReading, *, found_else: bool) -> list[_PlaceRow]:
         """Return the country with this name, as a list of at most one.
 
         Its names in other languages always count. A text that only implies it, such as "UK", counts if nothing else has
@@ -499,7 +499,7 @@ class BasePlaces:
         own = languages > 1 or reading.key == fold(country_name(code))
         return [self._countries[code]] if own or not found_else else []
 
-    def _fuzzy(self, reading: Reading, limit: int) -> list[Hit]:
+    def _fuzzy(self, reading: QueryReading, limit: int) -> list[Hit]:
         """Return places with a similar name that fit a reading."""
         countries = {reading.country, *(one.country for one in reading.inside if not one.regions and not one.towns)}
         only = next((code for code in countries if code), None)
@@ -518,18 +518,18 @@ class BasePlaces:
         return hits
 
     @staticmethod
-    def _fame(row: _PlaceRow, reading: Reading) -> float:
+    def _fame(row: _PlaceRow, reading: QueryReading) -> float:
         """Return how well known a place is, with a bonus if it lies in a region or town that was named."""
         in_named_region = any(one.country != row.country for one in reading.inside)
         fame = 0.6 + 0.3 * _prominence(row.population)
         return fame + (0.04 if row.kind == COUNTRY else 0.0) + _REGION_BONUS * in_named_region
 
-    def _fits_all(self, row: _PlaceRow, reading: Reading) -> bool:
+    def _fits_all(self, row: _PlaceRow, reading: QueryReading) -> bool:
         if reading.country is not None and reading.country not in _countries_of(row):
             return False
         return all(self._fits(row, one) for one in reading.inside)
 
-    def _fits(self, row: _PlaceRow, container: Container) -> bool:
+    def _fits(self, row: _PlaceRow, container: EnclosingPlaces) -> bool:
         """Return whether a place lies in a container."""
         if row.kind == COUNTRY or not container:
             return False
@@ -583,7 +583,7 @@ class BasePlaces:
                 known[row.id] = _Settlement(self._place(row), str(row.ref), region, people)
         return [known[number] for number in numbers]
 
-    def _country_in(self, row: _PlaceRow, inside: Iterable[Container]) -> str:
+    def _country_in(self, row: _PlaceRow, inside: Iterable[EnclosingPlaces]) -> str:
         """Return the country of a place that the query names, of those that share it, or else its main one."""
         named = [one.country for one in inside if one.country]
         return next((code for code in _countries_of(row) for one in named if is_part_of(code, one)), row.country)
@@ -657,7 +657,7 @@ class BasePlaces:
         return {}
 
     @cached_property
-    def _containers(self) -> dict[str, Container]:
+    def _containers(self) -> dict[str, EnclosingPlaces]:
         return {}
 
     @cached_property

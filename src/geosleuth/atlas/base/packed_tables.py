@@ -51,7 +51,7 @@ class PlaceTables:
     populations: NDArray[np.int32]
     radii: NDArray[np.uint16]
     """How far each place reaches, in hundreds of metres; 0 where only its population tells."""
-    keys: "Lines"
+    keys: "PackedLines"
     owners: NDArray[np.uint32]
     """For each key the place's number, from 1, and the role of the name; see `owner_of`."""
 
@@ -73,7 +73,7 @@ class PlaceTables:
         )
 
 
-class Lines(Sequence[bytes]):
+class PackedLines(Sequence[bytes]):
     """Lines of UTF-8 text, each ending with a line break, stored as one byte string to save memory."""
 
     def __init__(self, data: bytes) -> None:
@@ -109,18 +109,18 @@ class Lines(Sequence[bytes]):
             found.append(at)
         return found
 
-    def with_lines(self, at: Sequence[int], more: Iterable[bytes]) -> "Lines":
+    def with_lines(self, at: Sequence[int], more: Iterable[bytes]) -> "PackedLines":
         """Return these lines with others inserted before the lines at given places, which must ascend."""
         parts, done = [], 0
         for place, line in zip(at, more, strict=True):
             parts += [self.between(done, place), line, b"\n"]
             done = place
-        return Lines(b"".join([*parts, self.between(done, len(self))]))
+        return PackedLines(b"".join([*parts, self.between(done, len(self))]))
 
-    def where(self, chosen: NDArray[np.bool_]) -> "Lines":
+    def where(self, chosen: NDArray[np.bool_]) -> "PackedLines":
         """Return the lines for which the mask is true."""
         each = np.repeat(chosen, np.diff(np.asarray(self._ends), prepend=0))
-        return Lines(np.frombuffer(self.data, dtype=np.uint8)[each].tobytes())
+        return PackedLines(np.frombuffer(self.data, dtype=np.uint8)[each].tobytes())
 
 
 def owner_of(place: int, role: int) -> int:
@@ -214,7 +214,7 @@ def unpack_tables(data: bytes) -> PlaceTables:
                 lon_e5=np.frombuffer(part["lon_e5.i4"], dtype="<i4"),
                 populations=np.frombuffer(part["populations.i4"], dtype="<i4"),
                 radii=np.frombuffer(part.get("radii.u2", bytes(len(part["populations.i4"]) // 2)), dtype="<u2"),
-                keys=Lines(part["keys.txt"]),
+                keys=PackedLines(part["keys.txt"]),
                 owners=np.frombuffer(part["owners.u4"], dtype="<u4"),
             )
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError, LZMAError, ZlibError) as error:

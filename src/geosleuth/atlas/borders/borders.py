@@ -18,12 +18,12 @@ from .grid import (
     OUTLINES,
     UNITS_PER_DEGREE,
     Arcs,
+    BorderLayer,
+    BorderRegion,
     Floats,
     Grid,
     Labels,
-    Layer,
     LocalGrids,
-    Region,
     cached_layer,
     unpack,
 )
@@ -34,7 +34,7 @@ Numbers = npt.NDArray[np.int64]
 _PREPARE_FROM_CORNERS = 100_000
 _FEW_POINTS = 8  # up to so many points are looked up one by one, unless the grid of the world is already built
 
-NOWHERE = Region(code="", name="", country="", country_name="")
+NOWHERE = BorderRegion(code="", name="", country="", country_name="")
 """``Borders.regions[0]``: the region of points that are in none."""
 LONGEST_SNAP_KM = 100.0
 Ground = Literal["land", "waters", "near"]
@@ -57,7 +57,7 @@ class Shape:
 class Outlines:
     """Polygons of one level, built from border lines when they are first requested."""
 
-    def __init__(self, arcs: Arcs, regions: tuple[Region, ...], level: Level, *, may_cross: bool = False) -> None:
+    def __init__(self, arcs: Arcs, regions: tuple[BorderRegion, ...], level: Level, *, may_cross: bool = False) -> None:
         """Prepare the shapes of a level.
 
         Args:
@@ -126,7 +126,7 @@ class Outlines:
         return self._geometries[number]
 
 
-def _shape_members(regions: tuple[Region, ...], level: Level) -> list[tuple[str, str, tuple[int, ...]]]:
+def _shape_members(regions: tuple[BorderRegion, ...], level: Level) -> list[tuple[str, str, tuple[int, ...]]]:
     """Return code, name and region ids of each shape of a level."""
     everywhere = range(1, len(regions))
     if level == "land":
@@ -152,10 +152,10 @@ def _lines(arcs: Arcs, chosen: Numbers) -> npt.NDArray[np.object_]:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class BorderSpot:
     """The region of a point that is on its ``land``, in its ``waters``, or ``near`` it, ``distance_km`` away at sea."""
 
-    region: Region
+    region: BorderRegion
     ground: Ground
     distance_km: float = 0.0
 
@@ -168,7 +168,7 @@ class Borders:
     sources and take no position on territorial claims.
     """
 
-    def __init__(self, layer: Layer, outlines: Callable[[], Arcs]) -> None:
+    def __init__(self, layer: BorderLayer, outlines: Callable[[], Arcs]) -> None:
         """Use a layer; most callers want `load`. ``outlines`` reads the simplified lines when they are first needed."""
         self._layer = layer
         self._read_light_arcs = outlines
@@ -176,7 +176,7 @@ class Borders:
         self._building = Lock()
         self._world_grid: Grid | None = None
         self._count = len(layer.regions)
-        self.regions: tuple[Region, ...] = (NOWHERE, *layer.regions)
+        self.regions: tuple[BorderRegion, ...] = (NOWHERE, *layer.regions)
         # Region by zone label: with waters counting as nowhere, and as part of their region.
         ids = np.arange(self._count + 1, dtype=np.uint16)
         self._land_region: Labels = np.concatenate([ids, np.zeros(self._count, dtype=np.uint16)])
@@ -213,7 +213,7 @@ class Borders:
         labels = self._labels(lats, lons)
         return (labels > 0) & (labels <= self._count)
 
-    def reverse(self, lat: float, lon: float, *, snap_km: float = 5.0) -> Spot | None:
+    def reverse(self, lat: float, lon: float, *, snap_km: float = 5.0) -> BorderSpot | None:
         """Return the region at a point, or else the nearest within ``snap_km``; None in the open sea.
 
         Raises:
@@ -223,13 +223,13 @@ class Borders:
             raise BadInput(f"the distance to the nearest region must be 0 to {LONGEST_SNAP_KM:g} km, not {snap_km}")
         label = int(self._labels(lat, lon)) if self._world_grid else self._local.label(lat, lon)
         if label:
-            return Spot(self.regions[self._any_region[label]], "land" if label <= self._count else "waters")
+            return BorderSpot(self.regions[self._any_region[label]], "land" if label <= self._count else "waters")
         if snap_km == 0 or not (math.isfinite(lat) and abs(lat) <= 90 and math.isfinite(lon) and abs(lon) <= 180):
             return None
         near = self._local.nearest(lat, lon, snap_km)
-        return Spot(self.regions[self._any_region[near[0]]], "near", near[1]) if near else None
+        return BorderSpot(self.regions[self._any_region[near[0]]], "near", near[1]) if near else None
 
-    def at(self, point: LatLon, *, snap_km: float = 5.0) -> Region | None:
+    def at(self, point: LatLon, *, snap_km: float = 5.0) -> BorderRegion | None:
         """Return the region at a point, or else the nearest within ``snap_km``."""
         spot = self.reverse(point.lat, point.lon, snap_km=snap_km)
         return spot.region if spot else None

@@ -221,7 +221,7 @@ def corner_labels(arcs: Arcs) -> npt.NDArray[np.uint16]:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class BorderRegion:
     """A first-level region of a country, or a part of one.
 
     ``code`` is the ISO 3166-2 code if the sources have it ("FR-IDF"), else GeoNames' ("HK.KKC"), else the country's. If
@@ -240,7 +240,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Layer:
+class BorderLayer:
     """The content of the borders file.
 
     Attributes:
@@ -255,7 +255,7 @@ class Layer:
     coarse: Labels
     blocks: Labels
     numbers: Ints
-    regions: tuple[Region, ...]
+    regions: tuple[BorderRegion, ...]
 
     def to_bytes(self) -> bytes:
         """Return the file's bytes; the same layer gives the same bytes."""
@@ -267,7 +267,7 @@ class Layer:
         return pack(parts)
 
 
-def compile_layer(arcs: Arcs, regions: Sequence[Region]) -> Layer:
+def compile_layer(arcs: Arcs, regions: Sequence[BorderRegion]) -> BorderLayer:
     """Compute the grids of some lines."""
     fine = corner_labels(arcs)
     cells, _ = touched_cells(arcs)
@@ -275,7 +275,7 @@ def compile_layer(arcs: Arcs, regions: Sequence[Region]) -> Layer:
     square = fine.reshape(BLOCK_ROWS, PER_BLOCK, BLOCK_COLUMNS, PER_BLOCK)
     coarse = square[:, 0, :, 0].copy()
     blocks = square.transpose(0, 2, 1, 3).reshape(BLOCK_ROWS * BLOCK_COLUMNS, PER_BLOCK**2)[numbers]
-    return Layer(arcs, coarse, blocks, numbers, tuple(regions))
+    return BorderLayer(arcs, coarse, blocks, numbers, tuple(regions))
 
 
 def block_of(cells: Ints) -> Ints:
@@ -292,7 +292,7 @@ def blocks_of(cells: Ints) -> Ints:
     return np.flatnonzero(has_cell).astype(np.int32)
 
 
-def read_layer(path: Path = BORDERS) -> Layer:
+def read_layer(path: Path = BORDERS) -> BorderLayer:
     """Read a borders file.
 
     Raises:
@@ -300,18 +300,18 @@ def read_layer(path: Path = BORDERS) -> Layer:
     """
     parts = unpack(path)
     try:
-        return Layer(
+        return BorderLayer(
             arcs=Arcs.from_bytes(parts),
             coarse=np.frombuffer(parts["coarse"], dtype="<u2").reshape(BLOCK_ROWS, BLOCK_COLUMNS),
             blocks=np.frombuffer(parts["blocks"], dtype="<u2").reshape(-1, PER_BLOCK**2),
             numbers=_undo_zigzag_deltas(_join_byte_planes(parts["numbers"])),
-            regions=tuple(Region(*row) for row in json.loads(parts["regions.json"])),
+            regions=tuple(BorderRegion(*row) for row in json.loads(parts["regions.json"])),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DataFault(f"{path} is damaged ({error}); install geosleuth again") from error
 
 
-def cached_layer(path: Path = BORDERS) -> Layer:
+def cached_layer(path: Path = BORDERS) -> BorderLayer:
     """Read a borders file through a cache of its decompressed arrays; decompression takes a fifth of a second.
 
     Raises:
@@ -337,7 +337,9 @@ def cached_layer(path: Path = BORDERS) -> Layer:
     arrays = prepared(f"borders-{__version__}-1-{_content_checksum(path)}").arrays("layer", decompress)
     x, y, starts, left, right, coarse, blocks, numbers, regions = arrays
     rows = json.loads(regions.tobytes())
-    return Layer(Arcs(x, y, starts, left, right), coarse, blocks, numbers, tuple(Region(*row) for row in rows))
+    return BorderLayer(
+        Arcs(x, y, starts, left, right), coarse, blocks, numbers, tuple(BorderRegion(*row) for row in rows)
+    )
 
 
 def _content_checksum(path: Path) -> str:
@@ -373,7 +375,7 @@ def unpack(path: Path) -> dict[str, bytes]:
         raise DataFault(f"{path} can't be read ({error}); install geosleuth again") from error
 
 
-def _regions_json(regions: Sequence[Region]) -> bytes:
+def _regions_json(regions: Sequence[BorderRegion]) -> bytes:
     rows = [list(asdict(region).values()) for region in regions]
     return json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -393,7 +395,7 @@ def _in_units(lats: Floats, lons: Floats) -> tuple[Floats, Floats, Ints, Ints]:
 class Grid:
     """Looks up zone labels in a layer, or in one of its blocks. Safe to use from several threads."""
 
-    def __init__(self, layer: Layer, arcs: Arcs | None = None, row: int | None = None) -> None:
+    def __init__(self, layer: BorderLayer, arcs: Arcs | None = None, row: int | None = None) -> None:
         """Index a whole layer, which takes about a second, or only one block.
 
         Args:
@@ -566,7 +568,7 @@ class Grid:
 class LocalGrids:
     """Grids of single blocks, each built when a point first falls into it, so that few points need no world grid."""
 
-    def __init__(self, layer: Layer) -> None:
+    def __init__(self, layer: BorderLayer) -> None:
         self._layer = layer
         arcs = layer.arcs
         self._west, self._south = (np.minimum.reduceat(axis, arcs.starts[:-1]) for axis in (arcs.x, arcs.y))

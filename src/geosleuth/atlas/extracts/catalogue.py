@@ -21,7 +21,7 @@ from geosleuth.atlas.base.build import admin1_table
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.granular import region_outline
 from geosleuth.atlas.map_place import map_place, map_point
-from geosleuth.atlas.online.http import OnlineClient, Question, parse_json
+from geosleuth.atlas.online.http import OnlineClient, ServiceRequest, parse_json
 from geosleuth.atlas.online.replies import clean
 from geosleuth.atlas.protocol import Place
 from geosleuth.geo import LatLon
@@ -191,7 +191,8 @@ async def fetch_catalogue(client: OnlineClient, source: str, *, refresh: bool = 
     """
     url = f"{source}/{_INDEX}"
     catalogue = await client.ask(
-        Question(url=url, keep_s=0.0 if refresh else _CACHE_S, absent=(404,)), partial(read_catalogue, source=source)
+        ServiceRequest(url=url, keep_s=0.0 if refresh else _CACHE_S, absent=(404,)),
+        partial(read_catalogue, source=source),
     )
     if catalogue is None:
         raise missing_file_fault(url)

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.atlas.online.http import Busy, OnlineClient, Question, after_tries
+from geosleuth.atlas.online.http import Busy, OnlineClient, ServiceRequest, after_tries
 from geosleuth.support.errors import BadInput, ServiceFault
 from geosleuth.support.files import lock_file, write_text_atomically
 from geosleuth.support.net import host_of
@@ -88,7 +88,9 @@ async def ask_offer(client: OnlineClient, url: str, *, checked: bool = True) -> 
     """
 
     async def send_head() -> tuple[str, httpx.Headers]:
-        async with client.stream(Question(url=url, method="HEAD", headers=_UNCOMPRESSED, absent=(404,))) as response:
+        async with client.stream(
+            ServiceRequest(url=url, method="HEAD", headers=_UNCOMPRESSED, absent=(404,))
+        ) as response:
             if response.status_code == httpx.codes.NOT_FOUND:
                 raise missing_file_fault(url)
             return str(response.request.url), response.headers
@@ -114,7 +116,7 @@ async def _checksum(client: OnlineClient, url: str, final_url: str) -> str:
     """Return the published MD5 of the file that a redirect leads to, or else of the address before redirects."""
     host, name = host_of(final_url), _file_name(final_url)
     for address in dict.fromkeys((final_url, url)):
-        question = Question(url=f"{address}.md5", absent=(404,))
+        question = ServiceRequest(url=f"{address}.md5", absent=(404,))
         content = await client.ask(question, lambda body: body[:200].decode("latin-1"))
         if content is not None:
             match = _MD5.match(content.strip())
@@ -231,7 +233,7 @@ async def _transfer(client: OnlineClient, offer: Offer, handle: int, report: Pro
             return
         rest_only = (("range", f"bytes={begin}-"), ("if-range", offer.validator)) if begin else ()
         headers = (*_UNCOMPRESSED, *rest_only)
-        question = Question(url=offer.url, headers=headers, accepted=(200, 206, 416), absent=(404,))
+        question = ServiceRequest(url=offer.url, headers=headers, accepted=(200, 206, 416), absent=(404,))
         async with client.stream(question) as response:
             os.ftruncate(handle, _first_byte(response, offer, begin))
             if response.status_code == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:

@@ -16,7 +16,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
-from geosleuth.atlas.online.http import OnlineClient, Question, parse_json
+from geosleuth.atlas.online.http import OnlineClient, ServiceRequest, parse_json
 from geosleuth.atlas.regions.overture import COLUMNS
 from geosleuth.geo import Box
 from geosleuth.support.errors import BadInput, ServiceFault, require
@@ -85,7 +85,7 @@ async def find_places(client: OnlineClient, box: Box, *, stac: str = STAC, data:
     release = await _latest_release(client, stac)
     index_url = f"{stac}/{release}/collections.parquet"
     index = await client.ask(
-        Question(url=index_url, keep_s=_INDEX_CACHE_S, absent=(404,)),
+        ServiceRequest(url=index_url, keep_s=_INDEX_CACHE_S, absent=(404,)),
         partial(_read_index, parquet=parquet, host=host_of(stac)),
     )
     if index is None:
@@ -146,7 +146,7 @@ async def _latest_release(client: OnlineClient, stac: str) -> str:
         return release
 
     url = f"{stac}/catalog.json"
-    release = await client.ask(Question(url=url, absent=(404,)), read)
+    release = await client.ask(ServiceRequest(url=url, absent=(404,)), read)
     if release is None:
         raise missing_file_fault(url)
     return release
@@ -265,7 +265,7 @@ async def _fetch_range(client: OnlineClient, url: str, begin: int, end: int) -> 
         return body
 
     headers = (("accept-encoding", "identity"), ("range", f"bytes={begin}-{end - 1}"))
-    body = await client.ask(Question(url=url, headers=headers, accepted=(206,), absent=(404,)), check_length)
+    body = await client.ask(ServiceRequest(url=url, headers=headers, accepted=(206,), absent=(404,)), check_length)
     if body is None:
         raise missing_file_fault(url)
     return body

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from geosleuth.atlas.folders import data_dir
-from geosleuth.atlas.online.http import OnlineClient, Question
+from geosleuth.atlas.online.http import OnlineClient, ServiceRequest
 from geosleuth.support.errors import BadInput, ServiceFault, require
 from geosleuth.support.net import host_of
 
@@ -54,7 +54,7 @@ async def find_wikipedia(client: OnlineClient, source: str, language: str, editi
         BadInput: the server has no Wikipedia in that language.
         ServiceFault: the server fails or lists no such files.
     """
-    listed = await client.ask(Question(url=f"{source}/", absent=(404,)), partial(_read_listing, source=source))
+    listed = await client.ask(ServiceRequest(url=f"{source}/", absent=(404,)), partial(_read_listing, source=source))
     if listed is None:
         raise missing_file_fault(f"{source}/")
     wanted = language.strip().lower()

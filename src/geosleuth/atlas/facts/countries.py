@@ -72,7 +72,7 @@ def read_json(name: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class CountryLanguage:
     """A language of a country: ISO 639 code, names, ISO 15924 script, percent of people who use it, legal status.
 
     ``status`` is CLDR's: ``official``, ``de_facto_official``, ``official_regional``, or None.
@@ -129,7 +129,7 @@ class CountryFacts:
     tlds: tuple[str, ...]
     calling_codes: tuple[str, ...]
     postcode: Postcode | None
-    languages: tuple[Language, ...]
+    languages: tuple[CountryLanguage, ...]
     currencies: tuple[Currency, ...]
     neighbours: tuple[str, ...]
     driving_side: DrivingSide
@@ -231,7 +231,7 @@ def _country(
         calling_codes=tuple(row["calling_codes"]),
         postcode=Postcode(postcode["pattern"], tuple(postcode["examples"])) if postcode else None,
         languages=tuple(
-            Language(language, languages[language][0], languages[language][1], script, percent, status)
+            CountryLanguage(language, languages[language][0], languages[language][1], script, percent, status)
             for language, script, percent, status in row["languages"]
         ),
         currencies=tuple(currencies[currency] for currency in row["currencies"]),

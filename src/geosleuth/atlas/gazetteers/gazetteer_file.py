@@ -59,7 +59,7 @@ CREATE VIRTUAL TABLE shape_box USING rtree(id, west, east, south, north);
 {name_index.TABLES}"""
 
 
-class FeatureRow(NamedTuple):
+class GazetteerRow(NamedTuple):
     """A feature to write; ``names`` are its names besides the main one."""
 
     number: int
@@ -101,7 +101,7 @@ class GazetteerWriter:
         """Count a row that is not written."""
         self.refused[reason] = self.refused.get(reason, 0) + 1
 
-    def add(self, row: FeatureRow) -> None:
+    def add(self, row: GazetteerRow) -> None:
         """Write a feature with its names; of several with one number, the first is kept."""
         fame = max(0, min(255, round(255 * row.fame)))
         self._features.append(

@@ -18,7 +18,7 @@ from geosleuth.atlas.regions.region_file import Progress, check_readable, digest
 from geosleuth.names import required_country_code
 from geosleuth.support.errors import BadFile
 
-from .gazetteer_file import MAX_NAME_CHARS, MAX_NAMES, FeatureRow, GazetteerWriter, writing_gazetteer
+from .gazetteer_file import MAX_NAME_CHARS, MAX_NAMES, GazetteerRow, GazetteerWriter, writing_gazetteer
 
 MAX_BYTES: Final = 16 << 30
 """The largest dump after decompression; that of the whole world has a tenth of it."""
@@ -130,7 +130,7 @@ def _add_features(writer: GazetteerWriter, path: Path, wanted: frozenset[str], r
         writer.add(feature)
 
 
-def _feature(fields: list[str], country: str) -> FeatureRow:
+def _feature(fields: list[str], country: str) -> GazetteerRow:
     """Parse a row of a dump.
 
     Raises:
@@ -157,7 +157,7 @@ def _feature(fields: list[str], country: str) -> FeatureRow:
         fame = max(fame, 0.1 + 0.1 * log10(population))
     if fields[2] and fields[2] != name:
         others.append(fields[2][:MAX_NAME_CHARS])
-    return FeatureRow(
+    return GazetteerRow(
         number, name[:MAX_NAME_CHARS], kind, lat, lon, min(fame, 1.0), others[:MAX_NAMES],
         country if len(country) == 2 and country.isascii() and country.isupper() else None,
         fields[10][:20] or None, population, elevation,

@@ -21,7 +21,7 @@ from geosleuth.atlas.regions.region_file import Progress, check_readable, no_pro
 from geosleuth.geo.extent import repaired
 from geosleuth.support.errors import BadFile, BadInput
 
-from .gazetteer_file import MAX_NAME_CHARS, FeatureRow, GazetteerWriter, writing_gazetteer
+from .gazetteer_file import MAX_NAME_CHARS, GazetteerRow, GazetteerWriter, writing_gazetteer
 
 SUFFIXES: Final = (".geojson", ".geojson.gz", ".json", ".json.gz")
 MAX_BYTES: Final = 2 << 30
@@ -165,7 +165,7 @@ def _add(writer: GazetteerWriter, feature: Any) -> None:
     if not (isinstance(number, int) and 0 < number < _FIRST_OWN_NUMBER):
         number = _own_number(names[0], kind, point)
     writer.add(
-        FeatureRow(
+        GazetteerRow(
             number, names[0], kind, point.y, point.x, 1.0 - 0.06 * rank, names[1:],
             elevation=round(height) if isinstance(height, int | float) and abs(height) < 12_000 else None,
         )

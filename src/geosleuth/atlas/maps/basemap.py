@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from geosleuth.geo import FloatArray, LatLon, distance_km
 
 from . import style
-from .canvas import Canvas, Strip, View
+from .canvas import MapCanvas, MapView, Strip
 from .labels import Labels, LabelStyle
 from .layers import MARGIN_PX
 
@@ -33,7 +33,7 @@ _TOWN_LABEL = LabelStyle(12, style.INK)
 _ENOUGH_TOWNS = 3
 
 
-def tint_relief(canvas: Canvas, view: View, altitudes: Altitudes) -> None:
+def tint_relief(canvas: MapCanvas, view: MapView, altitudes: Altitudes) -> None:
     """Tint the land by altitude and shade its slopes, lit from the north-west."""
     columns = np.arange(0, view.width + _GRID_PX, _GRID_PX)
     rows = np.arange(0, view.height + _GRID_PX, _GRID_PX)
@@ -52,7 +52,7 @@ def tint_relief(canvas: Canvas, view: View, altitudes: Altitudes) -> None:
     canvas.replace(style.LAND, Image.fromarray(shades), columns[-1], rows[-1])
 
 
-def paint_settlements(canvas: Canvas, view: View, strips: Sequence[Strip], towns: Iterable[Settlement]) -> None:
+def paint_settlements(canvas: MapCanvas, view: MapView, strips: Sequence[Strip], towns: Iterable[Settlement]) -> None:
     """Fill the built-up area of each town as a disc of the town's radius."""
     if view.zoom < _BUILT_FROM_ZOOM:
         return
@@ -65,7 +65,7 @@ def paint_settlements(canvas: Canvas, view: View, strips: Sequence[Strip], towns
     canvas.fill(np.array(discs, dtype=object), style.LANDUSE["residential"], style.BUILDING)
 
 
-def name_settlements(labels: Labels, view: View, strips: Sequence[Strip], towns: Iterable[Settlement]) -> int:
+def name_settlements(labels: Labels, view: MapView, strips: Sequence[Strip], towns: Iterable[Settlement]) -> int:
     """Draw a dot and a name for each town, in the order given; return how many towns are in view."""
     shown = 0
     for point, name, _ in towns:
@@ -77,7 +77,7 @@ def name_settlements(labels: Labels, view: View, strips: Sequence[Strip], towns:
     return shown
 
 
-def draw_arrows(image: Image.Image, labels: Labels, view: View, towns: Iterable[Settlement]) -> None:
+def draw_arrows(image: Image.Image, labels: Labels, view: MapView, towns: Iterable[Settlement]) -> None:
     """Draw arrows at the edges towards towns outside the view, each with the name and distance from the centre."""
     if view.width < 4 * _ARROW_TEXT_INSET_PX[0] or view.height < 4 * _ARROW_TEXT_INSET_PX[1]:
         return
@@ -100,7 +100,7 @@ def draw_arrows(image: Image.Image, labels: Labels, view: View, towns: Iterable[
             arrows += 1
 
 
-def _to_frame(dx: float, dy: float, view: View, inset_px: float) -> float:
+def _to_frame(dx: float, dy: float, view: MapView, inset_px: float) -> float:
     """Return the factor by which to scale a vector from the centre so that it ends at the frame, less an inset."""
     across, down = view.width / 2 - inset_px, view.height / 2 - inset_px
     return min(across / max(abs(dx), 1e-9), down / max(abs(dy), 1e-9))
@@ -114,7 +114,7 @@ def _arrow(pen: ImageDraw.ImageDraw, tip: tuple[float, float], direction: tuple[
     pen.polygon((*tip, back[0] + across[0], back[1] + across[1], back[0] - across[0], back[1] - across[1]), style.INK)
 
 
-def draw_towns(image: Image.Image, labels: Labels, view: View, towns: Sequence[Settlement]) -> None:
+def draw_towns(image: Image.Image, labels: Labels, view: MapView, towns: Sequence[Settlement]) -> None:
     """Label the towns in view; if there are few, draw arrows to others outside it."""
     strips = list(view.strips(MARGIN_PX))
     if name_settlements(labels, view, strips, towns) < _ENOUGH_TOWNS:

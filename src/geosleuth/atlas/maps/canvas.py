@@ -1,4 +1,4 @@
-"""Draw antialiased shapes on a Pillow image (`Canvas`), and convert degrees to its pixels in Web Mercator (`View`)."""
+"""Draw antialiased shapes on a Pillow image, and convert degrees to its pixels in Web Mercator."""
 
 import io
 import math
@@ -41,7 +41,7 @@ class Paths:
     joints: npt.NDArray[np.float64]
 
 
-class Canvas:
+class MapCanvas:
     """An image to draw on, kept two or three times too large until `reduced`. Geometries are in pixels, y downwards."""
 
     def __init__(self, width: int, height: int, background: str) -> None:
@@ -206,7 +206,7 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class MapView:
     """The centre, zoom and size in pixels of a map image. A centre beyond 85.05 degrees is moved to the plane's edge.
 
     Raises:

@@ -15,9 +15,9 @@ from geosleuth.support.errors import BadInput
 
 from . import style
 from .basemap import Altitudes, Settlement, draw_towns, paint_settlements, tint_relief
-from .canvas import Canvas, Geometries, Strip, View, to_png
+from .canvas import Geometries, MapCanvas, MapView, Strip, to_png
 from .labels import Labels, LabelStyle, stencil, writable
-from .layers import EMPTY, MARGIN_PX, Layer, Part, cut, is_inside, may_reach, open_region, paint_ground
+from .layers import EMPTY, MARGIN_PX, MapLayer, MapPart, cut, is_inside, may_reach, open_region, paint_ground
 
 _COUNTRIES_TO_ZOOM = 7
 _MAX_COUNTRIES = 60
@@ -51,7 +51,7 @@ PlaceLabels = Callable[[Box, float], Iterable[tuple[LatLon, str, int]]]
 """Returns the places to label inside a box at a zoom: point, name, rank from 1 (a city of millions) to 8."""
 
 
-def name_countries(labels: Labels, view: View, countries: Sequence[tuple[shapely.Geometry, str]]) -> None:
+def name_countries(labels: Labels, view: MapView, countries: Sequence[tuple[shapely.Geometry, str]]) -> None:
     """Label the countries that fill a fair part of a wide view, the largest first."""
     if view.zoom > _COUNTRIES_TO_ZOOM:
         return
@@ -69,10 +69,10 @@ def name_countries(labels: Labels, view: View, countries: Sequence[tuple[shapely
 
 def name_places(
     labels: Labels,
-    view: View,
+    view: MapView,
     strips: Sequence[Strip],
     place_labels: Callable[[Box, float], Iterable[tuple[LatLon, str, int]]] | None,
-    parts: Sequence[Part],
+    parts: Sequence[MapPart],
 ) -> None:
     """Label settlements, the most important first; of one rank, those of region files before the world's."""
     places: list[tuple[int, float, float, str]] = []
@@ -92,7 +92,7 @@ def name_places(
         labels.at(x, y, [name], _PLACE_STYLE.get(max(rank, 1), _MINOR_PLACE), shifts_px=shifts, once=True)
 
 
-def name_shapes(labels: Labels, view: View, parts: Sequence[Part]) -> None:
+def name_shapes(labels: Labels, view: MapView, parts: Sequence[MapPart]) -> None:
     """Label the largest waters and parks, then streets by importance, then smaller areas, then points of interest."""
     streets: dict[str, tuple[int, list[shapely.Geometry]]] = {}
     for part in parts:
@@ -115,7 +115,7 @@ def name_shapes(labels: Labels, view: View, parts: Sequence[Part]) -> None:
         _name_pois(labels, view, parts)
 
 
-def _named_areas(view: View, parts: Sequence[Part]) -> list[tuple[float, float, str, str]]:
+def _named_areas(view: MapView, parts: Sequence[MapPart]) -> list[tuple[float, float, str, str]]:
     """Return x, y, name and ink of waters and green areas with room for a name, the largest first."""
     found = []
     for part in parts:
@@ -133,7 +133,7 @@ def _named_areas(view: View, parts: Sequence[Part]) -> list[tuple[float, float, 
     return [(x, y, name, ink) for _, x, y, name, ink in found]
 
 
-def _name_pois(labels: Labels, view: View, parts: Sequence[Part]) -> None:
+def _name_pois(labels: Labels, view: MapView, parts: Sequence[MapPart]) -> None:
     """Draw a dot and a name for points of interest, up to a number that depends on the zoom."""
     max_pois = 24 if view.zoom < 17 else 60
     for part in parts:
@@ -159,7 +159,7 @@ def check_markers(markers: Sequence[Marker]) -> None:
         _colour(marker.colour)
 
 
-def draw_markers(image: Image.Image, view: View, markers: Sequence[Marker], labels: Labels) -> None:
+def draw_markers(image: Image.Image, view: MapView, markers: Sequence[Marker], labels: Labels) -> None:
     """Draw pins with their tips on the points, and their labels; the first marker is on top."""
     spots = [
         (marker, *view.pixel(marker.point, strip.turns)) for marker in markers for strip in view.strips(PIN_HEIGHT_PX)
@@ -174,7 +174,7 @@ def draw_markers(image: Image.Image, view: View, markers: Sequence[Marker], labe
             labels.at(x, middle, [marker.label], LabelStyle(13, style.INK, bold=True), beside_px=_PIN_RADIUS_PX + 2)
 
 
-def draw_scale_bar(image: Image.Image, view: View, labels: Labels) -> None:
+def draw_scale_bar(image: Image.Image, view: MapView, labels: Labels) -> None:
     """Draw a bar of a round length in the lower left corner and keep other labels off it."""
     length_m, text = _round_length(view.metres_per_px * min(110, view.width / 3))
     length_px = length_m / view.metres_per_px
@@ -268,7 +268,7 @@ class MapSources:
     outlines: Outlines | None = None
     place_labels: PlaceLabels | None = None
     base_attribution: str = ""
-    towns: Callable[[View], Sequence[Settlement]] | None = None
+    towns: Callable[[MapView], Sequence[Settlement]] | None = None
     altitudes: Altitudes | None = None
     gazetteers: Sequence[Path] = ()
 
@@ -286,18 +286,18 @@ def draw_map(
         BadInput: the zoom is outside 0 to 20, the size is outside 1 to 2048, there are too many markers, a colour is
             invalid, or a region file is damaged.
     """
-    view = View(centre, zoom, *size)
+    view = MapView(centre, zoom, *size)
     check_markers(markers)
     with ExitStack() as stack:
         regions = [stack.enter_context(open_region(path)) for path in sources.regions]
         strips = list(view.strips(MARGIN_PX))
         parts = [
-            Part(region, strip, region.layers(view, strip))
+            MapPart(region, strip, region.layers(view, strip))
             for region in regions
             for strip in strips
             if may_reach(region.bounds, strip)
         ]
-        canvas = Canvas(view.width, view.height, style.SEA if sources.outlines else style.LAND)
+        canvas = MapCanvas(view.width, view.height, style.SEA if sources.outlines else style.LAND)
         countries = paint_ground(canvas, view, strips, sources.outlines, parts)
         is_empty = not any(part.layers for part in parts)
         if is_empty and sources.altitudes is not None:
@@ -306,7 +306,7 @@ def draw_map(
         paint_settlements(canvas, view, strips, towns)
         if view.zoom < _GAZETTEERS_TO_ZOOM or not parts:
             gazetteers = [stack.enter_context(open_region(path)) for path in sources.gazetteers]
-            parts += [Part(file, strip, file.layers(view, strip)) for file in gazetteers for strip in strips]
+            parts += [MapPart(file, strip, file.layers(view, strip)) for file in gazetteers for strip in strips]
         _paint_shapes(canvas, [part.layers for part in parts], view)
         _paint_outside_world(canvas, view)
         image = canvas.reduced()
@@ -323,11 +323,11 @@ def draw_map(
     return Picture(png=to_png(image), extent=view.box, attribution=credit, source="map")
 
 
-def _paint_shapes(canvas: Canvas, parts: Sequence[dict[str, Layer]], view: View) -> None:
+def _paint_shapes(canvas: MapCanvas, parts: Sequence[dict[str, MapLayer]], view: MapView) -> None:
     """Paint the layers between land and labels from the bottom up, each for all regions at once."""
     zoom = view.zoom
 
-    def layers(name: str) -> list[Layer]:
+    def layers(name: str) -> list[MapLayer]:
         return [part[name] for part in parts if name in part]
 
     for kind, colour in style.LANDUSE.items():
@@ -348,7 +348,7 @@ def _paint_shapes(canvas: Canvas, parts: Sequence[dict[str, Layer]], view: View)
         _paint_rails(canvas, layer, zoom)
 
 
-def _paint_waters(canvas: Canvas, waters: Sequence[Layer], zoom: float) -> None:
+def _paint_waters(canvas: MapCanvas, waters: Sequence[MapLayer], zoom: float) -> None:
     """Paint river lines, then water areas over them, as the lines continue through lakes and wide rivers."""
     for layer in waters:
         for rank, widths in style.RIVER_WIDTH_PX.items():
@@ -359,7 +359,7 @@ def _paint_waters(canvas: Canvas, waters: Sequence[Layer], zoom: float) -> None:
         canvas.fill(layer.geometries, style.SEA)
 
 
-def _paint_paved(canvas: Canvas, landuse: Sequence[Layer], metres_per_px: float) -> None:
+def _paint_paved(canvas: MapCanvas, landuse: Sequence[MapLayer], metres_per_px: float) -> None:
     for kind, colour in style.PAVED.items():
         for layer in landuse:
             surfaces = layer.of_name(kind)
@@ -368,20 +368,20 @@ def _paint_paved(canvas: Canvas, landuse: Sequence[Layer], metres_per_px: float)
                 canvas.stroke(surfaces, colour, max(1.0, style.RUNWAY_WIDTH_M[kind] / metres_per_px))
 
 
-def _lines_only(layer: Layer, rank: int) -> Geometries:
+def _lines_only(layer: MapLayer, rank: int) -> Geometries:
     chosen = layer.of_rank(rank)
     lines: Geometries = chosen[shapely.get_dimensions(chosen) == 1]
     return lines
 
 
-def _paint_paths(canvas: Canvas, roads: Sequence[Layer], zoom: float) -> None:
+def _paint_paths(canvas: MapCanvas, roads: Sequence[MapLayer], zoom: float) -> None:
     if zoom >= style.ROAD_FROM_ZOOM[style.PATH_RANK]:
         width = style.at_zoom(style.ROAD_WIDTH_PX[style.PATH_RANK], zoom)
         for layer in roads:
             canvas.dashes(layer.of_rank(style.PATH_RANK), style.PATH, width, 3, 2.5)
 
 
-def _paint_roads(canvas: Canvas, roads: Sequence[Layer], zoom: float) -> None:
+def _paint_roads(canvas: MapCanvas, roads: Sequence[MapLayer], zoom: float) -> None:
     """Paint all casings, then all fills, minor roads first, so that no casing crosses a junction."""
     shown = [rank for rank, start in style.ROAD_FROM_ZOOM.items() if zoom >= start and rank != style.PATH_RANK]
     cased = zoom >= style.CASING_FROM_ZOOM
@@ -398,7 +398,7 @@ def _paint_roads(canvas: Canvas, roads: Sequence[Layer], zoom: float) -> None:
         canvas.stroke(paths, colours[rank], width_px)
 
 
-def _paint_rails(canvas: Canvas, layer: Layer, zoom: float) -> None:
+def _paint_rails(canvas: MapCanvas, layer: MapLayer, zoom: float) -> None:
     for rank, start in style.RAIL_FROM_ZOOM.items():
         if zoom >= start:
             lines = layer.of_rank(rank)
@@ -408,14 +408,14 @@ def _paint_rails(canvas: Canvas, layer: Layer, zoom: float) -> None:
                 canvas.dashes(lines, style.RAIL_SLEEPERS, wide - 1.2, 5, 5)
 
 
-def _paint_outside_world(canvas: Canvas, view: View) -> None:
+def _paint_outside_world(canvas: MapCanvas, view: MapView) -> None:
     """Paint the image above and below the Mercator plane."""
     top, bottom = view.world_rows
     canvas.rectangle(0, 0, view.width, min(top, view.height), style.OUTSIDE_WORLD)
     canvas.rectangle(0, max(bottom, 0), view.width, view.height, style.OUTSIDE_WORLD)
 
 
-def _credit(view: View, parts: Sequence[Part], base: str) -> str:
+def _credit(view: MapView, parts: Sequence[MapPart], base: str) -> str:
     """Return the attributions of all data in view."""
     named = [part.region.attribution for part in parts if part.layers or is_inside(view, part)] + [base]
     return " · ".join(dict.fromkeys(name for name in named if name))

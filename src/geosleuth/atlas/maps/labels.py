@@ -39,7 +39,7 @@ Rectangle = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FontRun:
     """Consecutive letters that are drawn with one font."""
 
     text: str
@@ -47,10 +47,10 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LabelLine:
     """One line of text as runs from left to right."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[FontRun, ...]
     right_to_left: bool
 
 
@@ -81,26 +81,26 @@ def writable(names: Sequence[str], *, shaping: bool | None = None) -> str:
     return next((latin for text in cleaned if (latin := clean(anyascii(text))) and line(latin)), "")
 
 
-def line(text: str, *, bold: bool = False, shaping: bool | None = None) -> Line | None:
+def line(text: str, *, bold: bool = False, shaping: bool | None = None) -> LabelLine | None:
     """Split a text into runs of one font each, from left to right; None if a letter is in no font."""
     return _lay_out(text, bold, can_shape() if shaping is None else shaping)
 
 
 @lru_cache(maxsize=4096)
-def _lay_out(text: str, bold: bool, shaping: bool) -> Line | None:  # noqa: FBT001
+def _lay_out(text: str, bold: bool, shaping: bool) -> LabelLine | None:  # noqa: FBT001
     order = _font_order(text, bold=bold, shaping=shaping)
-    runs: list[Run] = []
+    runs: list[FontRun] = []
     for char in text:
         font = _font_for(char, runs[-1].font if runs else None, order)
         if font is None:
             return None
         if runs and runs[-1].font == font:
-            runs[-1] = Run(runs[-1].text + char, font)
+            runs[-1] = FontRun(runs[-1].text + char, font)
         else:
-            runs.append(Run(char, font))
+            runs.append(FontRun(char, font))
     sides = (unicodedata.bidirectional(char) for char in text)
     right_to_left = next((side != "L" for side in sides if side in {"L", "R", "AL"}), False)
-    return Line(tuple(reversed(runs)) if right_to_left else tuple(runs), right_to_left)
+    return LabelLine(tuple(reversed(runs)) if right_to_left else tuple(runs), right_to_left)
 
 
 def width_px(text: str, size_px: int, *, bold: bool = False) -> float:
@@ -201,7 +201,7 @@ def _advances(text: str, size: int, bold: bool) -> tuple[float, ...]:  # noqa: F
         return tuple(_face(run.font, size).getlength(run.text, direction=direction) for run in laid_out.runs)
 
 
-def _direction(laid_out: Line | None) -> str | None:
+def _direction(laid_out: LabelLine | None) -> str | None:
     """Return Pillow's name of the writing direction; None if Pillow can't use it."""
     return ("rtl" if laid_out.right_to_left else "ltr") if laid_out and can_shape() else None
 

@@ -21,7 +21,7 @@ from geosleuth.geo.extent import repaired
 from geosleuth.support.errors import BadInput
 
 from . import style
-from .canvas import Canvas, Geometries, Strip, View
+from .canvas import Geometries, MapCanvas, MapView, Strip
 
 _PROBE_OFFSET_PX = 0.35  # how far beside a coast the faces on its two sides are looked up
 _COAST_TOLERANCE_PX = 0.4  # finer detail of a coast can't be seen
@@ -177,7 +177,7 @@ def _votes(lines: Geometries, faces: Geometries) -> npt.NDArray[np.float64]:
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class MapLayer:
     """Shapes of one kind with their ranks and names; geometries are in pixels."""
 
     geometries: Geometries
@@ -196,7 +196,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Poi:
+class MapPoi:
     """A point of interest with its OpenStreetMap kind, such as "amenity=cafe"."""
 
     point: LatLon
@@ -204,7 +204,7 @@ class Poi:
     kind: str
 
 
-EMPTY = Layer(np.empty(0, dtype=object), np.empty(0, dtype=np.int64), ())
+EMPTY = MapLayer(np.empty(0, dtype=object), np.empty(0, dtype=np.int64), ())
 
 
 class RegionFile:
@@ -221,7 +221,7 @@ class RegionFile:
         self.bounds = _bounds(str(meta.get("bbox", "")))
         self._in_blocks = any(row[1] == "shapes" for row in self._rows("PRAGMA table_info(shape)"))
 
-    def layers(self, view: View, strip: Strip) -> dict[str, Layer]:
+    def layers(self, view: MapView, strip: Strip) -> dict[str, MapLayer]:
         """Return all shapes that a map of this view shows, by layer; layers without any are left out."""
         degrees_per_px = 360 / view.world_px
         min_area = degrees_per_px * (_MIN_AREA_PX if view.zoom >= 13 else _MIN_AREA_FAR_OUT_PX)
@@ -237,10 +237,10 @@ class RegionFile:
         for name in sorted({str(name) for name in names}):
             chosen = np.flatnonzero((names == name) & usable)
             labels = tuple(str(rows[i][2] or "") for i in chosen)
-            layers[name] = Layer(geometries[chosen], ranks[chosen], labels)
+            layers[name] = MapLayer(geometries[chosen], ranks[chosen], labels)
         return layers
 
-    def coast(self, view: View, strip: Strip, margin_px: float) -> Geometries:
+    def coast(self, view: MapView, strip: Strip, margin_px: float) -> Geometries:
         """Return the coastline of a view with a margin."""
         _, geometries = self._shapes(_COAST_SQL if self._in_blocks else _GAZETTEER_COAST_SQL, _box_values(strip))
         return to_pixels(geometries, view, strip.turns, margin_px)
@@ -271,11 +271,11 @@ class RegionFile:
         chosen = np.flatnonzero(seen)[:MAX_SHAPES]
         return [rows[at] for at in chosen.tolist()], geometries[chosen]
 
-    def pois(self, strip: Strip) -> list[Poi]:
+    def pois(self, strip: Strip) -> list[MapPoi]:
         """Return the points of interest in view, the best known first."""
         rows = self._rows(_POIS_SQL, _box_values(strip))
         found = [
-            Poi(LatLon(lat, lon), str(name), str(kind))
+            MapPoi(LatLon(lat, lon), str(name), str(kind))
             for lat, lon, name, kind in rows
             if is_valid(lat, lon) and style.poi_family(str(kind))
         ]
@@ -289,12 +289,12 @@ class RegionFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MapPart:
     """The layers that one region file has for one strip of the view."""
 
     region: RegionFile
     strip: Strip
-    layers: dict[str, Layer]
+    layers: dict[str, MapLayer]
 
 
 @contextmanager
@@ -325,7 +325,7 @@ def may_reach(bounds: tuple[float, float, float, float] | None, strip: Strip) ->
     )
 
 
-def to_pixels(geometries: Geometries, view: View, turns: int, margin_px: float = MARGIN_PX) -> Geometries:
+def to_pixels(geometries: Geometries, view: MapView, turns: int, margin_px: float = MARGIN_PX) -> Geometries:
     """Convert geometries from degrees to the image's pixels; those that reach far outside are clipped at the margin.
 
     Geometries that are missing, not finite or impossible to clip become empty.
@@ -390,11 +390,11 @@ def _bounds(text: str) -> tuple[float, float, float, float] | None:
 
 
 def paint_ground(
-    canvas: Canvas,
-    view: View,
+    canvas: MapCanvas,
+    view: MapView,
     strips: Sequence[Strip],
     outlines: Callable[[Box, float], Iterable[tuple[shapely.Geometry, str, str]]] | None,
-    parts: Sequence[Part],
+    parts: Sequence[MapPart],
 ) -> list[NamedShape]:
     """Paint land and sea; return geometry (in pixels) and name of the countries in view."""
     countries: list[NamedShape] = []
@@ -408,7 +408,7 @@ def paint_ground(
 
 
 def _paint_outlines(
-    canvas: Canvas, view: View, strip: Strip, found: Sequence[tuple[shapely.Geometry, str, str]]
+    canvas: MapCanvas, view: MapView, strip: Strip, found: Sequence[tuple[shapely.Geometry, str, str]]
 ) -> list[NamedShape]:
     geometries = np.empty(len(found), dtype=object)
     geometries[:] = [geometry for geometry, _, _ in found]
@@ -426,7 +426,7 @@ def _paint_outlines(
     return [(geometry, name) for geometry, (_, kind, name) in named if kind == "country" and name]
 
 
-def _paint_region(canvas: Canvas, view: View, part: Part) -> None:
+def _paint_region(canvas: MapCanvas, view: MapView, part: MapPart) -> None:
     """Paint land and sea inside one region's bounds.
 
     If no coast is in view, the view is land if it shows something that stands on land, else whatever the nearest coast
@@ -453,19 +453,19 @@ def _paint_region(canvas: Canvas, view: View, part: Part) -> None:
             return
 
 
-def is_inside(view: View, part: Part) -> bool:
+def is_inside(view: MapView, part: MapPart) -> bool:
     """Return whether the view overlaps the region's bounds."""
     return _covered_rectangle(view, part) is not None
 
 
-def _stands_on_land(part: Part) -> bool:
+def _stands_on_land(part: MapPart) -> bool:
     """Return whether the view shows something that stands only on land."""
     if any(len(part.layers.get(name, EMPTY).geometries) for name in ("building", "green")):
         return True
     return not style.OVER_WATER.issuperset(part.layers.get("landuse", EMPTY).names)
 
 
-def _coast_around(view: View, part: Part, times: int) -> tuple[Geometries, Rectangle]:
+def _coast_around(view: MapView, part: MapPart, times: int) -> tuple[Geometries, Rectangle]:
     """Return the coast in a frame some times as large as the view, and that frame."""
     margin_px = view.width * (times - 1) / 2
     strip = next((s for s in view.strips(margin_px) if s.turns == part.strip.turns), part.strip)
@@ -473,7 +473,7 @@ def _coast_around(view: View, part: Part, times: int) -> tuple[Geometries, Recta
     return part.region.coast(view, strip, margin_px), frame
 
 
-def _covered_rectangle(view: View, part: Part) -> Rectangle | None:
+def _covered_rectangle(view: MapView, part: MapPart) -> Rectangle | None:
     """Return the part of the view, with a small margin, that lies inside the region's bounds; None if there is none."""
     margin_px = 8.0
     left, top, right, bottom = -margin_px, -margin_px, view.width + margin_px, view.height + margin_px

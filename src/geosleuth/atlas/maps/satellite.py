@@ -21,7 +21,7 @@ from geosleuth.atlas.protocol import Picture
 from geosleuth.geo import LatLon
 from geosleuth.support.errors import BadInput
 
-from .canvas import TILE_PX, View, to_png
+from .canvas import TILE_PX, MapView, to_png
 from .draw import draw_credit
 from .labels import stencil
 
@@ -42,7 +42,7 @@ Key = tuple[int, int, int]  # zoom, column, row from the north
 FetchTile = Callable[[int, int, int], Awaitable[bytes | None]]
 
 
-class Tiles(Protocol):
+class SatelliteTiles(Protocol):
     """A source of tiles. Rows count from the north, as in tile URLs."""
 
     max_zoom: int
@@ -54,7 +54,7 @@ class Tiles(Protocol):
 
 
 @contextmanager
-def open_tiles(path: Path) -> Iterator[Tiles]:
+def open_tiles(path: Path) -> Iterator[SatelliteTiles]:
     """Open a file of raster tiles for reading.
 
     Raises:
@@ -247,7 +247,7 @@ def _find_entry(entries: list[tuple[int, int, int, int]], tile_id: int) -> tuple
 
 
 def satellite(
-    source: Tiles | Path | None, centre: LatLon, zoom: float = 16, size: tuple[int, int] = (640, 640)
+    source: SatelliteTiles | Path | None, centre: LatLon, zoom: float = 16, size: tuple[int, int] = (640, 640)
 ) -> Picture:
     """Return a satellite image as PNG, from a source of tiles or a file of them.
 
@@ -257,7 +257,7 @@ def satellite(
     Raises:
         BadInput: no source is set, it can't be read or has no tiles here, or zoom or size are out of range.
     """
-    view = View(centre, zoom, *size)
+    view = MapView(centre, zoom, *size)
     if source is None:
         raise BadInput(NO_SOURCE)
     if isinstance(source, Path):
@@ -284,7 +284,7 @@ async def satellite_from(
     attribution: str = "",
 ) -> Picture:
     """Return a satellite image as `satellite` does, from a tile service that is asked for a few tiles at once."""
-    view = View(centre, zoom, *size)
+    view = MapView(centre, zoom, *size)
     mosaic = _Mosaic(view, min(round(zoom), max_zoom))
     tiles_found: dict[Key, bytes | None] = {}
     semaphore = asyncio.Semaphore(_MAX_CONCURRENT)
@@ -306,7 +306,7 @@ async def satellite_from(
 class _Mosaic:
     """The grid of tiles of one zoom that covers a view."""
 
-    view: View
+    view: MapView
     zoom: int
     left: int = field(init=False)
     top: int = field(init=False)

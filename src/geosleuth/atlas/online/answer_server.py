@@ -30,7 +30,7 @@ from geosleuth.support.files import lock_file
 
 from .access import OnlineSettings
 from .cache import question_key
-from .http import OnlineClient, Question
+from .http import OnlineClient, ServiceRequest
 from .record import AnswerRecord, Recorded
 from .shared_record import MOST_BYTES, announcement
 
@@ -81,7 +81,7 @@ class AnswerServer:
         if not hmac.compare_digest(str(request.get("token")).encode(), self._token.encode()):
             return None
         try:
-            question = Question.from_wire(request["question"], self._client.settings)
+            question = ServiceRequest.from_wire(request["question"], self._client.settings)
             key = question_key(question.method, question.url, question.params, question.body)
             pending = asyncio.ensure_future(self.answer(key, question, request.get("bad")))
             disconnected = asyncio.ensure_future(reader.read(1))
@@ -96,7 +96,7 @@ class AnswerServer:
         body = None if answer.recorded.body is None else b64encode(answer.recorded.body).decode()
         return {"body": body, "trouble": answer.recorded.trouble, "retryable": answer.retryable}
 
-    async def answer(self, key: bytes, question: Question, bad: str | None = None) -> ServerAnswer:
+    async def answer(self, key: bytes, question: ServiceRequest, bad: str | None = None) -> ServerAnswer:
         """Return the recorded answer, or send the question to its service.
 
         Args:
@@ -117,7 +117,7 @@ class AnswerServer:
             self.counts["joined"] += 1
         return await asyncio.shield(task)
 
-    async def _look_up(self, key: bytes, question: Question, bad: str | None) -> ServerAnswer:
+    async def _look_up(self, key: bytes, question: ServiceRequest, bad: str | None) -> ServerAnswer:
         recorded = await asyncio.to_thread(self._record.get, key)
         if recorded is not None and not await self._drop_bad(key, recorded, bad):
             self.counts["kept"] += 1

@@ -9,7 +9,7 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.net import host_of
 
 from .access import Credentials, OnlineSettings
-from .http import OnlineClient, Question
+from .http import OnlineClient, ServiceRequest
 
 WHO_ANSWERS = {
     "geocode": "the offline atlas, nominatim, photon, google, amap or opencage",
@@ -109,9 +109,9 @@ class OnlineAtlas:
         content_type: str | None = None,
         headers: tuple[tuple[str, str], ...] = (),
         absent: tuple[int, ...] = (),
-    ) -> Question:
+    ) -> ServiceRequest:
         """Return a request to this service; parameters that are None are left out, and a body makes it a POST."""
-        return Question(
+        return ServiceRequest(
             url=self.address(base) + path,
             params=tuple((name, str(value)) for name, value in params.items() if value is not None),
             method="GET" if body is None else "POST",

@@ -19,7 +19,7 @@ from geosleuth.support.net import host_of
 from . import replies
 from .access import Credentials, key_from_environment
 from .base import OnlineAtlas
-from .http import OnlineClient, Question
+from .http import OnlineClient, ServiceRequest
 from .replies import (
     LONG_CHARS,
     around,
@@ -359,7 +359,7 @@ class Google(OnlineAtlas):
         return {} if near is None else {"locationBias": {"rectangle": _rectangle(around(near, _NEAR_KM))}}
 
 
-def _with_params(question: "Question", pairs: Sequence[tuple[str, str]]) -> "Question":
+def _with_params(question: "ServiceRequest", pairs: Sequence[tuple[str, str]]) -> "ServiceRequest":
     return replace(question, params=(*question.params, *pairs))
 
 

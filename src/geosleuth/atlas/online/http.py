@@ -437,7 +437,7 @@ async def excerpt_of(response: httpx.Response, host: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ServiceRequest:
     """A request to a service.
 
     Attributes:
@@ -478,7 +478,7 @@ class Question:
         }
 
     @classmethod
-    def from_wire(cls, wire: Mapping[str, Any], settings: OnlineSettings) -> "Question":
+    def from_wire(cls, wire: Mapping[str, Any], settings: OnlineSettings) -> "ServiceRequest":
         """Return the question from `to_wire`, with the keys in this process's environment.
 
         Raises:
@@ -539,7 +539,7 @@ class OnlineClient:
         if http is not None and self._loop is asyncio.get_running_loop():
             await http.aclose()
 
-    async def json(self, question: Question, check: Callable[[object], None] | None = None) -> object:
+    async def json(self, question: ServiceRequest, check: Callable[[object], None] | None = None) -> object:
         """Return a service's JSON answer, parsed; None if the service reports that there is no such thing.
 
         ``check`` raises `ServiceFault` for an answer that reports a failure in its body; such an answer is not cached.
@@ -554,7 +554,7 @@ class OnlineClient:
 
         return await self.ask(question, decode)
 
-    async def ask(self, question: Question, decode: Callable[[bytes], T]) -> T | None:
+    async def ask(self, question: ServiceRequest, decode: Callable[[bytes], T]) -> T | None:
         """Return a service's answer, decoded; None if the service reports that there is no such thing.
 
         Raises:
@@ -580,7 +580,7 @@ class OnlineClient:
         return decoded
 
     async def _ask_record(
-        self, record: AnswerRecord, key: bytes, question: Question, decode: Callable[[bytes], T]
+        self, record: AnswerRecord, key: bytes, question: ServiceRequest, decode: Callable[[bytes], T]
     ) -> T | None:
         """Return the recorded answer, or send the question and record its outcome."""
         host, recording = host_of(question.url), self.settings.record
@@ -605,7 +605,7 @@ class OnlineClient:
             raise ServiceFault(host, recorded.trouble)
         return None if recorded.body is None else decode(recorded.body)
 
-    async def _ask_server(self, record: Path, question: Question, decode: Callable[[bytes], T]) -> T | None:
+    async def _ask_server(self, record: Path, question: ServiceRequest, decode: Callable[[bytes], T]) -> T | None:
         """Return the answer of the process that sends requests for all workers on this machine."""
         # The server asks again if its recorded answer has the checksum `bad`.
         host, wire, bad = host_of(question.url), question.to_wire(), None
@@ -626,7 +626,7 @@ class OnlineClient:
                 bad = sha256(body).hexdigest()
         raise AssertionError("the last try either answers or raises")
 
-    async def fetch(self, question: Question) -> bytes | None:
+    async def fetch(self, question: ServiceRequest) -> bytes | None:
         """Return a service's answer without cache and record; None if it reports that there is no such thing.
 
         Raises:
@@ -637,7 +637,7 @@ class OnlineClient:
         return body
 
     async def _send_with_retries(
-        self, question: Question, decode: Callable[[bytes], T]
+        self, question: ServiceRequest, decode: Callable[[bytes], T]
     ) -> tuple[bytes | None, T | None]:
         """Send a question up to the allowed number of times; return the body and its decoded form."""
         host = check_consent(question.url, self.settings)
@@ -676,7 +676,7 @@ class OnlineClient:
                 return body, decoded
         raise AssertionError("the last try either answers or raises")
 
-    async def _wait_for_turn(self, question: Question, host: str, origin: str, deadline: float | None) -> None:
+    async def _wait_for_turn(self, question: ServiceRequest, host: str, origin: str, deadline: float | None) -> None:
         """Wait until the rate limit of an origin (host and port) allows the next request."""
         settings = self.settings
         spacing_s = settings.spacing_s.get(host, 0.0 if host in settings.private_hosts else question.spacing_s)
@@ -690,7 +690,7 @@ class OnlineClient:
             await asyncio.sleep(wait_s)
 
     @asynccontextmanager
-    async def stream(self, question: Question) -> AsyncIterator[httpx.Response]:
+    async def stream(self, question: ServiceRequest) -> AsyncIterator[httpx.Response]:
         """Send a question once, without retries, follow redirects, and yield the response with its body unread.
 
         Raises:
@@ -704,7 +704,7 @@ class OnlineClient:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise as_fault(error, host, question.credentials) from None
 
-    async def _send(self, question: Question, host: str) -> bytes | None:
+    async def _send(self, question: ServiceRequest, host: str) -> bytes | None:
         """Send a question once, follow redirects, and return the body; None for a status in ``absent``."""
         self.sent += 1
         async with self._response(question, host) as response:
@@ -713,7 +713,7 @@ class OnlineClient:
             return await read_body(response, host, self.settings.max_bytes)
 
     @asynccontextmanager
-    async def _response(self, question: Question, host: str) -> AsyncIterator[httpx.Response]:
+    async def _response(self, question: ServiceRequest, host: str) -> AsyncIterator[httpx.Response]:
         """Send a question, follow redirects, and yield the response if its status is accepted or means absence."""
         query = urlencode(list(question.params))
         url = f"{question.url}{'&' if '?' in question.url else '?'}{query}" if query else question.url
@@ -739,7 +739,7 @@ class OnlineClient:
                 await response.aclose()
         raise ServiceFault(host, "redirects in circles")
 
-    def _redirect_url(self, question: Question, host: str, old: str, response: httpx.Response) -> str:
+    def _redirect_url(self, question: ServiceRequest, host: str, old: str, response: httpx.Response) -> str:
         if question.method == "POST" and response.status_code not in (307, 308):
             raise ServiceFault(host, "redirects a request that can't be sent elsewhere")
         new = redirected(old, str(response.extensions[LOCATION]))

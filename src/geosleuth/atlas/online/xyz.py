@@ -12,7 +12,7 @@ from geosleuth.support.errors import BadInput, ServiceFault
 
 from .access import Credentials, TileSource, check_consent, key_from_environment
 from .base import WHO_ANSWERS, OnlineAtlas
-from .http import Question
+from .http import ServiceRequest
 from .replies import NAME_CHARS, TILE_PX, check_picture, clean, open_picture, picture_box, resized, to_pixels, to_png
 
 if TYPE_CHECKING:
@@ -97,14 +97,14 @@ class XyzTiles(OnlineAtlas):
             raise ServiceFault(host, f"has no tiles there at zoom {level}")
         return found
 
-    def _tile_question(self, source: TileSource, level: int, column: int, row: int) -> Question:
+    def _tile_question(self, source: TileSource, level: int, column: int, row: int) -> ServiceRequest:
         url = source.template.replace("{z}", str(level)).replace("{x}", str(column)).replace("{y}", str(row))
         credentials = Credentials()
         if source.key_variable:
             credentials = Credentials(
                 params={source.key_param: key_from_environment(source.key_variable, "the tile server", self.settings)}
             )
-        return Question(
+        return ServiceRequest(
             url=url,
             credentials=credentials,
             keep_s=self.settings.cache_hours.get(self.name, self.keep_hours) * 3600,

@@ -213,7 +213,7 @@ def score_with_fit(score: float, fit: float) -> float:
     return score * (1 - _MISFIT_PENALTY + _MISFIT_PENALTY * fit)
 
 
-class Street(NamedTuple):
+class StreetMatch(NamedTuple):
     """How well a street's name matches, the kind of match, and the feature rows of that name."""
 
     score: float
@@ -247,12 +247,12 @@ def find_crossings(
 
 def named_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None, limit: int) -> list[Hit]:
     """Return junctions of streets of exactly these names, one hit per corner."""
-    one, two = ({fold(name): Street(1.0, "exact", [])} for name in names)
+    one, two = ({fold(name): StreetMatch(1.0, "exact", [])} for name in names)
     return _corners(_shared_junctions(region, one, two, within), limit)
 
 
 def _shared_junctions(
-    region: OpenRegion, one: "Mapping[str, Street]", two: "Mapping[str, Street]", within: Extent | None
+    region: OpenRegion, one: "Mapping[str, StreetMatch]", two: "Mapping[str, StreetMatch]", within: Extent | None
 ) -> Iterator[Hit]:
     """Yield the junctions that two sets of streets (by folded name) share, best match first."""
     firsts, seconds = _junctions_of(region, one), _junctions_of(region, two)
@@ -292,17 +292,17 @@ def junction_place(region: OpenRegion, osm: str) -> Place | None:
     return _crossing_place(region, osm, LatLon(row[0] / E7, row[1] / E7), text_of(row[2]).split("\n"))
 
 
-def _similar_streets(region: OpenRegion, text: str, similar: SimilarStreets) -> dict[str, Street]:
+def _similar_streets(region: OpenRegion, text: str, similar: SimilarStreets) -> dict[str, StreetMatch]:
     """Return the streets whose name resembles a text, by folded name; several towns may share a name."""
     found = similar.find(region, text, _MAX_CROSSING_STREETS)
     if not found:
         return {}
     min_score = max(_MIN_SCORE, found[0].score - _MAX_BELOW_BEST)
     rows = rows_of(region, [hit.owner for hit in found])
-    streets: dict[str, Street] = {}
+    streets: dict[str, StreetMatch] = {}
     for hit in found:
         if hit.score >= min_score and hit.owner in rows:
-            street = streets.setdefault(fold(rows[hit.owner][2]), Street(hit.score, hit.match, []))
+            street = streets.setdefault(fold(rows[hit.owner][2]), StreetMatch(hit.score, hit.match, []))
             street.rows.append(rows[hit.owner])
     return streets
 
@@ -312,8 +312,8 @@ def _crossing_hit(
     osm: str,
     point: LatLon,
     streets: tuple[str, str],
-    one: Street,
-    two: Street,
+    one: StreetMatch,
+    two: StreetMatch,
 ) -> Hit:
     match = max(one.match, two.match, key=lambda kind: _MATCH_ORDER[kind])
     place = _crossing_place(region, osm, point, streets)
@@ -349,7 +349,7 @@ def _corners(hits: Iterator[Hit], limit: int) -> list[Hit]:
 
 
 def _near_misses(
-    region: OpenRegion, one: dict[str, Street], two: dict[str, Street], within: Extent | None
+    region: OpenRegion, one: dict[str, StreetMatch], two: dict[str, StreetMatch], within: Extent | None
 ) -> list[Hit]:
     """Return the points where streets nearly meet: a roundabout or an unnamed slip road may lie between them."""
     hits = []

@@ -37,9 +37,22 @@ from .feature_kinds import (
     rank_of,
 )
 from .geometry import E7, join_lines, pack, pack_lines, unpack
-from .pbf import NO_POSITION, Blob, Block, Ints, Nodes, Ragged, Relations, Tagged, Ways, spans, starts_of, tags_of
+from .pbf import (
+    NO_POSITION,
+    Blob,
+    Block,
+    Ints,
+    Nodes,
+    Ragged,
+    Relations,
+    TaggedObjects,
+    Ways,
+    spans,
+    starts_of,
+    tags_of,
+)
 from .region_file import ROAD_RANKS, Layer, osm_number
-from .region_writer import FeatureRow, Staged, curve_of, shape_rows, stage, staged_row, staged_shapes
+from .region_writer import FeatureRow, StagedRuns, curve_of, shape_rows, stage, staged_row, staged_shapes
 from .runs import Row
 from .tags import address_line, has_name, house_number, index_names, kept_tags, main_name
 
@@ -70,7 +83,7 @@ class Rows:
     objects: int = 0  # with tags
     features: list[Row] = field(default_factory=list)
     shapes: list[Row] = field(default_factory=list)
-    staged: Staged | None = None  # the features and shapes, once they are on disk
+    staged: StagedRuns | None = None  # the features and shapes, once they are on disk
     pieces: list[Row] = field(default_factory=list)  # of streets, rivers and railways
     street_nodes: list[Row] = field(default_factory=list)
     members: list[Row] = field(default_factory=list)  # ways that relations need
@@ -193,12 +206,12 @@ def _any_of_each(lists: Ragged, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.asarray(counts[lists.starts[1:]] > counts[lists.starts[:-1]])
 
 
-def _has_key(group: Tagged, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _has_key(group: TaggedObjects, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return for each object whether it has one of the wanted keys, which are marked in the table of texts."""
     return _any_of_each(group.keys, wanted[group.keys.values])
 
 
-def _tags_of_each(texts: Sequence[str], group: Tagged, which: Ints) -> Iterator[dict[str, str]]:
+def _tags_of_each(texts: Sequence[str], group: TaggedObjects, which: Ints) -> Iterator[dict[str, str]]:
     """Yield the tags of some objects of a group, given by their indexes."""
     keys, values = group.keys.values.tolist(), group.values.values.tolist()
     starts = group.keys.starts.tolist()

@@ -51,9 +51,9 @@ from .geometry import E7, pack
 from .pbf import Blob, DamagedData, Ints, UnsupportedPbf, blobs, starts_of
 from .region_file import FORMAT_VERSION, Progress, check_readable, digest_of, import_folder, no_progress, region_name
 from .region_store import RegionInfo, RegionStore
-from .region_writer import RegionWriter, Staged, open_writer_in
+from .region_writer import RegionWriter, StagedRuns, open_writer_in
 from .runs import Row
-from .workers import WorkerPool, worker_pool
+from .workers import JobPool, worker_pool
 
 ODBL: Final = "ODbL-1.0"
 ATTRIBUTION: Final = "© OpenStreetMap contributors"
@@ -91,7 +91,7 @@ class LineMerger:
     def finish(self, report: Progress) -> None:
         """Write the merged streets, rivers and railways, and the junctions."""
         _stage_rows(self._writer, Rows(pieces=self._pieces, street_nodes=list(self._nodes.rows())))
-        for staged in _merge_all_streets(self._writer, WorkerPool(), self._work, report):
+        for staged in _merge_all_streets(self._writer, JobPool(), self._work, report):
             self._writer.add_staged(staged)
         _write_junctions(self._writer)
 
@@ -171,7 +171,7 @@ def _parts(found: Sequence[Blob]) -> list[list[Blob]]:
 class _Import:
     """The import of one extract. Results of finished parts are kept in table ``done``, see `_committed`."""
 
-    def __init__(self, path: Path, writer: RegionWriter, pool: WorkerPool, scratch: Path, report: Progress) -> None:
+    def __init__(self, path: Path, writer: RegionWriter, pool: JobPool, scratch: Path, report: Progress) -> None:
         self._path, self._writer, self._pool, self._scratch, self._report = path, writer, pool, scratch, report
         self._objects = 0
 
@@ -359,7 +359,7 @@ def _node_boxes(relations: Sequence[Relation], index: NodeIndex) -> list[Ints]:
     return [boxes[a:b][there[a:b]] for a, b in pairwise(cuts)]
 
 
-def _merge_all_streets(writer: RegionWriter, pool: WorkerPool, folder: Path, report: Progress) -> list[Staged]:
+def _merge_all_streets(writer: RegionWriter, pool: JobPool, folder: Path, report: Progress) -> list[StagedRuns]:
     """Merge all pieces into streets, rivers and railways, and stage these in a folder."""
     (total,) = writer.stage.execute("SELECT count(*) FROM piece").fetchone()
     report("joining streets", 0, max(total, 1))

@@ -68,7 +68,7 @@ class Ragged:
 
 
 @dataclass(frozen=True, slots=True)
-class Tagged:
+class TaggedObjects:
     """Objects of one type with their tags; keys and values are indexes into the block's string table."""
 
     ids: Ints
@@ -77,7 +77,7 @@ class Tagged:
 
 
 @dataclass(frozen=True, slots=True)
-class Nodes(Tagged):
+class Nodes(TaggedObjects):
     """Nodes and their positions in 1e-7 degrees."""
 
     lats: Ints
@@ -85,14 +85,14 @@ class Nodes(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
-class Ways(Tagged):
+class Ways(TaggedObjects):
     """Ways and the ids of their nodes."""
 
     refs: Ragged
 
 
 @dataclass(frozen=True, slots=True)
-class Relations(Tagged):
+class Relations(TaggedObjects):
     """Relations and their members; types are 0 node, 1 way, 2 relation."""
 
     members: Ragged

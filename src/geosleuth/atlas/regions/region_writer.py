@@ -50,9 +50,9 @@ from .region_file import (
     unpack_box,
     unwritable,
 )
-from .runs import Portion, Row, Run, merge_runs, portions, write_run
+from .runs import Portion, Row, SortedRun, merge_runs, portions, write_run
 from .tags import house_number
-from .workers import WorkerPool
+from .workers import JobPool
 
 _STAGE: Final = """
 CREATE TABLE IF NOT EXISTS done (part TEXT PRIMARY KEY, result BLOB NOT NULL) WITHOUT ROWID;
@@ -95,21 +95,21 @@ class FeatureRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class StagedRuns:
     """Runs of features and shapes, and the kinds of the features."""
 
-    features: Run | None = None
-    shapes: Run | None = None
+    features: SortedRun | None = None
+    shapes: SortedRun | None = None
     kinds: frozenset[str] = frozenset()
 
 
-def stage(path: Path, features: Sequence[Row], shapes: Sequence[Row]) -> Staged:
+def stage(path: Path, features: Sequence[Row], shapes: Sequence[Row]) -> StagedRuns:
     """Write rows of `staged_feature` and `staged_shapes` as runs, to files whose names start with ``path``."""
     curves = np.array([row[0] for row in features], dtype=np.int64)
     # Only ids of OpenStreetMap are numbers; other features stay in their original order.
     ties = np.array([osm if isinstance(osm, int) else 0 for _, osm, *_ in features], dtype=np.int64)
     keys = np.array([_shape_key(*row[:4]) for row in shapes], dtype=np.int64)
-    return Staged(
+    return StagedRuns(
         write_run(path.with_name(f"{path.name}.features"), features, curves, ties),
         write_run(path.with_name(f"{path.name}.shapes"), shapes, keys, np.zeros_like(keys)),
         frozenset(row[3] for row in features),
@@ -154,7 +154,7 @@ class RegionWriter:
         self.stage = stage
         self.counts = {"features": 0, "names": 0, "streets": 0, "addresses": 0, "junctions": 0, "shapes": 0}
         self.work = work
-        self._staged: list[Staged] = []
+        self._staged: list[StagedRuns] = []
         self._features: list[Row] = []
         self._shapes: list[Row] = []
         self._ids: set[int | str] = set()
@@ -176,7 +176,7 @@ class RegionWriter:
         if len(self._shapes) >= _ROWS_PER_RUN:
             self._flush()
 
-    def add_staged(self, staged: Staged) -> None:
+    def add_staged(self, staged: StagedRuns) -> None:
         """Add the runs that `stage` wrote."""
         self._staged.append(staged)
 
@@ -193,11 +193,11 @@ class RegionWriter:
             self._features.clear()
             self._shapes.clear()
 
-    def finish(self, meta: Mapping[str, str], workers: WorkerPool | None = None) -> None:
+    def finish(self, meta: Mapping[str, str], workers: JobPool | None = None) -> None:
         """Write all tables and the metadata; nothing may be added afterwards."""
         self._flush()
         with self._disk_errors_explained():
-            bounds = self._write(workers or WorkerPool())
+            bounds = self._write(workers or JobPool())
         about = {
             "format": FORMAT_VERSION,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -215,7 +215,7 @@ class RegionWriter:
         except OSError as error:
             raise unwritable(self.work.parent, error) from error
 
-    def _write(self, workers: WorkerPool) -> str:
+    def _write(self, workers: JobPool) -> str:
         """Write all tables from the runs; return the bounding box of the features."""
         shapes = [staged.shapes for staged in self._staged if staged.shapes is not None]
         shape_count = workers.start(partial(_pack_shapes, shapes, self.work / "shapes.sqlite"))
@@ -227,7 +227,7 @@ class RegionWriter:
         create_indexes(self.conn)
         return bounds
 
-    def _write_features(self, workers: WorkerPool) -> tuple[str, list[NameRun]]:
+    def _write_features(self, workers: JobPool) -> tuple[str, list[NameRun]]:
         """Write all features along the curve; return their bounding box and the runs of their names."""
         texts = sorted(frozenset().union(*(staged.kinds for staged in self._staged)))
         kinds = {text: number for number, text in enumerate(texts)}
@@ -356,7 +356,7 @@ def _group_names(portion: NamePortion) -> region_names.Spellings:
     return region_names.spellings_of(portion.rows())
 
 
-def _pack_shapes(runs: Sequence[Run], path: Path) -> int:
+def _pack_shapes(runs: Sequence[SortedRun], path: Path) -> int:
     """Write shapes to a new database and return how many; neighbours of one layer, rank and size share a row."""
     path.unlink(missing_ok=True)
     number = count = 0
@@ -378,7 +378,7 @@ def _pack_shapes(runs: Sequence[Run], path: Path) -> int:
     return count
 
 
-def _shape_blocks(runs: Sequence[Run]) -> Iterator[tuple[Portion, list[int]]]:
+def _shape_blocks(runs: Sequence[SortedRun]) -> Iterator[tuple[Portion, list[int]]]:
     """Yield shapes in sorted order, some blocks at a time, and where each block begins."""
     waiting: Portion | None = None
     for chunk in merge_runs(runs):

@@ -24,7 +24,7 @@ _SAMPLE_EVERY: Final = 1 << 10  # rows
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SortedRun:
     """A file of sorted rows: all keys, all tie-breakers, the offsets of the rows, and the rows."""
 
     path: Path
@@ -56,7 +56,7 @@ class Run:
             yield marshal.loads(data[start - cuts[0] : stop - cuts[0]])  # noqa: S302  # what this import wrote
 
 
-def write_run(path: Path, rows: Sequence[Row], keys: Ints, ties: Ints) -> Run | None:
+def write_run(path: Path, rows: Sequence[Row], keys: Ints, ties: Ints) -> SortedRun | None:
     """Write rows sorted by key, then by tie-breaker; return None if there are no rows."""
     if not rows:
         return None
@@ -67,14 +67,14 @@ def write_run(path: Path, rows: Sequence[Row], keys: Ints, ties: Ints) -> Run | 
         for column in (keys[order], ties[order], cuts):
             stream.write(column.astype("<i8").tobytes())
         stream.writelines(packed)
-    return Run(path, len(rows))
+    return SortedRun(path, len(rows))
 
 
 @dataclass(frozen=True, slots=True)
 class Portion:
     """Consecutive rows of the merged order."""
 
-    runs: Sequence[Run]
+    runs: Sequence[SortedRun]
     run_of: NDArray[np.int32]  # index into runs, for each row
     places: Ints  # position in its run, for each row
     keys: Ints
@@ -107,7 +107,7 @@ class Portion:
         return [next(readers[number]) for number in self.run_of.tolist()]
 
 
-def merge_runs(runs: Sequence[Run]) -> Iterator[Portion]:
+def merge_runs(runs: Sequence[SortedRun]) -> Iterator[Portion]:
     """Yield all rows of some runs in sorted order, about a million at a time."""
     if not runs:
         return
@@ -124,7 +124,7 @@ def merge_runs(runs: Sequence[Run]) -> Iterator[Portion]:
         yield Portion(runs, run_of[order], places[order], keys[order])
 
 
-def portions(runs: Sequence[Run], size: int) -> Iterator[Portion]:
+def portions(runs: Sequence[SortedRun], size: int) -> Iterator[Portion]:
     """Yield all rows of some runs in sorted order, in portions of one size; the last may be smaller."""
     waiting: Portion | None = None
     for chunk in merge_runs(runs):

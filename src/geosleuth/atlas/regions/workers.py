@@ -18,7 +18,7 @@ _GC_THRESHOLDS: Final = (100_000, 50, 100)
 """Rows have no reference cycles; with Python's default thresholds, looking for some takes a tenth of an import."""
 
 
-class WorkerPool:
+class JobPool:
     """Runs jobs in worker processes, or in this process if there are none.
 
     A few more jobs are submitted than there are workers, so that none waits while a result is consumed.
@@ -53,15 +53,15 @@ class WorkerPool:
 
 
 @contextmanager
-def worker_pool(count: int) -> Iterator[WorkerPool]:
+def worker_pool(count: int) -> Iterator[JobPool]:
     """Provide a pool of worker processes inside the block; a process that is itself a worker starts none."""
     if not count or parent_process() is not None:
-        yield WorkerPool()
+        yield JobPool()
         return
     pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_set_up_worker)
     with cleanup_on_sigterm():
         try:
-            yield WorkerPool(pool, count)
+            yield JobPool(pool, count)
         finally:
             pool.shutdown(cancel_futures=True)
 

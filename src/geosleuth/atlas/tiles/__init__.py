@@ -1,6 +1,6 @@
 """Vector tiles and map styles for the browser, made from the offline atlas."""
 
 from .mvt import MAX_ZOOM
-from .tiles import LAYERS, Tiles
+from .tiles import LAYERS, TileMaker
 
-__all__ = ["LAYERS", "MAX_ZOOM", "Tiles"]
+__all__ = ["LAYERS", "MAX_ZOOM", "TileMaker"]

@@ -11,12 +11,21 @@ import numpy as np
 import shapely
 
 from geosleuth.atlas.maps import style as look
-from geosleuth.atlas.maps.canvas import Canvas, View
 from geosleuth.atlas.maps.canvas import Geometries as Drawn
-from geosleuth.atlas.maps.layers import EMPTY, MARGIN_PX, LandAndSea, Layer, Part, divide, open_region, paint_ground
+from geosleuth.atlas.maps.canvas import MapCanvas, MapView
+from geosleuth.atlas.maps.layers import (
+    EMPTY,
+    MARGIN_PX,
+    LandAndSea,
+    MapLayer,
+    MapPart,
+    divide,
+    open_region,
+    paint_ground,
+)
 from geosleuth.support.errors import BadInput
 
-from .mvt import EXTENT, MAX_ZOOM, Feature, Frame, Geometries, Value, clip_to_buffer
+from .mvt import EXTENT, MAX_ZOOM, Feature, Geometries, TileFrame, Value, clip_to_buffer
 from .settlements import name_properties
 from .world_tiles import Detail, simplify
 
@@ -34,7 +43,7 @@ _log = logging.getLogger(__name__)
 Layers = dict[str, list[Feature]]
 
 
-class _GroundRecorder(Canvas):
+class _GroundRecorder(MapCanvas):
     """Records what `paint_ground` fills instead of painting it: pairs of class and shapes, in order."""
 
     def __init__(self) -> None:
@@ -48,7 +57,7 @@ class _GroundRecorder(Canvas):
         self.fill(np.array([shapely.box(left, top, right, bottom)], dtype=object), colour)
 
 
-def local_layers(frame: Frame, regions: Sequence[Path], detail: Detail) -> Layers:
+def local_layers(frame: TileFrame, regions: Sequence[Path], detail: Detail) -> Layers:
     """Return the layers of all regions together; a damaged region is skipped and logged."""
     out: Layers = defaultdict(list)
     if frame.z < FROM_ZOOM or not detail.ground:
@@ -64,13 +73,13 @@ def local_layers(frame: Frame, regions: Sequence[Path], detail: Detail) -> Layer
     return out
 
 
-def _region_layers(frame: Frame, path: Path, detail: Detail) -> Layers:
+def _region_layers(frame: TileFrame, path: Path, detail: Detail) -> Layers:
     view = frame.view
     out: Layers = defaultdict(list)
     with open_region(path) as region:
         for strip in view.strips(MARGIN_PX):
             layers = region.layers(view, strip)
-            _add_ground(out, frame, Part(region, strip, layers))
+            _add_ground(out, frame, MapPart(region, strip, layers))
             _add_area_names(out, frame, layers)
             _add_places(out, frame, layers, detail)
             wanted = _GROUND_LAYERS + (_STREET_LAYERS if detail.streets else ())
@@ -84,7 +93,7 @@ def _region_layers(frame: Frame, path: Path, detail: Detail) -> Layers:
     return out
 
 
-def _add_ground(out: Layers, frame: Frame, part: Part) -> None:
+def _add_ground(out: Layers, frame: TileFrame, part: MapPart) -> None:
     """Add the tile's land and sea."""
     # Without a coast in view, land is recognised by what stands on it, but not by what stands in the margin.
     visible = {name: _in_view(layer, frame) for name, layer in part.layers.items()}
@@ -100,7 +109,7 @@ def _add_ground(out: Layers, frame: Frame, part: Part) -> None:
         out["land"].append(Feature(simplify(inside, _tolerance(frame)), {"class": f"local-{name}"}))
 
 
-def _ground_of_ancestor(frame: Frame, part: Part) -> list[tuple[str, Geometries]] | None:
+def _ground_of_ancestor(frame: TileFrame, part: MapPart) -> list[tuple[str, Geometries]] | None:
     """Return land or sea for a tile without a coast, from an ancestor with one; None if no near ancestor has any.
 
     Drawn maps search wider frames for a coast instead, at full detail, which is slow where the coast is long.
@@ -110,7 +119,7 @@ def _ground_of_ancestor(frame: Frame, part: Part) -> list[tuple[str, Geometries]
     for up in (3, 6):
         if frame.z - up < FROM_ZOOM - 1:
             break
-        ancestor = Frame(frame.z - up, frame.x >> up, frame.y >> up)
+        ancestor = TileFrame(frame.z - up, frame.x >> up, frame.y >> up)
         ground = _divide_tile(region.path, modified_ns, ancestor)
         if ground is not None:
             spot = shapely.Point(ancestor.view.pixel(view.centre, part.strip.turns))
@@ -120,7 +129,7 @@ def _ground_of_ancestor(frame: Frame, part: Part) -> list[tuple[str, Geometries]
 
 
 @lru_cache(maxsize=64)
-def _divide_tile(path: Path, modified_ns: int, frame: Frame) -> LandAndSea | None:  # noqa: ARG001  # part of the cache key
+def _divide_tile(path: Path, modified_ns: int, frame: TileFrame) -> LandAndSea | None:  # noqa: ARG001  # part of the cache key
     """Divide a tile into land and sea; None if no coast crosses it."""
     view = frame.view
     with open_region(path) as region:
@@ -128,7 +137,7 @@ def _divide_tile(path: Path, modified_ns: int, frame: Frame) -> LandAndSea | Non
     return divide(np.concatenate(coasts), (0, 0, view.width, view.height)) if coasts else None
 
 
-def _view_within_bounds(view: View, part: Part) -> shapely.Geometry:
+def _view_within_bounds(view: MapView, part: MapPart) -> shapely.Geometry:
     """Return the part of a view with its margin that lies inside a region's bounds."""
     around = shapely.box(-MARGIN_PX, -MARGIN_PX, view.width + MARGIN_PX, view.height + MARGIN_PX)
     if part.region.bounds is None:
@@ -138,7 +147,7 @@ def _view_within_bounds(view: View, part: Part) -> shapely.Geometry:
     return around if west > east else shapely.intersection(around, shapely.box(*corners.ravel()))
 
 
-def _add_areas(out: Layers, layers: dict[str, Layer]) -> None:
+def _add_areas(out: Layers, layers: dict[str, MapLayer]) -> None:
     """Add areas, one feature per class from the bottom up; some land use, such as runways, is mapped as lines too."""
     if "landuse" in layers:
         layer = layers["landuse"]
@@ -154,7 +163,7 @@ def _add_areas(out: Layers, layers: dict[str, Layer]) -> None:
             out[target] += _unless_empty(shapes[shapely.get_dimensions(shapes) == 2], {"class": "area"})
 
 
-def _add_area_names(out: Layers, frame: Frame, layers: dict[str, Layer]) -> None:
+def _add_area_names(out: Layers, frame: TileFrame, layers: dict[str, MapLayer]) -> None:
     """Add the names of large waters and parks, each at one point of the whole shape, so that only one tile has it."""
     for kind in ("green", "water"):
         layer = layers.get(kind, EMPTY)
@@ -168,7 +177,7 @@ def _add_area_names(out: Layers, frame: Frame, layers: dict[str, Layer]) -> None
                 out["names"].append(Feature(spot, {**name, "class": kind, "order": order}))
 
 
-def _add_lines(out: Layers, frame: Frame, layers: dict[str, Layer]) -> None:
+def _add_lines(out: Layers, frame: TileFrame, layers: dict[str, MapLayer]) -> None:
     for name, target, kind in (("coast", "water", "coast"), ("water", "water", "line"), ("rail", "rails", "line")):
         layer = layers.get(name, EMPTY)
         lines = shapely.get_dimensions(layer.geometries) == 1
@@ -178,7 +187,7 @@ def _add_lines(out: Layers, frame: Frame, layers: dict[str, Layer]) -> None:
     _add_roads(out, frame, layers.get("road", EMPTY))
 
 
-def _add_roads(out: Layers, frame: Frame, roads: Layer) -> None:
+def _add_roads(out: Layers, frame: TileFrame, roads: MapLayer) -> None:
     """Add one feature per street, its ways joined; names are left out at zooms that don't show them."""
     streets: dict[tuple[int, str], list[int]] = defaultdict(list)
     for at, (rank, name) in enumerate(zip(roads.ranks.tolist(), roads.names, strict=True)):
@@ -194,7 +203,7 @@ def _add_roads(out: Layers, frame: Frame, roads: Layer) -> None:
         out["roads"].append(Feature(lines, {"rank": rank, **label}))
 
 
-def _add_places(out: Layers, frame: Frame, layers: dict[str, Layer], detail: Detail) -> None:
+def _add_places(out: Layers, frame: TileFrame, layers: dict[str, MapLayer], detail: Detail) -> None:
     layer = layers.get("place", EMPTY)
     spots = frame.from_view(shapely.centroid(layer.geometries))
     for at, (rank, name) in enumerate(zip(layer.ranks.tolist(), layer.names, strict=True)):
@@ -205,7 +214,7 @@ def _add_places(out: Layers, frame: Frame, layers: dict[str, Layer], detail: Det
             out["places"].append(Feature(spots[at : at + 1], properties))
 
 
-def _add_pois(out: Layers, frame: Frame, pois: Sequence[tuple[tuple[float, float], str, str]]) -> None:
+def _add_pois(out: Layers, frame: TileFrame, pois: Sequence[tuple[tuple[float, float], str, str]]) -> None:
     max_pois = _MAX_POIS if frame.z == MAX_ZOOM else _MAX_POIS // 2
     for order, (pixel, name, kind) in enumerate(pois):
         point = frame.from_view(np.array([shapely.Point(pixel)], dtype=object))
@@ -221,22 +230,22 @@ def _unless_empty(shapes: Geometries, properties: dict[str, Value]) -> list[Feat
     return [Feature(shapes, properties)] if len(shapes) else []
 
 
-def _in_view(layer: Layer, frame: Frame) -> Layer:
+def _in_view(layer: MapLayer, frame: TileFrame) -> MapLayer:
     west, north, east, south = shapely.bounds(layer.geometries).reshape(-1, 4).T
     edge = _EDGE_PX
     inside = (east > -edge) & (west < frame.view.width + edge) & (south > -edge) & (north < frame.view.height + edge)
     names = tuple(name for name, kept in zip(layer.names, inside.tolist(), strict=True) if kept)
-    return Layer(layer.geometries[inside], layer.ranks[inside], names)
+    return MapLayer(layer.geometries[inside], layer.ranks[inside], names)
 
 
-def _clip_and_simplify(layer: Layer, frame: Frame) -> Layer:
+def _clip_and_simplify(layer: MapLayer, frame: TileFrame) -> MapLayer:
     """Convert a layer from a view's pixels to the tile's units, clipped at the buffer and simplified."""
-    return Layer(
+    return MapLayer(
         simplify(clip_to_buffer(frame.from_view(layer.geometries)), _tolerance(frame)), layer.ranks, layer.names
     )
 
 
-def _tolerance(frame: Frame) -> float:
+def _tolerance(frame: TileFrame) -> float:
     return _TOLERANCE_AT_MAX_ZOOM if frame.z == MAX_ZOOM else _TOLERANCE
 
 

@@ -1,4 +1,4 @@
-"""Encode Mapbox Vector Tiles 2.1 with numpy (`encode_tile`), and convert geometries to a tile's units (`Frame`).
+"""Encode Mapbox Vector Tiles 2.1 with numpy (`encode_tile`), and convert geometries to a tile's units (`TileFrame`).
 
 A tile's units count from its upper left corner, y downwards, and are rounded to whole numbers on encoding. Geometries
 that vanish by rounding (a ring without area, a line without length) are left out, and so are features without any.
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from geosleuth.atlas.maps.canvas import View
+from geosleuth.atlas.maps.canvas import MapView
 from geosleuth.atlas.maps.layers import cut
 from geosleuth.geo import FloatArray, LatLon
 from geosleuth.geo.extent import repaired
@@ -44,7 +44,7 @@ _ZOOM_OFFSET, _ZOOM_OFFSET_CLOSE = 0.99, 1.49
 _VIEW_PX, _VIEW_PX_CLOSE = 512, 724
 TILE_PX = 512
 """The width at which a page shows a tile when its zoom begins."""
-_WHOLE_WORLD = View(LatLon(0, 0), 0, 256, 256)
+_WHOLE_WORLD = MapView(LatLon(0, 0), 0, 256, 256)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ def _encode_value(value: Value) -> bytes:
 
 
 @dataclass(frozen=True)
-class Frame:
+class TileFrame:
     """A tile by zoom, column and row, and conversions to its units.
 
     Raises:
@@ -274,14 +274,14 @@ class Frame:
             )
 
     @cached_property
-    def view(self) -> View:
+    def view(self) -> MapView:
         """The drawn map that the tile's content is chosen for; it may be a few pixels wider than the tile."""
         count = 1 << self.z
         down = math.pi * (1 - 2 * (self.y + 0.5) / count)
         centre = LatLon(math.degrees(math.atan(math.sinh(down))), (self.x + 0.5) / count * 360 - 180)
         close = self.z >= _CLOSE_FROM_ZOOM
         px = _VIEW_PX_CLOSE if close else _VIEW_PX
-        return View(centre, self.z + (_ZOOM_OFFSET_CLOSE if close else _ZOOM_OFFSET), px, px)
+        return MapView(centre, self.z + (_ZOOM_OFFSET_CLOSE if close else _ZOOM_OFFSET), px, px)
 
     @property
     def units_per_px(self) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from geosleuth.atlas.facts.altitude import altitude_grid
 from geosleuth.geo import FloatArray
 
-from .mvt import Frame
+from .mvt import TileFrame
 
 MAX_ZOOM = 5
 SIDE_PX = 256
@@ -37,7 +37,7 @@ def relief_tile(z: int, x: int, y: int) -> bytes:
     """
     from PIL import Image
 
-    frame = Frame(z, x, y)
+    frame = TileFrame(z, x, y)
     shade = _shade(frame.z, frame.x, frame.y)
     grey = np.where(shade > 0, 255, 0).astype(np.uint8)
     opacity = np.clip((np.abs(shade) - _MIN_SHADE) * 2 * _MAX_OPACITY, 0, _MAX_OPACITY).astype(np.uint8)

@@ -30,7 +30,7 @@ from geosleuth.atlas.maps.labels import MAX_LETTERS, clean, wrapped
 from geosleuth.geo import FloatArray
 from geosleuth.names import fold
 
-from .mvt import EXTENT, MAX_ZOOM, TILE_PX, Feature, Frame, Value, to_plane
+from .mvt import EXTENT, MAX_ZOOM, TILE_PX, Feature, TileFrame, Value, to_plane
 from .world_tiles import country_shapes
 
 _ISOLATED, _FINAL, _INITIAL, _MEDIAL = "<isolated>", "<final>", "<initial>", "<medial>"
@@ -177,7 +177,7 @@ class Settlements:
                 )
             return _LOADED[path]
 
-    def within(self, frame: Frame, min_population: int = 0) -> list[Feature]:
+    def within(self, frame: TileFrame, min_population: int = 0) -> list[Feature]:
         """Return the settlements that a tile labels, the most populous first."""
         count = 1 << frame.z
         low, high = np.searchsorted(self.plane[:, 1], [frame.y / count, (frame.y + 1) / count])
@@ -193,7 +193,7 @@ class Settlements:
                 features.append(Feature(shapely.points(spots[at : at + 1]), self._properties(int(low + at), name)))
         return features
 
-    def names_around(self, frame: Frame) -> set[str]:
+    def names_around(self, frame: TileFrame) -> set[str]:
         """Return the names that are labelled in a tile and up to half a tile around it."""
         count = 1 << frame.z
         low, high = np.searchsorted(self.plane[:, 1], [(frame.y - 0.5) / count, (frame.y + 1.5) / count])
@@ -295,7 +295,7 @@ def cell_of(feature: Feature) -> tuple[int, int]:
     return int(x), int(y)
 
 
-def countries(frame: Frame, folder: KeptFiles) -> list[Feature]:
+def countries(frame: TileFrame, folder: KeptFiles) -> list[Feature]:
     """Return the countries that a tile labels, each in its largest inscribed circle, from the zoom where it fits."""
     if frame.z > COUNTRIES_TO_ZOOM:
         return []

@@ -20,7 +20,7 @@ from geosleuth.atlas.regions.region_file import region_path
 from geosleuth.support.errors import BadInput
 
 from .local import FROM_ZOOM, Layers, local_layers
-from .mvt import Feature, Frame, Value, encode_tile
+from .mvt import Feature, TileFrame, Value, encode_tile
 from .settlements import SHARED_CELLS_FROM_ZOOM, Settlements, cell_of, countries
 from .style import make_style
 from .world_tiles import Detail, TileCache, borders, detail_of, land
@@ -37,7 +37,7 @@ _MIN_MAKE_S = 0.03  # tiles that take longer to make are kept on disk: dense one
 Theme = Literal["light", "dark"]
 
 
-class Tiles:
+class TileMaker:
     """Makes tiles on demand from the base atlas and the added regions; safe to share between threads.
 
     No file is opened before the first tile, which may have to build the base atlas. Regions that are added, replaced or
@@ -79,7 +79,7 @@ class Tiles:
             BadInput: there is no such tile, or its zoom is too close for this granularity.
         """
         detail = detail_of(finest)
-        frame = Frame(z, x, y)
+        frame = TileFrame(z, x, y)
         if z > detail.max_zoom:
             raise BadInput(f"a map limited to {finest} has tiles up to zoom {detail.max_zoom}, not {z}")
         if z < FROM_ZOOM:
@@ -170,7 +170,7 @@ class Tiles:
                 self._cached_regions = (stamp, store.list())
             return self._cached_regions
 
-    def _make_tile(self, frame: Frame, detail: Detail, regions: Sequence[RegionInfo]) -> bytes:
+    def _make_tile(self, frame: TileFrame, detail: Detail, regions: Sequence[RegionInfo]) -> bytes:
         local = local_layers(frame, [info.path for info in regions], detail)
         layers: Layers = {name: local.get(name, []) for name in LAYERS}
         layers["land"] = [Feature(land(frame, self._folder), {"class": "land"}), *layers["land"]]
@@ -178,7 +178,7 @@ class Tiles:
         layers["places"] = [*countries(frame, self._folder), *self._places(frame, detail, layers["places"])]
         return encode_tile(layers)
 
-    def _places(self, frame: Frame, detail: Detail, local: Sequence[Feature]) -> list[Feature]:
+    def _places(self, frame: TileFrame, detail: Detail, local: Sequence[Feature]) -> list[Feature]:
         """Return settlements of the base atlas, and others of added regions where there is room for them."""
         chosen = self._settlements.within(frame, detail.min_population)
         if not local:
@@ -195,7 +195,7 @@ class Tiles:
         return chosen
 
 
-def _reaches(info: RegionInfo, frame: Frame) -> bool:
+def _reaches(info: RegionInfo, frame: TileFrame) -> bool:
     """Return whether a region may have shapes in a tile."""
     bounds = info.extent.south, info.extent.west, info.extent.north, info.extent.east
     return any(may_reach(bounds, strip) for strip in frame.view.strips())

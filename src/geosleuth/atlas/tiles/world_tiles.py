@@ -19,12 +19,12 @@ from geosleuth.answer import GRANULARITIES, Granularity
 from geosleuth.atlas.borders import NOWHERE
 from geosleuth.atlas.borders import Detail as BordersDetail
 from geosleuth.atlas.borders.borders import Outlines
-from geosleuth.atlas.borders.grid import OUTLINES, UNITS_PER_DEGREE, Arcs, Layer, read_layer, unpack
+from geosleuth.atlas.borders.grid import OUTLINES, UNITS_PER_DEGREE, Arcs, BorderLayer, read_layer, unpack
 from geosleuth.atlas.folders import KeptFiles
 from geosleuth.names import country_name
 from geosleuth.support.errors import BadInput
 
-from .mvt import BUFFER, EXTENT, MAX_ZOOM, TILE_PX, Feature, Frame, Geometries, clip, to_plane
+from .mvt import BUFFER, EXTENT, MAX_ZOOM, TILE_PX, Feature, Geometries, TileFrame, clip, to_plane
 
 _ENTRY_OVERHEAD_BYTES = 200  # of an entry besides its value
 
@@ -98,7 +98,7 @@ class TileClipper:
         self._cached: OrderedDict[tuple[int, int, int], Geometries] = OrderedDict()
         self._lock = threading.Lock()
 
-    def within(self, frame: Frame) -> Geometries:
+    def within(self, frame: TileFrame) -> Geometries:
         """Return the shapes clip to a tile's buffer, in shares of the plane."""
         with self._lock:
             return self._pieces(frame.z, frame.x, frame.y)
@@ -112,7 +112,7 @@ class TileClipper:
             return cached
         up = z % _ZOOMS_PER_STEP or _ZOOMS_PER_STEP
         ancestor = self._pieces(z - up, x >> up, y >> up)
-        pieces = _valid_parts(clip(ancestor, Frame(z, x, y).bounds))
+        pieces = _valid_parts(clip(ancestor, TileFrame(z, x, y).bounds))
         self._cached[z, x, y] = pieces
         while len(self._cached) > _MAX_CACHED_TILES:
             self._cached.popitem(last=False)
@@ -130,7 +130,7 @@ def _valid_parts(shapes: Geometries) -> Geometries:
     return sound
 
 
-def land(frame: Frame, folder: KeptFiles) -> Geometries:
+def land(frame: TileFrame, folder: KeptFiles) -> Geometries:
     """Return the world's land in a tile, in its units, without islands too small to see."""
     pieces = simplify(_in_tile_units(_land("full" if frame.z >= FULL_DETAIL_FROM else "light", folder), frame))
     pieces = _valid_parts(pieces)
@@ -144,7 +144,7 @@ def land(frame: Frame, folder: KeptFiles) -> Geometries:
     return out
 
 
-def borders(frame: Frame, *, of_regions: bool) -> list[Feature]:
+def borders(frame: TileFrame, *, of_regions: bool) -> list[Feature]:
     """Return the borders of countries in a tile and, if asked for, those of regions that are wide enough to see."""
     of_countries, by_zoom = _borders("full" if frame.z >= FULL_DETAIL_FROM else "light")
     lines = [("region", clipper) for from_zoom, clipper in by_zoom.items() if of_regions and frame.z >= from_zoom]
@@ -161,13 +161,13 @@ def simplify(shapes: Geometries, tolerance: float = _TOLERANCE) -> Geometries:
     return out
 
 
-def _in_tile_units(clipper: TileClipper, frame: Frame) -> Geometries:
+def _in_tile_units(clipper: TileClipper, frame: TileFrame) -> Geometries:
     """Return the shapes in a tile and its buffer, in its units, including those across the antimeridian."""
     found = [frame.from_plane(clipper.within(frame))]
     last = (1 << frame.z) - 1
     for edge, other, turns in ((0, last, -1), (last, 0, 1)):
         if frame.x == edge:
-            beyond = frame.from_plane(clipper.within(Frame(frame.z, other, frame.y)), turns)
+            beyond = frame.from_plane(clipper.within(TileFrame(frame.z, other, frame.y)), turns)
             # Only at the sides: top and bottom are clip already, and clipping twice at one line is not reliable.
             found.append(clip(beyond, (-BUFFER, -EXTENT, EXTENT + BUFFER, 2 * EXTENT)))
     return np.concatenate(found)
@@ -246,7 +246,7 @@ def _region_zooms(arcs: Arcs, country: npt.NDArray[np.str_]) -> npt.NDArray[np.i
 
 
 @cache
-def _layer() -> Layer:
+def _layer() -> BorderLayer:
     return read_layer()
 
 

@@ -19,9 +19,9 @@ from geosleuth.cli.preparation import asked, building
 from geosleuth.geo.extent import plain
 from geosleuth.names import country_code, fold
 from geosleuth.server.downloads import (
+    DownloadServer,
     DownloadTarget,
     Kind,
-    Source,
     add,
     add_overture,
     ask_size,
@@ -60,7 +60,7 @@ def get_maps(options: GetOptions) -> None:
         if not fetched(_folder(kind)):
             _report_nothing_to_update(options, kind)
             return
-    source = Source(kind, options.mirror)
+    source = DownloadServer(kind, options.mirror)
     hosts = " and ".join(dict.fromkeys(source.hosts))
     doubt = _doubt_of_name(options, kind)
     if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -165,7 +165,7 @@ def _report_nothing_to_update(options: GetOptions, kind: Kind) -> None:
         show_json([])
 
 
-def _get(options: GetOptions, source: Source) -> None:
+def _get(options: GetOptions, source: DownloadServer) -> None:
     if options.wikipedia and options.place is not None:
         _wikipedia(options, options.place, source)
         return
@@ -205,7 +205,7 @@ def _kind(options: GetOptions) -> Kind:
     return kind
 
 
-def _wikipedia(options: GetOptions, language: str, source: Source) -> None:
+def _wikipedia(options: GetOptions, language: str, source: DownloadServer) -> None:
     """Download the Wikipedia of a language for ``atlas documents``."""
     edition = _edition(options)
     found = _run(source, find_wikipedia(source.client, source.url, language, edition))
@@ -236,7 +236,7 @@ def _confirm(options: GetOptions, plan: str) -> None:
         raise BadInput("stopped; nothing was downloaded")
 
 
-def _run(source: Source, requests: Coroutine[Any, Any, _T]) -> _T:
+def _run(source: DownloadServer, requests: Coroutine[Any, Any, _T]) -> _T:
     """Run requests to a server and close its connections."""
 
     async def run_and_close() -> _T:
@@ -246,7 +246,7 @@ def _run(source: Source, requests: Coroutine[Any, Any, _T]) -> _T:
     return asyncio.run(run_and_close())
 
 
-def _targets(options: GetOptions, source: Source) -> list[DownloadTarget]:
+def _targets(options: GetOptions, source: DownloadServer) -> list[DownloadTarget]:
     """Return the files to download: that of a place, or those of all earlier downloads."""
     if options.geonames and options.place is None:
         names = {info.source.partition(".")[0]: info.name for info in fetched(gazetteers_dir())}
@@ -258,7 +258,7 @@ def _targets(options: GetOptions, source: Source) -> list[DownloadTarget]:
     return [_run(source, find_map(source, options.place, options.name, refresh=options.update))]
 
 
-async def _update_targets(source: Source) -> list[DownloadTarget]:
+async def _update_targets(source: DownloadServer) -> list[DownloadTarget]:
     """Return the current files of all maps that were downloaded before."""
     catalogue = await fetch_catalogue(source.client, source.url, refresh=True)
     targets = []
@@ -271,7 +271,7 @@ async def _update_targets(source: Source) -> list[DownloadTarget]:
     return targets
 
 
-def _get_overture(options: GetOptions, area: str, source: Source) -> RegionInfo:
+def _get_overture(options: GetOptions, area: str, source: DownloadServer) -> RegionInfo:
     """Download and add Overture's places within an area."""
     name = options.name or f"overture-{'-'.join(re.findall(r'[a-z0-9]+', fold(area)))}"[:60]
     offer = _run(source, find_overture(source, area))
@@ -283,7 +283,7 @@ def _get_overture(options: GetOptions, area: str, source: Source) -> RegionInfo:
         return _run(source, add_overture(source, name, offer, bar.at, report))
 
 
-def _get_target(target: DownloadTarget, options: GetOptions, source: Source) -> RegionInfo:
+def _get_target(target: DownloadTarget, options: GetOptions, source: DownloadServer) -> RegionInfo:
     """Download and add one file, unless its data is there already."""
     existing = target.existing()
     if existing is not None and not options.update:

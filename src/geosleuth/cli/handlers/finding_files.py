@@ -21,14 +21,14 @@ from geosleuth.pipeline.outputs import (
     PAGE,
     WRITABLE,
     Outputs,
-    Placed,
+    PlacedPhoto,
     copy_of,
     entries_of,
     placed_of,
     sidecar_of,
     write_entries,
 )
-from geosleuth.pipeline.result import Checked, checked_lines
+from geosleuth.pipeline.result import ClaimCheck, checked_lines
 from geosleuth.support.console import talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import write_bytes_atomically, write_text_atomically
@@ -36,7 +36,7 @@ from geosleuth.support.text.numbers import plural
 
 
 async def report_of(
-    finding: Finding, atlas: Atlas | None, *, checked: Checked | None = None, frames: Sequence[str] = ()
+    finding: Finding, atlas: Atlas | None, *, checked: ClaimCheck | None = None, frames: Sequence[str] = ()
 ) -> str:
     """Return the report of one finding, with what was found out about a place that somebody claims.
 
@@ -50,7 +50,7 @@ async def report_of(
 
 
 async def write_outputs(
-    finding: Finding, paths: Sequence[Path], outputs: Outputs, atlas: Atlas | None, *, checked: Checked | None = None
+    finding: Finding, paths: Sequence[Path], outputs: Outputs, atlas: Atlas | None, *, checked: ClaimCheck | None = None
 ) -> None:
     """Write every file that was asked for, and say so."""
     for path in outputs.files:
@@ -98,7 +98,7 @@ def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) ->
     talk(f"wrote {copy if named else 'a copy beside the photo'} with {where} as an estimated place{replaced}")
 
 
-def write_copies(found: Sequence[Placed], outputs: Outputs, *, yes: bool) -> None:
+def write_copies(found: Sequence[PlacedPhoto], outputs: Outputs, *, yes: bool) -> None:
     """Write copies of a batch's photos, after one confirmation for all; a photo that can't be copied is one line."""
     if not outputs.exif:
         return
@@ -117,7 +117,7 @@ def write_copies(found: Sequence[Placed], outputs: Outputs, *, yes: bool) -> Non
         talk(f"{unfit} neither JPEG nor PNG and got no copy; --sidecars is for all kinds")
 
 
-def _copied(one: Placed, *, overwrite: bool) -> bool:
+def _copied(one: PlacedPhoto, *, overwrite: bool) -> bool:
     from geosleuth.photo.geotag import write_exif_copy
 
     answer, place = one.entry.answer, one.entry.point
@@ -132,7 +132,7 @@ def _copied(one: Placed, *, overwrite: bool) -> bool:
     return True
 
 
-def write_sidecars(found: Sequence[Placed], outputs: Outputs) -> None:
+def write_sidecars(found: Sequence[PlacedPhoto], outputs: Outputs) -> None:
     """Write a sidecar beside each photo that has a point."""
     if not outputs.sidecars:
         return
@@ -149,7 +149,7 @@ def write_sidecars(found: Sequence[Placed], outputs: Outputs) -> None:
     _tell("sidecar", "sidecars", written, kept=len(placed) - len(wanted))
 
 
-def _renamed(complaint: str, one: Placed, beside: Path) -> str:
+def _renamed(complaint: str, one: PlacedPhoto, beside: Path) -> str:
     """What went wrong with a file beside a photo, under the name that the photo goes by."""
     if one.name == one.photo.name:
         return complaint

@@ -16,7 +16,7 @@ from geosleuth.photo.nature import judged, looks_like
 from geosleuth.pipeline.outputs import placed_of
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.result import Checked, LocateResult, check_claim, checked_lines
+from geosleuth.pipeline.result import ClaimCheck, LocateResult, check_claim, checked_lines
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
 from geosleuth.report.chain import telling
@@ -115,7 +115,7 @@ async def _work(
         return LocateResult.of(finding, checked)
 
 
-def _verdict(checked: Checked) -> "RenderableType":
+def _verdict(checked: ClaimCheck) -> "RenderableType":
     """The verdict for the terminal, above the finding and as wide as it."""
     from rich.console import Group
     from rich.constrain import Constrain

@@ -17,7 +17,7 @@ import typer
 
 from geosleuth import __version__
 from geosleuth.agent import Trajectory, read_trajectory
-from geosleuth.answer.formats import Entry
+from geosleuth.answer.formats import LocatedAnswer
 from geosleuth.answer.formats.geojson import document as public_document
 from geosleuth.answer.formats.geojson import dump
 from geosleuth.answer.granularity import cap_text
@@ -29,7 +29,7 @@ from geosleuth.photo import Claims, open_photo
 from geosleuth.photo.nature import NotAPhoto, leave_out_others
 from geosleuth.photo.neighbours import Moment, Neighbour, nearest_in_time
 from geosleuth.photo.runtime import give_back_memory
-from geosleuth.pipeline.outputs import INDEX, PAGE, Placed, entries_of, write_entries
+from geosleuth.pipeline.outputs import INDEX, PAGE, PlacedPhoto, entries_of, write_entries
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.result import check_claim, checked_lines, result_document
@@ -59,7 +59,7 @@ _RESUME = "resume"
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class FinishedPhoto:
     """One photo of a batch, finished: its row, and its entry in the files, where it has a finding.
 
     ``by_model`` is set where it failed though nothing is wrong with the photo, ``kept`` where an earlier run found it,
@@ -67,7 +67,7 @@ class Done:
     """
 
     row: SummaryRow
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[LocatedAnswer, ...] = ()
     document: dict[str, Any] | None = None
     path: Path = Path()
     by_model: bool = False
@@ -148,7 +148,7 @@ class _Batch:
         self._in_a_row = InARow()
         self.given_up = ""
 
-    async def work(self, paths: Sequence[Path]) -> list[Done]:
+    async def work(self, paths: Sequence[Path]) -> list[FinishedPhoto]:
         plan = self._plan
         async with AsyncExitStack() as held:
             plan = self._plan = await plan.load(held, talk)
@@ -156,7 +156,7 @@ class _Batch:
             advance = held.enter_context(_progress(len(paths), exact=plan.granularity == "exact"))
             held.enter_context(cancelled_by_ctrl_c())
             held.enter_context(plan.announcing(talk))
-            done: list[Done | None] = [None] * len(paths)
+            done: list[FinishedPhoto | None] = [None] * len(paths)
             waiting = iter(enumerate(paths))
 
             async def worker() -> None:
@@ -174,14 +174,14 @@ class _Batch:
                     group.create_task(worker())
         return _with_neighbours([one for one in done if one is not None])
 
-    def _watch(self, one: Done) -> None:
+    def _watch(self, one: FinishedPhoto) -> None:
         """Give up where a model fails again and again in the same way; a photo it never saw says nothing about it."""
         if not one.entries and not one.by_model:
             return
         if self._in_a_row.is_enough(one.row.note if one.by_model else ""):
             self.given_up = one.row.note
 
-    async def _one(self, number: int, path: Path, atlas: OfflineAtlas) -> Done:
+    async def _one(self, number: int, path: Path, atlas: OfflineAtlas) -> FinishedPhoto:
         name = path.name if self._plan.granularity == "exact" else numbered(number)
         try:
             sha256 = await asyncio.to_thread(sha256_of, path)
@@ -189,16 +189,16 @@ class _Batch:
                 return self._finished(sha256, path, name) or await self._worked(sha256, path, name, atlas)
         except NotAPhoto as error:
             note = str(error).removeprefix(f"{path}: ")
-            return Done(SummaryRow(name, "unlocated", note=note), document={"nature": error.nature})
+            return FinishedPhoto(SummaryRow(name, "unlocated", note=note), document={"nature": error.nature})
         except BadInput as error:
             # What is wrong with a file is said of the file alone, and may always be told; its name may not.
-            return Done(SummaryRow(name, "failed", note=str(error).removeprefix(f"{path}: ")))
+            return FinishedPhoto(SummaryRow(name, "failed", note=str(error).removeprefix(f"{path}: ")))
         except Exception as error:  # noqa: BLE001  (one photo's trouble is not the batch's)
             known = isinstance(error, GeosleuthError)
             note = str(error) if known else f"{type(error).__name__}: {error}"
-            return Done(SummaryRow(name, "failed", note=cap_text(note, self._plan.granularity)), by_model=True)
+            return FinishedPhoto(SummaryRow(name, "failed", note=cap_text(note, self._plan.granularity)), by_model=True)
 
-    async def _worked(self, sha256: str, path: Path, name: str, atlas: OfflineAtlas) -> Done:
+    async def _worked(self, sha256: str, path: Path, name: str, atlas: OfflineAtlas) -> FinishedPhoto:
         plan = self._plan
         photo = await asyncio.to_thread(open_photo, path)
         if path not in self._named:
@@ -215,7 +215,7 @@ class _Batch:
             write_text_atomically(page, await report_of(finding, atlas, checked=checked))
         row = summary_row(name, finding, report=page.name if page else None)
         if row.status == "failed":
-            return Done(replace(row, note=row.note or "the model failed"), by_model=True)
+            return FinishedPhoto(replace(row, note=row.note or "the model failed"), by_model=True)
         document = result_document(finding, checked)
         if checked is not None:
             claim = checked_lines(checked)[0].removesuffix(".")
@@ -223,9 +223,9 @@ class _Batch:
         entries = self._entries(finding.trajectory, sha256, path)
         moment = _moment(photo.claims)
         self._keep(self._file(sha256, ".json", name), row, document, entries[0], moment)
-        return Done(row, entries, document, moment=moment)
+        return FinishedPhoto(row, entries, document, moment=moment)
 
-    def _entries(self, trajectory: Trajectory, sha256: str, path: Path) -> tuple[Entry, ...]:
+    def _entries(self, trajectory: Trajectory, sha256: str, path: Path) -> tuple[LocatedAnswer, ...]:
         return tuple(entries_of(trajectory, [(sha256, path)], self._plan.granularity))
 
     def _file(self, sha256: str, ending: str, name: str) -> Path | None:
@@ -233,7 +233,7 @@ class _Batch:
         return None if self._files is None else self._files.path(sha256, ending, told)
 
     def _keep(
-        self, path: Path | None, row: SummaryRow, document: dict[str, Any], entry: Entry, moment: Moment | None
+        self, path: Path | None, row: SummaryRow, document: dict[str, Any], entry: LocatedAnswer, moment: Moment | None
     ) -> None:
         """Write the finding for programs, and under a key of its own what a later run goes on from.
 
@@ -250,7 +250,7 @@ class _Batch:
             resume["moment"] = [moment.taken_at.isoformat(), moment.camera, at]
         write_text_atomically(path, dump({**public_document(entry), **check, _RESUME: resume}))
 
-    def _finished(self, sha256: str, path: Path, name: str) -> Done | None:
+    def _finished(self, sha256: str, path: Path, name: str) -> FinishedPhoto | None:
         """What an earlier run with the same settings found; None where there is none, or half of one."""
         kept, trajectory = self._file(sha256, ".json", name), self._file(sha256, ".jsonl", name)
         if kept is None or trajectory is None or not kept.is_file():
@@ -266,7 +266,7 @@ class _Batch:
             taken, camera, at = resume.get("moment") or (None, "", None)
             moment = Moment(datetime.fromisoformat(taken), camera, LatLon(*at) if at else None) if taken else None
             entries = self._entries(read_trajectory(trajectory), sha256, path)
-            return Done(row, entries, document, kept=True, moment=moment)
+            return FinishedPhoto(row, entries, document, kept=True, moment=moment)
         except (BadInput, OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -278,19 +278,19 @@ def _moment(claims: Claims) -> Moment | None:
     return Moment(claims.taken_at, camera, claims.own_point)
 
 
-def _with_neighbours(done: Sequence[Done]) -> list[Done]:
+def _with_neighbours(done: Sequence[FinishedPhoto]) -> list[FinishedPhoto]:
     """Return the photos with the neighbours in time of those that have no place of their own."""
     found = nearest_in_time({str(one.path): one.moment for one in done if one.moment is not None})
     return [replace(one, neighbour=found.get(str(one.path))) for one in done]
 
 
 @contextmanager
-def _progress(total: int, *, exact: bool) -> Iterator[Callable[[str, Done], None]]:
+def _progress(total: int, *, exact: bool) -> Iterator[Callable[[str, FinishedPhoto], None]]:
     """A bar at a terminal, else a line for each photo; trouble is a line either way."""
     count = iter(range(1, total + 1))
     with progress("locating", total) as bar, announcing_retries(bar.say, exact=exact):
 
-        def advance(name: str, one: Done) -> None:
+        def advance(name: str, one: FinishedPhoto) -> None:
             row = one.row
             outcome = row.note if row.status == "failed" else row.place or row.note or "no place found"
             line = f"{name}: {outcome}{' (kept from before)' if one.kept else ''}"
@@ -303,11 +303,11 @@ def _progress(total: int, *, exact: bool) -> Iterator[Callable[[str, Done], None
         yield advance
 
 
-def _failed(done: Sequence[Done]) -> int:
+def _failed(done: Sequence[FinishedPhoto]) -> int:
     return sum(1 for one in done if one.row.status == "failed")
 
 
-def _write(done: Sequence[Done], plan: Plan, *, yes: bool) -> None:
+def _write(done: Sequence[FinishedPhoto], plan: Plan, *, yes: bool) -> None:
     entries = [entry for one in done for entry in one.entries]
     pages = [path for path in plan.outputs.files if path.name.lower().endswith(PAGE)]
     if plan.outputs.folder is not None:
@@ -320,12 +320,12 @@ def _write(done: Sequence[Done], plan: Plan, *, yes: bool) -> None:
         else:
             write_entries(path, entries)
         talk(f"wrote {path}")
-    placed = [Placed(one.path, entry, one.row.name) for one in done for entry in one.entries]
+    placed = [PlacedPhoto(one.path, entry, one.row.name) for one in done for entry in one.entries]
     write_sidecars(placed, plan.outputs)
     write_copies(placed, plan.outputs, yes=yes)
 
 
-def _document(one: Done) -> dict[str, Any]:
+def _document(one: FinishedPhoto) -> dict[str, Any]:
     row = {"name": one.row.name, "status": one.row.status, "note": one.row.note or None, **(one.document or {})}
     if (near := one.neighbour) is not None:
         row["nearest_in_time"] = {
@@ -338,7 +338,7 @@ def _document(one: Done) -> dict[str, Any]:
     return row
 
 
-def _write_list(folder: Path, done: Sequence[Done], *, exact: bool) -> None:
+def _write_list(folder: Path, done: Sequence[FinishedPhoto], *, exact: bool) -> None:
     """Write what ``geosleuth review`` goes by; where names and places may not be told, there is nothing to review."""
     if not exact:
         (folder / LIST).unlink(missing_ok=True)
@@ -351,7 +351,7 @@ def _write_list(folder: Path, done: Sequence[Done], *, exact: bool) -> None:
     talk(f"  {this_command()} review {shlex.quote(str(folder))}")
 
 
-def _listed(folder: Path, one: Done) -> Listed:
+def _listed(folder: Path, one: FinishedPhoto) -> Listed:
     row = one.row
     return Listed(
         sha256=one.entries[0].context.sha256 or "",
@@ -369,7 +369,7 @@ def _listed(folder: Path, one: Done) -> Listed:
     )
 
 
-def _show(done: Sequence[Done]) -> None:
+def _show(done: Sequence[FinishedPhoto]) -> None:
     from rich.table import Table
     from rich.text import Text
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import typer
 
 from geosleuth.answer.answer import percent_words, radius_words
-from geosleuth.answer.formats import Entry
+from geosleuth.answer.formats import LocatedAnswer
 from geosleuth.answer.formats.geojson import dump
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.models.endpoints import announcing_retries
-from geosleuth.photo.video import Clip, Shown, clock, places_shown, read_clip
+from geosleuth.photo.video import Clip, ShownPlace, clock, places_shown, read_clip
 from geosleuth.pipeline.outputs import INDEX, PAGE, check_new_file, entries_of, write_entries
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.video import PlaceFound, VideoResult, locate_places
+from geosleuth.pipeline.video import VideoPlace, VideoResult, locate_places
 from geosleuth.report import small_jpeg, summary_html, summary_row
 from geosleuth.report.card import card
 from geosleuth.report.chain import telling
@@ -86,7 +86,7 @@ def place_file(trajectory: Path, number: int) -> Path:
     return trajectory.with_name(f"{trajectory.stem}-{number}{trajectory.suffix}")
 
 
-def _looked_through(path: Path) -> tuple[Clip, list[Shown]]:
+def _looked_through(path: Path) -> tuple[Clip, list[ShownPlace]]:
     with progress("", measure="time") as bar:
 
         def far(what: str, seconds: float) -> None:
@@ -97,7 +97,9 @@ def _looked_through(path: Path) -> tuple[Clip, list[Shown]]:
         return clip, places_shown(clip, progress=lambda what, share: bar.at(round(100 * share), 100, what))
 
 
-async def _work(plan: Plan, clip: Clip, shown: Sequence[Shown], path: Path, trajectory: Path | None) -> VideoResult:
+async def _work(
+    plan: Plan, clip: Clip, shown: Sequence[ShownPlace], path: Path, trajectory: Path | None
+) -> VideoResult:
     folder = plan.outputs.folder
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -143,7 +145,7 @@ async def _write(result: VideoResult, plan: Plan, path: Path, atlas: OfflineAtla
         talk(f"wrote {folder / INDEX}")
 
 
-def _entries(place: PlaceFound, clip: Clip, path: Path) -> list[Entry]:
+def _entries(place: VideoPlace, clip: Clip, path: Path) -> list[LocatedAnswer]:
     start, end = place.spans[0][0], place.spans[-1][1]
     name = path.with_name(f"{path.name} {clock(start)}–{clock(end)}")
     return entries_of(place.result.trajectory, [(clip.sha256, name)], place.result.granularity)
@@ -191,7 +193,7 @@ def places_card(result: VideoResult, plan: Plan) -> "RenderableType":
     return Group(*parts)
 
 
-def _trouble(place: PlaceFound) -> str | None:
+def _trouble(place: VideoPlace) -> str | None:
     ended = place.result.trajectory.ended
     if ended is None or ended.reason != "service":
         return None

@@ -8,7 +8,7 @@ from pathlib import Path
 from geosleuth.cli.preparation import ask_consent
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.server.mcp import Service, Source, serve_http, serve_stdio
+from geosleuth.server.mcp import McpService, PhotoSource, serve_http, serve_stdio
 from geosleuth.server.mcp.server import PATH
 from geosleuth.support.console import quiet_libraries, talk
 from geosleuth.support.errors import BadInput, require
@@ -36,8 +36,8 @@ def serve_tools(request: LocateRequest, photos: Sequence[Path], doors: Doors | N
         token = _token(doors) if doors else None
         plan = make_plan(request, [])
         ask_consent(plan, yes=request.yes)
-        source = Source(tuple(_folder(path) for path in photos), anywhere=doors is None)
-        service = Service(plan, request, source)
+        source = PhotoSource(tuple(_folder(path) for path in photos), anywhere=doors is None)
+        service = McpService(plan, request, source)
         with plan.announcing(talk):
             if doors is None:
                 asyncio.run(serve_stdio(service))
@@ -64,7 +64,7 @@ def _token(doors: Doors) -> str | None:
     return token
 
 
-def _serve_http(service: Service, doors: Doors, token: str | None) -> None:
+def _serve_http(service: McpService, doors: Doors, token: str | None) -> None:
     from geosleuth.cli.handlers.serve import listening
     from geosleuth.server.http import Hosts, named_hosts
 

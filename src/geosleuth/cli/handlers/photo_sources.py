@@ -21,7 +21,7 @@ from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from geosleuth.cli.preparation import asked
-from geosleuth.photo import Limits
+from geosleuth.photo import PhotoLimits
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.searches import is_local, online_settings
 from geosleuth.support.console import talk
@@ -103,18 +103,18 @@ def _kept(word: str, folder: Path) -> str:
 async def _fetched(url: str) -> bytes:
     """Fetch a file through the guarded client: from the host that was named, to its public address, and no further."""
     from geosleuth.atlas.online import OnlineClient
-    from geosleuth.atlas.online.http import Question
+    from geosleuth.atlas.online.http import ServiceRequest
 
     host = host_of(url)
     settings = replace(
         online_settings((host,)),
         # Whoever writes down a server of their own network means it.
         private_hosts=frozenset({host}) if is_local(host) else frozenset(),
-        max_bytes=Limits().max_bytes,
+        max_bytes=PhotoLimits().max_bytes,
         tries=2,
     )
     async with OnlineClient(settings) as client:
-        found = await client.ask(Question(url=url, headers=(("accept", "image/*"),)), bytes)
+        found = await client.ask(ServiceRequest(url=url, headers=(("accept", "image/*"),)), bytes)
     return found or b""
 
 
@@ -125,7 +125,7 @@ def _stdin() -> IO[bytes]:
 
 
 def _read(stream: IO[bytes], what: str) -> bytes:
-    most = Limits().max_bytes
+    most = PhotoLimits().max_bytes
     data = stream.read(most + 1)
     if not data:
         raise BadInput(f"{what} holds no photo; it is empty")

@@ -16,10 +16,10 @@ from geosleuth.atlas.folders import cache_dir
 from geosleuth.cli.handlers.atlas import facts_view
 from geosleuth.evidence.visual import (
     FEWEST_PHOTOS,
-    Comparison,
     Distribution,
-    Figures,
     LearnedPrior,
+    PriorComparison,
+    PriorFigures,
     compare,
     default_prior_path,
     learn,
@@ -200,7 +200,7 @@ def _left_out_of(document: Mapping[str, Any]) -> Mapping[str, int]:
     return left_out
 
 
-def _comparison_view(found: Comparison, left_out: Mapping[str, int]) -> RenderableType:
+def _comparison_view(found: PriorComparison, left_out: Mapping[str, int]) -> RenderableType:
     parts: list[RenderableType] = [_figures_table(found.everywhere, "all photos")]
     if found.elsewhere is not None and found.elsewhere["prior"].photos < found.everywhere["prior"].photos:
         parts.append(_figures_table(found.elsewhere, "photos farther than 25 km from any learned from"))
@@ -210,7 +210,7 @@ def _comparison_view(found: Comparison, left_out: Mapping[str, int]) -> Renderab
     return Group(*parts)
 
 
-def _figures_table(figures: Mapping[str, Figures], title: str) -> RenderableType:
+def _figures_table(figures: Mapping[str, PriorFigures], title: str) -> RenderableType:
     photos = next(iter(figures.values())).photos
     rows = [
         (

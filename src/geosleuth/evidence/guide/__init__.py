@@ -5,15 +5,23 @@ from typing import TYPE_CHECKING
 from geosleuth.support.lazy import exported
 
 if TYPE_CHECKING:
-    from .differences import Difference, look_alike, most_telling, tell_apart
-    from .sightings import MOST_SIGHTINGS, Sighting, Weighed, read_sightings, shown, sighting_clue, weigh_sightings
-    from .tables import Attribute, FieldGuide, Grade, Value, checklist, field_guide, place_code
+    from .differences import AttributeDifference, look_alike, most_telling, tell_apart
+    from .sightings import (
+        MOST_SIGHTINGS,
+        Sighting,
+        WeighedSightings,
+        read_sightings,
+        shown,
+        sighting_clue,
+        weigh_sightings,
+    )
+    from .tables import Attribute, AttributeValue, FieldGuide, Grade, checklist, field_guide, place_code
 
 __getattr__ = exported(
     __name__,
     {
         "differences": (
-            "Difference",
+            "AttributeDifference",
             "look_alike",
             "most_telling",
             "tell_apart",
@@ -21,7 +29,7 @@ __getattr__ = exported(
         "sightings": (
             "MOST_SIGHTINGS",
             "Sighting",
-            "Weighed",
+            "WeighedSightings",
             "read_sightings",
             "shown",
             "sighting_clue",
@@ -31,7 +39,7 @@ __getattr__ = exported(
             "Attribute",
             "FieldGuide",
             "Grade",
-            "Value",
+            "AttributeValue",
             "checklist",
             "field_guide",
             "place_code",
@@ -42,12 +50,12 @@ __getattr__ = exported(
 __all__ = [
     "MOST_SIGHTINGS",
     "Attribute",
-    "Difference",
+    "AttributeDifference",
+    "AttributeValue",
     "FieldGuide",
     "Grade",
     "Sighting",
-    "Value",
-    "Weighed",
+    "WeighedSightings",
     "checklist",
     "field_guide",
     "look_alike",

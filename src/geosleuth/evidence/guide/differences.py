@@ -21,7 +21,7 @@ _UNNAMED = 0.15
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class AttributeDifference:
     """An attribute, and the values that speak for each candidate against the others, by ISO code.
 
     ``bits`` is how much it tells. A candidate that no value speaks for has none.
@@ -32,7 +32,7 @@ class Difference:
     values: Mapping[str, tuple[str, ...]]
 
 
-def tell_apart(candidates: Sequence[str], *, limit: int = 12) -> list[Difference]:
+def tell_apart(candidates: Sequence[str], *, limit: int = 12) -> list[AttributeDifference]:
     """Return what to look for to tell candidates apart; empty where the tables say the same.
 
     What photos show comes first, the most telling of it before the rest. A region that no table has is taken as its
@@ -80,13 +80,13 @@ def _telling(guide: FieldGuide, attribute: str, place: str) -> float:
     return found * SEEN[guide.attributes[attribute].visible]
 
 
-def look_alike(found: Sequence[Difference]) -> bool:
+def look_alike(found: Sequence[AttributeDifference]) -> bool:
     """Whether little but writing tells places apart."""
     attributes = field_guide().attributes
     return all(one.bits < _ALIKE for one in found if attributes[one.attribute].group != "writing")
 
 
-def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> Difference | None:
+def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> AttributeDifference | None:
     rows = {code: row for code in codes if (row := _row(guide, attribute, code))}
     if len(rows) < 2:
         return None
@@ -100,7 +100,9 @@ def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> Diff
         ahead = {value: share - usually for value, share, usually in zip(values, shares, mean, strict=True)}
         speaking = [value for value, by in ahead.items() if by > 0 and row.get(value, "never") != "never"]
         usual[code] = tuple(sorted(speaking, key=ahead.__getitem__, reverse=True)[:_MOST_VALUES])
-    return Difference(attribute, bits * SEEN[guide.attributes[attribute].visible] * len(rows) / len(codes), usual)
+    return AttributeDifference(
+        attribute, bits * SEEN[guide.attributes[attribute].visible] * len(rows) / len(codes), usual
+    )
 
 
 def _chance(guide: FieldGuide, attribute: str, code: str, value: str, unnamed: float) -> float:

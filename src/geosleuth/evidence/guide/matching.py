@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from .tables import Attribute, Value, field_guide
+from .tables import Attribute, AttributeValue, field_guide
 
 _LOOSE = 3
 """How far apart the words of a phrase may stand, beside their number."""
@@ -126,7 +126,7 @@ def _phrases_by_word() -> Mapping[str, tuple[_Phrase, ...]]:
     return {word: tuple(phrases) for word, phrases in found.items()}
 
 
-def _said_shortly(attribute: Attribute, value: Value) -> Iterator[str]:
+def _said_shortly(attribute: Attribute, value: AttributeValue) -> Iterator[str]:
     """Yield what people say without details: "Spanish street name", "Chinese script", "white edge line"."""
     if attribute.name in _NAMED_WRITING:
         label = value.label.split()

@@ -95,7 +95,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class WeighedSightings:
     """What follows from sightings.
 
     Attributes:
@@ -151,7 +151,7 @@ def _in_pairs(sightings: Collection[Sighting]) -> Iterator[Sighting]:
 
 def weigh_sightings(
     texts: str | Iterable[str], *, prior: Mapping[str, float] | None = None, within: Collection[str] = ()
-) -> Weighed:
+) -> WeighedSightings:
     """Turn what was seen into odds over countries and their regions.
 
     Args:
@@ -193,10 +193,10 @@ def weigh_sightings(
         if (found := regions[code])
         and (len(within) == 1 or max(found.values()) >= max(_LEAST_REGION, _TELLING_REGION / len(found)))
     }
-    return Weighed(tuple(sightings), moves, tuple(unknown), odds, telling)
+    return WeighedSightings(tuple(sightings), moves, tuple(unknown), odds, telling)
 
 
-def sighting_clue(weighed: Weighed) -> Clue | None:
+def sighting_clue(weighed: WeighedSightings) -> Clue | None:
     """Return sightings as one clue, to be weighed with what signs say; None where nothing was understood."""
     if not weighed.sightings:
         return None

@@ -71,7 +71,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class AttributeValue:
     """One of the forms that an attribute has; ``phrases`` are the words that people describe it with."""
 
     attribute: str
@@ -81,7 +81,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class FactSource:
     """Where facts were checked."""
 
     title: str
@@ -102,10 +102,10 @@ class FieldGuide:
     """
 
     attributes: Mapping[str, Attribute]
-    values: Mapping[str, Mapping[str, Value]]
+    values: Mapping[str, Mapping[str, AttributeValue]]
     grades: Mapping[str, Mapping[str, Mapping[str, Grade]]]
     checked: Mapping[tuple[str, str, str], str] = field(repr=False)
-    sources: Mapping[str, Source] = field(repr=False)
+    sources: Mapping[str, FactSource] = field(repr=False)
     words: Mapping[str, str] = field(repr=False)
 
     @cached_property
@@ -217,11 +217,11 @@ def field_guide() -> FieldGuide:
         )
         for row in _table(folder / "attributes.csv")
     }
-    values: dict[str, dict[str, Value]] = {name: {} for name in attributes}
+    values: dict[str, dict[str, AttributeValue]] = {name: {} for name in attributes}
     for row in _table(folder / "values.csv"):
         phrases = tuple(phrase.strip() for phrase in row["words"].split(";") if phrase.strip())
-        values[row["attribute"]][row["value"]] = Value(row["attribute"], row["value"], row["label"], phrases)
-    sources = {row["key"]: Source(row["title"], row["address"]) for row in _table(folder / "sources.csv")}
+        values[row["attribute"]][row["value"]] = AttributeValue(row["attribute"], row["value"], row["label"], phrases)
+    sources = {row["key"]: FactSource(row["title"], row["address"]) for row in _table(folder / "sources.csv")}
     grades: dict[str, dict[str, dict[str, Grade]]] = {name: {} for name in attributes}
     checked: dict[tuple[str, str, str], str] = {}
     for name in attributes:
@@ -232,7 +232,7 @@ def field_guide() -> FieldGuide:
     return FieldGuide(attributes, values, grades, checked, sources, words)
 
 
-def checklist() -> list[tuple[Attribute, list[Value]]]:
+def checklist() -> list[tuple[Attribute, list[AttributeValue]]]:
     """Return what a checklist asks: what photos show often, each with the forms that several countries have.
 
     What is read rather than seen, such as phone numbers, is left to the reader of text.

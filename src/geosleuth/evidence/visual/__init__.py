@@ -13,13 +13,13 @@ from .visual_prior import GRID, NEAR_KM, Best, Cell, Distribution, Reach, Visual
 
 if TYPE_CHECKING:
     from .geoclip import GeoClipPrior
-    from .learned import FEWEST_PHOTOS, Comparison, Figures, LearnedPrior, compare, learn
+    from .learned import FEWEST_PHOTOS, LearnedPrior, PriorComparison, PriorFigures, compare, learn
 
 __getattr__ = exported(
     __name__,
     {
         "geoclip": ("GeoClipPrior",),
-        "learned": ("FEWEST_PHOTOS", "Comparison", "Figures", "LearnedPrior", "compare", "learn"),
+        "learned": ("FEWEST_PHOTOS", "PriorComparison", "PriorFigures", "LearnedPrior", "compare", "learn"),
     },
 )
 
@@ -31,11 +31,11 @@ __all__ = [
     "NEAR_KM",
     "Best",
     "Cell",
-    "Comparison",
     "Distribution",
-    "Figures",
     "GeoClipPrior",
     "LearnedPrior",
+    "PriorComparison",
+    "PriorFigures",
     "Reach",
     "VisualPrior",
     "compare",

@@ -45,7 +45,7 @@ class Guesses:
 
 
 @dataclass(frozen=True)
-class Places:
+class LabelledPoints:
     """Points of which each has a country; ``countries[i]`` is the code of point i, empty in the open sea."""
 
     lats: FloatArray
@@ -133,12 +133,12 @@ class Places:
         return Distribution(normalised(shares), self.base, tuple(ranked), reach, source)
 
 
-def places_at(points: Sequence[LatLon]) -> Places:
+def places_at(points: Sequence[LatLon]) -> LabelledPoints:
     """Points with the countries they are in, by the borders that come with the package."""
     from geosleuth.atlas.borders import Borders
 
     lats, lons = np.array([point.lat for point in points]), np.array([point.lon for point in points])
-    return Places(lats, lons, Borders.load().countries(lats, lons))
+    return LabelledPoints(lats, lons, Borders.load().countries(lats, lons))
 
 
 def unit_vectors(lats: FloatArray, lons: FloatArray) -> FloatArray:
@@ -185,7 +185,7 @@ def arcs_km(these: FloatArray, those: FloatArray) -> FloatArray:
     return EARTH_RADIUS_KM * np.arccos(np.clip(these @ those.T, -1.0, 1.0))
 
 
-def areas_of(places: Places) -> tuple[Areas, Ints]:
+def areas_of(places: LabelledPoints) -> tuple[Areas, Ints]:
     """Areas for a collection of photos, and which of them each photo is in.
 
     A country is cut into as many compact parts as it holds `PHOTOS_PER_AREA` photos, the whole world into no more than
@@ -219,7 +219,7 @@ def _cut(points: FloatArray, parts: int) -> Ints:
     return nearest
 
 
-def spots_of(places: Places, label: Ints) -> Ints:
+def spots_of(places: LabelledPoints, label: Ints) -> Ints:
     """Which spot each photo was taken at, numbered from 0: photos of one area and one cell of some kilometres.
 
     Photos of a spot are often much the same picture, and tell no more than one of them would.
@@ -229,7 +229,7 @@ def spots_of(places: Places, label: Ints) -> Ints:
     return spot.reshape(-1).astype(np.int64)
 
 
-def blocks_of(places: Places) -> Ints:
+def blocks_of(places: LabelledPoints) -> Ints:
     """Which block of land each point is in, numbered from 0."""
     _, block = np.unique(_BLOCKS.cell_of(places.lats, places.lons), return_inverse=True)
     return block.astype(np.int64)
@@ -247,7 +247,7 @@ def folds_of(block: Ints, seed: int, folds: int = FOLDS) -> Ints:
     return fold_of_block[block]
 
 
-def apart(places: Places, held_out: Mask, strip_km: float = APART_KM) -> Mask:
+def apart(places: LabelledPoints, held_out: Mask, strip_km: float = APART_KM) -> Mask:
     """Photos that may be learned from while others are held out: those farther away from each of them."""
     points = unit_vectors(places.lats, places.lons).astype(np.float32)
     those, limit = points[held_out], np.float32(np.cos(strip_km / EARTH_RADIUS_KM))

@@ -2,7 +2,7 @@
 
 `Gaussian` describes what each area looks like and leans on its neighbours where photos are few. `Network`, in a module
 of its own, finds combinations of features that a description can't. Both treat areas near to each other as nearly the
-same: to take Ghent for Lille is not to take it for Lima. `Linear`, in a module of its own too, knows countries alone.
+same: to take Ghent for Lille is not to take it for Lima. `LinearExpert` knows countries alone.
 
 It knows nothing of distances. The other two do better on every set that was tried, but not on every set there may be:
 where it is right and they are not, the pool listens to it, so that a prior is not worse than what is simple.
@@ -54,7 +54,7 @@ _HALVINGS = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Scaling:
+class FeatureScaling:
     """How features become the numbers that are learned from.
 
     The root takes the weight off the few features that are very large in a picture; what a network finds in it is
@@ -74,7 +74,7 @@ class Scaling:
         return scaled @ self.directions
 
 
-def scaling_of(features: npt.NDArray[np.floating]) -> Scaling:
+def scaling_of(features: npt.NDArray[np.floating]) -> FeatureScaling:
     """The scaling that fits these features."""
     rooted = _rooted(features)
     middle = rooted.mean(axis=0)
@@ -87,7 +87,7 @@ def scaling_of(features: npt.NDArray[np.floating]) -> Scaling:
     _, vectors = np.linalg.eigh((scaled.T @ scaled).astype(np.float64))
     kept = min(MAIN_DIRECTIONS, scaled.shape[1])
     directions = np.ascontiguousarray(vectors[:, ::-1][:, :kept], dtype=np.float32)
-    return Scaling(middle.astype(np.float32), spread.astype(np.float32), directions)
+    return FeatureScaling(middle.astype(np.float32), spread.astype(np.float32), directions)
 
 
 def _rooted(features: npt.NDArray[np.floating]) -> Rows:
@@ -96,7 +96,7 @@ def _rooted(features: npt.NDArray[np.floating]) -> Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenPhotos:
     """Photos as they are learned from: scaled features, and the same turned to their main directions."""
 
     scaled: Rows
@@ -105,15 +105,15 @@ class Seen:
     def __len__(self) -> int:
         return len(self.scaled)
 
-    def only(self, chosen: npt.NDArray[np.bool_]) -> "Seen":
+    def only(self, chosen: npt.NDArray[np.bool_]) -> "SeenPhotos":
         """Some of the photos."""
-        return Seen(self.scaled[chosen], self.turned[chosen])
+        return SeenPhotos(self.scaled[chosen], self.turned[chosen])
 
 
 class Expert(Protocol):
     """Says how likely each area is."""
 
-    def log_shares(self, seen: Seen) -> Rows:
+    def log_shares(self, seen: SeenPhotos) -> Rows:
         """The logarithm of each area's share, a row a photo."""
         ...
 
@@ -155,7 +155,7 @@ class Gaussian:
     weights: Rows
     offsets: Rows
 
-    def log_shares(self, seen: Seen) -> Rows:
+    def log_shares(self, seen: SeenPhotos) -> Rows:
         """The logarithm of each area's share, a row a photo."""
         return log_shares(seen.turned @ self.weights + self.offsets)
 
@@ -204,14 +204,14 @@ class Network:
 
     members: tuple[Layers, ...]
 
-    def log_shares(self, seen: Seen) -> Rows:
+    def log_shares(self, seen: SeenPhotos) -> Rows:
         """The logarithm of each area's mean share, a row a photo."""
         mean = np.mean([np.exp(member.log_shares(seen.scaled)) for member in self.members], axis=0)
         logs: Rows = np.log(np.maximum(mean, np.finfo(np.float32).tiny)).astype(np.float32)
         return logs
 
 
-def learn_network(seen: Seen, label: Ints, areas: Areas, targets: Rows, seed: int) -> Network:
+def learn_network(seen: SeenPhotos, label: Ints, areas: Areas, targets: Rows, seed: int) -> Network:
     """Learn from photos; for ``targets`` see `soft_targets`."""
     offsets = np.log(photo_counts(label, areas) / len(seen)).astype(np.float32)
     return Network(tuple(_train(seen.scaled, targets, offsets, seed + number) for number in range(NETWORKS)))
@@ -281,7 +281,7 @@ def _rate(done: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
+class LinearExpert:
     """Multinomial logistic regression of the countries; ``within`` is the logarithm of each area's share of its own."""
 
     weights: Rows
@@ -289,17 +289,17 @@ class Linear:
     within: Rows
     country: Ints
 
-    def log_shares(self, seen: Seen) -> Rows:
+    def log_shares(self, seen: SeenPhotos) -> Rows:
         """The logarithm of each area's share, a row a photo."""
         return log_shares(seen.scaled @ self.weights + self.offsets)[:, self.country] + self.within
 
 
-def learn_linear(seen: Seen, label: Ints, areas: Areas) -> Linear:
+def learn_linear(seen: SeenPhotos, label: Ints, areas: Areas) -> LinearExpert:
     """Learn from photos."""
     weights, offsets = logistic(seen.scaled, areas.country[label], len(areas.codes))
     counts = photo_counts(label, areas)
     within = np.log(counts / np.bincount(areas.country, counts)[areas.country])
-    return Linear(weights, offsets, within.astype(np.float32), areas.country)
+    return LinearExpert(weights, offsets, within.astype(np.float32), areas.country)
 
 
 def logistic(rows: Rows, label: Ints, classes: int) -> tuple[Rows, Rows]:
@@ -330,14 +330,14 @@ def nearness(points: npt.NDArray[np.float64], areas: Areas) -> Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class ExpertPool:
     """How much each opinion counts, and how unlikely the held-out photos are under the sum: the lower the better."""
 
     weights: FloatArray
     loss: float
 
 
-def learn_weights(opinions: list[Rows], country: Ints, near: Rows, areas: Areas) -> Pool:
+def learn_weights(opinions: list[Rows], country: Ints, near: Rows, areas: Areas) -> ExpertPool:
     """Weights under which the held-out photos are likeliest, by their country and by what lies near them.
 
     Args:
@@ -366,7 +366,7 @@ def learn_weights(opinions: list[Rows], country: Ints, near: Rows, areas: Areas)
 
     start = np.full(len(opinions), 1 / max(1, len(opinions) - 1))
     weights = np.asarray(lowest(objective, start, _STEPS), dtype=np.float64)
-    return Pool(weights, objective(weights)[0])
+    return ExpertPool(weights, objective(weights)[0])
 
 
 def tempered(weights: FloatArray, opinions: list[Rows], country: Ints, areas: Areas, missing: float) -> FloatArray:

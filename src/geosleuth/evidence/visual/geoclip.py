@@ -25,7 +25,7 @@ from geosleuth.photo.image_encoder import TowerEncoder, digest_of, unit_rows
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import replacing
 
-from .cells import Places
+from .cells import LabelledPoints
 from .experts import Rows
 from .visual_prior import Distribution, Reach
 
@@ -95,7 +95,7 @@ class GeoClipPrior:
         """
         self._package  # noqa: B018  (imported, and kept)
 
-    def shares(self, image: "Image") -> tuple[Places, FloatArray]:
+    def shares(self, image: "Image") -> tuple[LabelledPoints, FloatArray]:
         """GeoCLIP's places and how much of the picture's probability each has by its own reckoning; they add up to 1.
 
         Raises:
@@ -137,11 +137,11 @@ class GeoClipPrior:
         return _Between(first, first_offsets, second, second_offsets, sharpness)
 
     @cached_property
-    def _places(self) -> Places:
+    def _places(self) -> LabelledPoints:
         with (self._folder / "gps_gallery" / "coordinates_100K.csv").open(encoding="utf-8", newline="") as stream:
             rows = np.array([(float(row["LAT"]), float(row["LON"])) for row in csv.DictReader(stream)])
         lats, lons = rows[:, 0], rows[:, 1]
-        return Places(lats, lons, Borders.load().countries(lats, lons))
+        return LabelledPoints(lats, lons, Borders.load().countries(lats, lons))
 
     @cached_property
     def _gallery(self) -> Rows:

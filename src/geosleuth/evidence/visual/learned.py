@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, LatLon, great_circle_km, medoid
-from geosleuth.photo.image_encoder import Encoder, load_encoder
+from geosleuth.photo.image_encoder import ImageEncoder, load_encoder
 from geosleuth.photo.runtime import usable_threads
 from geosleuth.support.calibration import bin_probabilities, expected_calibration_error
 from geosleuth.support.errors import BadInput
@@ -28,8 +28,8 @@ from .cells import (
     Areas,
     Guesses,
     Ints,
+    LabelledPoints,
     Mask,
-    Places,
     apart,
     areas_of,
     blocks_of,
@@ -41,13 +41,13 @@ from .cells import (
 from .experts import (
     GAUSSIAN_STRENGTHS,
     Expert,
+    FeatureScaling,
     Gaussian,
     Layers,
-    Linear,
+    LinearExpert,
     Network,
     Rows,
-    Scaling,
-    Seen,
+    SeenPhotos,
     learn_gaussians,
     learn_linear,
     learn_network,
@@ -96,12 +96,12 @@ class HeldOut:
 class Knowledge:
     """All that was learned; ``label`` is the area that each photo of the collection is in."""
 
-    scaling: Scaling
+    scaling: FeatureScaling
     areas: Areas
     label: Ints
     gaussian: Gaussian
     network: Network
-    linear: Linear
+    linear: LinearExpert
     weights: FloatArray
     familiarity: Familiarity
     held_out: HeldOut
@@ -115,7 +115,7 @@ class LearnedPrior:
     """
 
     def __init__(
-        self, encoder: str, spec: str, knowledge: Knowledge, places: Places, features: npt.NDArray[np.float16]
+        self, encoder: str, spec: str, knowledge: Knowledge, places: LabelledPoints, features: npt.NDArray[np.float16]
     ) -> None:
         self.encoder, self.spec = encoder, spec
         self.knowledge, self.places, self.features = knowledge, places, features
@@ -165,7 +165,7 @@ class LearnedPrior:
 
     def _shares(self, scaled: Rows) -> Rows:
         known = self.knowledge
-        seen = Seen(scaled, known.scaling.turned(scaled))
+        seen = SeenPhotos(scaled, known.scaling.turned(scaled))
         counts = photo_counts(known.label, known.areas)
         prior = np.tile(np.log(counts / counts.sum()).astype(np.float32), (len(seen), 1))
         experts = (known.gaussian, known.network, known.linear)
@@ -180,7 +180,7 @@ class LearnedPrior:
         return Collection(self.knowledge.scaling.scaled(self.features))
 
     @cached_property
-    def _encoder(self) -> Encoder:
+    def _encoder(self) -> ImageEncoder:
         encoder = load_encoder(self.spec)
         if encoder.name != self.encoder:
             raise BadInput(
@@ -255,24 +255,24 @@ class LearnedPrior:
 
 def _read(
     header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
-) -> tuple[Knowledge, Places, npt.NDArray[np.float16]]:
+) -> tuple[Knowledge, LabelledPoints, npt.NDArray[np.float16]]:
     members = tuple(
         Layers(*(arrays[f"network_{number}_{part}"] for part in Layers.__slots__))
         for number in range(int(header["networks"]))
     )
     label = arrays["label"].astype(np.int64)
     areas = Areas(tuple(header["codes"]), arrays["area_country"], arrays["area_centres"])
-    places = Places(arrays["lats"], arrays["lons"], arrays["countries"])
+    places = LabelledPoints(arrays["lats"], arrays["lons"], arrays["countries"])
     features = arrays["features"]
     if not len(label) == len(places.lats) == len(places.countries) == len(features) or label.max() >= len(areas):
         raise ValueError("its parts do not fit together")
     knowledge = Knowledge(
-        Scaling(arrays["middle"], arrays["spread"], arrays["directions"]),
+        FeatureScaling(arrays["middle"], arrays["spread"], arrays["directions"]),
         areas,
         label,
         Gaussian(arrays["gaussian_weights"], arrays["gaussian_offsets"]),
         Network(members),
-        Linear(arrays["linear_weights"], arrays["linear_offsets"], arrays["linear_within"], areas.country),
+        LinearExpert(arrays["linear_weights"], arrays["linear_offsets"], arrays["linear_within"], areas.country),
         arrays["expert_weights"],
         Familiarity(arrays["turned"], arrays["away"], float(header["missing"])),
         HeldOut(**header["held_out"]),
@@ -280,7 +280,9 @@ def _read(
     return knowledge, places, features
 
 
-def nearest_neighbour(known: npt.NDArray[np.floating], places: Places, asked: npt.NDArray[np.floating]) -> Guesses:
+def nearest_neighbour(
+    known: npt.NDArray[np.floating], places: LabelledPoints, asked: npt.NDArray[np.floating]
+) -> Guesses:
     """The place of the photo with the greatest cosine; its country has the whole share, the next best follow."""
     rows, wanted = np.asarray(known, dtype=np.float32), np.asarray(asked, dtype=np.float32)
     codes, country = places.codes
@@ -297,7 +299,7 @@ def nearest_neighbour(known: npt.NDArray[np.floating], places: Places, asked: np
     return Guesses(codes, ranked, places.lats[best], places.lons[best], np.full(len(wanted), np.nan))
 
 
-def plain_linear(known: npt.NDArray[np.floating], places: Places, asked: npt.NDArray[np.floating]) -> Guesses:
+def plain_linear(known: npt.NDArray[np.floating], places: LabelledPoints, asked: npt.NDArray[np.floating]) -> Guesses:
     """Multinomial logistic regression over the countries, on standardised features; the middle photo as the point."""
     given = np.asarray(known, dtype=np.float32)
     middle, spread = given.mean(axis=0), given.std(axis=0) + np.float32(1e-6)
@@ -310,13 +312,13 @@ def plain_linear(known: npt.NDArray[np.floating], places: Places, asked: npt.NDA
     return Guesses(codes, shares, places.lats[best], places.lons[best], np.full(len(wanted), np.nan))
 
 
-def _middle(places: Places, inside: npt.NDArray[np.int64]) -> int:
+def _middle(places: LabelledPoints, inside: npt.NDArray[np.int64]) -> int:
     some = inside[:: max(1, len(inside) // _MEDOID_OF)]
     return int(some[medoid(places.lats[some], places.lons[some])])
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class PriorFigures:
     """How good guesses are.
 
     Attributes:
@@ -341,32 +343,32 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PriorComparison:
     """Figures by who guessed, on all photos and on those farther than 25 km from any photo learned from.
 
     ``known`` counts photos left out because they are in the collection itself, ``at_sea`` those without a country.
     """
 
-    everywhere: Mapping[str, Figures]
-    elsewhere: Mapping[str, Figures] | None
+    everywhere: Mapping[str, PriorFigures]
+    elsewhere: Mapping[str, PriorFigures] | None
     known: int
     at_sea: int
 
 
-def compare(prior: LearnedPrior, features: npt.NDArray[np.floating], points: Sequence[LatLon]) -> Comparison:
+def compare(prior: LearnedPrior, features: npt.NDArray[np.floating], points: Sequence[LatLon]) -> PriorComparison:
     """Test a prior on photos whose places are known.
 
     Raises:
         BadInput: no photo is left to test on.
     """
-    places = places_at(points) if points else Places(np.empty(0), np.empty(0), np.empty(0, dtype=np.str_))
+    places = places_at(points) if points else LabelledPoints(np.empty(0), np.empty(0), np.empty(0, dtype=np.str_))
     at_sea = places.countries == ""
     known = prior.holds(features) if len(features) else np.zeros(0, dtype=np.bool_)
     kept = ~at_sea & ~known
     if not kept.any():
         raise BadInput("there is no photo to test on that is on land and not in the collection learned from")
     rows = np.asarray(features)[kept]
-    truth = Places(places.lats[kept], places.lons[kept], places.countries[kept])
+    truth = LabelledPoints(places.lats[kept], places.lons[kept], places.countries[kept])
     guesses = {
         PRIOR: prior.guess(rows),
         NEIGHBOUR: nearest_neighbour(prior.features, prior.places, rows),
@@ -375,10 +377,10 @@ def compare(prior: LearnedPrior, features: npt.NDArray[np.floating], points: Seq
     far = _far_from(truth, prior.places)
     everywhere = {who: figures_of(guess, truth) for who, guess in guesses.items()}
     elsewhere = {who: figures_of(guess, truth, far) for who, guess in guesses.items()} if far.any() else None
-    return Comparison(everywhere, elsewhere, int(known.sum()), int((at_sea & ~known).sum()))
+    return PriorComparison(everywhere, elsewhere, int(known.sum()), int((at_sea & ~known).sum()))
 
 
-def figures_of(guess: Guesses, truth: Places, chosen: Mask | None = None) -> Figures:
+def figures_of(guess: Guesses, truth: LabelledPoints, chosen: Mask | None = None) -> PriorFigures:
     """How good guesses are at places, or at some of them."""
     some = np.ones(len(truth.lats), dtype=np.bool_) if chosen is None else chosen
     shares, codes = guess.shares[some], np.array(guess.codes)
@@ -386,7 +388,7 @@ def figures_of(guess: Guesses, truth: Places, chosen: Mask | None = None) -> Fig
     hits = ranked == truth.countries[some][:, None]
     distance = great_circle_km(guess.lats[some], guess.lons[some], truth.lats[some], truth.lons[some])
     near = guess.near[some]
-    return Figures(
+    return PriorFigures(
         photos=int(some.sum()),
         country_top1=float(hits[:, 0].mean()),
         country_top5=float(hits.any(axis=1).mean()),
@@ -403,7 +405,7 @@ def calibration_error(stated: npt.NDArray[np.float64], came_true: Mask) -> float
     return expected_calibration_error(bin_probabilities(np.clip(stated, 0.0, 1.0), came_true))
 
 
-def _far_from(places: Places, others: Places) -> Mask:
+def _far_from(places: LabelledPoints, others: LabelledPoints) -> Mask:
     these, those = (unit_vectors(one.lats, one.lons).astype(np.float32) for one in (places, others))
     far = np.ones(len(these), dtype=np.bool_)
     for start in range(0, len(these), _MEASURING_ROWS_AT_ONCE):
@@ -416,8 +418,8 @@ def _far_from(places: Places, others: Places) -> Mask:
 class _Lesson:
     """Everything that is learned from, and where each photo belongs."""
 
-    seen: Seen
-    places: Places
+    seen: SeenPhotos
+    places: LabelledPoints
     areas: Areas
     label: Ints
     spot: Ints
@@ -440,7 +442,7 @@ class _Lesson:
         targets = soft_targets(points, self.country[used], label, self.areas)
         return learn_network(self.seen.only(used), label, self.areas, targets, self.seed)
 
-    def linear(self, used: Mask) -> Linear:
+    def linear(self, used: Mask) -> LinearExpert:
         """The third expert, from some of the photos."""
         return learn_linear(self.seen.only(used), self.label[used], self.areas)
 
@@ -499,7 +501,7 @@ def learn(
     scaling = scaling_of(half)
     scaled = scaling.scaled(half)
     areas, label = areas_of(places)
-    lesson = _Lesson(Seen(scaled, scaling.turned(scaled)), places, areas, label, spots_of(places, label), seed)
+    lesson = _Lesson(SeenPhotos(scaled, scaling.turned(scaled)), places, areas, label, spots_of(places, label), seed)
     fold = folds_of(block, seed, folds)
     held_out = [(apart(places, fold == number), fold == number) for number in range(folds)]
     held_out = [(used, out) for used, out in held_out if used.sum() >= FEWEST_PHOTOS // 2 and out.any()]
@@ -538,10 +540,10 @@ def learn(
     return LearnedPrior(encoder, spec, knowledge, places, half)
 
 
-def _on_land(points: Sequence[LatLon]) -> tuple[Ints, Places]:
-    places = places_at(points) if len(points) else Places(np.empty(0), np.empty(0), np.empty(0, dtype=np.str_))
+def _on_land(points: Sequence[LatLon]) -> tuple[Ints, LabelledPoints]:
+    places = places_at(points) if len(points) else LabelledPoints(np.empty(0), np.empty(0), np.empty(0, dtype=np.str_))
     kept = np.flatnonzero(places.countries != "")
-    return kept, Places(places.lats[kept], places.lons[kept], places.countries[kept])
+    return kept, LabelledPoints(places.lats[kept], places.lons[kept], places.countries[kept])
 
 
 def _missing(areas: Areas, country: Ints, block: Ints) -> float:

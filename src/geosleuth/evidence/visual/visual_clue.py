@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from geosleuth.atlas.folders import data_dir
-from geosleuth.evidence.clue import Clue, Spot
+from geosleuth.evidence.clue import Clue, CluePlace
 from geosleuth.evidence.country_prior import country_prior, normalised
 from geosleuth.names import country_name
 
@@ -35,7 +35,7 @@ def visual_clue(distribution: Distribution) -> Clue:
     total = max(1.0, sum(weights))
     ranked = sorted(zip(weights, distribution.cells, strict=True), key=lambda item: -item[0])[:_SPOTS]
     spots = tuple(
-        Spot(_spot_name(cell.country), cell.point, cell.radius_km, weight / total, cell.country or None)
+        CluePlace(_spot_name(cell.country), cell.point, cell.radius_km, weight / total, cell.country or None)
         for weight, cell in ranked
         if weight / total >= _LEAST_SPOT
     )

@@ -33,7 +33,7 @@ from geosleuth.answer.parse import find_objects
 from geosleuth.atlas import Atlas
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.facts import Evidence, all_countries, by_calling_code, by_language, by_tld
-from geosleuth.evidence import Clue, Spot, TextSeen, TownDistance, distances, text_clues
+from geosleuth.evidence import Clue, CluePlace, TextSeen, TownDistance, distances, text_clues
 from geosleuth.evidence.clue import ClueKind
 from geosleuth.evidence.posterior import Posterior, posterior
 from geosleuth.evidence.town_tables import LARGE_TOWN
@@ -42,7 +42,7 @@ from geosleuth.lab.score import AnswerNames
 from geosleuth.lab.score.rewards import Reasoning
 from geosleuth.lab.score.rewards.conclusions import GAP, agreements, conclusions_of
 from geosleuth.models import Conversation, Policy, Prompt, Sampling
-from geosleuth.models.detective.stated import Known, stated_clues
+from geosleuth.models.detective.stated import StatedFacts, stated_clues
 from geosleuth.models.tagged import read_reply
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.names.cities import is_listed_region
@@ -52,7 +52,7 @@ from geosleuth.photo.text import script_of
 from geosleuth.support.errors import ServiceFault
 from geosleuth.tools.ranges import KM_A_MILE
 
-Search = Callable[[str, str], Sequence[Spot]]
+Search = Callable[[str, str], Sequence[CluePlace]]
 """From a name on a sign and a country's ISO code to the places there that a map has under it, called by their town."""
 
 LEAST_COUNTRY = 0.25
@@ -181,7 +181,7 @@ class RuleReader:
             None if precise is None else precise.name.removeprefix(_AREA),
         )
 
-    def _place(self, text: str, code: str, *, towns: bool) -> Spot | None:
+    def _place(self, text: str, code: str, *, towns: bool) -> CluePlace | None:
         """Return the likeliest place that a level's own text points at, inside the country."""
         sentences = list(_counted(text))
         clues = [clue for clue in _clues(sentences) if clue.spots]
@@ -195,7 +195,9 @@ class RuleReader:
         found = [one for one in posterior(clues, countries=(code,)).candidates if one.probability >= LEAST_PLACE]
         # The ground around a town that a number also covers has no name but the town's.
         best = next((one for one in found if not one.name.startswith(_AREA)), found[0] if found else None)
-        return None if best is None else Spot(best.name, best.point, best.radius_km, best.probability, best.country)
+        return (
+            None if best is None else CluePlace(best.name, best.point, best.radius_km, best.probability, best.country)
+        )
 
 
 def _stated(reasoning: Reasoning) -> AnswerNames:
@@ -276,7 +278,7 @@ def _told(prose: str) -> Iterator[Clue]:
     """Yield what is said about a street without repeating its signs."""
     side = _SIDE.search(prose)
     if side is not None:
-        yield from stated_clues(Known(drives_on="left" if side[1].lower() == "left" else "right"), (), ())
+        yield from stated_clues(StatedFacts(drives_on="left" if side[1].lower() == "left" else "right"), (), ())
     for code in dict.fromkeys(_CALLING_CODE.findall(prose)):
         yield from _clue("phone", by_calling_code(code), 0.8)
     for domain in dict.fromkeys(_TLD.findall(prose)):
@@ -318,7 +320,7 @@ def _town_clues(sentences: Sequence[str], code: str) -> list[Clue]:
             name,
             f"{name} is a town",
             _TOWN_RELIABILITY,
-            spots=(Spot(town.names[0], LatLon(town.lat, town.lon), _TOWN_RADIUS_KM, 0.9, code),),
+            spots=(CluePlace(town.names[0], LatLon(town.lat, town.lon), _TOWN_RADIUS_KM, 0.9, code),),
         )
         for name in names
         if (town := towns.get(fold(name))) is not None
@@ -342,7 +344,7 @@ def _distance_clues(said: Sequence[TownDistance], code: str) -> list[Clue]:
         return []
     found = range_fixes(ranges)
     spots = [
-        Spot("where the distances meet", fix.point, max(fix.radius_km, 1.0), 0.9 * fix.share, code)
+        CluePlace("where the distances meet", fix.point, max(fix.radius_km, 1.0), 0.9 * fix.share, code)
         for fix in (() if found.absurd else found.fixes)
         if not fix.is_ring
     ]
@@ -386,13 +388,13 @@ def map_search(atlas: Atlas) -> Search:
     thread = ThreadPoolExecutor(1, thread_name_prefix="map-search")
 
     @lru_cache(maxsize=4096)
-    def search(name: str, country: str) -> tuple[Spot, ...]:
+    def search(name: str, country: str) -> tuple[CluePlace, ...]:
         return thread.submit(asyncio.run, _spots(atlas, name, country)).result()
 
     return search
 
 
-async def _spots(atlas: Atlas, name: str, country: str) -> tuple[Spot, ...]:
+async def _spots(atlas: Atlas, name: str, country: str) -> tuple[CluePlace, ...]:
     hits = await atlas.search_pois(name, limit=MOST_HITS) or await atlas.geocode(name, limit=MOST_HITS, country=country)
     named = [hit.place for hit in hits if hit.match in ("exact", "alias")]
     around = [(place, await atlas.reverse(place.point)) for place in named]
@@ -400,7 +402,7 @@ async def _spots(atlas: Atlas, name: str, country: str) -> tuple[Spot, ...]:
         (place, found.places[0].place.name) for place, found in around if found.country == country and found.places
     ]
     return tuple(
-        Spot(town, place.point, REACH_KM, _SURE_WEIGHT / len(there), country, place.id) for place, town in there
+        CluePlace(town, place.point, REACH_KM, _SURE_WEIGHT / len(there), country, place.id) for place, town in there
     )
 
 

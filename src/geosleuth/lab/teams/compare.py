@@ -25,10 +25,10 @@ from geosleuth.support.errors import BadInput
 from geosleuth.teams import (
     AGREE_WITHIN_KM,
     Member,
-    Outcome,
     Request,
     Society,
     StrangersSociety,
+    TeamOutcome,
     TrustWeights,
     location_of,
 )
@@ -36,7 +36,7 @@ from geosleuth.teams.swarm import SwarmSettings, run_swarm
 from geosleuth.teams.swarm.swarm import together
 from geosleuth.tools.similar.index_file import pixel_digest
 
-Ask = Callable[[Request], Awaitable[Outcome]]
+Ask = Callable[[Request], Awaitable[TeamOutcome]]
 """A way of teamwork, ready for a request."""
 Progress = Callable[[int, int], None]
 
@@ -110,7 +110,7 @@ def ready(
     used = settings or SwarmSettings()
     trusted = society if way == SWARM and society is not None else StrangersSociety(len(members))
 
-    async def ask(request: Request) -> Outcome:
+    async def ask(request: Request) -> TeamOutcome:
         if way in RIVALS:
             talk = Talk(
                 members,
@@ -388,7 +388,7 @@ async def measure(
     free = asyncio.Semaphore(max(1, at_once))
     done = 0
 
-    async def work(example: Example) -> tuple[float, Outcome]:
+    async def work(example: Example) -> tuple[float, TeamOutcome]:
         nonlocal done
         async with free:
             photo = await asyncio.to_thread(example.load)

@@ -19,7 +19,18 @@ from geosleuth.agent.methods import discussion_prompt
 from geosleuth.agent.methods.shared import EVIDENCE_ONLY, paragraphs
 from geosleuth.answer import Answer
 from geosleuth.atlas.placing import Placer
-from geosleuth.teams import AGREE_WITHIN_KM, Member, Outcome, Reply, Request, Stage, Turn, agree, cluster, location_of
+from geosleuth.teams import (
+    AGREE_WITHIN_KM,
+    Member,
+    Reply,
+    Request,
+    Stage,
+    TeamOutcome,
+    Turn,
+    agree,
+    cluster,
+    location_of,
+)
 from geosleuth.teams.swarm import SwarmSettings
 from geosleuth.teams.swarm.swarm import NOTE, Discussion, quoted, quoted_answer, together
 
@@ -120,12 +131,12 @@ class Talk:
             self._turns.append(Turn(names[one.member], one.stage, reply, number, about, self._batches))
         return replies
 
-    def outcome(self, answer: Answer, decided: str, member: int | None) -> Outcome:
+    def outcome(self, answer: Answer, decided: str, member: int | None) -> TeamOutcome:
         """Return how it ended: with the answer of a member, or of none."""
         voice = None if member is None else self._members[member].name
-        return Outcome(answer, decided, tuple(self._turns), voice, time.monotonic() - self._began)
+        return TeamOutcome(answer, decided, tuple(self._turns), voice, time.monotonic() - self._began)
 
-    def nothing(self) -> Outcome:
+    def nothing(self) -> TeamOutcome:
         """Return the outcome where no member named a place."""
         return self.outcome(Answer(), "nobody named a place", None)
 
@@ -152,7 +163,7 @@ class Talk:
             winner = max(exact, key=strength, default=winner)
         return Vote(winner, len(circles[winner]), len(placed))
 
-    async def elected(self, voices: Sequence[tuple[int, Reply]], where: str = "") -> Outcome:
+    async def elected(self, voices: Sequence[tuple[int, Reply]], where: str = "") -> TeamOutcome:
         """Return the place that most of these members' replies agree on."""
         won = await self.vote([reply for _, reply in voices])
         if won is None:
@@ -173,7 +184,7 @@ class Talk:
         return self._discussions[sample]
 
 
-async def single(talk: Talk) -> Outcome:
+async def single(talk: Talk) -> TeamOutcome:
     """Ask the member with the best record; the next one if it names no place."""
     for number, member in enumerate(talk.leads):
         reply = await talk.ask(Question(member), number)
@@ -182,13 +193,13 @@ async def single(talk: Talk) -> Outcome:
     return talk.nothing()
 
 
-async def majority(talk: Talk) -> Outcome:
+async def majority(talk: Talk) -> TeamOutcome:
     """Ask every member once, independently; return the place that most agree on."""
     replies = await talk.ask_all([Question(member) for member in talk.everybody])
     return await talk.elected(list(enumerate(replies)))
 
 
-async def self_consistency(talk: Talk) -> Outcome:
+async def self_consistency(talk: Talk) -> TeamOutcome:
     """Ask one member several times, independently; then vote."""
     for number, member in enumerate(talk.leads):
         replies = await talk.ask_all([Question(member, sample=sample) for sample in range(SAMPLES)], number)
@@ -198,7 +209,7 @@ async def self_consistency(talk: Talk) -> Outcome:
     return talk.nothing()
 
 
-async def blender(talk: Talk) -> Outcome:
+async def blender(talk: Talk) -> TeamOutcome:
     """Let every member answer; compare all pairs in both orders with a ranker; fuse the best into one answer.
 
     The published ranker and fuser are small trained models. Here the leading member does both.
@@ -225,7 +236,7 @@ async def blender(talk: Talk) -> Outcome:
     return talk.outcome(replies[top[0]].answer, "the best by comparison", top[0])
 
 
-async def progressive_hints(talk: Talk) -> Outcome:
+async def progressive_hints(talk: Talk) -> TeamOutcome:
     """Ask one member again, with all its former answers as hints, until two in a row agree."""
     for member in talk.leads:
         said: list[Reply] = []
@@ -242,7 +253,7 @@ async def progressive_hints(talk: Talk) -> Outcome:
     return talk.nothing()
 
 
-async def reflexion(talk: Talk) -> Outcome:
+async def reflexion(talk: Talk) -> TeamOutcome:
     """Let an actor try and an evaluator judge; after each failure the actor writes a lesson for its next trial.
 
     There is no truth here, so the evaluator is a model: the same member, in another conversation.
@@ -269,7 +280,7 @@ async def reflexion(talk: Talk) -> Outcome:
     return talk.nothing()
 
 
-async def debate(talk: Talk) -> Outcome:
+async def debate(talk: Talk) -> TeamOutcome:
     """Let every member answer, then once more, given what the others said; then vote. Two rounds, as published."""
     names = talk.hidden
     said = await talk.ask_all([Question(member) for member in talk.everybody])
@@ -285,7 +296,7 @@ async def debate(talk: Talk) -> Outcome:
     return await talk.elected(list(enumerate(last)))
 
 
-async def dylan(talk: Talk) -> Outcome:
+async def dylan(talk: Talk) -> TeamOutcome:
     """Let all members answer, then again while seeing and rating all answers; from the third layer on only the best.
 
     It ends as soon as more than two thirds of a layer's nodes agree. The leading member ranks.
@@ -317,7 +328,7 @@ async def dylan(talk: Talk) -> Outcome:
     return await talk.elected(last, " in the last layer")
 
 
-RIVALS: Mapping[str, Callable[[Talk], Awaitable[Outcome]]] = {
+RIVALS: Mapping[str, Callable[[Talk], Awaitable[TeamOutcome]]] = {
     "single": single,
     "majority": majority,
     "self-consistency": self_consistency,

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from geosleuth.agent import Trajectory, run
 from geosleuth.agent.locate import open_case
-from geosleuth.agent.setup import AgentSetup, Question
+from geosleuth.agent.setup import AgentSetup, PhotoQuestion
 from geosleuth.agent.trajectory import write_trajectory
 from geosleuth.answer import Answer
 from geosleuth.geo import distance_km
@@ -46,7 +46,7 @@ from geosleuth.lab.score import Truth
 from geosleuth.models import Conversation, Policy, Sampling, Step, Usage, Wire
 from geosleuth.models.detective import Detective
 from geosleuth.models.tagged import next_call_number, read_reply
-from geosleuth.models.weights_engine import Chat, ChatMessage, Generated
+from geosleuth.models.weights_engine import ChatMessage, ChatTemplate, Generated
 from geosleuth.support.errors import NotRecorded, ServiceFault, UserError
 from geosleuth.teams.parallel import EmbeddedVerifier, Try, draw_tries, embedded_method
 from geosleuth.tools import Case, Toolset
@@ -226,7 +226,7 @@ class SceneTable:
                 wire=stage.wire,
             ),
             done=lambda _try: over(),
-            question=Question(views=views, force_answer=setting.force_answer),
+            question=PhotoQuestion(views=views, force_answer=setting.force_answer),
         )
         for one in tries:
             if isinstance(one.error, NotRecorded):
@@ -271,7 +271,7 @@ class SceneTable:
         return await run(
             replace(case, album=case.album.copy()),
             AgentSetup(method=how, policy=EmbeddedVerifier(tries), toolset=how.toolset(all_tools()), budget=how.budget),
-            question=Question(views=views, force_answer=self.setting.force_answer),
+            question=PhotoQuestion(views=views, force_answer=self.setting.force_answer),
         )
 
     def _scored(self, trajectory: Trajectory | None, truth: Truth, error: Exception | None = None) -> PlayedTry:
@@ -467,7 +467,7 @@ class _Afar:
 
     def __init__(self, serving: _Serving, words: ChatWords, number: int) -> None:
         self._serving, self._words, self._number = serving, words, number
-        self._chat = Chat(words.abilities, words.forbidden)
+        self._chat = ChatTemplate(words.abilities, words.forbidden)
         # Pictures by their identity, which holds while they are kept here: each of them travels once.
         self._sent: dict[int, tuple[str, Image]] = {}
 

@@ -20,7 +20,7 @@ BASELINES = ("blind", "nearest", "geoclip")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class BaselineOptions:
     """Options by name, as they were written."""
 
     given: Mapping[str, str]
@@ -65,7 +65,7 @@ class Options:
         return int(text)
 
 
-def take_options(text: str, known: Sequence[str]) -> tuple[str, Options]:
+def take_options(text: str, known: Sequence[str]) -> tuple[str, BaselineOptions]:
     """What stands before the options, and the options; a comma that no known option follows belongs to the name.
 
     Raises:
@@ -77,7 +77,7 @@ def take_options(text: str, known: Sequence[str]) -> tuple[str, Options]:
         before, comma, last = rest.rpartition(",")
         name, equals, value = (part.strip() for part in last.partition("="))
         if not comma or not equals:
-            return rest.strip(), Options(given)
+            return rest.strip(), BaselineOptions(given)
         if name not in known:
             raise BadInput(f"{name[:40]!r} is no option here; there are {', '.join(f'{one}=' for one in known)}")
         if name in given:
@@ -147,7 +147,7 @@ def make_baseline(spec: str) -> Policy:
     return _geoclip(spec, Path(name).expanduser(), options)
 
 
-def _geoclip(spec: str, folder: Path, options: Options) -> Policy:
+def _geoclip(spec: str, folder: Path, options: BaselineOptions) -> Policy:
     from .geoclip import GeoClipPolicy
 
     return GeoClipPolicy(spec, folder, within_km=options.km("within", 25.0))

@@ -247,7 +247,7 @@ def _search(
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class BlindGuess:
     """A point and the share of all people, or of all land, within a radius of it."""
 
     point: LatLon
@@ -323,7 +323,7 @@ class DrawingPolicy:
     def _step(self, conversation: Conversation) -> Step:
         began = time.perf_counter()
         point = _mass(self._kind).draw(seed_of(conversation, first_images(conversation)))
-        guess = Guess(point, self._within_km, share_around(self._kind, point, self._within_km))
+        guess = BlindGuess(point, self._within_km, share_around(self._kind, point, self._within_km))
         return answering(self.name, _answer(guess, _mass(self._kind).says, "drawn at random"), began)
 
 
@@ -339,27 +339,27 @@ class FixedPolicy:
         """The answer."""
         began = time.perf_counter()
         share = await asyncio.to_thread(share_around, "population", self._point, self._within_km)
-        guess = Guess(self._point, self._within_km, share)
+        guess = BlindGuess(self._point, self._within_km, share)
         return answering(self.name, _answer(guess, people().says, "the one that was given"), began)
 
     async def aclose(self) -> None:
         """Nothing is held."""
 
 
-def best_guess(kind: Kind, within_km: float, *, least_error: bool = False) -> Guess:
+def best_guess(kind: Kind, within_km: float, *, least_error: bool = False) -> BlindGuess:
     """The one answer that a blind prior gives; worked out once for each question, while others wait."""
     with _WORKING:
         return _best_guess(kind, within_km, least_error)
 
 
 @lru_cache(maxsize=64)
-def _best_guess(kind: Kind, within_km: float, least_error: bool) -> Guess:  # noqa: FBT001  (a key of the cache)
+def _best_guess(kind: Kind, within_km: float, least_error: bool) -> BlindGuess:  # noqa: FBT001  (a key of the cache)
     mass = _mass(kind)
     # Below, every point with nothing but town, or land, around it is as good as any other: both are spread evenly. Of
     # these it is the one that stays best farther out.
     scale_km = max(within_km, _EVEN_BELOW_KM[kind])
     point = nearest_on_average(mass) if least_error else likeliest(mass, scale_km)
-    return Guess(point, within_km, share_around(kind, point, within_km))
+    return BlindGuess(point, within_km, share_around(kind, point, within_km))
 
 
 def share_around(kind: Kind, point: LatLon, within_km: float) -> float:
@@ -389,7 +389,7 @@ def _mass(kind: Kind) -> Mass:
         return land() if kind == "land" else people()
 
 
-def _answer(guess: Guess, says: str, why: str) -> Answer:
+def _answer(guess: BlindGuess, says: str, why: str) -> Answer:
     code = country_at(guess.point)
     return Answer(
         point=guess.point,

@@ -23,8 +23,8 @@ import numpy.typing as npt
 from geosleuth.geo import FloatArray, LatLon, is_valid
 from geosleuth.photo.image_encoder import (
     BATCH,
-    Encoder,
     Features,
+    ImageEncoder,
     Preparation,
     digest_of,
     is_named,
@@ -50,7 +50,7 @@ _ID: Final = ("id", "path", "file", "filename", "image", "name")
 _KEY: Final = ("pixels",)
 
 
-def encoder_of(spec: str, *, trust_code: bool = False) -> Encoder:
+def encoder_of(spec: str, *, trust_code: bool = False) -> ImageEncoder:
     """Return what looks at pictures.
 
     ``bundled``, an ONNX file, a folder that transformers can read, a TorchScript file, or a folder with one ONNX or
@@ -189,7 +189,7 @@ class Gallery:
     lats: FloatArray
     lons: FloatArray
     ids: tuple[str, ...]
-    encoder: Encoder | None
+    encoder: ImageEncoder | None
     pixels: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     queries: Mapping[str, Features] = field(default_factory=dict)
 
@@ -224,7 +224,7 @@ def open_gallery(
     return gallery
 
 
-def _index(path: Path, asked: Mapping[str, Features], given: Encoder | None) -> Gallery:
+def _index(path: Path, asked: Mapping[str, Features], given: ImageEncoder | None) -> Gallery:
     query = "SELECT path, lat, lon, pixel_sha256, features FROM photo WHERE features IS NOT NULL ORDER BY root, path"
     ids, points, rows = [], [], []
     pixels: dict[str, tuple[int, ...]] = {}
@@ -245,7 +245,7 @@ def _index(path: Path, asked: Mapping[str, Features], given: Encoder | None) -> 
     return Gallery(path.name, features, places[:, 0], places[:, 1], tuple(ids), encoder, pixels, asked)
 
 
-def _folder(path: Path, asked: Mapping[str, Features], given: Encoder | None) -> Gallery:
+def _folder(path: Path, asked: Mapping[str, Features], given: ImageEncoder | None) -> Gallery:
     features = read_matrix(path / "features.npy")
     places = path / "places.csv"
     points, ids = [], []
@@ -272,7 +272,7 @@ def _folder(path: Path, asked: Mapping[str, Features], given: Encoder | None) ->
     return Gallery(path.name, unit_rows(features), lats, lons, tuple(ids), encoder, pixels, asked)
 
 
-def _named(path: Path, spec: str) -> Encoder:
+def _named(path: Path, spec: str) -> ImageEncoder:
     """The encoder that a gallery names; whoever hands on a gallery must not get code to run by it."""
     if is_code(spec):
         raise BadInput(

@@ -140,7 +140,7 @@ def recall(found: Rows, expected: Rows) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Vote:
+class NeighbourVote:
     """What neighbours amount to: whose place is the answer, and how much of the others' weight lies near it."""
 
     chosen: int
@@ -157,7 +157,7 @@ class Odds:
     spread: float
     photos: int
 
-    def probability(self, vote: Vote) -> float:
+    def probability(self, vote: NeighbourVote) -> float:
         """The probability for one vote; never surer than the held-out photos allow."""
         offset, agreement, alike = self.weights
         # Nothing is known about photos less or more alike than those held out: the edge stands for what lies beyond.
@@ -167,7 +167,7 @@ class Odds:
         return float(np.clip(value, least, 1 - least))
 
 
-def vote_of(lats: FloatArray, lons: FloatArray, cosines: Features, how: How, within_km: float) -> Vote:
+def vote_of(lats: FloatArray, lons: FloatArray, cosines: Features, how: How, within_km: float) -> NeighbourVote:
     """The vote of neighbours, nearest first; each counts with one over its rank.
 
     "first" takes the nearest. "spread" looks where they lie most densely, at the scale of ``within_km``, and takes the
@@ -184,7 +184,7 @@ def vote_of(lats: FloatArray, lons: FloatArray, cosines: Features, how: How, wit
     near_km = great_circle_km(float(lats[chosen]), float(lons[chosen]), lats, lons) <= within_km
     total = float(weights[others].sum())
     agreement = float(weights[others & near_km].sum()) / total if total else 0.0
-    return Vote(chosen, agreement, float(cosines[0]))
+    return NeighbourVote(chosen, agreement, float(cosines[0]))
 
 
 def learn_odds(
@@ -232,7 +232,7 @@ def _fitted(given: FloatArray, right: FloatArray) -> Odds:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class NeighbourSettings:
     """How neighbours become an answer; ``within_km`` is what counts as the same place, and the answer's radius."""
 
     k: int = 10
@@ -249,7 +249,7 @@ def make_nearest(spec: str, rest: str) -> Policy:
     """
     name, options = take_options(rest, OPTIONS)
     queries = options.given.get("queries")
-    settings = Settings(
+    settings = NeighbourSettings(
         k=options.count("k", 10, 1000),
         vote=cast("How", options.text("vote", "first", ("first", "spread"))),
         within_km=options.km("within", 25.0),
@@ -269,7 +269,7 @@ class NearestPolicy:
 
     hosts: frozenset[str] = frozenset()
 
-    def __init__(self, name: str, gallery: Gallery, settings: Settings) -> None:
+    def __init__(self, name: str, gallery: Gallery, settings: NeighbourSettings) -> None:
         self.name, self._gallery, self._settings = name, gallery, settings
         self._neighbours = Neighbours(gallery.features, settings.way)
         self._lock = threading.Lock()
@@ -413,7 +413,7 @@ def _point(gallery: Gallery, row: int) -> LatLon:
 
 
 def _explained(
-    gallery: Gallery, row: int, cosine: float, agreement: float, odds: Odds | None, settings: Settings
+    gallery: Gallery, row: int, cosine: float, agreement: float, odds: Odds | None, settings: NeighbourSettings
 ) -> str:
     who = "is the most alike" if settings.vote == "first" else "lies where the most alike lie together"
     sure = (

@@ -1,21 +1,21 @@
 """The detective: an answer with no model at all, from text, tables and maps on this machine."""
 
 from .answering import answer_of
-from .candidates import Rival, rivals
+from .candidates import RankedPlace, rivals
 from .evidence import KIND_WORDS, evidence_line
 from .policy import TOOLS, Detective
 from .reasoning import Reasoning
 from .ruled_out import clue_id
-from .stated import DrivingSide, Known
+from .stated import DrivingSide, StatedFacts
 
 __all__ = [
     "KIND_WORDS",
     "TOOLS",
     "Detective",
     "DrivingSide",
-    "Known",
+    "RankedPlace",
     "Reasoning",
-    "Rival",
+    "StatedFacts",
     "answer_of",
     "clue_id",
     "evidence_line",

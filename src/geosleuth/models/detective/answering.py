@@ -21,11 +21,11 @@ from geosleuth.support.text.numbers import distance
 from geosleuth.support.text.safe import one_line
 from geosleuth.tools.viewer import length, percent, quoted
 
-from .candidates import Rival, full_name, standing
+from .candidates import RankedPlace, full_name, standing
 from .checking import ruled_out_places
 from .evidence import disagreement, evidence_line, named
 from .reasoning import Reasoning
-from .ruled_out import LeftOut as LeftOutBy
+from .ruled_out import RuledOut as LeftOutBy
 from .stated import is_denial, is_night_there, time_words
 
 CONNECT = "Connect a vision model"
@@ -161,7 +161,7 @@ def answer_of(reasoning: Reasoning, *, forced: bool = False) -> Answer:
     )
 
 
-def _candidate(one: Rival) -> Candidate:
+def _candidate(one: RankedPlace) -> Candidate:
     speaks_for = f"For: {'; '.join(one.evidence_for)}." if one.evidence_for else ""
     against = f"Against: {'; '.join(one.evidence_against)}." if one.evidence_against else ""
     return Candidate(one.name, one.point, round(one.probability, 3), f"{speaks_for} {against}".strip() or None)
@@ -218,7 +218,7 @@ def _uncertainty(probability: float) -> str:
     return "low" if probability >= SURE else "moderate" if probability >= FAIR else "high"
 
 
-def _explained(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
+def _explained(reasoning: Reasoning, candidates: Sequence[RankedPlace]) -> str:
     decision = reasoning.decision
     place = full_name(decision.name or "an unnamed place", decision.country)
     radius, odds = length(_rounded_km(decision.radius_km or 1.0)), percent(reasoning.probability)
@@ -294,7 +294,7 @@ def _best_reasons(reasoning: Reasoning) -> list[str]:
     return [evidence_line(said_of(clue, decision.country, point) if decision.country else clue) for clue in clues]
 
 
-def _contradicted(reasoning: Reasoning, candidates: Sequence[Rival]) -> str:
+def _contradicted(reasoning: Reasoning, candidates: Sequence[RankedPlace]) -> str:
     night = _night(reasoning)
     clues = (clue for clue in reasoning.decision.contradicting if not (night and clue.kind == "sun"))
     against = [*([night] if night else []), *(evidence_line(clue) for clue in clues)][:2]

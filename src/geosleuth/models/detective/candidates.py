@@ -7,7 +7,7 @@ from typing import Final
 from geosleuth.evidence import Clue
 from geosleuth.evidence.decision import STATED, says_more
 from geosleuth.evidence.heartlands import heartland
-from geosleuth.evidence.posterior import Candidate, Contribution, Posterior
+from geosleuth.evidence.posterior import Contribution, PlaceCandidate, Posterior
 from geosleuth.evidence.text_clue import said_of
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
@@ -32,7 +32,7 @@ _LINES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Rival:
+class RankedPlace:
     """A place that it could be; ``country`` is an ISO code, the probability calibrated as the answer's is.
 
     ``only_hinted`` is whether a hint speaks for it and nothing that was read well enough: then its probability is only
@@ -49,7 +49,7 @@ class Rival:
     only_hinted: bool = False
 
 
-def rivals(reasoning: Reasoning) -> list[Rival]:
+def rivals(reasoning: Reasoning) -> list[RankedPlace]:
     """What it could be, the likeliest first; countries where the clues allow nothing finer."""
     decision = reasoning.decision
     if decision.level == "none":
@@ -63,7 +63,7 @@ def rivals(reasoning: Reasoning) -> list[Rival]:
             if one.probability >= least and says_more(workings, one.country or "", one.probability)
         ]
         return sorted(worth_a_look, key=lambda one: one.only_hinted)
-    best = Rival(
+    best = RankedPlace(
         full_name(decision.name or "", decision.country),
         decision.point,
         decision.radius_km,
@@ -88,9 +88,9 @@ def full_name(name: str, country: str | None) -> str:
     return name if not name or fold(of_country) in fold(name) else f"{name}, {of_country}"
 
 
-def _places(reasoning: Reasoning, share: float) -> list[Rival]:
+def _places(reasoning: Reasoning, share: float) -> list[RankedPlace]:
     decision = reasoning.decision
-    kept: list[Rival] = []
+    kept: list[RankedPlace] = []
     least = LEAST_WHERE_DISPUTED if reasoning.tested.disputed else LEAST_PROBABILITY
     taken = [(decision.point, max(_LEAST_APART_KM, _APART * (decision.radius_km or 0.0)))]
     for one in reasoning.found.candidates:
@@ -101,7 +101,7 @@ def _places(reasoning: Reasoning, share: float) -> list[Rival]:
         taken.append((one.point, max(_LEAST_APART_KM, _APART * one.radius_km)))
         name = full_name(one.name, one.country)
         kept.append(
-            Rival(
+            RankedPlace(
                 name,
                 one.point,
                 one.radius_km,
@@ -119,7 +119,7 @@ def _places(reasoning: Reasoning, share: float) -> list[Rival]:
     return sorted(kept, key=lambda one: -one.probability)
 
 
-def _countries(reasoning: Reasoning, share: float, weighed: Posterior | None = None) -> list[Rival]:
+def _countries(reasoning: Reasoning, share: float, weighed: Posterior | None = None) -> list[RankedPlace]:
     found = weighed or reasoning.found
     likely = [(code, p * share) for code, p in list(found.countries.items())[: MOST_RIVALS + 1]]
     listed = [
@@ -145,20 +145,20 @@ def _only_hinted(clues: Iterable[Clue]) -> bool:
     return not kinds or ("hint" in kinds and kinds <= STATED)
 
 
-def _writes_so(reasoning: Reasoning, one: Rival, found: Posterior) -> bool:
+def _writes_so(reasoning: Reasoning, one: RankedPlace, found: Posterior) -> bool:
     """Whether no doubtful line, where these count, is in a script that a country does not write."""
     parts = found.country_contributions(one.country or "") if found is not reasoning.found else ()
     return not any(part.speaks_against and part.clue in reasoning.doubted_scripts for part in parts)
 
 
-def _country(reasoning: Reasoning, code: str, probability: float, weighed: Posterior | None = None) -> Rival:
+def _country(reasoning: Reasoning, code: str, probability: float, weighed: Posterior | None = None) -> RankedPlace:
     land = heartland(code, reasoning.known.within)
     parts = (weighed or reasoning.found).country_contributions(code)
     point, radius_km = (land.point, land.radius_km) if land else (None, None)
     # What is weighed beside what was found has lines in it that are read too poorly to count.
     counted = reasoning.found.country_contributions(code)
     hinted = _only_hinted(part.clue for part in counted if part.speaks_for)
-    return Rival(country_name(code), point, radius_km, probability, code, *_sides(parts, code), hinted)
+    return RankedPlace(country_name(code), point, radius_km, probability, code, *_sides(parts, code), hinted)
 
 
 def _sides(
@@ -172,7 +172,7 @@ def _sides(
     return tuple(speaks_for[:_LINES]), tuple(against[:_LINES])
 
 
-def standing(reasoning: Reasoning) -> list[Rival]:
+def standing(reasoning: Reasoning) -> list[RankedPlace]:
     """What it could be, the likeliest first.
 
     Where a person has ruled out the best place, the next ones come up, however unlikely they are: whoever has ruled out
@@ -181,7 +181,7 @@ def standing(reasoning: Reasoning) -> list[Rival]:
     listed = rivals(reasoning)
     if reasoning.decision.level != "none" or not reasoning.known.rules_out:
         return listed
-    places: dict[str, Rival] = {}
+    places: dict[str, RankedPlace] = {}
     for one in reasoning.found.candidates:
         if one.probability < LEAST_PROBABILITY or len(places) >= MOST_RIVALS:
             break
@@ -200,10 +200,10 @@ def odds_of(reasoning: Reasoning) -> dict[str, float]:
     return {**odds, **{one.name: one.probability for one in standing(reasoning)}}
 
 
-def _place(one: Candidate) -> Rival:
+def _place(one: PlaceCandidate) -> RankedPlace:
     sides = [
         tuple(evidence_line(said_of(clue, one.country, one.point) if one.country else clue) for clue in clues[:_LINES])
         for clues in (one.supporting, one.contradicting)
     ]
     name, hinted = full_name(one.name, one.country), _only_hinted(one.supporting)
-    return Rival(name, one.point, one.radius_km, one.probability, one.country, sides[0], sides[1], hinted)
+    return RankedPlace(name, one.point, one.radius_km, one.probability, one.country, sides[0], sides[1], hinted)

@@ -9,7 +9,7 @@ from geosleuth.geo import LatLon, distance_km, is_valid
 from geosleuth.names import country_name, fold, whole_country
 from geosleuth.tools.viewer import at
 
-from .candidates import Rival, odds_of, standing
+from .candidates import RankedPlace, odds_of, standing
 from .map_questions import Call
 from .reasoning import Reasoning
 from .ruled_out import BY_A_PERSON, LESS_LIKELY, SAME_PLACE_KM
@@ -123,7 +123,7 @@ def _confidence(note: Note) -> float:
     return float(note.get("confidence", 0.0))
 
 
-def _note(one: Rival) -> Call:
+def _note(one: RankedPlace) -> Call:
     where = {} if one.point is None else {"latitude": one.point.lat, "longitude": one.point.lon}
     return Call(
         "note_hypothesis",

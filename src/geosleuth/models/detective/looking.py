@@ -40,7 +40,7 @@ _LARGE_PX = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ReadingWindow:
     """A part of a picture to magnify and read, in its pixels."""
 
     image: str
@@ -54,9 +54,9 @@ class Look:
         return {"bbox_2d": box, "image": self.image}
 
 
-def at_small_text(notebook: Notebook) -> list[Look]:
+def at_small_text(notebook: Notebook) -> list[ReadingWindow]:
     """Parts around lines that are small or doubtful and may read better when magnified, neighbours together."""
-    looks: list[tuple[float, Look]] = []
+    looks: list[tuple[float, ReadingWindow]] = []
     read = _read_whole(notebook)
     for handle in notebook.photos:
         view = notebook.view(handle)
@@ -66,17 +66,17 @@ def at_small_text(notebook: Notebook) -> list[Look]:
         finer = view.reduction
         boxes = [_grown(line.box, view) for line in lines if _worth_a_look(line, finer)]
         most = _LARGEST_SHARE * view.size[0] * view.size[1]
-        looks.extend((_area(box), Look(handle, box)) for box in _merged(boxes) if _area(box) <= most)
+        looks.extend((_area(box), ReadingWindow(handle, box)) for box in _merged(boxes) if _area(box) <= most)
     looks.sort(key=lambda pair: (-pair[0], pair[1].image, pair[1].box))
     return [look for _, look in looks[:MOST_LOOKS]]
 
 
-def at_parts(notebook: Notebook) -> list[Look]:
+def at_parts(notebook: Notebook) -> list[ReadingWindow]:
     """Quarters of photos that are much larger than what was shown, those with most unread structure first.
 
     Quarters in which nothing at all looked like writing are left out.
     """
-    looks: list[tuple[float, Look]] = []
+    looks: list[tuple[float, ReadingWindow]] = []
     read = _read_whole(notebook)
     for handle in notebook.photos:
         view = notebook.view(handle)
@@ -88,7 +88,7 @@ def at_parts(notebook: Notebook) -> list[Look]:
             if writing.size and _most(writing, box, view) < LEAST_WRITING:
                 continue
             left, top, right, bottom = map(round, box)
-            looks.append((float(structure[top:bottom, left:right].mean()), Look(handle, box)))
+            looks.append((float(structure[top:bottom, left:right].mean()), ReadingWindow(handle, box)))
     looks.sort(key=lambda pair: (-pair[0], pair[1].image, pair[1].box))
     return [look for _, look in looks[:MOST_PARTS]]
 

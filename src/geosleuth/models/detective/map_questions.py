@@ -14,7 +14,7 @@ from geosleuth.geo import LatLon
 from geosleuth.names import fold
 from geosleuth.names.letters import LETTERS
 
-from .notebook import Done, Names
+from .notebook import FinishedCall, Names
 
 MOST_QUESTIONS = 16
 MOST_IN_COUNTRY = 4
@@ -46,7 +46,9 @@ def name_questions(wanted: Sequence[Lookup], tools: Names) -> Iterator[Call]:
             yield Call(tool, {"keyword": one.text})
 
 
-def questions_in_country(wanted: Sequence[Lookup], done: Iterable[Done], country: str, tools: Names) -> Iterator[Call]:
+def questions_in_country(
+    wanted: Sequence[Lookup], done: Iterable[FinishedCall], country: str, tools: Names
+) -> Iterator[Call]:
     """Places that were found elsewhere only, asked for once more in the country that all else speaks for."""
     if "maps_geocode" not in tools:
         return
@@ -56,7 +58,7 @@ def questions_in_country(wanted: Sequence[Lookup], done: Iterable[Done], country
         yield Call("maps_geocode", {"address": one.text, "country": country})
 
 
-def _countries_found(done: Iterable[Done]) -> dict[str, set[str]]:
+def _countries_found(done: Iterable[FinishedCall]) -> dict[str, set[str]]:
     """The countries in which each name that was asked for everywhere was found, as it is spelled."""
     return {
         str(made.arguments.get("address")): {
@@ -68,7 +70,7 @@ def _countries_found(done: Iterable[Done]) -> dict[str, set[str]]:
 
 
 def whole_lines(
-    lines: Sequence[TextSeen], done: Iterable[Done], tools: Names, near: LatLon | None = None
+    lines: Sequence[TextSeen], done: Iterable[FinishedCall], tools: Names, near: LatLon | None = None
 ) -> Iterator[Call]:
     """Lines of which nothing was asked yet, as names of things on the map, the largest first.
 
@@ -87,7 +89,9 @@ def whole_lines(
         yield Call("poi_keyword_search", {"keyword": text, **around})
 
 
-def telling_words(lines: Sequence[TextSeen], done: Iterable[Done], country: str | None, tools: Names) -> Iterator[Call]:
+def telling_words(
+    lines: Sequence[TextSeen], done: Iterable[FinishedCall], country: str | None, tools: Names
+) -> Iterator[Call]:
     """Single words of longer lines that may name a town, as "Wivenhoe Park" does.
 
     What is found in no place of the country that the text speaks for is asked for once more there, and only then: in
@@ -115,7 +119,7 @@ def _largest_first(lines: Sequence[TextSeen]) -> list[TextSeen]:
 
 
 def range_questions(
-    towns: Sequence[TownDistance], countries: Mapping[str, float], done: Iterable[Done]
+    towns: Sequence[TownDistance], countries: Mapping[str, float], done: Iterable[FinishedCall]
 ) -> Iterator[Call]:
     """The distances of a sign, without towns that the atlas does not know; see `geosleuth.evidence.distances`."""
     unknown = {fold(str(one.arguments.get("address"))) for one in done if _found_nothing(one)}
@@ -137,7 +141,7 @@ def _tool_for(kind: str, tools: Names) -> str | None:
     return next((name for name in order if name in tools), None)
 
 
-def _found_nothing(one: Done) -> bool:
+def _found_nothing(one: FinishedCall) -> bool:
     if one.name != "maps_geocode" or one.observation.failure is not None:
         return False
     return not any(is_known(row.get("match"), row.get("score", 0)) for row in one.data.get("results", ()))

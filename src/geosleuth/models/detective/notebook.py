@@ -40,7 +40,7 @@ _WORSE_BY = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class FinishedCall:
     """A call and what came of it; ``name`` is the tool's own name, whatever the run calls it."""
 
     name: str
@@ -125,7 +125,7 @@ class Notebook:
         except (BadInput, KeyError):
             return None
 
-    def of(self, name: str) -> Iterator[Done]:
+    def of(self, name: str) -> Iterator[FinishedCall]:
         """The calls of one tool, by our name, that were carried out and did not fail."""
         return (one for one in self.done if one.name == name and one.observation.failure is None)
 
@@ -187,7 +187,7 @@ def _least_believed(text: str) -> float:
     return LEAST_BELIEVED_SHORT if 2 * len(rare) > len(scripts) and len(rare) < _FEW_LETTERS else LEAST_BELIEVED
 
 
-def _done(messages: Sequence[Message], tools: Names) -> Iterator[Done]:
+def _done(messages: Sequence[Message], tools: Names) -> Iterator[FinishedCall]:
     waiting: dict[str, ToolCall] = {}
     for message in messages:
         if isinstance(message, Step):
@@ -196,7 +196,7 @@ def _done(messages: Sequence[Message], tools: Names) -> Iterator[Done]:
             for observation in message.observations:
                 call = waiting.get(observation.call_id)
                 if call is not None:
-                    yield Done(tools.own(observation.name), call, observation)
+                    yield FinishedCall(tools.own(observation.name), call, observation)
 
 
 def _key(name: str, arguments: Mapping[str, Any]) -> str:

@@ -14,12 +14,12 @@ from geosleuth.tools import ToolCall
 
 from .answering import answer_of, on_added_map
 from .checking import checks, notes
-from .looking import Look, at_parts, at_small_text
+from .looking import ReadingWindow, at_parts, at_small_text
 from .map_questions import Call, name_questions, questions_in_country, range_questions, telling_words, whole_lines
 from .notebook import Notebook
 from .reasoning import Reasoning
 from .ruled_out import countries_left, rest_of
-from .stated import DrivingSide, Known
+from .stated import DrivingSide, StatedFacts
 
 TOOLS = (
     "image_zoom_in_tool",
@@ -80,7 +80,7 @@ class Detective:
                 not searched for hints.
         """
         ruled_out = rejected or Rejected()
-        self._known = Known(
+        self._known = StatedFacts(
             within=rest_of(within, ruled_out.not_at),
             countries=countries_left(countries, ruled_out.not_in),
             hint=hint,
@@ -216,7 +216,7 @@ def _ask_around(reasoning: Reasoning) -> Iterator[_Plan]:
         yield "There is a map of this place: I look for every name on it.", list(calls)
 
 
-def _looking(notebook: Notebook, looks: Iterable[Look]) -> list[Call]:
+def _looking(notebook: Notebook, looks: Iterable[ReadingWindow]) -> list[Call]:
     calls: list[Call] = []
     for look in looks:
         view = notebook.view(look.image)

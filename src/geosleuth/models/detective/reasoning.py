@@ -18,16 +18,16 @@ from geosleuth.evidence.sign_layout import on_one_panel
 from geosleuth.evidence.vocabulary import tokens, words_seen
 from geosleuth.evidence.web import addresses_seen
 from geosleuth.geo import distance_km
-from geosleuth.models.feedback import Reading
+from geosleuth.models.feedback import CorrectedReading
 from geosleuth.names import fold
 from geosleuth.photo.text.script import script_of
 from geosleuth.tools.ranges import KM_A_MILE
 
 from .map_questions import text_of
-from .notebook import SAME_LINE, Done, Notebook, overlap
-from .ruled_out import LeftOut
+from .notebook import SAME_LINE, FinishedCall, Notebook, overlap
+from .ruled_out import RuledOut
 from .searches import SEARCH_OF_TOOL
-from .stated import Known, hint_reliability, hinted_names, is_denial, says_near, stated_clues
+from .stated import StatedFacts, hint_reliability, hinted_names, is_denial, says_near, stated_clues
 from .visual import visual_clues
 
 POINTS_TO = 0.6
@@ -47,7 +47,7 @@ _ASKED_FOR = {"maps_geocode": "address", "poi_keyword_search": "keyword", "poi_i
 class Reasoning:
     """What the detective makes of a notebook. Everything is worked out when it is first asked for."""
 
-    def __init__(self, notebook: Notebook, known: Known) -> None:
+    def __init__(self, notebook: Notebook, known: StatedFacts) -> None:
         """Nothing is done yet."""
         self.notebook = notebook
         self.known = known
@@ -60,7 +60,7 @@ class Reasoning:
         kept = (line for line in scene if all(overlap(line, one) < SAME_LINE for one in told))
         return tuple(line for line in (*kept, *told) if not self._left_out.line(line))
 
-    def _told(self, reading: Reading) -> TextSeen | None:
+    def _told(self, reading: CorrectedReading) -> TextSeen | None:
         """What a person reads, as a line; None where the photo is not there."""
         handle = next(iter(self.notebook.photos[reading.photo - 1 : reading.photo]), None)
         view = None if handle is None else self.notebook.view(handle)
@@ -150,8 +150,8 @@ class Reasoning:
         return tuple(clue for clue in clues if not self._left_out.clue(clue))
 
     @cached_property
-    def _left_out(self) -> LeftOut:
-        return LeftOut(self.known.left_out)
+    def _left_out(self) -> RuledOut:
+        return RuledOut(self.known.left_out)
 
     @cached_property
     def ruled_out(self) -> tuple[Clue, ...]:
@@ -258,7 +258,7 @@ class Reasoning:
     def _weighed(self, clues: Sequence[Clue]) -> Posterior:
         return posterior(clues, within=self.known.within, countries=self.known.countries, lines=self.lines)
 
-    def _looked_up(self, one: Done) -> Iterator[Clue]:
+    def _looked_up(self, one: FinishedCall) -> Iterator[Clue]:
         if one.observation.failure is not None:
             return
         if one.name == "visual_prior":
@@ -270,13 +270,13 @@ class Reasoning:
         elif one.name in SEARCH_OF_TOOL and one.name != "range_fix":
             yield from self._together(one, tuple(str(one.arguments.get(key, "")) for key in ("first", "second")))
 
-    def _together(self, one: Done, words: tuple[str, ...]) -> Iterator[Clue]:
+    def _together(self, one: FinishedCall, words: tuple[str, ...]) -> Iterator[Clue]:
         """A clue that rests on several names; on none that a person has ruled out."""
         if not any(map(self._left_out.name, words)):
             yield from place_clues(SEARCH_OF_TOOL[one.name], one.data, self._texts(words), asked=words)
 
     @cached_property
-    def _fixed(self) -> tuple[Done, ...]:
+    def _fixed(self) -> tuple[FinishedCall, ...]:
         """The questions where distances meet that had an answer, of towns that still count."""
         asked = (one for one in self.notebook.of("range_fix") if one.data.get("fixes"))
         gone: set[str] = set()
@@ -292,7 +292,7 @@ class Reasoning:
         if clue is not None:
             yield replace(clue, where=seen[0])
 
-    def _named(self, one: Done, query: str) -> Iterator[Clue]:
+    def _named(self, one: FinishedCall, query: str) -> Iterator[Clue]:
         seen = text_of(query, self.lookups, self.lines)
         away = next((town for town in self.towns if town.town == query), None)
         if away is not None and seen is not None and seen.text == away.where.text:

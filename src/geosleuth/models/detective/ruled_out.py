@@ -34,7 +34,7 @@ def clue_id(kind: str, seen: str) -> str:
     return "clue-" + sha256(f"{sort}\n{_key(seen)}".encode()).hexdigest()[:_ID_DIGITS]
 
 
-class LeftOut:
+class RuledOut:
     """Texts, and ids of clues, that carry no weight."""
 
     def __init__(self, given: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from geosleuth.evidence import Clue
 from geosleuth.geo import Extent, sun_positions
-from geosleuth.models.feedback import Reading
+from geosleuth.models.feedback import CorrectedReading
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.names.letters import LETTERS
 from geosleuth.photo import View
@@ -142,7 +142,7 @@ def _is_named(name: str, code: str, before: str | None, after: str | None, *, fi
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class StatedFacts:
     """What is known before the photo is looked at, and what a person has ruled out since.
 
     Attributes:
@@ -176,7 +176,7 @@ class Known:
     left_out: tuple[str, ...] = ()
     not_at: tuple[Extent, ...] = ()
     not_in: tuple[str, ...] = ()
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[CorrectedReading, ...] = ()
     has_feedback: bool = False
 
     @property
@@ -211,7 +211,7 @@ class Known:
         return tuple(option for option, value in said.items() if not value)
 
 
-def stated_clues(known: Known, hints: Iterable[str], views: Iterable[View]) -> Iterator[Clue]:
+def stated_clues(known: StatedFacts, hints: Iterable[str], views: Iterable[View]) -> Iterator[Clue]:
     """The clues in what is known and said; names of places in hints are looked up, and not among them."""
     if known.drives_on is not None:
         yield _driving(known.drives_on)
@@ -296,7 +296,7 @@ def time_words(taken: datetime) -> str:
     return f"{taken:%Y-%m-%d %H:%M %Z}"
 
 
-def is_night_there(known: Known) -> bool:
+def is_night_there(known: StatedFacts) -> bool:
     """Whether the sun was down in all of the area that was given, at the time that was given."""
     from geosleuth.evidence.heartlands import towns_in
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any, TypeGuard
 
-from geosleuth.evidence import Clue, Spot
+from geosleuth.evidence import Clue, CluePlace
 from geosleuth.evidence.country_prior import normalised
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.names import country_name
@@ -50,13 +50,15 @@ def _codes(given: Any) -> list[str]:
     return [code for code in given if isinstance(code, str)] if isinstance(given, list) else []
 
 
-def _spots(given: Any) -> Iterator[Spot]:
+def _spots(given: Any) -> Iterator[CluePlace]:
     rows: Sequence[Any] = given if isinstance(given, list) else []
     for row in rows:
         lat, lon, radius_km, share = (row.get(key) for key in ("lat", "lon", "radius_km", "probability"))
         if is_valid(lat, lon) and isinstance(radius_km, int | float) and radius_km > 0 and _is_share(share):
             point = LatLon(float(lat), float(lon))
-            yield Spot(f"{point.lat:.1f}, {point.lon:.1f}", point, float(radius_km), float(share), row.get("country"))
+            yield CluePlace(
+                f"{point.lat:.1f}, {point.lon:.1f}", point, float(radius_km), float(share), row.get("country")
+            )
 
 
 def _is_share(value: object) -> TypeGuard[float]:

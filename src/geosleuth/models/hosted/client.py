@@ -14,7 +14,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.profiles.openai import OpenAIModelProfile
 
 from geosleuth.models.endpoints import EndpointSettings
-from geosleuth.models.registry import Target, aws_region
+from geosleuth.models.registry import ModelTarget, aws_region
 from geosleuth.support.errors import ServiceFault, require
 
 _REDIRECTS = range(300, 400)
@@ -28,7 +28,7 @@ _NO_KEY = "no-key"
 _OWN_SERVER = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
 
 
-def new_client(target: Target, settings: EndpointSettings) -> httpx2.AsyncClient:
+def new_client(target: ModelTarget, settings: EndpointSettings) -> httpx2.AsyncClient:
     """A client for one target; whoever makes it closes it."""
     return httpx2.AsyncClient(
         timeout=httpx2.Timeout(settings.try_s, connect=settings.connect_s),
@@ -37,7 +37,7 @@ def new_client(target: Target, settings: EndpointSettings) -> httpx2.AsyncClient
     )
 
 
-def new_legacy_client(target: Target, settings: EndpointSettings) -> httpx.AsyncClient:
+def new_legacy_client(target: ModelTarget, settings: EndpointSettings) -> httpx.AsyncClient:
     """The same for packages that have not moved to httpx2."""
     return httpx.AsyncClient(
         timeout=httpx.Timeout(settings.try_s, connect=settings.connect_s),
@@ -46,7 +46,7 @@ def new_legacy_client(target: Target, settings: EndpointSettings) -> httpx.Async
     )
 
 
-def _options(target: Target, settings: EndpointSettings) -> dict[str, Any]:
+def _options(target: ModelTarget, settings: EndpointSettings) -> dict[str, Any]:
     async def check(response: Any) -> None:
         _check(response, target.host, settings.max_reply_bytes)
 
@@ -110,7 +110,7 @@ def _too_long(host: str, max_bytes: int) -> ServiceFault:
     return ServiceFault(host, f"sends a reply of more than {max_bytes} bytes; this is no model's reply")
 
 
-async def listed_entry(target: Target) -> dict[str, Any]:
+async def listed_entry(target: ModelTarget) -> dict[str, Any]:
     """What a server's own list of models says of one; empty where it has no list, or not this model in it."""
     key = {"Authorization": f"Bearer {target.key.reveal()}"} if target.key else {}
     try:
@@ -122,7 +122,7 @@ async def listed_entry(target: Target) -> dict[str, Any]:
         return {}
 
 
-def build_model(target: Target, settings: EndpointSettings) -> tuple[Model[Any], Client | None]:
+def build_model(target: ModelTarget, settings: EndpointSettings) -> tuple[Model[Any], Client | None]:
     """The model, and the client whose connections it uses; the caller closes it. No connection is opened yet."""
     prefix = target.service.prefix
     if prefix == "bedrock":
@@ -134,11 +134,11 @@ def build_model(target: Target, settings: EndpointSettings) -> tuple[Model[Any],
     return _BUILDERS.get(prefix, _own_server)(target, client), client
 
 
-def _key(target: Target) -> str:
+def _key(target: ModelTarget) -> str:
     return target.key.reveal() if target.key else _NO_KEY
 
 
-def _openai(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+def _openai(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     if not target.at_its_makers:
         # Most servers that speak as OpenAI does know chat completions alone.
         return _own_server(target, client)
@@ -149,7 +149,7 @@ def _openai(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
     return OpenAIResponsesModel(target.model, provider=provider)
 
 
-def _anthropic(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+def _anthropic(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
@@ -157,7 +157,7 @@ def _anthropic(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
     return AnthropicModel(target.model, provider=provider)
 
 
-def _google(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+def _google(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from pydantic_ai.models.google import GoogleModel
     from pydantic_ai.providers.google import GoogleProvider
 
@@ -165,7 +165,7 @@ def _google(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
     return GoogleModel(target.model, provider=provider)
 
 
-def _mistral(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+def _mistral(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from pydantic_ai.models.mistral import MistralModel
     from pydantic_ai.providers.mistral import MistralProvider
 
@@ -173,7 +173,7 @@ def _mistral(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
     return MistralModel(target.model, provider=provider)
 
 
-def _groq(target: Target, client: httpx.AsyncClient) -> Model[Any]:
+def _groq(target: ModelTarget, client: httpx.AsyncClient) -> Model[Any]:
     from pydantic_ai.models.groq import GroqModel
     from pydantic_ai.providers.groq import GroqProvider
 
@@ -181,7 +181,7 @@ def _groq(target: Target, client: httpx.AsyncClient) -> Model[Any]:
     return GroqModel(target.model, provider=provider)
 
 
-def _openrouter(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+def _openrouter(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from openai import AsyncOpenAI
     from pydantic_ai.models.openrouter import OpenRouterModel
     from pydantic_ai.providers.openrouter import OpenRouterProvider
@@ -190,7 +190,7 @@ def _openrouter(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
     return OpenRouterModel(target.model, provider=OpenRouterProvider(openai_client=spoken))
 
 
-def _ollama(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+def _ollama(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from pydantic_ai.models.ollama import OllamaModel
     from pydantic_ai.providers.ollama import OllamaProvider
 
@@ -198,7 +198,7 @@ def _ollama(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
     return OllamaModel(target.model, provider=provider)
 
 
-def _own_server(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
+def _own_server(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.profiles import merge_profile
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
@@ -214,7 +214,7 @@ def _own_server(target: Target, client: httpx2.AsyncClient) -> Model[Any]:
     return OpenAIChatModel(target.model, provider=any_server)
 
 
-def _bedrock(target: Target, settings: EndpointSettings) -> Model[Any]:
+def _bedrock(target: ModelTarget, settings: EndpointSettings) -> Model[Any]:
     from pydantic_ai.models.bedrock import BedrockConverseModel
     from pydantic_ai.providers.bedrock import BedrockProvider
 
@@ -231,7 +231,7 @@ def _bedrock(target: Target, settings: EndpointSettings) -> Model[Any]:
     return BedrockConverseModel(target.model, provider=BedrockProvider(bedrock_client=client))
 
 
-_BUILDERS: dict[str, Callable[[Target, httpx2.AsyncClient], Model[Any]]] = {
+_BUILDERS: dict[str, Callable[[ModelTarget, httpx2.AsyncClient], Model[Any]]] = {
     "openai": _openai,
     "anthropic": _anthropic,
     "google": _google,

@@ -23,7 +23,7 @@ from geosleuth.atlas.redaction import redacted
 from geosleuth.models.endpoints import EndpointSettings, SaidNothing, TryLater, shared_endpoint
 from geosleuth.models.local_models import thinks_unasked
 from geosleuth.models.protocol import Conversation, Sampling, Step, Usage, may_go_on, thinking_tokens
-from geosleuth.models.registry import Target
+from geosleuth.models.registry import ModelTarget
 from geosleuth.photo import View, encode
 from geosleuth.support.errors import Offline, ServiceFault
 
@@ -54,7 +54,7 @@ _IMAGES_KEPT = 64
 _REPLIES_KEPT = 1024
 
 
-def as_fault(error: Exception, target: Target) -> ServiceFault:
+def as_fault(error: Exception, target: ModelTarget) -> ServiceFault:
     """What an error means."""
     ours = next((one for one in _causes(error) if isinstance(one, ServiceFault)), None)
     if ours is not None:
@@ -72,7 +72,7 @@ def as_fault(error: Exception, target: Target) -> ServiceFault:
     return ServiceFault(target.host, f"answers something that is no model's reply{kind}{hint}", retryable=True)
 
 
-def _of_connection(error: exceptions.ModelConnectionError, target: Target) -> ServiceFault:
+def _of_connection(error: exceptions.ModelConnectionError, target: ModelTarget) -> ServiceFault:
     if error.phase == "connect":
         hint = f"is the server running? {target.service.start_hint}" if target.on_this_machine else "are you online?"
         return Offline(target.host, f"can't be reached; {hint}".rstrip())
@@ -80,7 +80,7 @@ def _of_connection(error: exceptions.ModelConnectionError, target: Target) -> Se
     return ServiceFault(target.host, "did not answer in time" if late else "its answer was cut short", retryable=True)
 
 
-def _of_status(error: exceptions.ModelHTTPError, target: Target) -> ServiceFault:
+def _of_status(error: exceptions.ModelHTTPError, target: ModelTarget) -> ServiceFault:
     status, host = error.status_code, target.host
     after = f"(status {status}){_said(error, target)}"
     if isinstance(error, exceptions.ModelRateLimitError) or status in _TEMPORARY or status >= 500:
@@ -109,14 +109,14 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _key_hint(target: Target) -> str:
+def _key_hint(target: ModelTarget) -> str:
     variables = " or ".join(target.service.key_variables)
     if target.key is not None:
         return f"check the key in {target.key.variable}"
     return f"it may want a key: set {variables}" if variables else "check your credentials and rights"
 
 
-def _said(error: exceptions.ModelAPIError, target: Target) -> str:
+def _said(error: exceptions.ModelAPIError, target: ModelTarget) -> str:
     """What the service says itself, where that is a line of text."""
     body: object = error.body
     for name in ("error", "message", "detail"):
@@ -126,14 +126,14 @@ def _said(error: exceptions.ModelAPIError, target: Target) -> str:
     return f': "{text}"' if text else ""
 
 
-def _clean(text: str, target: Target) -> str:
+def _clean(text: str, target: ModelTarget) -> str:
     # Scrubbed before it is cut, so that no half of a key is left over.
     whole = target.scrub(text[:100_000])
     line = re.sub(r"\s+", " ", "".join(one if one.isprintable() else " " for one in whole)).strip()
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
 
 
-def usage_of(response: ModelResponse, target: Target) -> Usage:
+def usage_of(response: ModelResponse, target: ModelTarget) -> Usage:
     """Tokens and money of one reply; ``cost_usd`` is None where the price is not known."""
     counted = response.usage
     return Usage(
@@ -145,7 +145,7 @@ def usage_of(response: ModelResponse, target: Target) -> Usage:
     )
 
 
-def _cost_usd(response: ModelResponse, target: Target) -> float | None:
+def _cost_usd(response: ModelResponse, target: ModelTarget) -> float | None:
     if target.service.own:
         return None if target.hosts else 0.0
     reported = response.usage.cost
@@ -168,7 +168,7 @@ class HostedPolicy:
     provider held back is a step that says so.
     """
 
-    def __init__(self, target: Target, settings: EndpointSettings | None = None) -> None:
+    def __init__(self, target: ModelTarget, settings: EndpointSettings | None = None) -> None:
         """Prepare to ask; nothing is sent and no connection is made before the first step."""
         self._target = target
         self._settings = settings or EndpointSettings()
@@ -194,7 +194,7 @@ class HostedPolicy:
         return self._target.hosts
 
     @property
-    def target(self) -> Target:
+    def target(self) -> ModelTarget:
         """Which model is asked, and where."""
         return self._target
 
@@ -332,7 +332,7 @@ def _redacted(step: Step) -> Step:
     return replace(step, calls=calls, **texts)
 
 
-def _model_settings(sampling: Sampling, target: Target, model: Model[Any], *, thinks: bool) -> ModelSettings:
+def _model_settings(sampling: Sampling, target: ModelTarget, model: Model[Any], *, thinks: bool) -> ModelSettings:
     settings: dict[str, Any] = {}
     prefix = target.service.prefix
     if prefix != "bedrock":

@@ -46,7 +46,7 @@ _COVERED = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Box:
+class TextBox:
     """A part that looks like a line of text, in pixels, and how much it does, 0 to 1."""
 
     quad: Quad
@@ -70,11 +70,11 @@ class _Trace:
 class Search(NamedTuple):
     """What a search for text found: boxes of lines, and how much each part of the picture looks like writing."""
 
-    boxes: list[Box]
+    boxes: list[TextBox]
     writing: Grid
 
 
-def find_boxes(pixels: Pixels, detail_px: int) -> list[Box]:
+def find_boxes(pixels: Pixels, detail_px: int) -> list[TextBox]:
     """Return boxes of lines in pixels of the given picture, searched with its long side at most ``detail_px``."""
     return search(pixels, detail_px).boxes
 
@@ -109,10 +109,10 @@ def _resized(pixels: Pixels, scale: float) -> tuple[Pixels, npt.NDArray[np.float
     return resized, np.array([size[0] / width, size[1] / height], dtype=np.float32)
 
 
-def _detect(seen: Pixels, scale: npt.NDArray[np.float32], *, quick: bool = False) -> tuple[list[Box], Map]:
+def _detect(seen: Pixels, scale: npt.NDArray[np.float32], *, quick: bool = False) -> tuple[list[TextBox], Map]:
     """Return the boxes in a picture, in pixels of the one it was made from, and how much each part looks like text."""
     found, noticed = detect_lines(seen, quick=quick)
-    return [Box(quad / scale, score) for quad, score in found], noticed
+    return [TextBox(quad / scale, score) for quad, score in found], noticed
 
 
 def _traces(noticed: Map, seen: Pixels, scale: npt.NDArray[np.float32]) -> list[_Trace]:
@@ -134,17 +134,17 @@ def _traces(noticed: Map, seen: Pixels, scale: npt.NDArray[np.float32]) -> list[
     return traces
 
 
-def _missed(boxes: Sequence[Box], traces: Iterable[_Trace]) -> list[_Trace]:
+def _missed(boxes: Sequence[TextBox], traces: Iterable[_Trace]) -> list[_Trace]:
     """Return the traces outside the boxes, the strongest first."""
     missed = [one for one in traces if not any(_covered(one.bounds, box.bounds) > _COVERED for box in boxes)]
     return sorted(missed, key=lambda one: -one.strength)
 
 
-def _closer(pixels: Pixels, traces: Sequence[_Trace], scale: npt.NDArray[np.float32], most: int) -> list[Box]:
+def _closer(pixels: Pixels, traces: Sequence[_Trace], scale: npt.NDArray[np.float32], most: int) -> list[TextBox]:
     """Return what RapidOCR's detector finds in enlarged cuts around the first traces."""
     height, width = pixels.shape[:2]
     cuts: list[tuple[int, int, int, int]] = []
-    found: list[Box] = []
+    found: list[TextBox] = []
     for trace in traces:
         if len(cuts) == most:
             break
@@ -163,13 +163,13 @@ def _closer(pixels: Pixels, traces: Sequence[_Trace], scale: npt.NDArray[np.floa
         larger = min(larger, math.sqrt(CUT_PIXELS / max(1, part.shape[0] * part.shape[1])))
         shift = np.array(cut[:2], dtype=np.float32)
         lines = _joined(_detect(*_resized(part, larger))[0])
-        found += [Box(box.quad + shift, box.score) for box in lines]
+        found += [TextBox(box.quad + shift, box.score) for box in lines]
     return found
 
 
-def _joined(boxes: Sequence[Box]) -> list[Box]:
+def _joined(boxes: Sequence[TextBox]) -> list[TextBox]:
     """Return boxes, with upright ones that stand beside each other in one line as one."""
-    kept: list[Box] = []
+    kept: list[TextBox] = []
     for box in sorted(boxes, key=lambda one: one.bounds[0]):
         beside = next((number for number, other in enumerate(kept) if _in_one_line(other, box)), None)
         if beside is None:
@@ -178,11 +178,11 @@ def _joined(boxes: Sequence[Box]) -> list[Box]:
         (left, top, right, bottom), (_, upper, end, lower) = kept[beside].bounds, box.bounds
         top, right, bottom = min(top, upper), max(right, end), max(bottom, lower)
         quad = np.array([[left, top], [right, top], [right, bottom], [left, bottom]], dtype=np.float32)
-        kept[beside] = Box(quad, max(kept[beside].score, box.score))
+        kept[beside] = TextBox(quad, max(kept[beside].score, box.score))
     return kept
 
 
-def _in_one_line(left: Box, right: Box) -> bool:
+def _in_one_line(left: TextBox, right: TextBox) -> bool:
     one, other = left.bounds, right.bounds
     tall = min(one[3] - one[1], other[3] - other[1])
     level = min(one[3], other[3]) - max(one[1], other[1]) > IN_ONE_LINE * tall
@@ -190,7 +190,7 @@ def _in_one_line(left: Box, right: Box) -> bool:
     return level and wide and other[0] - one[2] < tall
 
 
-def _together(boxes: Sequence[Box], more: Iterable[Box]) -> list[Box]:
+def _together(boxes: Sequence[TextBox], more: Iterable[TextBox]) -> list[TextBox]:
     """Return boxes with those of a closer look, where a longer box of the same line takes the place of its parts."""
     kept = list(boxes)
     for new in more:

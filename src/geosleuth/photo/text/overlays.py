@@ -101,7 +101,7 @@ class Ink:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LineLook:
     """How a line looks.
 
     Attributes:
@@ -149,7 +149,7 @@ def _goes_on(line: TextLine, other: TextLine, most_gap: float = 1.0) -> bool:
     return like and (beside or below)
 
 
-def _overlay(line: TextLine, look: Look) -> Overlay | None:
+def _overlay(line: TextLine, look: LineLook) -> Overlay | None:
     if _REGISTRATION.fullmatch(line.text.strip()):
         return "registration"
     if _PRODUCT.search(line.text):
@@ -167,7 +167,7 @@ def _overlay(line: TextLine, look: Look) -> Overlay | None:
     return "credit" if ink.neutral and look.small and look.level and not ink.board else None
 
 
-def _with_its_kind(line: TextLine, look: Look, marked: Sequence[TextLine]) -> TextLine:
+def _with_its_kind(line: TextLine, look: LineLook, marked: Sequence[TextLine]) -> TextLine:
     """A line beside an overlay belongs to it: in the strip at the edge, or level, of a pure colour and as high."""
     if line.overlay:
         return line
@@ -184,7 +184,7 @@ def _with_its_kind(line: TextLine, look: Look, marked: Sequence[TextLine]) -> Te
     return line
 
 
-def _look(line: TextLine, pixels: Pixels, scale: float) -> Look:
+def _look(line: TextLine, pixels: Pixels, scale: float) -> LineLook:
     tall, wide = pixels.shape[:2]
     left, top, right, bottom = (side * scale for side in line.bounds)
     (x0, y0), (x1, y1) = line.box[0], line.box[1]
@@ -197,7 +197,7 @@ def _look(line: TextLine, pixels: Pixels, scale: float) -> Look:
     part = pixels[max(0, int(top)) : int(bottom) + 1, max(0, int(left)) : int(right) + 1]
     ink = _ink(part) if min(part.shape[:2]) >= _LEAST_SIDE_PX else Ink()
     small = bottom - top <= _WATERMARK_HEIGHT * tall
-    return Look(ink, bool(level), bool(small), bool(at_edge), in_strip)
+    return LineLook(ink, bool(level), bool(small), bool(at_edge), in_strip)
 
 
 def _ink(part: Pixels) -> Ink:

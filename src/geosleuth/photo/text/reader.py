@@ -16,7 +16,7 @@ from geosleuth.geo import FloatArray
 from geosleuth.support.errors import BadInput
 
 from .classifier import CLASSES, TEXTURE, classify
-from .detector import MOST_CUTS, Box, Grid, search
+from .detector import MOST_CUTS, Grid, TextBox, search
 from .lines import Engine, TextLine, Turn, in_reading_order, join_neighbours, overlap, without_doubles
 from .overlays import mark_overlays
 from .rapid import read_strips
@@ -230,7 +230,7 @@ def readings_of(image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, de
 
 
 def _read_boxes(
-    pixels: Pixels, boxes: Sequence[Box], max_boxes: int, seconds: float, script: str | None = None
+    pixels: Pixels, boxes: Sequence[TextBox], max_boxes: int, seconds: float, script: str | None = None
 ) -> list[_Read]:
     until = thread_time() + seconds
     largest = sorted(boxes, key=lambda box: -min(sides(box.quad)) * max(sides(box.quad)) ** 0.5)
@@ -269,7 +269,7 @@ def _stretched(image: "Image") -> "Image":
     return Pillow.fromarray(((deep - low) * (255 / max(high - low, 1e-9))).astype(np.uint8))
 
 
-def _classified(pixels: Pixels, boxes: Sequence[Box]) -> list[list[_Found]]:
+def _classified(pixels: Pixels, boxes: Sequence[TextBox]) -> list[list[_Found]]:
     """Each box that is not surely texture, in the ways that it may stand: tall boxes hold lines turned a quarter."""
     turns: list[tuple[Turn, ...]] = [(270, 90) if is_tall(box.quad) else (0, 180) for box in boxes]
     quads = [[turned_quad(box.quad, turn) for turn in ways] for box, ways in zip(boxes, turns, strict=True)]
@@ -294,7 +294,7 @@ def _classified(pixels: Pixels, boxes: Sequence[Box]) -> list[list[_Found]]:
     return found
 
 
-def _column(pixels: Pixels, box: Box) -> _Found | None:
+def _column(pixels: Pixels, box: TextBox) -> _Found | None:
     """Return a tall box as a column of upright Han, kana or Hangul, where the classifier sees them in it."""
     wide, tall = sides(box.quad)
     may_be_one = is_tall(box.quad) and wide >= COLUMN_WIDTH_PX and tall <= COLUMN_RATIO * wide

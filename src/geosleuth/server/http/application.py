@@ -19,10 +19,10 @@ from geosleuth.server import CaseService, DiskFull, NeedsConsent, NotThere, TooL
 from geosleuth.support.errors import GeosleuthError, MissingExtra, ServiceFault, UserError
 
 from . import guide, locate, maps, relief, review, routes, setup, static_page, videos
-from .door import Door
+from .door import AccessMiddleware
 from .keys import Keys
 from .limits import JSON_BYTES, Bodies, Paced
-from .responses import GuardHeaders, Heads, Refused, guard_headers, refusal
+from .responses import GuardHeaders, Heads, RequestRefused, guard_headers, refusal
 from .state import ServeSettings, State
 
 _UPLOADS = re.compile(r"/api/(?:cases/[^/]*/photos|locate)/?")
@@ -90,7 +90,7 @@ def make_app(service: CaseService, settings: ServeSettings | None = None, *, key
     # The last one added stands outermost.
     app.add_middleware(Heads)
     app.add_middleware(Bodies, most_bytes=most_bytes)
-    app.add_middleware(Door, hosts=settings.hosts, sessions=state.sessions, attempts=state.attempts)
+    app.add_middleware(AccessMiddleware, hosts=settings.hosts, sessions=state.sessions, attempts=state.attempts)
     app.add_middleware(Paced, pace=state.pace)
     app.add_middleware(GuardHeaders)
     return app
@@ -119,10 +119,10 @@ async def _sweep(state: State) -> None:
 
 def _add_handlers(app: FastAPI) -> None:
     async def refused(_: Request, error: Exception) -> Response:
-        return error.response() if isinstance(error, Refused) else bug()
+        return error.response() if isinstance(error, RequestRefused) else bug()
 
     async def http(_: Request, error: Exception) -> Response:
-        if isinstance(error, Refused):
+        if isinstance(error, RequestRefused):
             return error.response()
         status = error.status_code if isinstance(error, HTTPException) else 500
         kind, message = _KINDS.get(status, ("request", "the request can't be read"))
@@ -147,7 +147,7 @@ def _add_handlers(app: FastAPI) -> None:
         guard_headers(made.headers)
         return made
 
-    app.add_exception_handler(Refused, refused)
+    app.add_exception_handler(RequestRefused, refused)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(GeosleuthError, ours)
     app.add_exception_handler(RequestValidationError, invalid)

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from geosleuth.support.net import host_name, is_loopback
 
 from .limits import Pace, client_of
-from .responses import Refused, refuse
+from .responses import RequestRefused, refuse
 
 COOKIE = "geosleuth_session"
 SESSION_S = 12 * 3600
@@ -87,7 +87,7 @@ class Sessions:
         return True
 
 
-class Door:
+class AccessMiddleware:
     """Middleware that rejects unauthorised requests."""
 
     def __init__(self, app: ASGIApp, *, hosts: Hosts, sessions: Sessions, attempts: Pace) -> None:
@@ -107,7 +107,7 @@ class Door:
             check_host(headers, self._hosts)
             check_origin(scope["method"], scope["path"], headers)
             self._check_token(scope, headers)
-        except Refused as refused:
+        except RequestRefused as refused:
             await refuse(refused, scope, receive, send)
             return
         await self._app(scope, receive, send)
@@ -136,7 +136,9 @@ def check_host(headers: Headers, hosts: Hosts) -> None:
     given = headers.getlist("host")
     if len(given) != 1 or not hosts.ours(given[0]):
         named = given[0][:80] if given else ""
-        raise Refused(403, "host", f"{named!r} is no host that is served here; start with --allowed-host to add it")
+        raise RequestRefused(
+            403, "host", f"{named!r} is no host that is served here; start with --allowed-host to add it"
+        )
 
 
 def check_origin(method: str, path: str, headers: Headers) -> None:
@@ -153,9 +155,9 @@ def check_origin(method: str, path: str, headers: Headers) -> None:
     if not elsewhere:
         return
     if method not in _SAFE:
-        raise Refused(403, "origin", "the request comes from another site's page; use the page of this server")
+        raise RequestRefused(403, "origin", "the request comes from another site's page; use the page of this server")
     if path.startswith(_GUARDED) and headers.get("sec-fetch-mode", "").lower() != "navigate":
-        raise Refused(403, "origin", "another site's page may not read this")
+        raise RequestRefused(403, "origin", "another site's page may not read this")
 
 
 def check_token(given: str, scope: Scope, sessions: Sessions, attempts: Pace) -> None:
@@ -166,7 +168,7 @@ def check_token(given: str, scope: Scope, sessions: Sessions, attempts: Pace) ->
     """
     client = client_of(scope)
     if wait_s := attempts.wait_s(client, cost=0.0):
-        raise Refused(
+        raise RequestRefused(
             429, "busy", "too many wrong tokens; wait a while", headers={"Retry-After": str(max(1, round(wait_s)))}
         )
     if not sessions.admits(given):
@@ -174,9 +176,9 @@ def check_token(given: str, scope: Scope, sessions: Sessions, attempts: Pace) ->
         raise unauthorised()
 
 
-def unauthorised() -> Refused:
+def unauthorised() -> RequestRefused:
     """Return the refusal for a missing or wrong token."""
-    return Refused(
+    return RequestRefused(
         401,
         "token",
         "this server wants its token: send it as Authorization: Bearer …, or sign in on the page",

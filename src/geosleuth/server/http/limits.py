@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from .responses import Refused, refuse
+from .responses import RequestRefused, refuse
 
 MOST_CLIENTS = 4096
 """How many clients are remembered; the least recently seen are forgotten first."""
@@ -75,7 +75,7 @@ class Streams:
         if self._open[client] >= self._each or self._open.total() >= self._together:
             if not self._open[client]:
                 del self._open[client]
-            raise Refused(429, "busy", "too many streams are open; close some", headers={"Retry-After": "5"})
+            raise RequestRefused(429, "busy", "too many streams are open; close some", headers={"Retry-After": "5"})
         self._open[client] += 1
         try:
             yield
@@ -96,7 +96,9 @@ class Paced:
         """Pass a request on, or say how long to wait."""
         if scope["type"] == "http" and (wait_s := self._pace.wait_s(client_of(scope))):
             after = str(math.ceil(wait_s))
-            refused = Refused(429, "busy", f"too many requests; try again in {after} s", headers={"Retry-After": after})
+            refused = RequestRefused(
+                429, "busy", f"too many requests; try again in {after} s", headers={"Retry-After": after}
+            )
             await refuse(refused, scope, receive, send)
             return
         await self._app(scope, receive, send)
@@ -158,7 +160,7 @@ class Bodies:
                 async with asyncio.timeout_at(until):
                     message = await receive()
             except TimeoutError as error:
-                raise Refused(408, "slow", "the request's body stopped coming; send it again") from error
+                raise RequestRefused(408, "slow", "the request's body stopped coming; send it again") from error
             if message["type"] == "http.request":
                 came += len(message.get("body", b""))
                 whole = not message.get("more_body", False)
@@ -182,11 +184,11 @@ async def _let_pass(receive: Receive, cap: int) -> None:
                 more = message["type"] == "http.request" and message.get("more_body", False)
 
 
-def too_large(cap: int) -> Refused:
+def too_large(cap: int) -> RequestRefused:
     """Return the refusal of a body over a cap."""
     shown = f"{cap / 1024**2:.0f} MiB" if cap >= 1024**2 else f"{cap // 1000} kB"
     # Closed, since the rest of the body would have to be read before the next request.
-    return Refused(413, "size", f"that is too large; at most {shown} are taken", headers={"Connection": "close"})
+    return RequestRefused(413, "size", f"that is too large; at most {shown} are taken", headers={"Connection": "close"})
 
 
 ACCEPT_AT_ONCE = 8

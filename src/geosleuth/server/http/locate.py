@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from geosleuth.pipeline.result import result_schema
 from geosleuth.server import NotThere, StreamEvent
 
-from .responses import Refused
+from .responses import RequestRefused
 from .routes import UPLOAD, check_is_file
 from .schemas import REFUSALS, OneCall, event_schema
 from .state import EventStream, State, gone
@@ -76,7 +76,7 @@ async def _result(state: State, run: str) -> dict[str, Any]:
     if row.state == "done":
         return await state.service.result(run)
     status = 503 if row.state == "failed" else 409
-    raise Refused(status, row.state, row.trouble or f"the run was {row.state}")
+    raise RequestRefused(status, row.state, row.trouble or f"the run was {row.state}")
 
 
 async def _events(state: State, run: str) -> AsyncIterator[StreamEvent]:
@@ -101,7 +101,7 @@ async def _unless_gone(work: Awaitable[dict[str, Any]], request: Request, state:
         await asyncio.wait((working, *waiting), return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
-        raise Refused(503, "stopped", "the server stops, or the client has left")
+        raise RequestRefused(503, "stopped", "the server stops, or the client has left")
     finally:
         for one in (working, *waiting):
             one.cancel()

@@ -10,14 +10,14 @@ from pydantic import Field
 from geosleuth.server.maps import NAME_CHARACTERS, MapJob, MapState
 from geosleuth.support.net import is_loopback
 
-from .responses import Refused
-from .schemas import EMPTY, REFUSALS, Asked, Host, Shown
+from .responses import RequestRefused
+from .schemas import EMPTY, REFUSALS, Host, StrictBody, StrictView
 from .state import State
 
 PlaceName = Annotated[str, Field(min_length=1, max_length=NAME_CHARACTERS, examples=["Andorra"])]
 
 
-class MapQuestion(Asked):
+class MapQuestion(StrictBody):
     """A country, region or city in any language, and the host that may be asked for its map."""
 
     place: PlaceName
@@ -30,7 +30,7 @@ class NewMap(MapQuestion):
     size_bytes: Annotated[int, Field(ge=1, le=2**53)]
 
 
-class MapOfferShown(Shown):
+class MapOfferShown(StrictView):
     """A map that can be downloaded: bytes to download, bytes on disk afterwards, seconds to import."""
 
     place: str
@@ -45,7 +45,7 @@ class MapOfferShown(Shown):
     up_to_date: bool
 
 
-class MapJobShown(Shown):
+class MapJobShown(StrictView):
     """The current or most recent download."""
 
     place: str
@@ -62,7 +62,7 @@ class MapJobShown(Shown):
         return cls(**asdict(job))
 
 
-class RegionShown(Shown):
+class RegionShown(StrictView):
     """A map that this machine has; its bounds are in degrees."""
 
     name: str
@@ -76,7 +76,7 @@ class RegionShown(Shown):
     east: float
 
 
-class MapsShown(Shown):
+class MapsShown(StrictView):
     """The map server, the maps that this machine has, and the current download."""
 
     host: str
@@ -91,7 +91,9 @@ async def local_user(request: Request) -> None:
         Refused: the request comes from another machine.
     """
     if request.client is None or not is_loopback(request.client.host):
-        raise Refused(403, "local", "maps can be added only on the server itself; run there: geosleuth atlas get PLACE")
+        raise RequestRefused(
+            403, "local", "maps can be added only on the server itself; run there: geosleuth atlas get PLACE"
+        )
 
 
 router = APIRouter(prefix="/api/maps", tags=["maps"], responses=REFUSALS, dependencies=[Depends(local_user)])

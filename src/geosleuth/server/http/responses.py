@@ -14,7 +14,7 @@ LONGEST = 600
 """Characters of a message, at most."""
 
 
-class Refused(HTTPException):
+class RequestRefused(HTTPException):
     """A request that is not carried out, and why.
 
     It is an HTTPException, so that it passes through readers of a request's body.
@@ -37,7 +37,7 @@ class Refused(HTTPException):
         return refusal(self.status_code, self.kind, str(self.detail), headers=self.headers)
 
 
-class Missing(Refused):
+class Missing(RequestRefused):
     """There is no such thing."""
 
     def __init__(self, what: str) -> None:
@@ -63,7 +63,7 @@ def refusal(
     return _Plain({"error": error}, status, dict(headers) if headers else None)
 
 
-async def refuse(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:
+async def refuse(refused: RequestRefused, scope: Scope, receive: Receive, send: Send) -> None:
     """Send a refusal before routing."""
     await refused.response()(scope, receive, send)
 

@@ -11,13 +11,13 @@ from pydantic import Field
 
 from geosleuth.geo import LatLon
 from geosleuth.report.digest import account_of
-from geosleuth.server.review import VERDICTS, Decision, Review, Verdict
+from geosleuth.server.review import VERDICTS, Review, ReviewDecision, Verdict
 from geosleuth.server.shapes import AreaKind
 from geosleuth.support.errors import BadInput
 
-from .responses import REPORT_POLICY, Refused
+from .responses import REPORT_POLICY, RequestRefused
 from .routes import SIDES_PX
-from .schemas import LATITUDE, LONGITUDE, REFUSALS, Asked, Name, Shown, binary
+from .schemas import LATITUDE, LONGITUDE, REFUSALS, Name, StrictBody, StrictView, binary
 from .setup import is_local
 from .state import State
 
@@ -26,7 +26,7 @@ Least = Annotated[float, Field(ge=0, le=1)]
 MOST_IDS = 20_000
 
 
-class NewReview(Asked):
+class NewReview(StrictBody):
     """The folder of a batch; ``key`` is in a file that only this machine's user can read, so it is they who ask."""
 
     key: Annotated[str, Field(max_length=100)]
@@ -34,14 +34,14 @@ class NewReview(Asked):
     photos: Annotated[list[Annotated[str, Field(max_length=4096)]], Field(max_length=1_000_000)] | None = None
 
 
-class Selection(Asked):
+class Selection(StrictBody):
     """All photos of a verdict that are found as probably as this."""
 
     verdict: Verdict | None = None
     least: Least | None = None
 
 
-class NewDecision(Asked):
+class NewDecision(StrictBody):
     """What to decide, of which photos; a corrected place has a point, and names where it has some."""
 
     ids: Annotated[list[Annotated[str, Field(pattern="^[0-9a-f]{16}$")]], Field(max_length=MOST_IDS)] | None = None
@@ -53,15 +53,15 @@ class NewDecision(Asked):
     region: Name | None = None
     precise: Name | None = None
 
-    def decision(self) -> Decision:
+    def decision(self) -> ReviewDecision:
         """Return the same for the review."""
         point = None if self.lat is None or self.lon is None else LatLon(self.lat, self.lon)
         if self.verdict != "corrected":
-            return Decision(self.verdict)
-        return Decision(self.verdict, point, self.country or None, self.region or None, self.precise or None)
+            return ReviewDecision(self.verdict)
+        return ReviewDecision(self.verdict, point, self.country or None, self.region or None, self.precise or None)
 
 
-class PlaceQuestion(Asked):
+class PlaceQuestion(StrictBody):
     """A place in words, or a point to name."""
 
     query: Name = ""
@@ -69,14 +69,14 @@ class PlaceQuestion(Asked):
     lon: Annotated[float, LONGITUDE] | None = None
 
 
-class NewFiles(Asked):
+class NewFiles(StrictBody):
     """What to write for confirmed places."""
 
     sidecars: bool
     copies: bool
 
 
-class PlaceFound(Shown):
+class PlaceFound(StrictView):
     """A place that was meant, perhaps; ``kind`` says what it is, such as city or region."""
 
     lat: float
@@ -88,13 +88,13 @@ class PlaceFound(Shown):
     kind: str | None = None
 
 
-class PlacesFound(Shown):
+class PlacesFound(StrictView):
     """Places, the likeliest first."""
 
     places: list[PlaceFound]
 
 
-class ReviewedShown(Shown):
+class ReviewedShown(StrictView):
     """A photo: what was found, and what a person decided; ``at`` is a corrected place.
 
     ``lead_minutes`` says how much later than it the nearest located photo was taken; earlier: negative.
@@ -116,7 +116,7 @@ class ReviewedShown(Shown):
     at: PlaceFound | None
 
 
-class ClaimShown(Shown):
+class ClaimShown(StrictView):
     """What the file or a sidecar says; no evidence."""
 
     source: Literal["file", "sidecar"]
@@ -135,7 +135,7 @@ class ReviewedWhole(ReviewedShown):
     report: bool
 
 
-class CountsShown(Shown):
+class CountsShown(StrictView):
     """How many photos have which verdict."""
 
     open: int
@@ -144,7 +144,7 @@ class CountsShown(Shown):
     rejected: int
 
 
-class ReviewShown(Shown):
+class ReviewShown(StrictView):
     """A part of the batch; ``matching`` is how many there are of the kind that was asked for."""
 
     name: str
@@ -154,7 +154,7 @@ class ReviewShown(Shown):
     photos: list[ReviewedShown]
 
 
-class FilesShown(Shown):
+class FilesShown(StrictView):
     """What was written, what is not ours and was left as it is, what was removed, and what went wrong."""
 
     sidecars: int
@@ -172,10 +172,12 @@ async def reviewed(request: Request) -> Review:
         Refused: there is none, or the request comes from another machine.
     """
     if not is_local(request):
-        raise Refused(403, "local", "findings are reviewed on the machine itself; run there: geosleuth review DIR")
+        raise RequestRefused(
+            403, "local", "findings are reviewed on the machine itself; run there: geosleuth review DIR"
+        )
     found = State.of(request).review
     if found is None:
-        raise Refused(404, "missing", "no batch is under review; start one with: geosleuth review DIR")
+        raise RequestRefused(404, "missing", "no batch is under review; start one with: geosleuth review DIR")
     return found
 
 
@@ -188,7 +190,9 @@ async def review_folder(asked: NewReview, request: Request) -> CountsShown:
     """Put another batch under review; ``geosleuth review DIR`` asks this of a server that is running."""
     state = State.of(request)
     if not is_local(request) or not compare_digest(asked.key.encode(), state.handover_key.encode()):
-        raise Refused(403, "local", "findings are reviewed on the machine itself; run there: geosleuth review DIR")
+        raise RequestRefused(
+            403, "local", "findings are reviewed on the machine itself; run there: geosleuth review DIR"
+        )
     state.review = found = await run_in_threadpool(_opened, state.review, asked)
     return CountsShown(**found.counts())
 
@@ -263,7 +267,7 @@ async def reviewed_report(photo: PhotoId, batch: UnderReview) -> Response:
     """The report of a finding."""
     found = await run_in_threadpool(batch.report, photo)
     if found is None:
-        raise Refused(404, "missing", "the report of this photo is not in the batch's folder")
+        raise RequestRefused(404, "missing", "the report of this photo is not in the batch's folder")
     return Response(found, 200, {"Content-Security-Policy": REPORT_POLICY}, "text/html")
 
 

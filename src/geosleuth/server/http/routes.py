@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from geosleuth import __version__
 from geosleuth.answer.granularity import GRANULARITIES
 from geosleuth.pipeline.result import result_schema
-from geosleuth.server import Settings, StreamEvent
+from geosleuth.server import RunSettings, StreamEvent
 from geosleuth.server.intake import THUMB_PX, VIEW_PX
 from geosleuth.server.shapes import CompareView, ReadView, ResultView, ShadowsView, StandView
 from geosleuth.support.errors import BadInput
@@ -21,7 +21,7 @@ from geosleuth.support.errors import BadInput
 from .door import COOKIE, SESSION_S, check_token, session_cookie
 from .keys import keyring_there, models_within_reach, region_names
 from .limits import JSON_BYTES
-from .responses import REPORT_POLICY, Refused
+from .responses import REPORT_POLICY, RequestRefused
 from .schemas import (
     EMPTY,
     REFUSALS,
@@ -88,7 +88,7 @@ def check_is_file(request: Request) -> None:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/octet-stream" and not kind.startswith("image/"):
-        raise Refused(415, "media", "send the file itself, as application/octet-stream or image/…")
+        raise RequestRefused(415, "media", "send the file itself, as application/octet-stream or image/…")
 
 
 @cases_router.post("", status_code=201)
@@ -389,7 +389,7 @@ async def change_settings(asked: NewSettings, request: Request) -> SettingsShown
     if asked.online_tiles is not None:
         _check_tiles(asked)
     changes = asked.model_dump()
-    changes["model"] = (asked.model or "").strip() or Settings().model
+    changes["model"] = (asked.model or "").strip() or RunSettings().model
     changes["base_url"] = (asked.base_url or "").strip() or None
     return _shown(await State.of(request).service.change_settings(**changes))
 
@@ -432,7 +432,7 @@ async def sign_in(asked: SignIn, request: Request, response: Response) -> None:
     """Show the token once; a cookie that scripts can't read stands for it from then on."""
     state = State.of(request)
     if state.sessions.token is None:
-        raise Refused(409, "state", "this server has no token; there is nothing to sign in to")
+        raise RequestRefused(409, "state", "this server has no token; there is nothing to sign in to")
     check_token(asked.token, request.scope, state.sessions, state.attempts)
     response.set_cookie(
         COOKIE,
@@ -452,7 +452,7 @@ async def sign_out(request: Request, response: Response) -> None:
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
 
 
-def _shown(settings: Settings) -> SettingsShown:
+def _shown(settings: RunSettings) -> SettingsShown:
     return SettingsShown(**asdict(settings))
 
 

@@ -17,7 +17,7 @@ from geosleuth.evidence.guide import MOST_SIGHTINGS
 from geosleuth.server import CaseRow, Feedback, PhotoRow, RunRequest, RunRow, RunState, shapes
 from geosleuth.support.errors import BadInput
 
-from .responses import Refused
+from .responses import RequestRefused
 
 LATITUDE, LONGITUDE = Field(ge=-90, le=90), Field(ge=-180, le=180)
 Words = Annotated[str, Field(max_length=2000)]
@@ -29,34 +29,34 @@ _MOST = 2**31
 _PLACES = 100_000
 
 
-class Asked(BaseModel):
+class StrictBody(BaseModel):
     """Whatever is not named is refused: a misspelt option must not pass for one that was left out."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 
 
-class Geometry(Asked):
+class Geometry(StrictBody):
     """A drawn area: a GeoJSON Polygon or MultiPolygon, longitude before latitude."""
 
     type: Literal["Polygon", "MultiPolygon"]
     coordinates: list[Any]
 
 
-class NewCase(Asked):
+class NewCase(StrictBody):
     """A case to begin."""
 
     title: Annotated[str, Field(max_length=200)] = ""
     notes: Annotated[str, Field(max_length=20_000)] = ""
 
 
-class CaseChange(Asked):
+class CaseChange(StrictBody):
     """What is to change; the rest stays."""
 
     title: Annotated[str, Field(max_length=200)] | None = None
     notes: Annotated[str, Field(max_length=20_000)] | None = None
 
 
-class RunFields(Asked):
+class RunFields(StrictBody):
     """What a run is to do; the words are those of ``geosleuth locate``. What is left out, the settings say."""
 
     model: Name | None = None
@@ -112,7 +112,7 @@ class OneCall(RunFields):
     keep: bool = False
 
 
-class PartOfPhoto(Asked):
+class PartOfPhoto(StrictBody):
     """A part of a photo: left, top, right, bottom in shares of it."""
 
     box: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=4, max_length=4)]
@@ -121,7 +121,7 @@ class PartOfPhoto(Asked):
     def _check_sides(self) -> "PartOfPhoto":
         left, top, right, bottom = self.box
         if left >= right or top >= bottom:
-            raise Refused(400, "input", "the box has no width or no height; send left, top, right, bottom")
+            raise RequestRefused(400, "input", "the box has no width or no height; send left, top, right, bottom")
         return self
 
 
@@ -133,7 +133,7 @@ class NewReading(PartOfPhoto):
     was: Noted = ""
 
 
-class NewFeedback(Asked):
+class NewFeedback(StrictBody):
     """What a person says about a run: what is wrong in it, and what else they know."""
 
     reject_clues: Annotated[list[Noted], Field(max_length=500)] = []
@@ -156,7 +156,7 @@ class NewFeedback(Asked):
         return Feedback(**values, **_area(self.within, self.area))
 
 
-class Claim(Asked):
+class Claim(StrictBody):
     """A place to check a finding against."""
 
     lat: Annotated[float, LATITUDE]
@@ -169,14 +169,14 @@ class StandMark(Claim):
     column: Annotated[float, Field(ge=0, le=1)]
 
 
-class NewStand(Asked):
+class NewStand(StrictBody):
     """Two or more features, and the horizontal field of view in degrees where it is known."""
 
     marks: Annotated[list[StandMark], Field(min_length=2, max_length=20)]
     fov_deg: Annotated[float, Field(ge=1, le=170)] | None = None
 
 
-class NewShadow(Asked):
+class NewShadow(StrictBody):
     """A shadow and when it was seen: its length by the object's height, or the sun's height; a bearing of either."""
 
     time: Annotated[str, Field(min_length=1, max_length=60)]
@@ -187,7 +187,7 @@ class NewShadow(Asked):
     azimuth_deg: Annotated[float, Field(ge=0, le=360)] | None = None
 
 
-class NewShadows(Asked):
+class NewShadows(StrictBody):
     """Shadows of one place, and the place where it is to be tested."""
 
     shadows: Annotated[list[NewShadow], Field(min_length=1, max_length=12)]
@@ -197,19 +197,19 @@ class NewShadows(Asked):
     direction_tolerance_deg: Annotated[float, Field(ge=1, le=90)] = 10.0
 
 
-class NewOutlines(Asked):
+class NewOutlines(StrictBody):
     """Names of candidates, however long a model made them: one that is no country is left out."""
 
     names: Annotated[list[Annotated[str, Field(max_length=20_000)]], Field(max_length=100)]
 
 
-class NewSightings(Asked):
+class NewSightings(StrictBody):
     """What somebody sees, in free words or as ATTRIBUTE=VALUE."""
 
     seen: Annotated[list[Words], Field(max_length=MOST_SIGHTINGS)] = []
 
 
-class NewSettings(Asked):
+class NewSettings(StrictBody):
     """The settings, whole: what is left out is set back to what it is at first."""
 
     model: Name | None = None
@@ -221,26 +221,26 @@ class NewSettings(Asked):
     online_tiles: Address | None = None
 
 
-class Wipe(Asked):
+class Wipe(StrictBody):
     """The words that make sure that nobody wipes by mistake."""
 
     confirm: Literal["delete all cases"]
 
 
-class NewKey(Asked):
+class NewKey(StrictBody):
     """A key, and where it is kept."""
 
     key: Annotated[str, Field(min_length=1, max_length=4096, repr=False)]
     keep: Literal["memory", "keyring"] = "memory"
 
 
-class SignIn(Asked):
+class SignIn(StrictBody):
     """The server's token."""
 
     token: Annotated[str, Field(min_length=1, max_length=4096, repr=False)]
 
 
-def _values(asked: Asked, target: type[Any]) -> dict[str, Any]:
+def _values(asked: StrictBody, target: type[Any]) -> dict[str, Any]:
     """Return what the service has fields for, as it was given, less the area."""
     wanted = {one.name for one in fields(target)} - {"area", "within"}
     return {name: value for name, value in asked.model_dump().items() if name in wanted}
@@ -248,7 +248,7 @@ def _values(asked: Asked, target: type[Any]) -> dict[str, Any]:
 
 def _area(within: str | None, area: Geometry | None) -> dict[str, Any]:
     if within is not None and area is not None:
-        raise Refused(400, "input", "give the area in words or as an outline, not both")
+        raise RequestRefused(400, "input", "give the area in words or as an outline, not both")
     drawn = None if area is None else area.model_dump()
     if drawn is not None:
         _check_rings(drawn)
@@ -278,19 +278,19 @@ def _is_place(pair: Any) -> bool:
     return bool(abs(pair[0]) <= 180 and abs(pair[1]) <= 90)
 
 
-class Shown(BaseModel):
+class StrictView(BaseModel):
     """Just what is named."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class View(BaseModel):
+class OpenView(BaseModel):
     """At least what is named."""
 
     model_config = ConfigDict(extra="allow")
 
 
-class Trouble(Shown):
+class Trouble(StrictView):
     """Why a request was refused."""
 
     kind: str
@@ -298,27 +298,27 @@ class Trouble(Shown):
     hosts: list[str] | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
-class Failure(Shown):
+class Failure(StrictView):
     """The one shape of every refusal."""
 
     error: Trouble
 
 
-class Health(Shown):
+class Health(StrictView):
     """We live."""
 
     status: Literal["ok"]
     version: str
 
 
-class GuideValue(Shown):
+class GuideValue(StrictView):
     """A form that something in the field guide has."""
 
     value: str
     label: str
 
 
-class GuideAttribute(Shown):
+class GuideAttribute(StrictView):
     """Something that streets show, what a checklist asks about it, and its forms, the most widespread first."""
 
     attribute: str
@@ -328,13 +328,13 @@ class GuideAttribute(Shown):
     values: list[GuideValue]
 
 
-class GuideShown(Shown):
+class GuideShown(StrictView):
     """The checklist of the field guide."""
 
     attributes: list[GuideAttribute]
 
 
-class CountryOdds(Shown):
+class CountryOdds(StrictView):
     """A country and its odds; it lies around its largest city. Without a city it has no place on the map."""
 
     code: str
@@ -345,7 +345,7 @@ class CountryOdds(Shown):
     radius_km: float | None
 
 
-class SightingShown(Shown):
+class SightingShown(StrictView):
     """What was understood, and by what factor it moved which countries most."""
 
     words: str
@@ -353,7 +353,7 @@ class SightingShown(Shown):
     moved: dict[str, float]
 
 
-class SightingsShown(Shown):
+class SightingsShown(StrictView):
     """The odds that follow from what was seen, the likeliest country first."""
 
     countries: list[CountryOdds]
@@ -361,13 +361,13 @@ class SightingsShown(Shown):
     not_understood: list[str]
 
 
-class OutlinesShown(Shown):
+class OutlinesShown(StrictView):
     """GeoJSON geometries of the countries among some names; other names are left out."""
 
     outlines: dict[str, dict[str, Any]]
 
 
-class PhotoShown(Shown):
+class PhotoShown(StrictView):
     """A photo of a case; the pictures themselves have addresses of their own.
 
     ``not_a_photo`` is what the picture looks like, "screenshot", "document" or "drawing"; null for a photograph.
@@ -394,7 +394,7 @@ class PhotoShown(Shown):
         )  # fmt: skip
 
 
-class Summary(View):
+class Summary(OpenView):
     """A run's answer in short."""
 
     place: str | None = None
@@ -405,7 +405,7 @@ class Summary(View):
     area: shapes.AreaKind | None = None
 
 
-class Wanted(View):
+class Wanted(OpenView):
     """What a run was asked to do."""
 
     model: str | None = None
@@ -415,7 +415,7 @@ class Wanted(View):
     granularity: Granularity = "exact"
 
 
-class RunShown(Shown):
+class RunShown(StrictView):
     """A run; times are seconds since 1970."""
 
     id: str
@@ -445,7 +445,7 @@ class RunShown(Shown):
         )  # fmt: skip
 
 
-class CaseShown(Shown):
+class CaseShown(StrictView):
     """A case; times are seconds since 1970."""
 
     id: str
@@ -466,20 +466,20 @@ class CaseShown(Shown):
         )  # fmt: skip
 
 
-class CaseList(Shown):
+class CaseList(StrictView):
     """Cases, newest first; ask again with ``before`` set to the last one's id for more."""
 
     cases: list[CaseShown]
 
 
-class PointShown(View):
+class PointShown(OpenView):
     """A point on the earth."""
 
     lat: float
     lon: float
 
 
-class CheckShown(View):
+class CheckShown(OpenView):
     """What a finding says about a claimed place."""
 
     claimed: PointShown
@@ -489,7 +489,7 @@ class CheckShown(View):
     speaks_against: list[str] = []
 
 
-class LimitsShown(Shown):
+class LimitsShown(StrictView):
     """What is taken in at most."""
 
     photo_bytes: int
@@ -500,7 +500,7 @@ class LimitsShown(Shown):
     notes_characters: int
 
 
-class ModelShown(Shown):
+class ModelShown(StrictView):
     """A model that could be asked as things stand, and where it is."""
 
     model: str
@@ -508,7 +508,7 @@ class ModelShown(Shown):
     words: str
 
 
-class AboutShown(Shown):
+class AboutShown(StrictView):
     """What this server is, has and takes.
 
     ``setup`` says whether no model was chosen yet, ``review`` whether a batch is under review.
@@ -529,7 +529,7 @@ class AboutShown(Shown):
     review: bool
 
 
-class SettingsShown(Shown):
+class SettingsShown(StrictView):
     """What holds for all runs; keys are no part of it."""
 
     model: str | None
@@ -541,20 +541,20 @@ class SettingsShown(Shown):
     online_tiles: str | None
 
 
-class DiskShown(Shown):
+class DiskShown(StrictView):
     """What all cases take on the disk, and what they may take."""
 
     bytes: int
     quota_mb: int | None
 
 
-class Wiped(Shown):
+class Wiped(StrictView):
     """How many cases were deleted."""
 
     cases: int
 
 
-class KeyShown(Shown):
+class KeyShown(StrictView):
     """Whether a service's key is there, and where it is kept; never the key."""
 
     service: str
@@ -563,7 +563,7 @@ class KeyShown(Shown):
     keep: Literal["memory", "keyring", "environment"] | None
 
 
-class KeyList(Shown):
+class KeyList(StrictView):
     """Every service that takes a key, and whether this system has a keyring."""
 
     keyring: bool

@@ -18,12 +18,12 @@ from geosleuth.server.setup import PullJob, PullState
 from geosleuth.support.net import is_loopback
 
 from .keys import Keys
-from .responses import Refused
-from .schemas import EMPTY, REFUSALS, Address, Asked, Host, Name, SettingsShown, Shown
+from .responses import RequestRefused
+from .schemas import EMPTY, REFUSALS, Address, Host, Name, SettingsShown, StrictBody, StrictView
 from .state import State
 
 
-class NewDefault(Asked):
+class NewDefault(StrictBody):
     """A model for everything that names none; ``none`` is the detective."""
 
     model: Annotated[Name, Field(min_length=1, examples=["ollama:qwen3.5:4b"])]
@@ -36,13 +36,13 @@ class NewTrial(NewDefault):
     send_to: list[Host] = Field(default_factory=list, max_length=8)
 
 
-class NewPull(Asked):
+class NewPull(StrictBody):
     """The host that a model may be fetched from."""
 
     host: Host = ""
 
 
-class ReachableShown(Shown):
+class ReachableShown(StrictView):
     """A model within reach. ``sees`` is null where nobody says; ``sent_to`` where photos stay on this machine."""
 
     model: str
@@ -58,7 +58,7 @@ class ReachableShown(Shown):
         return cls(**asdict(one), cost=cost_of(one))
 
 
-class BrokenShown(Shown):
+class BrokenShown(StrictView):
     """A server on this machine that does not do what it should."""
 
     title: str
@@ -66,7 +66,7 @@ class BrokenShown(Shown):
     trouble: str
 
 
-class OfferShown(Shown):
+class OfferShown(StrictView):
     """The model for this machine's memory that Ollama could fetch; ``runs`` says whether Ollama does."""
 
     model: str
@@ -77,7 +77,7 @@ class OfferShown(Shown):
     runs: bool
 
 
-class PullShown(Shown):
+class PullShown(StrictView):
     """The model that Ollama fetches, or fetched last."""
 
     model: str
@@ -92,7 +92,7 @@ class PullShown(Shown):
         return cls(**asdict(job))
 
 
-class SetupShown(Shown):
+class SetupShown(StrictView):
     """What is within reach. ``asked`` says whether servers on this machine were asked, ``offer`` is null until then."""
 
     default: str | None
@@ -103,7 +103,7 @@ class SetupShown(Shown):
     pull: PullShown | None
 
 
-class TriedShown(Shown):
+class TriedShown(StrictView):
     """What a model said about the example photo, and whether it is right."""
 
     answer: str
@@ -120,7 +120,7 @@ async def local_user(request: Request) -> None:
         Refused: the request comes from another machine.
     """
     if not is_local(request):
-        raise Refused(403, "local", "a model is set up on the machine itself; run there: geosleuth setup")
+        raise RequestRefused(403, "local", "a model is set up on the machine itself; run there: geosleuth setup")
 
 
 def is_local(request: Request) -> bool:

@@ -24,12 +24,12 @@ from geosleuth.server import CaseService, ServiceLimits, StreamEvent
 from .door import Hosts, Sessions
 from .keys import Keys
 from .limits import Pace, Streams, client_of
-from .responses import Refused, refuse
+from .responses import RequestRefused, refuse
 
 if TYPE_CHECKING:
     from anyio import CapacityLimiter
 
-    from geosleuth.atlas.tiles import Tiles
+    from geosleuth.atlas.tiles import TileMaker
     from geosleuth.server.review import Review
 
 HEARTBEAT_S = 15.0
@@ -43,7 +43,7 @@ _MOST_WRITTEN = 1024
 _MOST_WAITING = 256 * 1024
 
 
-class Writer:
+class EventWriter:
     """Serialises events; an event for many readers is serialised once."""
 
     def __init__(self, most: int = _MOST_WRITTEN) -> None:
@@ -100,7 +100,7 @@ class EventStream(Response):
         try:
             with self._streams.one_more(client_of(scope)):
                 await self._converse(receive, send)
-        except Refused as refused:
+        except RequestRefused as refused:
             await refuse(refused, scope, receive, send)
         finally:
             if isinstance(self._events, AsyncGenerator):
@@ -222,16 +222,16 @@ class State:
         self.pace = Pace(settings.requests_per_s, settings.burst)
         self.attempts = Pace(0.2, 10.0)
         self.streams = Streams(settings.streams_each, settings.streams_together)
-        self.writer = Writer()
+        self.writer = EventWriter()
         self.stopping = asyncio.Event()
         self.tile_limiter: CapacityLimiter | None = None
 
     @cached_property
-    def tiles(self) -> "Tiles":
+    def tiles(self) -> "TileMaker":
         """The map's tiles; nothing of the atlas is opened before the first."""
-        from geosleuth.atlas.tiles import Tiles
+        from geosleuth.atlas.tiles import TileMaker
 
-        return Tiles()
+        return TileMaker()
 
     @classmethod
     def of(cls, request: Request) -> "State":

@@ -35,7 +35,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PageFile:
     """One file of the page, as it is sent."""
 
     media_type: str
@@ -68,7 +68,7 @@ async def asset(request: Request) -> Response:
     return sent(request, found, {"Cache-Control": _A_YEAR if _HASHED.search(path) else "no-cache"})
 
 
-def sent(request: Request, found: Part, headers: dict[str, str]) -> Response:
+def sent(request: Request, found: PageFile, headers: dict[str, str]) -> Response:
     """Return a file, packed where the browser takes that, or word that the browser's own copy is still right."""
     headers = {**headers, "ETag": found.tag, "Vary": "Accept-Encoding"}
     if found.tag in [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]:
@@ -78,7 +78,7 @@ def sent(request: Request, found: Part, headers: dict[str, str]) -> Response:
     return Response(found.plain, 200, headers, found.media_type)
 
 
-def part(name: str) -> Part | None:
+def part(name: str) -> PageFile | None:
     """Return a file of the page; None if there is none of that name."""
     # What no file can be called is an error to some systems.
     with suppress(OSError, ValueError):
@@ -90,7 +90,7 @@ def part(name: str) -> Part | None:
 
 
 @lru_cache(maxsize=256)
-def _read(path: Path, _changed_ns: int, _size: int) -> Part:
+def _read(path: Path, _changed_ns: int, _size: int) -> PageFile:
     """Read and compress a file once; again if it has changed."""
     plain = path.read_bytes()
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
@@ -100,7 +100,7 @@ def _read(path: Path, _changed_ns: int, _size: int) -> Part:
         packed = beside.read_bytes()
     elif kind.startswith(_PACKED) and len(plain) >= _LEAST_BYTES:
         packed = gzip.compress(plain, 9, mtime=0)
-    return Part(kind, plain, packed, f'"{hashlib.sha256(plain).hexdigest()[:32]}"')
+    return PageFile(kind, plain, packed, f'"{hashlib.sha256(plain).hexdigest()[:32]}"')
 
 
 def tile_origin(template: str) -> str:

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from .responses import Refused
-from .schemas import REFUSALS, CaseId, Shown
+from .responses import RequestRefused
+from .schemas import REFUSALS, CaseId, StrictView
 from .state import State
 
 router = APIRouter(prefix="/api/cases", tags=["cases"], responses=REFUSALS)
@@ -20,7 +20,7 @@ _UPLOAD = {
 }
 
 
-class FrameShown(Shown):
+class FrameShown(StrictView):
     """A frame: the photo that it is now, its second, and the text that is read in it."""
 
     photo: int
@@ -28,7 +28,7 @@ class FrameShown(Shown):
     reads: list[str]
 
 
-class PlaceShown(Shown):
+class PlaceShown(StrictView):
     """A place: the stretches of time in which it is shown, its frames, and the run that locates it."""
 
     spans: list[list[float]]
@@ -36,7 +36,7 @@ class PlaceShown(Shown):
     run: str | None
 
 
-class VideoShown(Shown):
+class VideoShown(StrictView):
     """What was seen of a video; ``notes`` say what was left out."""
 
     name: str
@@ -49,7 +49,7 @@ class VideoShown(Shown):
     places: list[PlaceShown]
 
 
-class VideoList(Shown):
+class VideoList(StrictView):
     """The videos of a case."""
 
     videos: list[VideoShown]
@@ -64,7 +64,7 @@ async def add_video(
     """Add a video to an empty case: its telling frames become the case's photos. Start a run for each place."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/octet-stream" and not kind.startswith("video/"):
-        raise Refused(415, "media", "send the file itself, as application/octet-stream or video/…")
+        raise RequestRefused(415, "media", "send the file itself, as application/octet-stream or video/…")
     return _shown(await State.of(request).service.add_video(case, name, request.stream()))
 
 

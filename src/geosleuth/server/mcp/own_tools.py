@@ -18,7 +18,7 @@ from geosleuth.answer.granularity import Granularity, coarsest
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.models.detective import Detective
 from geosleuth.models.protocol import ReplayPolicy
-from geosleuth.photo import Limits, OpenedPhoto
+from geosleuth.photo import OpenedPhoto, PhotoLimits
 from geosleuth.photo import open_photo as open_file
 from geosleuth.pipeline.area import OR_FILE, names_file
 from geosleuth.pipeline.plan import Plan, make_plan
@@ -31,7 +31,7 @@ from geosleuth.tools import Case, Output, tool
 from geosleuth.tools.surfaces import TEXT, WHOLE, envelope, many, record
 
 if TYPE_CHECKING:
-    from .service import Service
+    from .service import McpService
 
 Notify = Callable[[float, str], Awaitable[None]]
 """Tells the client how far a call is, in words."""
@@ -41,7 +41,7 @@ Notify = Callable[[float, str], Awaitable[None]]
 class Visit:
     """What a tool of the server's own works with, in place of a case."""
 
-    service: "Service"
+    service: "McpService"
     notify: Notify
 
 
@@ -278,7 +278,7 @@ _WAYS = "give path or data, one of the two"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PhotoSource:
     """Where photos may come from.
 
     ``folders`` are those that paths must lie in; with ``anywhere`` any file that the server's user can
@@ -333,7 +333,7 @@ def _open_data(data: str) -> OpenedPhoto:
         content = b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError) as error:
         raise BadInput("data is not base64; encode the bytes of a JPEG, PNG, WebP, TIFF or HEIC file") from error
-    return open_file(content, Limits(max_bytes=DATA_BYTES, max_pixels=_DATA_PIXELS))
+    return open_file(content, PhotoLimits(max_bytes=DATA_BYTES, max_pixels=_DATA_PIXELS))
 
 
 PHOTOS_KEPT = 32
@@ -371,7 +371,7 @@ def new_handle() -> str:
 
 
 @dataclass(slots=True)
-class Shelf:
+class PhotoShelf:
     """The newest photos; the least recently used are dropped first."""
 
     photos_kept: int = PHOTOS_KEPT

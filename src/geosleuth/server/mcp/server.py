@@ -1,4 +1,4 @@
-"""A `Service` as a server of the official SDK, over a client's own pipes or over HTTP."""
+"""A `McpService` as a server of the official SDK, over a client's own pipes or over HTTP."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from geosleuth.support.console import CTRL_C
 from geosleuth.support.errors import require
 
 from .own_tools import DATA_BYTES, MAP_PAGE, Notify
-from .service import Service
+from .service import McpService
 from .tasks import Tasks, accepts_tasks, serve_tasks
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ INSTRUCTIONS = (
 )
 
 
-def make_server(service: Service) -> "Server[Any]":
+def make_server(service: McpService) -> "Server[Any]":
     """Return the server; it opens and closes the service.
 
     Raises:
@@ -130,7 +130,7 @@ _GOODBYE_S = 2
 _WRONG_TOKENS_PER_S, _WRONG_TOKENS = 0.2, 10.0
 
 
-async def serve_stdio(service: Service) -> None:
+async def serve_stdio(service: McpService) -> None:
     """Serve the one client at the other end of stdin and stdout, until it leaves.
 
     Nothing but the protocol is written to stdout: what libraries print goes to stderr.
@@ -216,7 +216,7 @@ def _end_at_once_on_ctrl_c() -> None:
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, os._exit, CTRL_C)
 
 
-async def serve_http(service: Service, at: "socket", *, hosts: "Hosts", token: str | None) -> None:
+async def serve_http(service: McpService, at: "socket", *, hosts: "Hosts", token: str | None) -> None:
     """Serve over Streamable HTTP until stopped.
 
     Args:
@@ -259,12 +259,12 @@ class Guard:
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Let a request through, or answer why not."""
-        from geosleuth.server.http.responses import Refused, refuse
+        from geosleuth.server.http.responses import RequestRefused, refuse
 
         if scope["type"] == "http":
             try:
                 self._check(scope)
-            except Refused as refused:
+            except RequestRefused as refused:
                 await refuse(refused, scope, receive, send)
                 return
         await self._app(scope, receive, send)

@@ -30,9 +30,9 @@ from .own_tools import (
     OWN_TOOLS,
     Locating,
     Notify,
-    Shelf,
+    PhotoShelf,
+    PhotoSource,
     Shelved,
-    Source,
     Visit,
     located_schema,
     new_handle,
@@ -60,7 +60,7 @@ def _served() -> Toolset:
 
 
 @dataclass(slots=True)
-class Service:
+class McpService:
     """Opens photos, runs tools on them and locates them; the only state is the shelf of photos.
 
     Attributes:
@@ -72,9 +72,9 @@ class Service:
 
     plan: Plan
     request: LocateRequest
-    source: Source
+    source: PhotoSource
     atlas: OfflineAtlas = field(default_factory=OfflineAtlas)
-    shelf: Shelf = field(default_factory=Shelf)
+    shelf: PhotoShelf = field(default_factory=PhotoShelf)
     toolset: Toolset = field(default_factory=_served)
     _at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_CALLS_AT_ONCE))
     _opening: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_OPENED_AT_ONCE))
@@ -82,7 +82,7 @@ class Service:
     _base: asyncio.Task[Path] | None = None
     _locating: Locating | None = None
 
-    async def __aenter__(self) -> "Service":
+    async def __aenter__(self) -> "McpService":
         """Begin; the base atlas, where it was never built, is built meanwhile."""
         self._base = asyncio.create_task(asyncio.to_thread(ensure_base))
         self._locating = Locating(self.plan, self.request, self.atlas, self._held)

@@ -77,7 +77,7 @@ Content = Thought | Looked | Concluded
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ChainItem:
     """One piece of a try."""
 
     mark: str
@@ -93,9 +93,11 @@ def answered(trajectory: Trajectory) -> bool:
     return said is not None and said.by != "nobody" and (ended is None or ended.reason not in ("service", "error"))
 
 
-def items_of(number: int, trajectory: Trajectory) -> tuple[Item, ...]:
+def items_of(number: int, trajectory: Trajectory) -> tuple[ChainItem, ...]:
     """The pieces of a try in their order, counted from 1; the last is its answer, where it has one."""
-    return tuple(Item(f"T{number}.{count}", one) for count, one in enumerate(_contents(spelled_out(trajectory)), 1))
+    return tuple(
+        ChainItem(f"T{number}.{count}", one) for count, one in enumerate(_contents(spelled_out(trajectory)), 1)
+    )
 
 
 def _contents(trajectory: Trajectory) -> Iterator[Content]:
@@ -160,7 +162,7 @@ def facts_of(tries: Sequence[Trajectory]) -> list[Fact]:
     return sorted(facts, key=lambda fact: (order.index(fact.kind), -fact.tries))
 
 
-def _of_one(items: Sequence[Item], trajectory: Trajectory) -> Iterator[tuple[FactKind, str, str]]:
+def _of_one(items: Sequence[ChainItem], trajectory: Trajectory) -> Iterator[tuple[FactKind, str, str]]:
     for item in items:
         if isinstance(item.content, Looked):
             for kind, text in _observed(item.content):
@@ -245,7 +247,7 @@ def _body(seen: Observation) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownChains:
     """Chains as text, in which form, and how long they are by a careful count."""
 
     kind: Chains
@@ -274,7 +276,7 @@ def chains_for(
     room_tokens: int,
     facts_tokens: int,
     longest_result: int | None,
-) -> Shown:
+) -> ShownChains:
     """The chains as they are wanted; where nobody said, whole for up to four tries if there is room, else facts.
 
     Args:
@@ -291,7 +293,7 @@ def chains_for(
     return fact_chains(tries, tokens=facts_tokens)
 
 
-def whole_chains(tries: Sequence[Trajectory], *, longest_result: int | None = None) -> Shown:
+def whole_chains(tries: Sequence[Trajectory], *, longest_result: int | None = None) -> ShownChains:
     """Everything that each try thought, called, saw and answered, as it saw it."""
     parts = []
     for number, one in enumerate(tries, 1):
@@ -300,10 +302,10 @@ def whole_chains(tries: Sequence[Trajectory], *, longest_result: int | None = No
             continue
         pieces = "\n".join(_piece(item, longest_result) for item in items_of(number, one))
         parts.append(f"Try {number}:\n{pieces}")
-    return Shown("whole", "\n\n".join(parts))
+    return ShownChains("whole", "\n\n".join(parts))
 
 
-def fact_chains(tries: Sequence[Trajectory], *, tokens: int) -> Shown:
+def fact_chains(tries: Sequence[Trajectory], *, tokens: int) -> ShownChains:
     """What each try answered, and the facts of all of them, each once; as many as there is room for.
 
     Where there is little room, what few tries saw goes first, and of the kinds what was looked for in vain.
@@ -320,7 +322,7 @@ def fact_chains(tries: Sequence[Trajectory], *, tokens: int) -> Shown:
             lines.append(f"[… {missing} more left out …]")
         if lines:
             parts.append("\n".join([heading, *lines]))
-    return Shown("facts", "\n\n".join(parts))
+    return ShownChains("facts", "\n\n".join(parts))
 
 
 def _that_fit(facts: Sequence[Fact], room: int) -> list[Fact]:
@@ -366,7 +368,7 @@ def _failed(number: int, trajectory: Trajectory) -> str:
     return f"Try {number} came to no answer ({reason})."
 
 
-def _piece(item: Item, limit: int | None) -> str:
+def _piece(item: ChainItem, limit: int | None) -> str:
     match item.content:
         case Thought(words=words):
             text = f"{item.mark} thought:\n{words}"

@@ -12,11 +12,11 @@ from geosleuth.agent import Trajectory
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon, distance_km, is_valid
 from geosleuth.models.detective.map_questions import Call
-from geosleuth.models.detective.notebook import Done, Notebook
+from geosleuth.models.detective.notebook import FinishedCall, Notebook
 from geosleuth.names import country_code, fold, same_region
 from geosleuth.tools.viewer import length, one_line
 
-from .chains import Concluded, Item, Looked, answered, items_of
+from .chains import ChainItem, Concluded, Looked, answered, items_of
 
 ClaimKind = Literal["country", "region", "place", "named", "phone", "text"]
 
@@ -44,7 +44,7 @@ _SURE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class AttemptClaim:
     """One thing that a try says, and the piece of the try that says it.
 
     ``seen`` says that it was read in the photo by a tool. What a try only writes is its own word for it: a model that
@@ -58,12 +58,12 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class AttemptPosition:
     """Where a try stands: its answer and what it claims along with it."""
 
     number: int
     answer: Answer
-    claims: tuple[Claim, ...]
+    claims: tuple[AttemptClaim, ...]
     mark: str
 
     @property
@@ -82,7 +82,7 @@ class Stand:
         return country_code(self.answer.address.country.conclusion or "")
 
 
-def stands_of(tries: Sequence[Trajectory]) -> list[Stand]:
+def stands_of(tries: Sequence[Trajectory]) -> list[AttemptPosition]:
     """Where each try that answered stands, in their order.
 
     An answer without a word about its reasons is taken to rest on all that was read in the photo, by whichever try.
@@ -92,29 +92,29 @@ def stands_of(tries: Sequence[Trajectory]) -> list[Stand]:
     return [_stand(number, items, read) for number, items in items_by_try.items()]
 
 
-def _stand(number: int, items: Sequence[Item], read: Sequence[tuple[str, str]]) -> Stand:
+def _stand(number: int, items: Sequence[ChainItem], read: Sequence[tuple[str, str]]) -> AttemptPosition:
     last = items[-1]
     answer = last.content.answer if isinstance(last.content, Concluded) else Answer()
     seen = _seen(items)
     reasons = [(text, last.mark) for text in _reasons(answer)]
     named = _named(answer, seen, reasons) if reasons else _read(read)
     claims = [*_levels(answer, last.mark), *named, *_phones(seen, reasons)]
-    return Stand(number, answer, tuple(claims), last.mark)
+    return AttemptPosition(number, answer, tuple(claims), last.mark)
 
 
-def _seen(items: Sequence[Item]) -> list[tuple[str, str]]:
+def _seen(items: Sequence[ChainItem]) -> list[tuple[str, str]]:
     """The lines that a try has read, each with the piece that shows it."""
     return [(line, item.mark) for item in items if isinstance(item.content, Looked) for line in _lines(item.content)]
 
 
-def _levels(answer: Answer, mark: str) -> Iterator[Claim]:
+def _levels(answer: Answer, mark: str) -> Iterator[AttemptClaim]:
     address = answer.address
     if address.country.conclusion:
-        yield Claim("country", one_line(address.country.conclusion, 80), mark)
+        yield AttemptClaim("country", one_line(address.country.conclusion, 80), mark)
     if address.region.conclusion:
-        yield Claim("region", one_line(address.region.conclusion, 80), mark)
+        yield AttemptClaim("region", one_line(address.region.conclusion, 80), mark)
     if address.precise.conclusion:
-        yield Claim("place", one_line(address.precise.conclusion, 120), mark)
+        yield AttemptClaim("place", one_line(address.precise.conclusion, 120), mark)
 
 
 def _reasons(answer: Answer) -> Iterator[str]:
@@ -132,7 +132,9 @@ def _lines(looked: Looked) -> Iterator[str]:
                 yield row["text"]
 
 
-def _named(answer: Answer, seen: Sequence[tuple[str, str]], reasons: Sequence[tuple[str, str]]) -> Iterator[Claim]:
+def _named(
+    answer: Answer, seen: Sequence[tuple[str, str]], reasons: Sequence[tuple[str, str]]
+) -> Iterator[AttemptClaim]:
     """Names that the answer rests on: what was read in the photo and stands in its address or its quotations first.
 
     Then what it quotes and nobody read; not its own place, which is asked about otherwise.
@@ -145,27 +147,27 @@ def _named(answer: Answer, seen: Sequence[tuple[str, str]], reasons: Sequence[tu
         for match in _QUOTED.finditer(text)
     ]
     read = [(line, mark) for line, mark in seen if len(fold(line)) >= _LEAST_LETTERS and fold(line) in words]
-    found: dict[str, Claim] = {}
+    found: dict[str, AttemptClaim] = {}
     for name, mark in [*read, *quoted]:
         line = _tidy(name)
         key = fold(line)
         where = _read_at(key, seen)
         if (where or key not in own) and _may_name(line):
-            found.setdefault(key, Claim("named", line, where or mark, seen=where is not None))
+            found.setdefault(key, AttemptClaim("named", line, where or mark, seen=where is not None))
     yield from sorted(found.values(), key=lambda claim: not claim.seen)[:MOST_NAMES]
 
 
-def _read(lines: Sequence[tuple[str, str]]) -> Iterator[Claim]:
+def _read(lines: Sequence[tuple[str, str]]) -> Iterator[AttemptClaim]:
     """Names on lines that were read, each once, in the order of reading; and all lines as they stand."""
-    found: dict[str, Claim] = {}
+    found: dict[str, AttemptClaim] = {}
     for text, mark in lines:
         line = _tidy(text)
         if _may_name(line):
-            found.setdefault(fold(line), Claim("named", line, mark, seen=True))
+            found.setdefault(fold(line), AttemptClaim("named", line, mark, seen=True))
     yield from list(found.values())[:MOST_READ]
     if lines:
         whole = dict.fromkeys(one_line(text) for text, _ in lines)
-        yield Claim("text", "\n".join(list(whole)[:_MOST_LINES]), lines[0][1], seen=True)
+        yield AttemptClaim("text", "\n".join(list(whole)[:_MOST_LINES]), lines[0][1], seen=True)
 
 
 def _tidy(name: str) -> str:
@@ -185,12 +187,12 @@ def _read_at(name: str, seen: Sequence[tuple[str, str]]) -> str | None:
     return next((mark for mark, lines in pieces.items() if f" {name} " in f" {' '.join(lines)} "), None)
 
 
-def _phones(seen: Sequence[tuple[str, str]], reasons: Sequence[tuple[str, str]]) -> Iterator[Claim]:
+def _phones(seen: Sequence[tuple[str, str]], reasons: Sequence[tuple[str, str]]) -> Iterator[AttemptClaim]:
     """Telephone numbers with a country code, the first of them; those that were read come first."""
     for texts, was_seen in ((seen, True), (reasons, False)):
         for text, mark in texts:
             if (match := _PHONE.search(text)) is not None:
-                yield Claim("phone", one_line(match[0], 30), mark, was_seen)
+                yield AttemptClaim("phone", one_line(match[0], 30), mark, was_seen)
                 return
 
 
@@ -198,7 +200,7 @@ def _phones(seen: Sequence[tuple[str, str]], reasons: Sequence[tuple[str, str]])
 class Check:
     """A claim, what became of it, and why, on one line."""
 
-    claim: Claim
+    claim: AttemptClaim
     verdict: Verdict
     why: str
 
@@ -208,7 +210,7 @@ class Check:
         return f"{self.claim.mark} {said}: {words} ({self.why})"
 
 
-def calls_for(stand: Stand) -> Iterator[Call]:
+def calls_for(stand: AttemptPosition) -> Iterator[Call]:
     """What the atlas is asked about a try, the most telling first."""
     point, code = stand.point, stand.country
     kinds = {claim.kind for claim in stand.claims}
@@ -225,7 +227,7 @@ def calls_for(stand: Stand) -> Iterator[Call]:
             yield _weighed(claim)
 
 
-def _weighed(claim: Claim) -> Call:
+def _weighed(claim: AttemptClaim) -> Call:
     return Call("text_clues", {"text": claim.words})
 
 
@@ -233,20 +235,20 @@ def _reverse(point: LatLon) -> Call:
     return Call("reverse_geocode", {"latitude": round(point.lat, 6), "longitude": round(point.lon, 6)})
 
 
-def _geocode(stand: Stand) -> Call:
+def _geocode(stand: AttemptPosition) -> Call:
     return Call("maps_geocode", {"address": one_line(str(stand.answer.address), 200)})
 
 
-def _search(claim: Claim, point: LatLon) -> Call:
+def _search(claim: AttemptClaim, point: LatLon) -> Call:
     return Call("poi_keyword_search", {"keyword": claim.words, "near": f"{point.lat:.5f},{point.lon:.5f}"})
 
 
-def checks_of(stand: Stand, notebook: Notebook) -> list[Check]:
+def checks_of(stand: AttemptPosition, notebook: Notebook) -> list[Check]:
     """What became of the claims of a try, as far as the atlas was asked."""
     return [_checked(claim, stand, notebook) for claim in stand.claims]
 
 
-def placed(stand: Stand, notebook: Notebook) -> LatLon | None:
+def placed(stand: AttemptPosition, notebook: Notebook) -> LatLon | None:
     """The point of a try; where it gives none, that of the place it names, if known. A country has none."""
     if stand.point is not None:
         return stand.point
@@ -254,7 +256,7 @@ def placed(stand: Stand, notebook: Notebook) -> LatLon | None:
     return sure[0][0] if sure else None
 
 
-def _checked(claim: Claim, stand: Stand, notebook: Notebook) -> Check:
+def _checked(claim: AttemptClaim, stand: AttemptPosition, notebook: Notebook) -> Check:
     point = stand.point
     match claim.kind:
         case "country" | "region" if point is not None:
@@ -274,11 +276,11 @@ def _checked(claim: Claim, stand: Stand, notebook: Notebook) -> Check:
             return Check(claim, "open", "there is no point to hold it against")
 
 
-def _asked(notebook: Notebook, call: Call) -> Done | None:
+def _asked(notebook: Notebook, call: Call) -> FinishedCall | None:
     return next((one for one in notebook.of(call.name) if dict(one.arguments) == dict(call.arguments)), None)
 
 
-def _area(claim: Claim, stand: Stand, done: Done | None) -> Check:
+def _area(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
     if done is None or not done.data.get("country"):
         return Check(claim, "open", "nothing was found out about the point")
     found, name = str(done.data["country"]), str(done.data.get("country_name") or done.data["country"])
@@ -294,7 +296,7 @@ def _area(claim: Claim, stand: Stand, done: Done | None) -> Check:
     return Check(claim, "holds", "the point lies in it")
 
 
-def _place(claim: Claim, stand: Stand, done: Done | None) -> Check:
+def _place(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
     hits = [one for one in _hits(done) if one[2]]
     if not hits:
         return Check(claim, "open", "the map knows no place of this name")
@@ -306,7 +308,7 @@ def _place(claim: Claim, stand: Stand, done: Done | None) -> Check:
     return Check(claim, "fails", f"{name} lies {length(away)} from the point")
 
 
-def _checking_named(claim: Claim, stand: Stand, done: Done | None) -> Check:
+def _checking_named(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
     hits = [one for one in _hits(done) if one[2]]
     point = stand.point
     if not hits or point is None:
@@ -317,7 +319,7 @@ def _checking_named(claim: Claim, stand: Stand, done: Done | None) -> Check:
     return Check(claim, "open", f"the nearest is {length(away)} away, and names repeat")
 
 
-def _phone(claim: Claim, done: Done | None) -> Check:
+def _phone(claim: AttemptClaim, done: FinishedCall | None) -> Check:
     codes = [re.sub(r"\D", "", str(one)) for one in (done.data.get("calling_codes") or ())] if done else []
     if not codes or done is None:
         return Check(claim, "open", "the country's calling code is not known")
@@ -330,7 +332,7 @@ def _phone(claim: Claim, done: Done | None) -> Check:
     return Check(claim, "holds" if holds else "fails", f"{name} has +{' and +'.join(codes)}")
 
 
-def _text(claim: Claim, stand: Stand, done: Done | None) -> Check:
+def _text(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
     """Whether all that was read, weighed together, speaks for the point or for another country."""
     together, point = done.data.get("together") if done else None, stand.point
     if not isinstance(together, Mapping) or point is None:
@@ -346,7 +348,7 @@ def _text(claim: Claim, stand: Stand, done: Done | None) -> Check:
     return Check(claim, "open", "together it leads to no place near the point")
 
 
-def _hits(done: Done | None, leave_out: str | None = None) -> list[tuple[LatLon, str, bool, float]]:
+def _hits(done: FinishedCall | None, leave_out: str | None = None) -> list[tuple[LatLon, str, bool, float]]:
     """Point, name, whether the name was plainly meant, and how far the place reaches from its point in km."""
     results = done.data.get("results") if done else None
     found = []

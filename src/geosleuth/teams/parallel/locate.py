@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from geosleuth.agent import Event, Method, Sink, Trajectory, TrajectoryWriter, run
 from geosleuth.agent.locate import Finding, open_case
 from geosleuth.agent.methods.papers import TWM_PARALLEL, VERIFIER_TEMPERATURE
-from geosleuth.agent.setup import NO_HINTS, UNWATCHED, AgentSetup, Question, Resources, Watch
+from geosleuth.agent.setup import NO_HINTS, UNWATCHED, AgentSetup, PhotoQuestion, Resources, Watch
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.models import Policy, Sampling
 from geosleuth.photo import Album, OpenedPhoto
@@ -96,7 +96,7 @@ async def draw_tries(
     count: int,
     setup: AgentSetup,
     *,
-    question: Question = NO_HINTS,
+    question: PhotoQuestion = NO_HINTS,
     watch: Callable[[int], Watch] = lambda _number: UNWATCHED,
     done: Callable[[Try], None] = lambda _try: None,
 ) -> list[Try]:
@@ -157,7 +157,7 @@ async def locate_in_parallel(
     resources: Resources,
     *,
     count: int,
-    question: Question = NO_HINTS,
+    question: PhotoQuestion = NO_HINTS,
     verification: Verification = IN_CODE,
     followers: Followers = NOBODY,
 ) -> Finding:

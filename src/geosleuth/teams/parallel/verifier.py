@@ -38,8 +38,8 @@ from geosleuth.models.detective.map_questions import Call
 from geosleuth.models.detective.notebook import Notebook
 from geosleuth.tools import ToolCall
 
-from .chains import Chains, Shown, careful_tokens, chains_for, marks_of, named_marks
-from .claims import TOOLS, Check, ClaimKind, Stand, calls_for, checks_of, placed, stands_of
+from .chains import Chains, ShownChains, careful_tokens, chains_for, marks_of, named_marks
+from .claims import TOOLS, AttemptPosition, Check, ClaimKind, calls_for, checks_of, placed, stands_of
 
 CONTEXT_TOKENS = 32_768
 """What a verifier that reads facts needs at most, with the photo, the words and the reply."""
@@ -150,7 +150,7 @@ def verifier_method(
 
 def shown_chains(
     method: Method, task: Task, tries: Sequence[Trajectory], chains: Chains | None, context_tokens: int = CONTEXT_TOKENS
-) -> Shown:
+) -> ShownChains:
     """The chains as the verifier of these tries gets them."""
     from geosleuth.teams.member import image_tokens
 
@@ -198,10 +198,10 @@ def _prompt(
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedAttempt:
     """A try with its point and what became of its claims."""
 
-    stand: Stand
+    stand: AttemptPosition
     point: LatLon
     checks: tuple[Check, ...]
 
@@ -212,11 +212,11 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AttemptCluster:
     """Tries that stand near each other; ``best`` is the one whose answer is taken."""
 
-    members: tuple[Checked, ...]
-    best: Checked
+    members: tuple[CheckedAttempt, ...]
+    best: CheckedAttempt
     support: float
     probability: float
 
@@ -226,20 +226,20 @@ class Place:
         return max(distance_km(one.point, self.best.point) for one in self.members)
 
 
-def weigh(tries: Sequence[Checked]) -> list[Place]:
+def weigh(tries: Sequence[CheckedAttempt]) -> list[AttemptCluster]:
     """The places that tries stand at, the best supported first, with their probabilities."""
     groups = _groups(tries)
     chosen = [(group, _best(group)) for group in groups]
     supports = [best.support + AGREEMENT * math.log2(len(group)) for group, best in chosen]
     total = 1.0 + sum(map(math.exp, supports))
     places = [
-        Place(tuple(group), best, support, min(HIGHEST, math.exp(support) / total))
+        AttemptCluster(tuple(group), best, support, min(HIGHEST, math.exp(support) / total))
         for (group, best), support in zip(chosen, supports, strict=True)
     ]
     return sorted(places, key=lambda place: (-place.support, place.best.stand.number))
 
 
-def _groups(tries: Sequence[Checked]) -> list[list[Checked]]:
+def _groups(tries: Sequence[CheckedAttempt]) -> list[list[CheckedAttempt]]:
     """Each group is a try with most others near it, and these; then the same with what is left."""
     left, groups = list(tries), []
     while left:
@@ -250,11 +250,11 @@ def _groups(tries: Sequence[Checked]) -> list[list[Checked]]:
     return groups
 
 
-def _best(group: Sequence[Checked]) -> Checked:
+def _best(group: Sequence[CheckedAttempt]) -> CheckedAttempt:
     return max(group, key=lambda one: _in_group(one, group))
 
 
-def _in_group(one: Checked, group: Sequence[Checked]) -> tuple[float, int]:
+def _in_group(one: CheckedAttempt, group: Sequence[CheckedAttempt]) -> tuple[float, int]:
     """How good a member is: its own support, and how many stand at the very spot; of equals the first."""
     there = sum(distance_km(one.point, other.point) <= SAME_SPOT_KM for other in group)
     return one.support + AGREEMENT * math.log2(there), -one.stand.number
@@ -314,7 +314,7 @@ class EmbeddedVerifier:
 
     def _answer(self, notebook: Notebook) -> Answer:
         tries = [
-            Checked(stand, point, tuple(checks_of(stand, notebook)))
+            CheckedAttempt(stand, point, tuple(checks_of(stand, notebook)))
             for stand in self._stands
             if (point := placed(stand, notebook)) is not None
         ]
@@ -342,7 +342,7 @@ class EmbeddedVerifier:
         said = stand.answer.explanation or "it gave no reason"
         return replace(stand.answer, explanation=f"No try has a point that could be checked. {stand.mark} says: {said}")
 
-    def _explanation(self, best: Place, placed_tries: int) -> str:
+    def _explanation(self, best: AttemptCluster, placed_tries: int) -> str:
         chosen = best.best
         near = [one for one in best.members if distance_km(one.point, chosen.point) <= SAME_SPOT_KM]
         agreeing = "stands alone" if len(best.members) == 1 else f"is one of {len(best.members)} that lie near it"
@@ -394,7 +394,7 @@ def _address(address: Address, checks: Sequence[Check]) -> Address:
     )
 
 
-def _candidate(place: Place) -> Candidate:
+def _candidate(place: AttemptCluster) -> Candidate:
     chosen = place.best
     held = [str(check) for check in chosen.checks if _is_evidence(check)]
     failed = [str(check) for check in chosen.checks if check.verdict == "fails"]

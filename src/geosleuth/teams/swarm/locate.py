@@ -30,7 +30,7 @@ from geosleuth.agent import (
 from geosleuth.agent.locate import Finding, open_case
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.policy_card import PolicyCard, card_of_model, card_of_server, scale_of_policy, with_folder
-from geosleuth.agent.setup import NO_HINTS, UNWATCHED, Question, Resources, Watch
+from geosleuth.agent.setup import NO_HINTS, UNWATCHED, PhotoQuestion, Resources, Watch
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.answer import Answer, Candidate
 from geosleuth.atlas.placing import Placer, with_point
@@ -38,7 +38,7 @@ from geosleuth.models import EndpointSettings, Policy, Prompt, Sampling, Step, W
 from geosleuth.models.box_scale import box_scale_for
 from geosleuth.photo import BoxScale, OpenedPhoto
 from geosleuth.support.errors import BadInput
-from geosleuth.teams import Location, Outcome, Request, Society, StrangersSociety, Turn, agree, location_of
+from geosleuth.teams import Location, Request, Society, StrangersSociety, TeamOutcome, Turn, agree, location_of
 from geosleuth.tools import Toolset, image_info
 from geosleuth.tools.toolset import all_tools
 
@@ -321,7 +321,7 @@ async def locate_with_team(
     team: Team,
     resources: Resources,
     *,
-    question: Question = NO_HINTS,
+    question: PhotoQuestion = NO_HINTS,
     budget: Budget | None = None,
     sampling: Sampling | None = None,
     wire: Wire | None = None,
@@ -398,7 +398,9 @@ async def locate_with_team(
     return Finding(trajectory, tuple(opened.claims for opened in photos), case.album, team=runs)
 
 
-async def _others(outcome: Outcome, chosen: Location | None, placer: Placer, within_km: float) -> tuple[Candidate, ...]:
+async def _others(
+    outcome: TeamOutcome, chosen: Location | None, placer: Placer, within_km: float
+) -> tuple[Candidate, ...]:
     """Return the places of other answer agents that do not agree with the answer, in order of appearance."""
     last = {
         turn.member: turn.reply.answer for turn in outcome.turns if turn.stage != "review" and turn.reply.names_place

@@ -15,7 +15,7 @@ from geosleuth.agent.method import CHARACTERS_PER_TOKEN
 from geosleuth.agent.methods import read_comment
 from geosleuth.agent.methods.shared import PLACES_NOT_PEOPLE, boxes, fill, own_names, paragraphs, question, tool_list
 from geosleuth.agent.methods.smilegeo import read_answer, smilegeo
-from geosleuth.agent.setup import AgentSetup, Question, Resources
+from geosleuth.agent.setup import AgentSetup, PhotoQuestion, Resources
 from geosleuth.answer import Answer
 from geosleuth.models import Message, Observed, Policy, Prompt, Sampling, Step, Wire
 from geosleuth.photo import OpenedPhoto
@@ -141,7 +141,7 @@ class LiveMember:
                     sampling=sampling if request.seed is None else replace(sampling, seed=request.seed),
                     wire=self.wire,
                 ),
-                question=Question(
+                question=PhotoQuestion(
                     hint=request.hint,
                     area=request.area,
                     views=views,

@@ -17,7 +17,7 @@ from geosleuth.support.errors import BadInput
 from geosleuth.teams import AGREE_WITHIN_KM
 from geosleuth.tools.toolset import all_tools
 
-from .strict_yaml import Value, read_yaml
+from .strict_yaml import YamlValue, read_yaml
 
 Walk = Literal["onward", "neighbours"]
 """How reviewers are drawn: along one walk from reviewer to reviewer, or each from the answer agent's own
@@ -160,7 +160,7 @@ def read_team(path: Path) -> TeamSpec:
     )
 
 
-def _agent(entry: Value, folder: Path) -> AgentSpec:
+def _agent(entry: YamlValue, folder: Path) -> AgentSpec:
     entries = entry.fields(_AGENT, ("name", "model"))
     name, method = entries["name"].text(60), None
     if "\n" in name or len(name) < 2:
@@ -186,7 +186,7 @@ def _agent(entry: Value, folder: Path) -> AgentSpec:
     )
 
 
-def _tools(value: Value) -> tuple[str, ...]:
+def _tools(value: YamlValue) -> tuple[str, ...]:
     names = tuple(one.text() for one in value.items(100))
     try:
         all_tools().select(names)
@@ -195,7 +195,7 @@ def _tools(value: Value) -> tuple[str, ...]:
     return names
 
 
-def _limits(value: Value) -> dict[str, int | float]:
+def _limits(value: YamlValue) -> dict[str, int | float]:
     entries = value.fields(("turns", "calls", "tokens", "seconds", "usd"))
     lowest = {"turns": 1, "calls": 0, "tokens": 1}
     return {
@@ -203,7 +203,7 @@ def _limits(value: Value) -> dict[str, int | float]:
     }
 
 
-def _sampling(value: Value) -> dict[str, int | float]:
+def _sampling(value: YamlValue) -> dict[str, int | float]:
     entries = value.fields(Sampling.__slots__)
     read: dict[str, int | float] = {}
     for name, one in entries.items():
@@ -219,7 +219,7 @@ def _sampling(value: Value) -> dict[str, int | float]:
     return read
 
 
-def _settings(value: Value) -> SwarmSettings:
+def _settings(value: YamlValue) -> SwarmSettings:
     entries = value.fields(_SETTINGS)
     read: dict[str, Any] = {}
     for name, one in entries.items():

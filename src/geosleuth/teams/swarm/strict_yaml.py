@@ -19,7 +19,7 @@ _KINDS = {"str": "a text", "int": "a whole number", "float": "a number", "bool":
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class YamlValue:
     """A value of the file, with its name and position."""
 
     node: Any
@@ -30,7 +30,7 @@ class Value:
         """Return an error about this value."""
         return yaml_complaint(self.path, self.node, f"{self.name} {trouble}")
 
-    def fields(self, known: Sequence[str], required: Sequence[str] = ()) -> dict[str, "Value"]:
+    def fields(self, known: Sequence[str], required: Sequence[str] = ()) -> dict[str, "YamlValue"]:
         """Return the entries of a mapping; empty ones are left out.
 
         Raises:
@@ -38,7 +38,7 @@ class Value:
         """
         if self.node.id != "mapping":
             raise self.complain(f"must be a mapping with {', '.join(known)}, not {self._kind}")
-        found: dict[str, Value] = {}
+        found: dict[str, YamlValue] = {}
         for key, node in self.node.value:
             word = str(key.value) if key.id == "scalar" else ""
             if word not in known:
@@ -47,19 +47,19 @@ class Value:
                 )
             if word in found:
                 raise yaml_complaint(self.path, key, f"{self.name} has {word} twice; leave one out")
-            found[word] = Value(node, self.path, word)
+            found[word] = YamlValue(node, self.path, word)
         given = {word: value for word, value in found.items() if not value.empty}
         if missing := [word for word in required if word not in given]:
             raise self.complain(f"lacks {missing[0]}")
         return given
 
-    def items(self, most: int) -> list["Value"]:
+    def items(self, most: int) -> list["YamlValue"]:
         """Return the entries of a list."""
         if self.node.id != "sequence":
             raise self.complain(f"must be a list, not {self._kind}")
         if len(self.node.value) > most:
             raise self.complain(f"has {len(self.node.value):,} entries; at most {most} are possible")
-        return [Value(node, self.path, f"{self.name}, entry {at}") for at, node in enumerate(self.node.value, 1)]
+        return [YamlValue(node, self.path, f"{self.name}, entry {at}") for at, node in enumerate(self.node.value, 1)]
 
     @property
     def empty(self) -> bool:
@@ -108,7 +108,7 @@ class Value:
         return kind if self.empty else f"{kind} ({_shown(self.node.value)})"
 
 
-def read_yaml(path: Path) -> Value:
+def read_yaml(path: Path) -> YamlValue:
     """Read the whole file as one value.
 
     Raises:
@@ -117,7 +117,7 @@ def read_yaml(path: Path) -> Value:
     node = plain_yaml(path)
     if node is None:
         raise BadInput(f"{path}: is empty")
-    return Value(node, path, "the team")
+    return YamlValue(node, path, "the team")
 
 
 def _nearest(word: str, known: Sequence[str]) -> str:

@@ -35,11 +35,11 @@ from geosleuth.support.errors import BadInput, GeosleuthError
 from geosleuth.teams import (
     Location,
     Member,
-    Outcome,
     Reply,
     Request,
     Society,
     Stage,
+    TeamOutcome,
     TrustWeights,
     Turn,
     agree,
@@ -509,7 +509,7 @@ async def run_swarm(
     settings: SwarmSettings | None = None,
     rng: random.Random,
     heard: Listener | None = None,
-) -> Outcome:
+) -> TeamOutcome:
     """Let the members find one answer together.
 
     There is always an outcome, whatever members do, and in bounded time if the settings have limits. If nobody names
@@ -542,16 +542,16 @@ async def run_swarm(
     chances = [random.Random(rng.getrandbits(64)) for _ in members]  # noqa: S311
     agents = await answered_and_reviewed(discussion, trust_weights, order, chances)
     if not agents:
-        return Outcome(
+        return TeamOutcome(
             _nothing(discussion), "nobody named a place", tuple(discussion.turns), seconds=discussion.seconds
         )
     if len(agents) > 1:
         await discuss(discussion, agents)
     chosen, why = decide(agents, settings.within_km)
-    return Outcome(chosen.answer, why, tuple(discussion.turns), discussion.names[chosen.member], discussion.seconds)
+    return TeamOutcome(chosen.answer, why, tuple(discussion.turns), discussion.names[chosen.member], discussion.seconds)
 
 
-def first_failure(outcome: Outcome) -> str | None:
+def first_failure(outcome: TeamOutcome) -> str | None:
     """Return who failed first, and why; None if nobody did."""
     failed = next((turn for turn in outcome.turns if turn.reply.failure is not None), None)
     return None if failed is None else f"{failed.member}: {failed.reply.failure}"

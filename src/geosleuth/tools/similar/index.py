@@ -16,7 +16,7 @@ import numpy as np
 
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.photo import OpenedPhoto, View, first_view, open_photo
-from geosleuth.photo.image_encoder import Encoder, Features, lasting_spec, load_encoder
+from geosleuth.photo.image_encoder import Features, ImageEncoder, lasting_spec, load_encoder
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import committed
 from geosleuth.tools.calls import Similar
@@ -79,12 +79,12 @@ class ImageIndex:
     """
 
     def __init__(
-        self, encoder: Encoder, rows: tuple[_Row, ...], features: Halves, own: frozenset[bytes] = frozenset()
+        self, encoder: ImageEncoder, rows: tuple[_Row, ...], features: Halves, own: frozenset[bytes] = frozenset()
     ) -> None:
         self._encoder, self._rows, self._features, self._own = encoder, rows, features, own
 
     @classmethod
-    def open(cls, path: Path, encoder: Encoder | None = None) -> "ImageIndex":
+    def open(cls, path: Path, encoder: ImageEncoder | None = None) -> "ImageIndex":
         """Read an index; the encoder is found as it was when the index was made, unless one is given.
 
         Raises:
@@ -290,7 +290,7 @@ class _Run:
         self,
         conn: sqlite3.Connection,
         root: int,
-        encoder: Encoder,
+        encoder: ImageEncoder,
         points: Mapping[bytes, LatLon],
         refused: Iterable[_Refused],
     ) -> None:

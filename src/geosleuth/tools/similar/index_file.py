@@ -28,7 +28,7 @@ from geosleuth.support.files import committed
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from geosleuth.photo.image_encoder import Encoder
+    from geosleuth.photo.image_encoder import ImageEncoder
 
 FORMAT: Final = 1
 _APPLICATION: Final = 0x67736C69
@@ -85,7 +85,7 @@ def pixel_digest(image: "Image") -> bytes:
 
 
 @contextmanager
-def open_for_change(path: Path, encoder: "Encoder", spec: str) -> Iterator[sqlite3.Connection]:
+def open_for_change(path: Path, encoder: "ImageEncoder", spec: str) -> Iterator[sqlite3.Connection]:
     """The index to add to, made if there is none; statements outside a transaction are committed at once.
 
     Raises:

@@ -13,7 +13,7 @@ from typing import ClassVar
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
 from geosleuth.atlas import Document
-from geosleuth.atlas.online.http import Question, parse_json
+from geosleuth.atlas.online.http import ServiceRequest, parse_json
 from geosleuth.atlas.online.replies import Object, clean, inner, need_object, number, objects, query_text
 from geosleuth.support.errors import ServiceFault
 from geosleuth.support.service_use import asking_service
@@ -36,7 +36,7 @@ _CHALLENGE = "wants proof that a person is searching; wait a while, or use anoth
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class WebPageRow:
     """One page as a service tells of it; nothing here is trusted to be what it should be."""
 
     title: object
@@ -66,11 +66,11 @@ class WebService(SearchService):
                 raise ServiceFault(self.host, self.refused)
         return found
 
-    def asked(self, words: str, count: int) -> Question:
+    def asked(self, words: str, count: int) -> ServiceRequest:
         """The question to put."""
         raise NotImplementedError
 
-    def rows(self, answer: Object) -> Iterator[Row]:
+    def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages in a parsed answer.
 
         Raises:
@@ -78,7 +78,7 @@ class WebService(SearchService):
         """
         raise NotImplementedError
 
-    def read(self, body: bytes) -> Iterator[Row]:
+    def read(self, body: bytes) -> Iterator[WebPageRow]:
         """The pages in an answer; JSON, unless a service overrides this."""
         return self.rows(need_object(parse_json(body, self.host), self.host))
 
@@ -96,7 +96,7 @@ class WebService(SearchService):
                 break
         return list(found.values())
 
-    def _document(self, row: Row, url: str, rank: int) -> Document | None:
+    def _document(self, row: WebPageRow, url: str, rank: int) -> Document | None:
         title = plain(row.title, _TITLE_CHARS)
         pieces = dict.fromkeys(plain(piece, _SNIPPET_CHARS) for piece in islice(row.pieces, _MOST_PIECES))
         snippet = clean(" … ".join(piece for piece in pieces if piece), _SNIPPET_CHARS)
@@ -134,19 +134,21 @@ class Brave(WebService):
     key: ClassVar[KeyPlace | None] = KeyPlace("BRAVE_API_KEY", "header", "x-subscription-token")
     spacing_s: ClassVar[float] = 1.0
 
-    def asked(self, words: str, count: int) -> Question:
+    def asked(self, words: str, count: int) -> ServiceRequest:
         """A search of pages; Brave refuses queries of more than 50 words."""
         shorter = " ".join(words.split()[:_MOST_WORDS])
         return self.question("/web/search", {"q": shorter, "count": count, "result_filter": "web"})
 
-    def rows(self, answer: Object) -> Iterator[Row]:
+    def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages; the whole part is missing where none was found."""
         if "web" not in answer and "query" not in answer:
             raise ServiceFault(self.host, 'answered in an unexpected shape: neither "web" nor "query" is there')
         if "web" not in answer:
             return
         for one in listed(inner(answer, "web"), "results", self.host):
-            yield Row(one.get("title"), [one.get("description"), *texts(one.get("extra_snippets"))], one.get("url"))
+            yield WebPageRow(
+                one.get("title"), [one.get("description"), *texts(one.get("extra_snippets"))], one.get("url")
+            )
 
 
 class DuckDuckGo(WebService):
@@ -159,12 +161,12 @@ class DuckDuckGo(WebService):
     spacing_s: ClassVar[float] = 2.0
     keep_hours: ClassVar[float] = 24.0
 
-    def asked(self, words: str, count: int) -> Question:  # noqa: ARG002  # there is one page of results
+    def asked(self, words: str, count: int) -> ServiceRequest:  # noqa: ARG002  # there is one page of results
         """The page's own form, for no region in particular; status 202 comes with the challenge."""
         form = urlencode({"q": words, "kl": "wt-wt"}).encode()
         return self.question("/", body=form, content_type="application/x-www-form-urlencoded", absent=(202,))
 
-    def read(self, body: bytes) -> Iterator[Row]:
+    def read(self, body: bytes) -> Iterator[WebPageRow]:
         """The results on a page, advertisements left out.
 
         Raises:
@@ -180,7 +182,7 @@ class DuckDuckGo(WebService):
         for result in page.results:
             address = _target(result.href)
             if address is not None and not result.is_advertisement:
-                yield Row("".join(result.title), ["".join(result.snippet)], address)
+                yield WebPageRow("".join(result.title), ["".join(result.snippet)], address)
 
 
 def _target(href: str) -> str | None:
@@ -267,14 +269,14 @@ class SearXNG(WebService):
     spacing_s: ClassVar[float] = 1.0
     keep_hours: ClassVar[float] = 24.0
 
-    def asked(self, words: str, count: int) -> Question:  # noqa: ARG002  # SearXNG sends whole pages of results
+    def asked(self, words: str, count: int) -> ServiceRequest:  # noqa: ARG002  # SearXNG sends whole pages of results
         """A general search in any language."""
         return self.question("/search", {"q": words, "format": "json", "categories": "general"}, absent=(403,))
 
-    def rows(self, answer: Object) -> Iterator[Row]:
+    def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages; SearXNG's scores have no upper end and are left out."""
         for one in listed(answer, "results", self.host):
-            yield Row(one.get("title"), [one.get("content")], one.get("url"))
+            yield WebPageRow(one.get("title"), [one.get("content")], one.get("url"))
 
 
 class Tavily(WebService):
@@ -285,15 +287,15 @@ class Tavily(WebService):
     base_url: ClassVar[str | None] = "https://api.tavily.com"
     key: ClassVar[KeyPlace | None] = KeyPlace("TAVILY_API_KEY", "bearer", "authorization")
 
-    def asked(self, words: str, count: int) -> Question:
+    def asked(self, words: str, count: int) -> ServiceRequest:
         """A basic search, which costs one credit."""
         wanted = {"query": words, "max_results": count, "search_depth": "basic", "include_answer": False}
         return self.question("/search", body=json.dumps(wanted).encode(), content_type="application/json")
 
-    def rows(self, answer: Object) -> Iterator[Row]:
+    def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages, with Tavily's own scores."""
         for one in listed(answer, "results", self.host):
-            yield Row(one.get("title"), [one.get("content")], one.get("url"), number(one.get("score")))
+            yield WebPageRow(one.get("title"), [one.get("content")], one.get("url"), number(one.get("score")))
 
 
 class You(WebService):
@@ -304,13 +306,15 @@ class You(WebService):
     base_url: ClassVar[str | None] = "https://ydc-index.io"
     key: ClassVar[KeyPlace | None] = KeyPlace("YDC_API_KEY", "header", "x-api-key")
 
-    def asked(self, words: str, count: int) -> Question:
+    def asked(self, words: str, count: int) -> ServiceRequest:
         """A search of pages and news; ``count`` holds for each of the two."""
         return self.question("/v1/search", {"query": words, "count": count})
 
-    def rows(self, answer: Object) -> Iterator[Row]:
+    def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages; what You.com calls a description comes before the passages."""
         results = need_object(answer.get("results"), self.host, '"results"')
         for part in ("web", "news"):
             for one in objects(results, part):
-                yield Row(one.get("title"), [one.get("description"), *texts(one.get("snippets"))], one.get("url"))
+                yield WebPageRow(
+                    one.get("title"), [one.get("description"), *texts(one.get("snippets"))], one.get("url")
+                )

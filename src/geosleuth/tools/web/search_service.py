@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
 from geosleuth.atlas.online.access import BearerKey, Credentials, check_consent, key_from_environment
-from geosleuth.atlas.online.http import Question
+from geosleuth.atlas.online.http import ServiceRequest
 from geosleuth.atlas.online.replies import clean
 from geosleuth.support.errors import BadInput
 from geosleuth.support.net import host_of
@@ -106,10 +106,10 @@ class SearchService:
         content_type: str | None = None,
         absent: tuple[int, ...] = (),
         keep: bool = True,
-    ) -> Question:
+    ) -> ServiceRequest:
         """A question to this service, with its key; a body makes it a POST."""
         settings = self.client.settings
-        return Question(
+        return ServiceRequest(
             url=self.address(settings) + path,
             params=tuple((name, str(value)) for name, value in (params or {}).items()),
             method="GET" if body is None else "POST",

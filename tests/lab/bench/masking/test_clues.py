@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 
 from geosleuth.agent import Trajectory, run
 from geosleuth.agent.locate import open_case
-from geosleuth.agent.setup import AgentSetup, Question, Resources
+from geosleuth.agent.setup import AgentSetup, PhotoQuestion, Resources
 from geosleuth.lab.bench.masking import clue_boxes
 from geosleuth.lab.bench.sets import Box
 from geosleuth.photo import Claims, OpenedPhoto, Photo, cut_views
@@ -48,7 +48,7 @@ def worked_on(photo: Photo, *script: Line) -> Trajectory:
         run(
             case,
             AgentSetup(method=small_method(), policy=ScriptedPolicy(script), toolset=TOOLS),
-            question=Question(views=views),
+            question=PhotoQuestion(views=views),
         )
     )
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from geosleuth.answer import Address, Answer, Level
-from geosleuth.evidence import Spot
+from geosleuth.evidence import CluePlace
 from geosleuth.geo import LatLon
 from geosleuth.lab.scenes.consistency import RuleReader
 from geosleuth.lab.score import AnswerNames, Truth
@@ -81,9 +81,9 @@ def test_a_town_derives_no_country_but_a_region_of_one() -> None:
 
 
 def test_a_map_finds_what_signs_name() -> None:
-    def search(name: str, country: str) -> Sequence[Spot]:
+    def search(name: str, country: str) -> Sequence[CluePlace]:
         there = name == "Café Sol" and country == "ES"
-        return [Spot("Soria", LatLon(41.764, -2.465), 1.0, 0.9, "ES")] if there else []
+        return [CluePlace("Soria", LatLon(41.764, -2.465), 1.0, 0.9, "ES")] if there else []
 
     reasoning = Reasoning("The signs are in Spanish, prices in €.", "business: Café Sol", 'The front says "Café Sol".')
     [without] = READER.derive([reasoning])

@@ -15,7 +15,7 @@ from geosleuth.lab.bench.sets.dataset import DataSet, Item
 from geosleuth.models.baselines.baseline_spec import picture_key
 from geosleuth.models.baselines.gallery import encoder_of
 from geosleuth.photo import first_view, open_photo
-from geosleuth.photo.image_encoder import Encoder, Features, lasting_spec, unit_rows
+from geosleuth.photo.image_encoder import Features, ImageEncoder, lasting_spec, unit_rows
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import replacing, write_text_atomically
 
@@ -105,7 +105,7 @@ def make_gallery(
 
 
 def _look(
-    data: DataSet, encoder: Encoder, half: _PartialGallery, known: frozenset[str], progress: Callable[[int], None]
+    data: DataSet, encoder: ImageEncoder, half: _PartialGallery, known: frozenset[str], progress: Callable[[int], None]
 ) -> list[str]:
     left_out: list[str] = []
     rows: list[Features] = []
@@ -130,7 +130,7 @@ def _look(
     return left_out
 
 
-def _seen(item: Item, encoder: Encoder) -> tuple[Features, list[str]]:
+def _seen(item: Item, encoder: ImageEncoder) -> tuple[Features, list[str]]:
     views = [first_view(photo).image for photo, _ in album_photos(open_photo(item.picture.read()))]
     point = item.truth.point
     row = unit_rows(encoder.features(views).mean(axis=0, keepdims=True))

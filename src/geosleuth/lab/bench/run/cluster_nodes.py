@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from geosleuth.models.endpoints import Came, Entry, GateSettings, HostGate, HostNews, hold_gates_with
+from geosleuth.models.endpoints import AskPermit, Came, GateSettings, HostGate, HostNews, hold_gates_with
 from geosleuth.support.errors import ServiceFault, UserError
 
 from .journal import Attempted, Job, Making, Ready, file_name
@@ -30,7 +30,7 @@ Ticket = tuple[str, int]
 @dataclass(frozen=True, slots=True)
 class _Held:
     gate: HostGate
-    entry: Entry
+    entry: AskPermit
 
 
 class GateHolder:
@@ -45,7 +45,7 @@ class GateHolder:
         self._limits, self._lease_s = dict(limits_per_host), lease_s
         self._gates: dict[str, HostGate] = {}
         self._held: dict[Ticket, _Held] = {}
-        self._waiting: dict[Ticket, asyncio.Task[Entry]] = {}
+        self._waiting: dict[Ticket, asyncio.Task[AskPermit]] = {}
         self._gone: dict[Ticket, None] = {}
         self._heard: dict[str, float] = {}
         self._lost: set[str] = set()
@@ -148,7 +148,7 @@ class KeeperGate:
         self._keeper, self._holder, self._numbers = keeper, holder, numbers
         self._host, self._settings = host, settings
 
-    async def enter(self, within_s: float) -> Entry:
+    async def enter(self, within_s: float) -> AskPermit:
         """Wait until the keeper admits this request.
 
         Raises:
@@ -162,9 +162,9 @@ class KeeperGate:
             raise
         if isinstance(said, str):
             raise ServiceFault(self._host, said, retryable=True)
-        return Entry(number, said)
+        return AskPermit(number, said)
 
-    def leave(self, entry: Entry, came: Came, rest_s: float = 0.0) -> None:
+    def leave(self, entry: AskPermit, came: Came, rest_s: float = 0.0) -> None:
         """Tell the keeper, without waiting."""
         self._keeper.leave.remote((self._holder, entry.number), came, rest_s)
 

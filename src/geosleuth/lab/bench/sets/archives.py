@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Protocol
 
-from geosleuth.photo import Limits
+from geosleuth.photo import PhotoLimits
 from geosleuth.support.errors import BadInput
 
 from .dataset import Picture
 
-_MOST_BYTES = Limits().max_bytes
+_MOST_BYTES = PhotoLimits().max_bytes
 # With other compression methods, the library decompresses everything, however little is wanted.
 _UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _SHARD = re.compile(r"shard_\d+\.msg")
@@ -408,7 +408,7 @@ class InsidePicture:
             raise BadInput(
                 f"{self.path}: a link leads out of {self.root}; copy the photo there, or name its own folder"
             )
-        most = Limits().max_bytes
+        most = PhotoLimits().max_bytes
         try:
             status = self.path.stat()
             if not stat.S_ISREG(status.st_mode):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from geosleuth.photo import Limits
+from geosleuth.photo import PhotoLimits
 from geosleuth.support.errors import BadInput, require
 
 from .archives import Shelf, is_inside
@@ -32,7 +32,7 @@ _BUFFER_BYTES = 1024 * 1024
 _TRUTHS_A_STEP = 1024
 _KEPT_BYTES = 64 * 1024 * 1024
 _KEPT_ROWS = 256
-_MOST_BYTES = Limits().max_bytes
+_MOST_BYTES = PhotoLimits().max_bytes
 _IMAGE_NAMES = ("image", "images", "img", "jpg", "jpeg", "png", "photo", "picture", "image_bytes", "raw_image", "bytes")
 
 _SPLIT = re.compile(r"(train|test|validation|valid|val|dev)(?![a-z0-9])")

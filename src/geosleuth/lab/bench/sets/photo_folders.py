@@ -7,7 +7,7 @@ from pathlib import Path
 
 from geosleuth.geo import LatLon
 from geosleuth.lab.score import Truth
-from geosleuth.photo import Limits
+from geosleuth.photo import PhotoLimits
 from geosleuth.photo.carrier import Unfit
 from geosleuth.photo.containers import take_apart
 from geosleuth.photo.exif import read_exif
@@ -19,7 +19,7 @@ from .cards import CARDS
 from .dataset import DataSet, Entry, Fault, Item, Strict
 from .table_rows import clean_text
 
-_LIMITS = Limits()
+_LIMITS = PhotoLimits()
 
 _NAME = re.compile(r"(?P<lon>-?\d+(?:\.\d+)?)_(?P<lat>-?\d+(?:\.\d+)?)_h(?P<heading>\d+)_p-?\d+_f\d+")
 

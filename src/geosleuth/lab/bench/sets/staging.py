@@ -16,7 +16,7 @@ from typing import Any
 
 from geosleuth.geo import LatLon
 from geosleuth.names import continent_of, country_code, same_country
-from geosleuth.photo import Limits, open_photo
+from geosleuth.photo import PhotoLimits, open_photo
 from geosleuth.photo.carrier import Unfit
 from geosleuth.photo.containers import take_apart
 from geosleuth.photo.exif import read_exif
@@ -30,7 +30,7 @@ KEY = "key.jsonl"
 _ABOUT = "about.json"
 _BEGUN = "begun.jsonl"
 _ENDINGS = {"JPEG": ".jpg", "PNG": ".png", "WebP": ".webp"}
-_LIMITS = Limits()
+_LIMITS = PhotoLimits()
 _SHOWN = 20
 _POINTS_AT_ONCE = 10_000
 UNKNOWN = "(unknown)"

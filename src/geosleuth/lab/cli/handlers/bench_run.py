@@ -49,7 +49,7 @@ from geosleuth.pipeline.searches import prior_file
 from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,
-    Bar,
+    ProgressBar,
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,
@@ -76,7 +76,7 @@ _NO_PART_OF_AN_ANSWER = frozenset(
 class Live:
     """Shows how a run stands: at a terminal in the bar, elsewhere as a line now and then."""
 
-    def __init__(self, bar: Bar) -> None:
+    def __init__(self, bar: ProgressBar) -> None:
         """Show it in this bar."""
         self._bar, self._said_at = bar, time.monotonic()
 

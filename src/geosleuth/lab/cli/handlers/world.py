@@ -24,7 +24,7 @@ from geosleuth.lab.scenes.environment.episode import setting_of
 from geosleuth.lab.scenes.scene import Mark, Scene, Split, mark_to_dict, scene_to_dict
 from geosleuth.lab.scenes.world import open_world
 from geosleuth.names import country_name
-from geosleuth.support.console import Bar, progress, show, show_json, table_view, talk
+from geosleuth.support.console import ProgressBar, progress, show, show_json, table_view, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.support.text.numbers import count as counted
@@ -133,7 +133,7 @@ def make(options: "MakeOptions") -> None:
 class _MakeProgress:
     """Progress of drawing: in the bar, or as a line now and then without a terminal."""
 
-    def __init__(self, bar: Bar) -> None:
+    def __init__(self, bar: ProgressBar) -> None:
         self._bar, self._said_at = bar, time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:

@@ -20,7 +20,7 @@ from geosleuth.agent.conversation import REPLY_CHARACTERS, short
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.policy_card import with_folder
-from geosleuth.agent.setup import AgentSetup, Question, Resources
+from geosleuth.agent.setup import AgentSetup, PhotoQuestion, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.geo import LatLon, is_valid
@@ -348,7 +348,7 @@ class Episode:
                 self.case,
                 AgentSetup(method=self._method, policy=self._outside, toolset=setting.toolset, budget=setting.budget),
                 sinks=[self._events.append],
-                question=Question(views=self._views, force_answer=setting.force_answer),
+                question=PhotoQuestion(views=self._views, force_answer=setting.force_answer),
             )
         )
         self._task.add_done_callback(lambda _: self._outside.leave())

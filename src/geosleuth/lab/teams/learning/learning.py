@@ -19,7 +19,7 @@ from geosleuth.geo import LatLon
 from geosleuth.lab.score import Truth
 from geosleuth.lab.teams.replies import ReplyStore, open_store
 from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
-from geosleuth.photo.image_encoder import Encoder, lasting_spec
+from geosleuth.photo.image_encoder import ImageEncoder, lasting_spec
 from geosleuth.support.errors import BadInput
 from geosleuth.teams import Member, Request, Turn
 from geosleuth.teams.network import Weights, load_picture_encoder, read_weights
@@ -280,7 +280,7 @@ class _Run:
         self,
         members: Sequence[Member],
         placer: Placer,
-        encoder: Encoder,
+        encoder: ImageEncoder,
         plan: LearnPlan,
         notebook: Notebook,
         store: ReplyStore,

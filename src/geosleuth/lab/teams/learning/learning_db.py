@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from geosleuth.photo.image_encoder import Encoder, Features
+from geosleuth.photo.image_encoder import Features, ImageEncoder
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import committed
 from geosleuth.teams.network import (
@@ -61,7 +61,11 @@ class Notebook:
     @classmethod
     @contextmanager
     def open(
-        cls, path: Path, members: Sequence[str] | None = None, encoder: Encoder | None = None, spec: str = "bundled"
+        cls,
+        path: Path,
+        members: Sequence[str] | None = None,
+        encoder: ImageEncoder | None = None,
+        spec: str = "bundled",
     ) -> "Iterator[Notebook]":
         """Open the state for writing; create it if members and encoder are given.
 
