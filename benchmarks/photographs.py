@@ -4,8 +4,8 @@
 
 PHOTOS are folders of photographs. Of each kind of picture that is none, so many are made (`made_pictures`); photos
 inside pages are those of PHOTOS. Half of all, by a hash of their names, is for development; the figures are of the
-other half. ``--fit`` fits the model to the half for development, and writes it. The one that
-ships was fitted to 32 screenshots, 45 documents, 107 drawings and five forms each of 100 photos of that half.
+other half. ``--fit`` fits the model to the half for development, and writes it. The one that ships was fitted outside
+this command, to 32 screenshots, 45 documents, 107 drawings and five forms each of 100 photos of that half.
 ``--check`` exits with 1 where under 90 % are named, or over 3 % of photographs are.
 """
 
