@@ -55,7 +55,7 @@ Begin = Callable[..., None]
 Draw = Callable[[int], tuple[int, bytes]]
 FORMAT, VERSION = "geosleuth-scenes", 1
 MANIFEST, SET, CARD = "manifest.json", "set.jsonl", "card.md"
-KindWish = Literal["street", "panorama", "satellite", "mixed"]
+KindWish = Literal["street", "panorama", "mixed"]
 Task = tuple[int, Split, KindWish]
 
 
