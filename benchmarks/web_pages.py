@@ -5,7 +5,7 @@
 - share: of the designed scenes, those whose right answer needs a page. Counted by asking, not by the design's own word:
   the map must have doors of the shop's name in at least two towns of the country, 25 km and more apart, nothing else
   that is written may name a place, and the pages of that name and year must be about one town alone.
-- search: SpotAgent's stand-ins without errors (`lab.traces.standins`), with ``search_web`` and without it, on the
+- search: SpotAgent's stand-ins without errors (`lab.traces.scripted`), with ``search_web`` and without it, on the
   same drawn pictures. Right is an answer within 25 km. Differences are taken scene by scene.
 - changed: how often the answer moves by more than 25 km because of the search, to the right place and to a wrong one.
 
@@ -29,8 +29,8 @@ from geosleuth.lab.scenes import Scene, World, design_scene, open_world, world_a
 from geosleuth.lab.scenes.drawing import draw_scene
 from geosleuth.lab.scenes.web_pages import SOURCE, doors_by_name, founded_in
 from geosleuth.lab.score.metrics import mcnemar_p, mean_estimate, wilson
+from geosleuth.lab.traces.scripted import NO_SLIPS, StandInCaller, StandInObserver
 from geosleuth.lab.traces.spotagent import synthesise
-from geosleuth.lab.traces.standins import NO_SLIPS, StandInCaller, StandInObserver
 from geosleuth.names import fold
 from geosleuth.photo import open_photo
 

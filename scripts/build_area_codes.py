@@ -18,7 +18,7 @@ from phonenumbers import country_code_for_region
 from phonenumbers.geodata import GEOCODE_DATA
 
 from geosleuth.atlas.base import ensure_base, open_base
-from geosleuth.lab.scenes.locales import WORLD_LANDS
+from geosleuth.lab.scenes.locales import LANDS
 from geosleuth.lab.scenes.towns import LEAST_POPULATION
 from geosleuth.names import fold
 
@@ -36,7 +36,7 @@ def main() -> None:
     rows: dict[str, str] = {}
     with closing(open_base(ensure_base())) as conn:
         regions = dict(conn.execute("SELECT code, name FROM region"))
-        for country in sorted({land.code for land in WORLD_LANDS}):
+        for country in sorted({land.code for land in LANDS}):
             named = prefixes(country)
             for code, name in regions.items():
                 if code.startswith(f"{country}.") and (found := named.get((key_of(name), ""))):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from geosleuth.atlas.base import ensure_base, open_base
 from geosleuth.atlas.facts import by_postcode
-from geosleuth.lab.scenes.locales.names import FIGURES, FIRST_LETTERS, POSTCODES, options_for
+from geosleuth.lab.scenes.locales.names import COUNTRIES, FIGURES, FIRST_LETTERS, options_for
 from geosleuth.lab.scenes.towns import LEAST_POPULATION
 from geosleuth.names import same_region
 
@@ -29,7 +29,7 @@ def main() -> None:
     rows: dict[str, str] = {}
     with closing(open_base(ensure_base())) as conn:
         regions = dict(conn.execute("SELECT code, name FROM region"))
-        for country in sorted(POSTCODES):
+        for country in sorted(code for code, one in COUNTRIES.items() if one.postcode):
             begins = beginnings(country)
             if not begins:
                 continue
@@ -55,7 +55,7 @@ def main() -> None:
 
 def beginnings(country: str) -> dict[str, list[str]]:
     """The first few figures of a country's codes, by the region that they stand for."""
-    mask = POSTCODES[country]
+    mask = COUNTRIES[country].postcode
     telling = 1 if mask[0] == "@" else TELLING
     rest = "".join(options_for(sign)[1 if sign == "#" else 0] for sign in mask[telling:])
     options = [FIRST_LETTERS] if telling == 1 else [options_for(sign) for sign in mask[:telling]]

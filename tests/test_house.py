@@ -229,7 +229,6 @@ MAY_TAKE_MORE = {
     "pipeline: locate": "editors show all its options",
     "pipeline: alocate": "editors show all its options",
     "pipeline: locate_many": "editors show all its options",
-    "lab.scenes: language": "a row of a table, each column by keyword",
 }
 
 

@@ -2,7 +2,7 @@
 
     python examples/nano/nano_pipeline.py ROOT                    for one H200 with 16 cores, about 25 minutes
     python examples/nano/nano_pipeline.py ROOT --plan plan.json   other lengths and sizes; --show-plan prints all
-    python examples/nano/nano_results.py ROOT/runs --pictures DIR tables and pictures of what came of it
+    python examples/nano/nano_results.py ROOT/runs               tables of what came of it
 
 ROOT/log tells what happens, ROOT/logs/NAME what each program said. What is done is not done again: after a kill the
 same command goes on. Programs are started before their turn and wait with everything imported: no GPU waits for that.

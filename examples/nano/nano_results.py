@@ -1,7 +1,7 @@
-"""The tables and pictures of docs/nano.md, from the folders that `examples/nano/train_nano.py` leaves behind.
+"""The tables of docs/nano.md, from the folders that `examples/nano/train_nano.py` leaves behind.
 
-    python examples/nano/nano_results.py RUNS --pictures docs/images > tables.md
-    python examples/nano/nano_results.py examples/nano/nano_runs.tar.xz --pictures docs/images   the run of docs/nano.md
+    python examples/nano/nano_results.py RUNS > tables.md
+    python examples/nano/nano_results.py examples/nano/nano_runs.tar.xz   the run of docs/nano.md
 
 RUNS holds an evaluation as e-NAME, a run of GRPO as g-NAME with its evaluation in it. What is missing is named on
 stderr and left out. NAME-bare is without tools, NAME-1 and NAME-2 are two seeds of one arm of a comparison.
@@ -17,11 +17,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from geosleuth.lab.train.curves import chart_alone, chart_of
 from geosleuth.lab.train.evaluation import SLICES, Evaluation, compared, figures_of, read_evaluation
 from geosleuth.lab.train.play import PlayedScene
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import write_text_atomically
 
 FAR = ("0.5 km", "25 km", "750 km")
 NEAR = "25 km"
@@ -51,12 +49,8 @@ TITLES = {
     "toolfree": "Learning without tools, answering with them",
     "reasons": "Three levels with reasons, no tools: spatial reward, and all of GeoAgent's",
 }
-CURVES = {"within 25 km": "accuracy/25km", "within 750 km": "accuracy/750km", "replies with calls": "tools/call_rate"}
-FAILED = {"failed calls": "tools/failure_rate"}
-"""A curve of its own: beside the others it would lie on the axis."""
 HARD = ("needs zoom", "misleading text", "zoom or misleading")
 """Slices of `geosleuth.lab.train.evaluation` on which the detective is met."""
-_SMOOTHED = 5
 
 
 class Runs:
@@ -110,37 +104,32 @@ class Runs:
 
 
 def main() -> None:
-    """Print tables, and draw pictures."""
+    """Print tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, help="a folder, or an archive of it")
-    parser.add_argument("--pictures", type=Path, required=True)
     given = parser.parse_args()
-    given.pictures.mkdir(parents=True, exist_ok=True)
     if given.runs.is_dir():
-        print_all(Runs(given.runs), given.pictures)
+        print_all(Runs(given.runs))
         return
     with TemporaryDirectory() as folder, tarfile.open(given.runs) as archive:
         archive.extractall(folder, filter="data")
-        print_all(Runs(Path(folder)), given.pictures)
+        print_all(Runs(Path(folder)))
 
 
-def print_all(runs: Runs, pictures: Path) -> None:
-    """Print the tables of what is there, and draw it."""
+def print_all(runs: Runs) -> None:
+    """Print the tables of what is there."""
     tools = {
         f"{name}{bare}": f"{words}{', no tools' if bare else ''}"
         for name, words in STAGES.items()
         for bare in ("", "-bare")
     }
     print_table("Stages", runs, tools)
-    draw_bars(pictures / "nano-stages", "Nano model on held-out scenes, with tools, greedy", runs, STAGES)
     print_gains("Gains, paired by scene, in points", runs, GAINS)
-    draw_curves(pictures, runs)
     print_by_clue(runs)
     print_table("Controls", runs, CONTROLS)
     print_gains("Controls, less the policy itself", runs, [("main", one) for one in CONTROLS if one != "main"])
     for name, rows in COMPARED.items():
         print_arms(TITLES[name], runs, rows)
-        draw_arms(pictures / f"nano-{name}", TITLES[name], runs, rows)
     print_against_detective(runs)
     print_speed(runs)
 
@@ -236,13 +225,6 @@ def print_arms(title: str, runs: Runs, rows: Mapping[str, str]) -> None:
     show(f"{title}: differences, seeds together", ("difference", *FAR), differences)
 
 
-def draw_arms(path: Path, title: str, runs: Runs, rows: Mapping[str, str]) -> None:
-    """A group of bars for every distance, a bar an arm."""
-    there = {words: figures_of(scenes) for arm, words in rows.items() if (scenes := runs.arm(arm))}
-    if len(there) > 1:
-        draw(path, bars_of(title, there))
-
-
 def print_against_detective(runs: Runs) -> None:
     """The policy and the detective on the scenes that need a closer look, or mislead."""
     ours, theirs = runs.evaluation("main"), runs.evaluation("detective")
@@ -279,67 +261,6 @@ def print_speed(runs: Runs) -> None:
             busy = f"{one['gpu_busy_percent']} %"
             rows.append([f"GRPO, {name}", str(one["steps"]), f"{one['seconds']:.0f}", half, busy])
     show("Speed", ("stage or run", "steps", "seconds", "at the median", "GPU busy"), rows)
-
-
-def draw_bars(path: Path, title: str, runs: Runs, rows: Mapping[str, str]) -> None:
-    """A group of bars for every distance."""
-    there = {words: found.figures for name, words in rows.items() if (found := runs.evaluation(name))}
-    if len(there) > 1:
-        draw(path, bars_of(title, there))
-
-
-def bars_of(title: str, figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """A chart of shares within distances."""
-    groups = [{"name": far, "bars": [bar(words, one["within"][far]) for words, one in figures.items()]} for far in FAR]
-    return {"kind": "bars", "title": title, "y": {"title": "within", "percent": True}, "groups": groups}
-
-
-def bar(name: str, figure: Mapping[str, float]) -> dict[str, Any]:
-    """A share with its interval."""
-    return {
-        "name": name,
-        **{to: round(figure[of] / 100, 5) for to, of in (("y", "value"), ("low", "low"), ("high", "high"))},
-    }
-
-
-def draw_curves(pictures: Path, runs: Runs) -> None:
-    """How GRPO went, after cold start and without it."""
-    for name, words in (("main", "after cold start"), ("nocold-1", "from the base")):
-        if history := runs.history(name):
-            draw_lines(pictures / f"nano-grpo-{name}", f"GRPO {words}", "share", history, CURVES)
-            draw_lines(pictures / f"nano-failed-{name}", f"Failed calls, GRPO {words}", "of all calls", history, FAILED)
-
-
-def draw_lines(
-    path: Path, title: str, share: str, history: Sequence[Mapping[str, Any]], curves: Mapping[str, str]
-) -> None:
-    """Curves of one run."""
-    lines = [
-        {"name": label, "points": smoothed([(line["step"], line[key]) for line in history if key in line])}
-        for label, key in curves.items()
-    ]
-    if there := [line for line in lines if line["points"]]:
-        chart = {
-            "kind": "lines", "title": f"{title}, mean of {_SMOOTHED} steps",
-            "x": {"title": "step"}, "y": {"title": share, "percent": True}, "lines": there,
-        }  # fmt: skip
-        draw(path, chart)
-
-
-def smoothed(points: Sequence[tuple[int, float]]) -> list[dict[str, float]]:
-    """The mean of the newest steps, from the first that has enough before it."""
-    values = [value for _, value in points]
-    return [
-        {"x": step, "y": round(sum(values[at - _SMOOTHED + 1 : at + 1]) / _SMOOTHED, 5)}
-        for at, (step, _) in enumerate(points)
-        if at >= _SMOOTHED - 1
-    ]
-
-
-def draw(path: Path, document: Mapping[str, Any]) -> None:
-    """A chart's numbers and its picture, side by side."""
-    write_text_atomically(path.with_suffix(".json"), json.dumps(document, indent=1, ensure_ascii=False) + "\n")
-    write_text_atomically(path.with_suffix(".svg"), chart_alone(chart_of(document)))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from geosleuth.lab.bench.sets.dataset import Card, DataSet, Item
 from geosleuth.lab.scenes.design import truth_of
 from geosleuth.lab.traces.factory import Kind, Recipe, Work, run_factory
 from geosleuth.lab.traces.factory.trial import ScenePicture
-from geosleuth.lab.traces.standins import Slips
+from geosleuth.lab.traces.scripted import Slips
 
 
 def hand_set(folder: Path, count: int) -> DataSet:

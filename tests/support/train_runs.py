@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from geosleuth.lab.train.rollouts import ANSWERED, CALL_RATE, CALLS, FAILURE_RATE
-from geosleuth.lab.train.training_log import GPU_UTILISATION, MFU, Recorder, part_name, within_name
+from geosleuth.lab.train.training_log import GPU_UTILISATION, Recorder, part_name, within_name
 
 
 def write_run(folder: Path, steps: int, *, name: str = "made-up") -> Path:
@@ -35,7 +35,7 @@ def write_run(folder: Path, steps: int, *, name: str = "made-up") -> Path:
             "completions/mean_length": 180 + 60 * done, "completions/min_length": 90.0,
             "completions/max_length": 400.0, "completions/clipped_ratio": 0.05, "kl": near(0.02 * done, 0.001),
             "entropy": 1.2 - 0.6 * done, "clip_ratio/region_mean": 0.02, "num_tokens": 20_000 * step, "step_time": 7.0,
-            GPU_UTILISATION: 0.9, MFU: 0.3,
+            GPU_UTILISATION: 0.9,
         }  # fmt: skip
         figures |= {part_name(part): near(0.5 * done) for part in ("format", "distance", "levels")}
         figures |= {within_name(km): min(1.0, near((math.log10(km) + 1) / 4 * done)) for km in (750.0, 0.5, 25.0)}

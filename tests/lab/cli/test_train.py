@@ -27,11 +27,8 @@ COMMANDS = (
     "dry-run",
     "recipes",
     "show",
-    "chart",
     "tries",
     "evaluate",
-    "pieces split",
-    "pieces join",
 )
 
 
@@ -121,37 +118,6 @@ def test_the_page_says_how_it_is_drawn_anew(tmp_path: Path) -> None:
     )
 
 
-def test_a_chart_is_drawn(tmp_path: Path) -> None:
-    chart = {
-        "kind": "lines",
-        "title": "Sizes",
-        "lines": [{"name": "a", "points": [{"x": 1, "y": 2}, {"x": 2, "y": 3}]}],
-    }
-    (tmp_path / "chart.json").write_text(json.dumps(chart))
-    done = geosleuth("train", "chart", tmp_path / "chart.json", "--out", tmp_path / "chart.svg")
-    assert done.returncode == 0, done.stderr
-    drawn = (tmp_path / "chart.svg").read_text(encoding="utf-8")
-    assert drawn.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
-    told = json.loads(
-        geosleuth("train", "chart", tmp_path / "chart.json", "--out", tmp_path / "b.svg", "--json").stdout
-    )
-    assert told == {"picture": str(tmp_path / "b.svg"), "title": "Sizes", "names": ["a"], "words": "a: from 2 to 3"}
-
-
-def test_pieces_go_and_come_back(tmp_path: Path) -> None:
-    policy = tmp_path / "policy"
-    policy.mkdir()
-    (policy / "model.safetensors").write_bytes(bytes(range(256)) * 10)
-    (policy / "config.json").write_text("{}")
-    cut = geosleuth("train", "pieces", "split", policy, "--out", tmp_path / "pieces", "--mb", "0.001", "--json")
-    assert cut.returncode == 0, cut.stderr
-    assert json.loads(cut.stdout) == {"folder": str(tmp_path / "pieces"), "files": 2, "pieces": 4, "bytes": 2562}
-    assert max(path.stat().st_size for path in (tmp_path / "pieces").glob("*.piece")) == 1000
-    back = geosleuth("train", "pieces", "join", tmp_path / "pieces", "--out", tmp_path / "back")
-    assert back.returncode == 0, back.stderr
-    assert (tmp_path / "back" / "model.safetensors").read_bytes() == bytes(range(256)) * 10
-
-
 def recipe_file(folder: Path, **changes: object) -> Path:
     path = folder / "recipe.yaml"
     path.write_text(yaml.safe_dump({"name": "mine", "stage": "sft", "model": {"path": "nowhere/model"}, **changes}))
@@ -170,9 +136,6 @@ def recipe_file(folder: Path, **changes: object) -> Path:
         (("show", "OUT"), "holds no training run"),
         (("show", "OUT", "--json", "--watch", "5"), "--watch would print many"),
         (("evaluate", "OUT"), "not a folder with weights"),
-        (("pieces", "join", "OUT", "--out", "OUT/back"), "pieces.json"),
-        (("chart", "RECIPE", "--out", "OUT/chart.svg"), "is not JSON"),
-        (("chart", "RECIPE", "--out", "OUT/chart.png"), "give a name that ends in .svg"),
         (("recipes", "twm"), "there is no recipe 'twm'"),
     ],
 )

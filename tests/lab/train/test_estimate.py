@@ -1,4 +1,4 @@
-"""Estimates against models that are really built, bytes and operations that are really there, and sums done by hand."""
+"""Estimates against models that are really built, bytes that are really there, and sums done by hand."""
 
 import json
 from dataclasses import replace
@@ -11,7 +11,6 @@ import pytest
 
 from geosleuth.lab.train.architectures import ARCHITECTURES, KINDS, ModelShape, configuration_of, shape_of
 from geosleuth.lab.train.estimate import (
-    Assumed,
     Estimate,
     as_lines,
     as_mapping,
@@ -19,7 +18,6 @@ from geosleuth.lab.train.estimate import (
     estimate,
     layer_values,
     state_bytes,
-    token_flops,
 )
 from geosleuth.lab.train.models import adapters
 from geosleuth.lab.train.recipe import ModelPart, OptimPart, Recipe, RunPart
@@ -99,8 +97,6 @@ def test_published_models_are_counted_as_they_are_built(name: str) -> None:
 def test_published_models_have_the_numbers_of_weights_that_their_pages_give() -> None:
     assert shape_of(ARCHITECTURES[QWEN25]).weights == 8_292_166_656
     assert shape_of(ARCHITECTURES[QWEN3]).weights == 31_070_754_032
-    # "A3B": about three billion of them are used for a token.
-    assert 2.9e9 < shape_of(ARCHITECTURES[QWEN3]).used_weights < 3.4e9
 
 
 @pytest.mark.parametrize("kind", list(SMALL))
@@ -121,15 +117,6 @@ def test_a_folder_is_counted_by_its_own_configuration() -> None:
     shape = shape_of(configuration_of(ModelPart(path=str(folder))))
     model = transformers.Qwen3VLForConditionalGeneration.from_pretrained(folder)
     assert shape.weights == count(model.parameters())
-
-
-def test_adapters_of_geoagent_by_hand() -> None:
-    # 28 layers of width 3584, keys and values 512 wide, 18944 within; rank 64.
-    attention = 2 * (3584 + 3584) + 2 * (3584 + 512)
-    feed = 3 * (3584 + 18944)
-    recipe = read_recipe("geoagent-sft")
-    shape = shape_of(ARCHITECTURES[QWEN25])
-    assert shape.trained_weights(recipe.model) == 28 * 64 * (attention + feed) == 161_480_704
 
 
 @pytest.mark.parametrize("kind", list(SMALL))
@@ -180,31 +167,6 @@ def test_keys_and_values_take_the_bytes_that_are_told(kind: str) -> None:
     assert held == 3 * 40 * cached_bytes(tuned(dtype="float32"), shape)
 
 
-def test_keys_and_values_by_hand() -> None:
-    # 28 layers, 4 heads of 128, keys and values, two bytes each.
-    assert cached_bytes(read_recipe("geovista-grpo"), shape_of(ARCHITECTURES[QWEN25])) == 2 * 28 * 4 * 128 * 2
-
-
-def test_operations_are_those_that_torch_counts() -> None:
-    torch: Any = import_module("torch")
-    counting: Any = import_module("torch.utils.flop_counter")
-    configuration = {"model_type": "qwen3_vl", **SMALL["qwen3_vl"]}
-    model, shape = built(configuration, "cpu"), shape_of(configuration)
-    # Of the fused attention on a CPU torch counts nothing.
-    model.set_attn_implementation("eager")
-    length = 96
-    ids = torch.ones((2, length), dtype=torch.long)
-    with counting.FlopCounterMode(display=False) as forward, torch.no_grad():
-        model(input_ids=ids)
-    told = 2 * length * token_flops(shape, length)
-    # Torch counts attention as a full square, and we count the half that a token may look at.
-    square = 2 * length * 2 * length * shape.layers * shape.query
-    assert forward.get_total_flops() == pytest.approx(told + square, rel=0.02)
-    with counting.FlopCounterMode(display=False) as both:
-        model(input_ids=ids, labels=ids).loss.backward()
-    assert both.get_total_flops() / forward.get_total_flops() == pytest.approx(3, rel=0.1)
-
-
 def kept_bytes(model: Any, ids: Any) -> int:
     """Bytes that one forward pass keeps for the backward pass, weights left out."""
     torch: Any = import_module("torch")
@@ -239,42 +201,18 @@ def told(recipe: Recipe, **changes: Any) -> Estimate:
     return estimate(recipe, shape_of(configuration_of(recipe.model)), **changes)
 
 
-def test_more_devices_take_less_each_and_are_faster() -> None:
+def test_more_devices_take_less_each() -> None:
     few, many = told(read_recipe("spotagent-sft")), told(read_recipe("spotagent-sft", {"run.devices": 16}))
     assert many.memory.optimiser == few.memory.optimiser / 2
-    assert many.step_s == pytest.approx(few.step_s / 2)
     assert many.step_tokens == few.step_tokens
-
-
-def test_checkpointing_trades_memory_for_operations() -> None:
-    with_it = told(read_recipe("spotagent-sft"))
-    without = told(read_recipe("spotagent-sft", {"optim.gradient_checkpointing": False}))
-    assert without.memory.activations > 4 * with_it.memory.activations
-    assert without.step_flops == pytest.approx(with_it.step_flops * 3 / 4)
 
 
 def test_how_many_steps_a_run_has() -> None:
     assert told(read_recipe("geovista-coldstart")).steps == 63
     assert told(read_recipe("twm-grpo")).steps == 141 * 4
     assert told(read_recipe("twm-grpo", {"optim.steps": 10})).steps == 10
-    unknown = told(read_recipe("spotagent-grpo"))
-    assert unknown.steps is None
-    assert unknown.seconds is None
+    assert told(read_recipe("spotagent-grpo")).steps is None
     assert told(read_recipe("spotagent-grpo"), rows=91_060).steps == 356 * 2
-
-
-def test_time_follows_from_what_is_assumed() -> None:
-    slow, fast = (told(read_recipe("twm-grpo"), assumed=Assumed(computing=share)) for share in (0.2, 0.4))
-    assert slow.training_s == pytest.approx(2 * fast.training_s)
-    # 6 operations a weight and token, 2 more for checkpointing, 2 for the reference, 2 for scoring anew.
-    recipe = read_recipe("twm-grpo")
-    shape = shape_of(ARCHITECTURES[QWEN3])
-    tokens = 16 * 16 * 8192
-    attention = 2 * 8192 * 48 * 32 * 128
-    vision = 16 * 16 * (2_000_000 // 256) * 2 * shape.vision_weights
-    by_hand = 6 * (tokens * (2 * shape.used_weights + attention) + vision)
-    assert fast.training_s == pytest.approx(by_hand / (32 * 148e12 * 0.4))
-    assert recipe.run.devices == 32
 
 
 @pytest.mark.parametrize("name", ["geoagent-sft", "geoagent-grpo", "spotagent-grpo", "geovista-grpo", "twm-grpo"])
@@ -282,20 +220,8 @@ def test_recipes_fit_their_devices_and_say_so(name: str) -> None:
     found = told(read_recipe(name))
     assert found.fits
     assert found.memory.peak < found.device_gb
-    lines = as_lines(found, cpu=False)
-    assert any("memory of each device" in line for line in lines)
-    assert any(" training" in line and " s" in line for line in lines)
+    assert any("memory of each device" in line for line in as_lines(found))
     assert json.loads(json.dumps(as_mapping(found)))["fits"] is True
-
-
-def test_on_a_cpu_no_time_is_told() -> None:
-    found = told(read_recipe("twm-grpo"))
-    lines = as_lines(found, cpu=True)
-    assert any(line.startswith("time: not estimated") for line in lines)
-    assert not any(" s training" in line or "about" in line or "assumed" in line for line in lines)
-    plain = as_mapping(found, cpu=True)
-    assert [plain[name] for name in ("training_s", "drawing_s", "step_s", "seconds")] == [None] * 4
-    assert plain["steps"] == found.steps
 
 
 def test_what_does_not_fit_is_said() -> None:

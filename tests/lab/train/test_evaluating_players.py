@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,12 +13,12 @@ from PIL import Image
 
 from geosleuth.agent import Trajectory, read_trajectory
 from geosleuth.lab.train.generator import Asked, Encoder, Refused, Replier, fast_generate
-from geosleuth.lab.train.play import SceneTable, Stage, play, tries_of_policy
+from geosleuth.lab.train.play import SceneTable, Stage, play
 from geosleuth.models import Sampling
 from geosleuth.models.weights import WeightsPolicy
 from geosleuth.models.weights_engine import Generated
 from geosleuth.support.errors import MissingExtra, UserError
-from players import FAR, NEAR, ZOOM, Scripted, called, plain_setting
+from players import NEAR, ZOOM, Scripted, called, plain_setting
 from tiny_vlm import MAX_POSITIONS, tiny_vlm_folder
 
 GREEDY = Sampling(temperature=0.0, max_tokens=16)
@@ -241,25 +240,6 @@ def test_scenes_in_processes_of_their_own_come_to_the_same() -> None:
     (unjudged,) = play(range(1), replace(stage, verified=False), Scripted(say), at_once=4)
     assert unjudged.verified is None
     assert unjudged.tries[0].distance_km == first[0].tries[0].distance_km
-
-
-@pytest.mark.usefixtures("atlas_home")
-def test_tries_are_written_as_filtering_reads_them(tmp_path: Path) -> None:
-    from geosleuth.lab.traces.filtering import read_tries
-
-    said: list[str] = []
-
-    def say(_turn: int, _asked: Asked) -> str:
-        said.append(NEAR if len(said) % 2 else FAR)
-        return said[-1]
-
-    path = tmp_path / "tries.jsonl"
-    with path.open("w", encoding="utf-8") as stream:
-        for one, distances in tries_of_policy(range(2), replace(STAGE, tries=2), Scripted(say)):
-            stream.write(json.dumps({"id": one, "distances_km": distances}) + "\n")
-    tries = read_tries([path])
-    assert sorted(tries) == ["scene-0", "scene-1"]
-    assert all(len(set(distances)) == 2 for distances in tries.values())
 
 
 @pytest.mark.usefixtures("atlas_home")

@@ -119,16 +119,6 @@ def test_a_finished_run_tells_its_figures(tmp_path: Path) -> None:
             finished(run)
 
 
-def test_a_recipe_from_before_a_setting_was_there_is_the_same(tmp_path: Path) -> None:
-    with held_run(tmp_path, RECIPE) as run:
-        checkpoint(run, 1)
-    text = run.recipe.read_text(encoding="utf-8")
-    assert "  chat_template: null\n" in text
-    run.recipe.write_text(text.replace("  chat_template: null\n", ""), encoding="utf-8")
-    with held_run(tmp_path, RECIPE):
-        pass
-
-
 def test_a_folder_in_which_nothing_was_reached_is_free_for_a_mended_recipe(tmp_path: Path) -> None:
     mended = replace(RECIPE, optim=OptimPart(learning_rate=3e-4))
     with held_run(tmp_path, RECIPE) as run:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from geosleuth.lab.train.training_log import (
     GPU_MEMORY,
     GPU_UTILISATION,
-    MFU,
     TOKENS_PER_SECOND,
     GpuWatch,
     Recorder,
@@ -47,18 +46,18 @@ def test_a_line_holds_what_is_a_number(tmp_path: Path) -> None:
     assert line == {"step": 1, "stage": "grpo", "loss": 0.5, "tools/call_frequency": 2, GPU_UTILISATION: 0.97}
 
 
-def test_speed_and_mfu_come_from_tokens_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_speed_comes_from_tokens_and_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([100.0, 102.0, 107.0, 108.0])
     # The name in that module alone: threads of other tests go on asking the real clock.
     monkeypatch.setattr("geosleuth.lab.train.training_log.monotonic", lambda: next(clock))
-    writing = recorder(tmp_path, flops_per_token=3e6, peak_flops=1e9)
+    writing = recorder(tmp_path)
     writing.begin(0)
     first, second, third = (
         writing.write(step, {"num_tokens": tokens}) for step, tokens in ((1, 50), (2, 550), (3, 20))
     )
     writing.end()
     assert TOKENS_PER_SECOND not in first
-    assert (second[TOKENS_PER_SECOND], second[MFU], second["seconds"]) == (100.0, 0.3, 7.0)
+    assert (second[TOKENS_PER_SECOND], second["seconds"]) == (100.0, 7.0)
     # A count that begins anew, as after a resume, is no speed.
     assert TOKENS_PER_SECOND not in third
 

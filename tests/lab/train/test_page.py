@@ -1,15 +1,13 @@
-"""The page of a run and the charts of documents."""
+"""The page of a run and its charts."""
 
-import json
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.lab.train.curves import chart_alone, chart_of, chart_on_page, read_chart, ticks
+from geosleuth.lab.train.curves import Chart, Line, Point, drawn_chart, ticks
 from geosleuth.lab.train.run_folder import RunFolder, write_done
 from geosleuth.lab.train.run_page import duration, read_run, review_document, write_page
 from geosleuth.support.errors import BadInput
@@ -69,12 +67,6 @@ def test_durations_are_short(seconds: float, words: str) -> None:
     assert duration(seconds) == words
 
 
-def test_a_chart_without_end_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "deep.json").write_text("[" * 200_000)
-    with pytest.raises(BadInput, match="nested too deeply"):
-        read_chart(tmp_path / "deep.json")
-
-
 @given(NUMBERS, NUMBERS)
 def test_ticks_cover_the_span_and_are_few(one: float, other: float) -> None:
     low, high = sorted((one, other))
@@ -86,76 +78,15 @@ def test_ticks_cover_the_span_and_are_few(one: float, other: float) -> None:
     assert found == sorted(set(found))
 
 
-def lines_document(values: list[float]) -> dict[str, Any]:
-    points = [{"x": 2**place, "y": y, "low": y - 1, "high": y + 1} for place, y in enumerate(values)]
-    return {"kind": "lines", "title": "A & B", "x": {"title": "size", "logarithmic": True}, "lines": [
-        {"name": "first", "points": points}, {"name": "second", "points": points[:1]},
-    ]}  # fmt: skip
-
-
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30))
 def test_whatever_is_measured_is_drawn_inside_the_picture(values: list[float]) -> None:
-    drawn = ET.fromstring(chart_alone(chart_of(lines_document(values))))  # noqa: S314  (our own text)
-    width, height = (float(drawn.attrib[side]) for side in ("width", "height"))
-    for path in drawn.iter("{http://www.w3.org/2000/svg}path"):
+    points = [Point(float(place), y, y - 1, y + 1) for place, y in enumerate(values)]
+    chart = Chart("A & B", (Line("first", tuple(points)), Line("second", tuple(points[:1]))))
+    drawn = ET.fromstring(drawn_chart("made-up", chart))  # noqa: S314  (our own text)
+    _, _, width, height = map(float, drawn.attrib["viewBox"].split())
+    for path in drawn.iter("path"):
         spots = path.attrib["d"].strip("MZ").split("L") if path.attrib["d"] else []
         for spot in spots:
             x, y = map(float, spot.split(","))
             assert 0 <= x <= width
             assert 0 <= y <= height
-
-
-BARS = {
-    "kind": "bars", "title": "Stages", "y": {"title": "share", "percent": True}, "groups": [
-        {"name": "25 km", "bars": [{"name": "base", "y": 0.1, "low": 0.08, "high": 0.12}, {"name": "GRPO", "y": 0.4}]},
-        {"name": "750 km", "bars": [{"name": "GRPO", "y": 0.8}]},
-    ],
-}  # fmt: skip
-
-
-def test_bars_say_what_they_are(tmp_path: Path) -> None:
-    (tmp_path / "stages.json").write_text(json.dumps(BARS))
-    chart = read_chart(tmp_path / "stages.json")
-    text = chart_alone(chart)
-    drawn = ET.fromstring(text)  # noqa: S314  (our own text)
-    space = "{http://www.w3.org/2000/svg}"
-    columns = [one for one in drawn.iter(f"{space}g") if one.find(f"{space}rect") is not None]
-    assert [one.findtext(f"{space}title") for one in columns] == [
-        "25 km, base: 10\u202f%", "25 km, GRPO: 40\u202f%", "750 km, GRPO: 80\u202f%",
-    ]  # fmt: skip
-    # One name has one colour, and twice the value is twice as tall.
-    assert columns[1].attrib["class"] == columns[2].attrib["class"] != columns[0].attrib["class"]
-    tall = [float(one.find(f"{space}rect").attrib["height"]) for one in columns]  # type: ignore[union-attr]
-    assert tall[2] == pytest.approx(2 * tall[1], abs=0.2)
-    assert "prefers-color-scheme: dark" in text
-    assert "25 km: base 10\u202f%, GRPO 40\u202f%; 750 km: GRPO 80\u202f%" in chart_on_page("stages", chart)
-
-
-def test_a_line_or_bar_that_stands_alone_keeps_its_name() -> None:
-    line = {"name": "with tools", "points": [{"x": 1, "y": 2}]}
-    assert ">with tools<" in chart_alone(chart_of({"kind": "lines", "title": "One", "lines": [line]}))
-    group = {"name": "25 km", "bars": [{"name": "base", "y": 0.5}]}
-    assert ">base<" in chart_alone(chart_of({"kind": "bars", "title": "One", "groups": [group]}))
-
-
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        ({"kind": "pie"}, "kind is lines or bars, not 'pie'"),
-        ({"kind": None}, "kind is lines or bars, not 'None'"),
-        ({"kind": "lines"}, "lines is missing"),
-        ({"groups": []}, "groups is empty"),
-        ({"groups": [{"name": "x", "bars": []}]}, "bars is empty"),
-        ({"kind": "lines", "lines": [{"name": "x", "points": []}]}, "points is empty"),
-        ({"title": None}, "title is missing"),
-        ({"groups": [{"name": "x", "bars": [{"name": "y", "y": "much"}]}]}, "y is no number: 'much'"),
-        ({"groups": [{"name": "x", "bars": ["y"]}]}, "bars is not a list of mappings"),
-        ({"groups": [{"name": "x", "bars": [{"name": "y", "y": 10**400}]}]}, "y is no number: '1000"),
-    ],
-)
-def test_what_is_no_chart_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any], complaint: str) -> None:
-    path = tmp_path / "chart.json"
-    path.write_text(json.dumps({**BARS, **change}))
-    with pytest.raises(BadInput, match=complaint) as found:
-        read_chart(path)
-    assert str(found.value).startswith(f"{path}: ")

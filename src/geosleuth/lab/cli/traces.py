@@ -106,9 +106,6 @@ Store = Annotated[
     typer.Option(metavar="STORE/", rich_help_panel=_RUN, help="Put what is kept into this store when it ends."),
 ]
 Missed = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Lettering that is not noticed.")]
-Misread = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Lines read with letters confused.")]
-Hasty = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Answers given too early, a turn.")]
-WrongGuess = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Not the best candidate taken.")]
 BadCall = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Calls that can't be carried out.")]
 
 StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="The folder of a store of trajectories.")]
@@ -156,9 +153,6 @@ class SpotagentOptions:
         typer.Option(metavar="NAME,…", help="The tools that are on; by default the method's own three."),
     ] = None
     missed: Missed = 0.08
-    misread: Misread = 0.12
-    hasty: Hasty = 0.03
-    wrong_guess: WrongGuess = 0.08
     bad_call: BadCall = 0.03
     noise_seed: NoiseSeed = 0
     prompts: PromptsFolder = None
@@ -222,7 +216,6 @@ class GeovistaOptions:
     base_url: BaseUrl = None
     yes: Yes = False
     missed: Missed = 0.08
-    misread: Misread = 0.12
     noise_seed: NoiseSeed = 0
     prompts: PromptsFolder = None
     processes: Processes = None

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, PolicyCardFile, PromptsFolder, takes
+from geosleuth.cli.options import JsonFlag, PolicyCardFile, PromptsFolder, takes
 
 train = typer.Typer(no_args_is_help=True)
 
@@ -33,7 +33,6 @@ AllowTest = Annotated[
     bool, typer.Option("--allow-test", help="Take test parts of data sets too; all later scores are marked.")
 ]
 
-pieces = typer.Typer(help="Cut a folder into pieces with checksums, and put it together again.", no_args_is_help=True)
 _SCENES, _PLAY, _REPLIES, _RUNS = "Scenes", "How it is played", "Replies", "Every saved policy of a run"
 
 
@@ -184,30 +183,7 @@ def show(
     work.show_run(run, watch=watch, as_json=as_json)
 
 
-@train.command()
-def chart(
-    source: Annotated[
-        Path, typer.Argument(metavar="FILE.json", help="Lines or bars with intervals; see docs/training.md.")
-    ],
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE.svg", help="The picture.")],
-    overwrite: Overwrite = False,
-    as_json: JsonFlag = False,
-) -> None:
-    """Draw results as a picture for documents, in light and dark.
-
-    Examples:
-
-      geosleuth train chart stages.json --out stages.svg
-    """
-    from geosleuth.lab.cli.handlers import train as work
-
-    work.draw_chart(source, out, overwrite=overwrite, as_json=as_json)
-
-
 __all__ = ["train"]
-
-train.add_typer(pieces, name="pieces")
 
 
 @train.command()
@@ -388,42 +364,3 @@ def evaluate(options: EvaluateOptions) -> None:
     }
     over = work.OverPolicies(options.within, options.k, options.follow, options.keep_best)
     work.evaluate(options.policy, words, over, temperature=options.temperature, as_json=options.as_json)
-
-
-@pieces.command("split")
-def split_pieces(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A checkpoint, a policy or any other folder.")],
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="PIECES/", help="A new folder.")],
-    most_mb: Annotated[
-        float, typer.Option("--mb", min=0.001, metavar="MB", help="The largest piece, in millions of bytes.")
-    ] = 16.0,
-    as_json: JsonFlag = False,
-) -> None:
-    """Cut a folder into pieces of at most 16 MB, with checksums.
-
-    Examples:
-
-      geosleuth train pieces split runs/grpo/checkpoints/checkpoint-100 --out pieces/
-    """
-    from .handlers import train as work
-
-    work.split_pieces(folder, out, most_mb, as_json=as_json)
-
-
-@pieces.command("join")
-def join_pieces(
-    folder: Annotated[Path, typer.Argument(metavar="PIECES/", help="What geosleuth train pieces split wrote.")],
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder.")],
-    as_json: JsonFlag = False,
-) -> None:
-    """Put a folder together from its pieces; every one is checked.
-
-    Examples:
-
-      geosleuth train pieces join pieces/ --out runs/grpo/checkpoints/checkpoint-100
-    """
-    from .handlers import train as work
-
-    work.join_pieces(folder, out, as_json=as_json)

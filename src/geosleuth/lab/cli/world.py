@@ -17,7 +17,7 @@ WorldSeed = Annotated[
 SplitName = Annotated[
     Literal["train", "held-out"], typer.Option(help="Which places and designs: the two share neither.")
 ]
-Kind = Annotated[Literal["street", "panorama", "satellite", "mixed"], typer.Option(help="Which kind of picture.")]
+Kind = Annotated[Literal["street", "panorama", "mixed"], typer.Option(help="Which kind of picture.")]
 Noise = Annotated[
     Literal["none", "chains", "homonyms", "both"],
     typer.Option(help="Which businesses' names stand in several towns."),

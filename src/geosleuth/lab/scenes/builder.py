@@ -1,7 +1,5 @@
 """Build scenes in numbers: pictures, rows, journal and card, in a folder that is a data set.
 
-No queues and no threads in between: an interrupt at any moment leaves nothing that would wait for something.
-
     FOLDER/images/<id>.jpg    the pictures
     FOLDER/scenes.jsonl       every scene whole, with its marks
     FOLDER/set.jsonl          what `geosleuth bench run --data` opens: picture, truth, fields, boxes
@@ -12,50 +10,35 @@ Interrupted work resumes; the same options give the same bytes, with any number 
 """
 
 import json
-import multiprocessing
 import os
 import random
-import signal
-import sys
-import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from hashlib import sha256
-from multiprocessing import connection
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 
 from geosleuth import __version__
+from geosleuth.atlas.regions.workers import worker_pool
 from geosleuth.lab.bench.makers.locatability import TAG_FIELDS, TAGS
 from geosleuth.names import country_name
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import byte_lines, lock_file, replacing, write_bytes_atomically, write_text_atomically
-from geosleuth.support.processes import children_without_ctrl_c
 
 from .design import MIXED_KINDS, design_scene
 from .scene import Mark, Scene, SceneKind, Split, mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
 from .world import World, open_world
 
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from types import FrameType
-
 _COUNTRIES_SHOWN = 20
 
 SCENES, JOURNAL, IMAGES = "scenes.jsonl", "unfinished.jsonl", "images"
-_AHEAD = 2
-"""Scenes that wait for each worker, the one under way among them."""
-_PATIENCE_S = 1.0
-"""What all workers together have to end by themselves, before they are killed."""
-Begin = Callable[..., None]
-Draw = Callable[[int], tuple[int, bytes]]
 FORMAT, VERSION = "geosleuth-scenes", 1
 MANIFEST, SET, CARD = "manifest.json", "set.jsonl", "card.md"
-KindWish = Literal["street", "panorama", "satellite", "mixed"]
+KindWish = Literal["street", "panorama", "mixed"]
 Task = tuple[int, Split, KindWish]
 
 
@@ -260,120 +243,6 @@ def _box(mark: Mark, size: tuple[int, int]) -> dict[str, Any]:
     return {"kind": kind, "box": list(mark.box), "size": list(size)}
 
 
-class WorkerEndedError(Exception):
-    """A worker ended in the middle of its work."""
-
-
-@dataclass(eq=False, slots=True)
-class _WorkerProcess:
-    """A worker, the pipe to it, and how many numbers it has."""
-
-    process: BaseProcess
-    pipe: "Connection[Any, Any]"
-    given: int = 0
-
-
-def drawn_by_workers(
-    numbers: Sequence[int], workers: int, begin: Begin, words: tuple[Any, ...], draw: Draw
-) -> Generator[tuple[int, bytes]]:
-    """Yield what ``draw`` makes of every number, as it gets done; workers call ``begin`` with the words first.
-
-    Close it, or go through it: its workers end with it.
-
-    Raises:
-        WorkerEndedError: a worker was ended.
-    """
-    pool: list[_WorkerProcess] = []
-    try:
-        _start(pool, min(workers, len(numbers)), (begin, words, draw))
-        yield from _gathered(pool, iter(numbers))
-    except (EOFError, ConnectionError) as error:
-        raise WorkerEndedError from error
-    finally:
-        _end(pool)
-
-
-def _start(pool: list[_WorkerProcess], count: int, work: tuple[Begin, tuple[Any, ...], Draw]) -> None:
-    # Fresh processes: a fork would carry open databases and threads along.
-    context = multiprocessing.get_context("spawn")
-    for _ in range(count):
-        with _no_ctrl_c(), children_without_ctrl_c():
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, *work), daemon=True)
-            process.start()
-            theirs.close()
-            pool.append(_WorkerProcess(process, ours))
-
-
-@contextmanager
-def _no_ctrl_c() -> Iterator[None]:
-    """Delay Ctrl-C: in the middle of a start it would leave an unknown process."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    # A mask would not do: the signal would come by way of any other thread.
-    came: list[tuple[int, FrameType | None]] = []
-    signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            before(*came[0])
-
-
-def _gathered(pool: Iterable[_WorkerProcess], numbers: Iterator[int]) -> Iterator[tuple[int, bytes]]:
-    by_pipe: dict[Any, _WorkerProcess] = {worker.pipe: worker for worker in pool}
-    for _ in range(_AHEAD):
-        for worker in by_pipe.values():
-            _give(worker, numbers)
-    while waited := [pipe for pipe, worker in by_pipe.items() if worker.given]:
-        for pipe in connection.wait(waited):
-            came = by_pipe[pipe].pipe.recv()
-            by_pipe[pipe].given -= 1
-            _give(by_pipe[pipe], numbers)
-            if isinstance(came, Exception):
-                raise came
-            yield came
-
-
-def _give(worker: _WorkerProcess, numbers: Iterator[int]) -> None:
-    for number in numbers:
-        worker.pipe.send(number)
-        worker.given += 1
-        return
-
-
-def _end(pool: Iterable[_WorkerProcess]) -> None:
-    with _no_ctrl_c():
-        for worker in pool:
-            worker.pipe.close()
-            worker.process.terminate()
-        until = time.monotonic() + _PATIENCE_S
-        for worker in pool:
-            worker.process.join(max(0.0, until - time.monotonic()))
-            if worker.process.is_alive():
-                worker.process.kill()
-                worker.process.join(_PATIENCE_S)
-
-
-def _serve(pipe: "Connection[Any, Any]", begin: Begin, words: tuple[Any, ...], draw: Draw) -> None:
-    """In the new process: draw what is requested until the pipe is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A picture that is half written is cleaned away on the way out.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    with suppress(EOFError, ConnectionError):
-        try:
-            begin(*words)
-            while True:
-                pipe.send(draw(pipe.recv()))
-        except (EOFError, ConnectionError):
-            raise
-        except Exception as error:  # noqa: BLE001 - the parent raises it
-            pipe.send(error)
-
-
 @dataclass(frozen=True, slots=True)
 class MadeScene:
     """A scene of a folder: what it is, where its clues stand in the picture, and the picture."""
@@ -496,8 +365,7 @@ def _manifest(world: World, seed: int, split: Split, kinds: KindWish) -> dict[st
             "seed": world.seed,
             "noise": world.noise,
             "regions": [path.name for path in world.regions],
-            # Only where it has them, so that folders from before can be continued.
-            **({"pages": True} if world.pages else {}),
+            "pages": world.pages,
         },
         "seed": seed,
         "split": split,
@@ -558,46 +426,33 @@ def _alone(folder: Path) -> Iterator[None]:
 def _drawn(
     folder: Path, world: World, numbers: Sequence[int], task: Task, workers: int
 ) -> Generator[tuple[int, bytes]]:
-    if workers <= 1 or len(numbers) <= 1:
-        for number in numbers:
-            yield number, draw_line(folder, world, number, task)
-        return
-    words = (folder, world.seed, world.noise, world.regions, world.pages, task)
-    try:
-        with closing(drawn_by_workers(numbers, workers, _open_in_worker, words, _draw_in_worker)) as made:
-            yield from made
-    except WorkerEndedError as error:
-        raise BadInput(
-            f"{folder}: a worker was killed, perhaps out of memory; run again with fewer --workers to resume"
-        ) from error
+    """Yield every number with its line."""
+    apart = workers > 1 and len(numbers) > 1
+    words = (world.seed, world.regions, world.noise, world.pages)
+    draw = partial(_draw_apart, folder, words, task) if apart else partial(draw_line, folder, world, task)
+    with worker_pool(min(workers, len(numbers)) if apart else 0) as pool:
+        try:
+            yield from zip(numbers, pool.run_all(partial(draw, number) for number in numbers), strict=True)
+        except BrokenExecutor as error:
+            raise BadInput(
+                f"{folder}: a worker was killed, perhaps out of memory; run again with fewer --workers to resume"
+            ) from error
 
 
-@dataclass(slots=True)
-class _Worker:
-    """What a process that draws was given."""
-
-    folder: Path
-    world: World
-    task: Task
-
-
-_WORKER: list[_Worker] = []
-
-
-def _open_in_worker(folder: Path, seed: int, noise: Any, regions: tuple[Path, ...], pages: Any, task: Task) -> None:
+@lru_cache(maxsize=1)
+def _world_of_worker(seed: int, regions: tuple[Path, ...], noise: Any, pages: bool) -> World:  # noqa: FBT001
     import cv2
 
     # There is a process for every core already: threads of OpenCV would only get in each other's way.
     cv2.setNumThreads(1)
-    _WORKER[:] = [_Worker(folder, open_world(seed, regions, noise=noise, pages=pages), task)]
+    return open_world(seed, regions, noise=noise, pages=pages)
 
 
-def _draw_in_worker(number: int) -> tuple[int, bytes]:
-    one = _WORKER[0]
-    return number, draw_line(one.folder, one.world, number, one.task)
+def _draw_apart(folder: Path, words: tuple[Any, ...], task: Task, number: int) -> bytes:
+    return draw_line(folder, _world_of_worker(*words), task, number)
 
 
-def draw_line(folder: Path, world: World, number: int, task: Task) -> bytes:
+def draw_line(folder: Path, world: World, task: Task, number: int) -> bytes:
     """Design and draw one scene, write its picture, and return its line."""
     from .drawing import draw_scene
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from geosleuth.geo import LatLon
 from geosleuth.lab.scenes.locales.locale import KINDS
-from geosleuth.lab.scenes.locales.names import POSTCODES, areas, beginnings, options_for, spelled
+from geosleuth.lab.scenes.locales.names import areas, beginnings, country_of, options_for, spelled
 
 from .locales import Language
 from .scene import Business
@@ -295,8 +295,8 @@ def postcode_of(town: WorldTown, street: int, seed: int) -> str | None:
     The table of lands knows the codes of some towns' centres. Elsewhere figures are drawn, so that they are of the
     right region where codes are known by region; the rest is made up.
     """
-    mask = POSTCODES.get(town.country)
-    if mask is None or len(town.postcode) >= len(mask):
+    mask = country_of(town.country).postcode
+    if not mask or len(town.postcode) >= len(mask):
         return town.postcode or None
     of_town = random.Random(f"post {town.geonames}")  # noqa: S311 - no secret depends on it
     of_street = random.Random(f"post {seed} {town.geonames} {street}")  # noqa: S311 - no secret depends on it

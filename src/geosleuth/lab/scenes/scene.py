@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, cast
 from geosleuth.geo import LatLon
 from geosleuth.support.errors import BadInput
 
-SceneKind = Literal["street", "panorama", "satellite"]
+SceneKind = Literal["street", "panorama"]
 Split = Literal["train", "held-out"]
 ClueLevel = Literal["country", "region", "precise"]
 Visibility = Literal["plain", "small", "hidden"]
@@ -161,8 +161,7 @@ class Scene:
 
     ``seed`` fixes whatever drawing leaves open. ``business`` is what the camera looks at, where the map knows it.
     ``missing`` are the sorts of clue that a street like this would have and that were left out. ``locatability`` and
-    ``tags`` are on the scales of `lab.bench.makers`. ``streets`` are the town's, as the map has them, where the
-    scene is seen from above.
+    ``tags`` are on the scales of `lab.bench.makers`.
     """
 
     id: str
@@ -179,7 +178,6 @@ class Scene:
     missing: tuple[Sort, ...] = ()
     locatability: float = 0.0
     tags: dict[str, str] = field(default_factory=dict, hash=False)
-    streets: tuple[tuple[LatLon, ...], ...] = ()
 
     @property
     def needs_zoom(self) -> bool:
@@ -242,7 +240,6 @@ def scene_from_dict(data: Mapping[str, Any]) -> Scene:
         held["business"] = _made(Business, business, point=_point(business["point"])) if business else None
         held["missing"] = tuple(data["missing"])
         held["tags"] = dict(data["tags"])
-        held["streets"] = tuple(tuple(map(_point, line)) for line in data.get("streets", ()))
         return Scene(**held)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise BadInput(f"this is no scene: {error}; make the folder again with geosleuth world make") from error

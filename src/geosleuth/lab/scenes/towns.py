@@ -17,20 +17,9 @@ from geosleuth.atlas.base.build import CITY
 from geosleuth.atlas.base.packed_tables import owners_called
 from geosleuth.atlas.search import exact_key
 from geosleuth.geo import LatLon, bearing_deg, distance_km
-from geosleuth.lab.scenes.locales.names import (
-    EXONYMS,
-    LISTED,
-    NOT_IN_REGIONS,
-    ON_A_BORDER,
-    ONLY_IN_REGIONS,
-    STREETS,
-    TOWN_COUNTS,
-    USUAL_TOWN_COUNT,
-    in_cyrillic,
-    spelled,
-)
 
-from .locales import WORLD_LANDS, Land, Language, Town, language_of
+from .locales import LANDS, LANGUAGES, Land, Language, Town
+from .locales.names import ON_A_BORDER, country_of, in_cyrillic, spelled
 from .scene import Split
 
 HELD_OUT_SHARE: Final = 0.25
@@ -104,7 +93,7 @@ class WorldTown:
     @property
     def language(self) -> Language:
         """The language of its signs."""
-        return language_of(self.land)
+        return LANGUAGES[self.land.language]
 
 
 @dataclass(slots=True)
@@ -135,13 +124,13 @@ def towns_of(seed: int) -> tuple[WorldTown, ...]:
         regions: dict[str, str] = dict(conn.execute("SELECT code, name FROM region"))
         settlements = _settlements(conn)
         taken: set[int] = set()
-        for land in WORLD_LANDS:
+        for land in LANDS:
             for chosen in _chosen(land, settlements.get(land.code, []), conn, seed):
                 one = chosen.settlement
                 if one.ref in taken:
                     continue
                 taken.add(one.ref)
-                language = language_of(land).code
+                language = land.language
                 point = LatLon(one.lat, one.lon)
                 cell, code = cell_of(point), f"{one.country}.{one.region_code}"
                 found.append(
@@ -166,7 +155,7 @@ def towns_by_language(seed: int) -> dict[str, int]:
 
 def _settlements(conn: sqlite3.Connection) -> dict[str, list[_Settlement]]:
     """Return settlements by country, the largest first."""
-    codes = sorted({land.code for land in WORLD_LANDS})
+    codes = sorted({land.code for land in LANDS})
     marks = ",".join("?" * len(codes))
     rows = conn.execute(
         "SELECT ref, name, country, region, lat_e5 / 1e5, lon_e5 / 1e5, population FROM place "  # noqa: S608
@@ -183,12 +172,11 @@ def _settlements(conn: sqlite3.Connection) -> dict[str, list[_Settlement]]:
 def _chosen(land: Land, settlements: Sequence[_Settlement], conn: sqlite3.Connection, seed: int) -> Iterator[_Chosen]:
     """Yield those that the land's own table names, those that are listed in its script, or some of all."""
     known = list(_of_the_table(land, settlements))
-    count = TOWN_COUNTS.get(land.code, USUAL_TOWN_COUNT)
-    language = language_of(land).code
-    if language in LISTED:
-        more = _listed(LISTED[language], settlements, conn)
+    count = country_of(land.code).town_count
+    if listed := LANGUAGES[land.language].towns:
+        more = _listed(listed, settlements, conn)
     else:
-        more = (_Chosen(one, _on_signs(one, language)) for one in _drawn(land.code, settlements, count, seed))
+        more = (_Chosen(one, _on_signs(one, land.language)) for one in _drawn(land.code, settlements, count, seed))
     kept: list[_Chosen] = []
     for chosen in chain(known, more):
         if len(kept) == count:
@@ -236,8 +224,9 @@ def _is_fit(one: _Settlement, country: str) -> bool:
     name = one.name
     if len(name) > _LONGEST_NAME or _NO_NAME & set(name) or _WORDS_OF_NO_TOWN & set(name.split()):
         return False
-    only = ONLY_IN_REGIONS.get(country)
-    return one.region_code not in NOT_IN_REGIONS.get(country, ()) and (only is None or one.region_code in only)
+    rules = country_of(country)
+    only = rules.only_in_regions or {one.region_code}
+    return one.region_code in only - rules.not_in_regions
 
 
 def _stands_apart(one: _Settlement, others: Sequence[_Settlement]) -> bool:
@@ -258,7 +247,7 @@ def _is_within(here: _Settlement, there: "_Settlement | Town", km: float) -> boo
 
 
 def _on_signs(one: _Settlement, language: str) -> str:
-    name = EXONYMS.get((one.country, one.name), one.name)
+    name = country_of(one.country).name_on_signs(one.name)
     if language == "ro":
         name = name.translate(str.maketrans("şţŞŢ", "șțȘȚ"))
     return in_cyrillic(name) if language == "sr" else name
@@ -389,11 +378,11 @@ def _kind(number: int, along: int, chance: random.Random) -> str:
 
 def _names(town: WorldTown, count: int, chance: random.Random) -> list[str]:
     """Return names as every town of the land has them; the first is one of the usual main streets."""
-    language, own = town.language, STREETS.get(town.country)
-    whole = list(own.whole if own else language.streets)
+    own = country_of(town.country)
+    words = own if own.streets else town.language
+    whole = list(words.streets)
     chance.shuffle(whole)
-    forms, stems = (own.forms, own.stems) if own else (language.street_forms, language.street_stems)
-    made = [form.format(stem) for form in forms for stem in stems]
+    made = [form.format(stem) for form in words.street_forms for stem in words.street_stems]
     chance.shuffle(made)
     few = whole[: max(2, count // 3)]
     mixed = [*few[1:], *made]

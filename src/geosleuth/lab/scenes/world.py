@@ -324,9 +324,9 @@ def fingerprint(world: World) -> str:
     """Return a digest of all that the map of a world depends on: rules, tables, seed and towns."""
     seen = sha256(f"{world.seed} {world.noise}".encode())
     here = Path(__file__).parent
-    for path in sorted((*here.glob("*.py"), *(here / "locales").glob("*.py")), key=lambda path: path.name):
-        if path.parent != here or path.name.startswith(("towns", "businesses", "world")):
-            seen.update(path.read_bytes())
+    rules = (here / f"{name}.py" for name in ("businesses", "towns", "world"))
+    for path in (*rules, *sorted((here / "locales").glob("*.py")), *sorted((here / "locales" / "data").iterdir())):
+        seen.update(path.read_bytes())
     for town in world.towns:
         seen.update(f"{town.id} {town.name} {town.name_on_signs} {town.point} {town.population}".encode())
     for path in world.regions:

@@ -16,14 +16,16 @@ from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Address, Level
 from geosleuth.atlas import Atlas, OfflineAtlas
+from geosleuth.atlas.facts import all_countries
+from geosleuth.evidence import TextSeen, country_prior, text_clues
 from geosleuth.lab.scenes import Clue, Mark, Scene
 from geosleuth.lab.scenes.design import address_of
 from geosleuth.lab.scenes.scene_reader import LEGIBLE_PX
-from geosleuth.lab.traces.standins.caller_notes import country_odds
-from geosleuth.lab.traces.standins.observer import plants, seen_sorts
+from geosleuth.lab.traces.scripted import plants, seen_sorts
 from geosleuth.models import Conversation, Step
 from geosleuth.names import country_name
 from geosleuth.photo import OpenedPhoto
+from geosleuth.photo.text import script_of
 from geosleuth.tools import Toolset
 
 METHOD = "geoagent"
@@ -60,6 +62,7 @@ _SAID_WITHOUT_MAP = {
 
 _BY_TOWN_ALONE = "The country follows from the town's name alone, and other countries may have such a town."
 _LEAST_ODDS, _SURE_ODDS = 0.4, 0.85
+_READ_SURELY, _OTHER_SIDE = 0.9, 0.03
 
 _LEFT_OPEN = ("I leave this level open.", "No conclusion here.", "More than that would be a guess.")
 
@@ -102,9 +105,29 @@ def seen_at_once(scene: Scene, marks: Sequence[Mark], view_width: int) -> Scene:
         if (tallest.get(clue.id, 0.0) >= LEGIBLE_PX if clue.lines else clue.sort in unwritten)
     ]
     described = (
-        replace(one, says=f"Plants: {plants(scene.look)}.") if one.sort == "vegetation" else one for one in legible
+        replace(one, says=f"Plants: {plants(scene.look.plant)}.") if one.sort == "vegetation" else one
+        for one in legible
     )
     return replace(scene, clues=tuple(clue for clue in described if clue.visibility == "plain"))
+
+
+def _country_odds(lines: Sequence[str], drives_on: str | None) -> dict[str, float]:
+    """Return the probabilities of countries by what lines say by themselves, the likeliest first."""
+    seen = [
+        TextSeen(line, "image-1", (0.0, 20.0 * row, 100.0, 20.0 * row + 12.0), _READ_SURELY, script_of(line))
+        for row, line in enumerate(lines)
+    ]
+    prior, known = country_prior(), all_countries()
+    odds = dict(prior)
+    for clue in text_clues(seen):
+        for code in odds if clue.countries else ():
+            odds[code] *= clue.reliability * clue.countries.get(code, 0.0) / prior[code] + 1 - clue.reliability
+    for code in odds:
+        if drives_on is not None and known[code].driving_side not in (None, drives_on):
+            odds[code] *= _OTHER_SIDE
+    total = sum(odds.values()) or 1.0
+    ranked = sorted(odds, key=lambda code: (-round(odds[code] / total, 9), code))
+    return {code: odds[code] / total for code in ranked}
 
 
 def honest_address(scene: Scene) -> Address:
@@ -116,10 +139,10 @@ def honest_address(scene: Scene) -> Address:
     knows_town = _names_town(scene)
     plain = replace(scene, clues=tuple(_without_map(clue, knows_town=knows_town) for clue in scene.clues))
     address = address_of(plain)
-    lines = tuple((clue.board or "", line) for clue in plain.clues for line in clue.lines)
+    lines = tuple(line for clue in plain.clues for line in clue.lines)
     sees_side = any(clue.sort == "driving_side" for clue in scene.clues)
     side = scene.look.drives_on if sees_side else None
-    (first, share), (second, _) = list(country_odds(lines, side).items())[:2]
+    (first, share), (second, _) = list(_country_odds(lines, side).items())[:2]
     country = address.country
     if first != scene.spot.country or share < _LEAST_ODDS:
         if knows_town:

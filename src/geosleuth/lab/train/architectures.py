@@ -120,7 +120,6 @@ class ModelShape:
         vision_weights: of what sees.
         table_weights: of the table of tokens and of the head, once where they share it.
         layer_weights: of one layer of the language model.
-        used_layer_weights: those of a layer that one token passes; fewer than all where experts are chosen.
         layers: of the language model.
         hidden: the width between layers.
         query: the width of all query heads together.
@@ -139,7 +138,6 @@ class ModelShape:
     vision_weights: int
     table_weights: int
     layer_weights: int
-    used_layer_weights: int
     layers: int
     hidden: int
     query: int
@@ -151,11 +149,6 @@ class ModelShape:
     vision_inner: int
     patch_px: int
     adapted: Mapping[str, tuple[tuple[int, int, int], ...]]
-
-    @property
-    def used_weights(self) -> int:
-        """Weights that one token of text passes; reading its row of the table costs nothing."""
-        return self.layers * self.used_layer_weights + self.tokens * self.hidden
 
     def adapter_weights(self, part: ModelPart) -> int:
         """Return weights of the adapters that a recipe asks for."""
@@ -251,7 +244,6 @@ def _counted(kind: str, configuration: Mapping[str, Any]) -> ModelShape:
         vision_weights=vision_weights,
         table_weights=table,
         layer_weights=layer,
-        used_layer_weights=shared + 3 * hidden * inner * chosen,
         layers=layers,
         hidden=hidden,
         query=query,

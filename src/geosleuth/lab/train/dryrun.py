@@ -6,7 +6,7 @@ value that gets lost on its way is noticed too.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from .configs import accelerate_config, batches, grpo_config, sft_config
 from .estimate import Estimate, estimate
 from .estimate import as_lines as estimate_lines
 from .estimate import as_mapping as estimate_mapping
-from .models import adapters, check_for_grpo, check_unseen, freeze_vision, has_gpu, open_processor, template_text
+from .models import adapters, check_for_grpo, check_unseen, freeze_vision, open_processor, template_text
 from .papers import Departure, Difference, departures, differences, ours, unaccounted
 from .prompts import all_rows, photo_items
 from .recipe import DataPart, ModelPart, Recipe
@@ -51,9 +51,8 @@ class Report:
         unaccounted: fields that are neither published nor marked as ours.
         built: what was built, as text.
         absent: what a real run needs and is missing here, as text.
-        estimate: of memory and time.
+        estimate: of memory.
         accelerate: what ``accelerate launch --config_file`` takes.
-        on_cpu: whether a run here would be on a CPU: the weights are here, and no GPU is.
     """
 
     recipe: str
@@ -67,7 +66,6 @@ class Report:
     absent: tuple[str, ...]
     estimate: Estimate
     accelerate: Mapping[str, Any]
-    on_cpu: bool = False
 
     @property
     def ok(self) -> bool:
@@ -108,7 +106,6 @@ def dry_run(recipe: Recipe) -> Report:
         absent=tuple(absent),
         estimate=estimated,
         accelerate=accelerate_config(recipe),
-        on_cpu=_is_here(recipe.model) and not has_gpu(),
     )
 
 
@@ -384,7 +381,7 @@ def as_lines(report: Report) -> list[str]:
     lines = [f"{report.recipe}: {verdict}"]
     lines += [f"  built    {one}" for one in report.built]
     lines += [f"  absent   {one}" for one in report.absent]
-    lines += [f"  estimate {one}" for one in estimate_lines(report.estimate, cpu=report.on_cpu)]
+    lines += [f"  estimate {one}" for one in estimate_lines(report.estimate)]
     lines += [f"  ours     {name} = {_shown(value)} ({why})" for name, (value, why) in report.ours.items()]
     lines += [f"  open     {name}: neither published nor marked as ours" for name in report.unaccounted]
     lines += [f"  departs  {one}" for one in report.departures]
@@ -397,18 +394,13 @@ def as_mapping(report: Report) -> dict[str, Any]:
         "recipe": report.recipe,
         "paper": report.paper,
         "ok": report.ok,
-        "differences": [
-            {"name": one.name, "ours": _plain(one.ours), "paper": _plain(one.paper), "where": one.where}
-            for one in report.differences
-        ],
-        "departures": [
-            {"name": one.name, "ours": one.ours, "paper": one.paper, "where": one.where} for one in report.departures
-        ],
+        "differences": [_plain(asdict(one)) for one in report.differences],
+        "departures": [asdict(one) for one in report.departures],
         "ours": {name: {"value": _plain(value), "why": why} for name, (value, why) in report.ours.items()},
         "unaccounted": list(report.unaccounted),
         "built": list(report.built),
         "absent": list(report.absent),
-        "estimate": estimate_mapping(report.estimate, cpu=report.on_cpu),
+        "estimate": estimate_mapping(report.estimate),
         "accelerate": dict(report.accelerate),
         "resolved": {name: _plain(value) for name, value in sorted(report.resolved.items())},
     }

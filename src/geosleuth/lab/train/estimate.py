@@ -1,41 +1,23 @@
-"""Estimate what a run needs before anything is built: memory of each device, operations and seconds.
+"""Estimate what a run needs before anything is built: memory of each device, and steps.
 
-Lengths are the longest that a recipe allows, so that memory and time are upper bounds as far as they depend on them.
-How much of a device's speed is reached is assumed, see `Assumed`; all else follows from the recipe and the model. Small
-models, whose passes are over before a device is busy, reach far less and take far longer.
+Lengths are the longest that a recipe allows, so that memory is an upper bound as far as it depends on them.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any
 
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 
 from .architectures import ModelShape
-from .configs import batches
-from .models import has_gpu
 from .recipe import Recipe
 
 GB = 1e9
-_NO_TIME = "not estimated, as there is no GPU here and CPUs differ too much"
 _BYTES = {"float32": 4, "bfloat16": 2}
 _ADAM = 8  # two moments in float32
 # Bytes of the optimiser's state a trained weight, by transformers' names; AdamW in float32 for all others.
 _STATES = {"adamw_8bit": 2, "adamw_bnb_8bit": 2, "paged_adamw_8bit": 2, "sgd": 0, "adafactor": 0}
 _TILE = (4096, 32768)  # tokens and vocabulary that TRL scores at a time
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assumed:
-    """Efficiencies that no formula gives.
-
-    Attributes:
-        computing: the share of a device's operations a second that training reaches.
-        reading: the share of its memory's speed that drawing replies reaches.
-    """
-
-    computing: float = 0.4
-    reading: float = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +59,6 @@ class Estimate:
         trained: weights that are updated.
         steps: optimiser steps of the whole run; None if the recipe does not say how many rows there are.
         step_tokens: tokens of one optimiser step over all devices, padding and tool results counted in.
-        step_flops: operations of one optimiser step over all devices, drawing included.
-        training_s: seconds of one step's passes.
-        drawing_s: seconds that one step's share of drawing takes.
-        assumed: efficiencies that these seconds are based on.
         troubles: why the run can't work, one line each.
     """
 
@@ -91,21 +69,7 @@ class Estimate:
     trained: int
     steps: int | None
     step_tokens: int
-    step_flops: float
-    training_s: float
-    drawing_s: float
-    assumed: Assumed
     troubles: tuple[str, ...] = ()
-
-    @property
-    def step_s(self) -> float:
-        """Seconds of one optimiser step."""
-        return self.training_s + self.drawing_s
-
-    @property
-    def seconds(self) -> float | None:
-        """Seconds of the whole run; None if the number of steps is unknown."""
-        return None if self.steps is None else self.steps * self.step_s
 
     @property
     def fits(self) -> bool:
@@ -113,27 +77,19 @@ class Estimate:
         return not self.troubles
 
 
-def estimate(recipe: Recipe, shape: ModelShape, *, rows: int | None = None, assumed: Assumed | None = None) -> Estimate:
+def estimate(recipe: Recipe, shape: ModelShape, *, rows: int | None = None) -> Estimate:
     """Estimate what a recipe needs with a model of this shape.
 
     Args:
         recipe: what is run.
         shape: of its model, see `geosleuth.lab.train.architectures.shape_of`.
         rows: samples or prompts of one epoch; by default the recipe's limit or number of scenes.
-        assumed: efficiencies that no formula gives.
 
     Raises:
         BadInput: the batch can't be reached on the recipe's devices.
     """
-    rates = assumed or Assumed()
     trained = shape.trained_weights(recipe.model)
-    drawing = _Drawing.of(recipe, shape) if recipe.stage == "grpo" else None
-    memory, host_gb = _memory(recipe, shape, trained, drawing)
-    samples = _step_samples(recipe)
-    flops = samples * _sample_flops(recipe, shape)
-    at_once = recipe.run.devices * recipe.run.device_tflops * 1e12 * rates.computing
-    drawing_s = drawing.seconds(recipe, shape, rates) * _sampling_share(recipe) if drawing else 0.0
-    drawn_flops = samples * _drawn_flops(recipe, shape) if drawing else 0.0
+    memory, host_gb = _memory(recipe, shape, trained)
     return Estimate(
         memory=memory,
         host_gb=host_gb,
@@ -141,11 +97,7 @@ def estimate(recipe: Recipe, shape: ModelShape, *, rows: int | None = None, assu
         weights=shape.weights + (trained if recipe.model.tuned == "lora" else 0),
         trained=trained,
         steps=_steps(recipe, rows),
-        step_tokens=samples * _longest(recipe),
-        step_flops=flops + drawn_flops,
-        training_s=flops / at_once,
-        drawing_s=drawing_s,
-        assumed=rates,
+        step_tokens=_step_samples(recipe) * _longest(recipe),
         troubles=tuple(_troubles(recipe, shape, memory)),
     )
 
@@ -183,7 +135,7 @@ def cached_bytes(recipe: Recipe, shape: ModelShape) -> int:
     return 2 * shape.layers * shape.key * _BYTES[recipe.model.dtype]
 
 
-def _memory(recipe: Recipe, shape: ModelShape, trained: int, drawing: "_Drawing | None") -> tuple[Memory, float]:
+def _memory(recipe: Recipe, shape: ModelShape, trained: int) -> tuple[Memory, float]:
     run, optim, passed = recipe.run, recipe.optim, _BYTES[recipe.model.dtype]
     weights, gradients, optimiser = state_bytes(recipe, shape)
     host = 0.0
@@ -211,9 +163,9 @@ def _memory(recipe: Recipe, shape: ModelShape, trained: int, drawing: "_Drawing 
     # TRL scores tokens in tiles and never has all scores at once; gradients of the head are gathered in float32.
     logits = min(scored, _TILE[0]) * min(shape.tokens, _TILE[1]) * passed + scored * shape.hidden * 4
     logits += shape.tokens * shape.hidden * 4 if recipe.model.tuned == "full" else 0
-    rollouts = drawing.bytes if drawing else 0.0
+    rollouts = _rollout_bytes(recipe, shape) if recipe.stage == "grpo" else 0.0
     stays, training = weights + gradients + optimiser + reference, passing + activations + logits
-    together = drawing is not None and recipe.rollout.vllm and not recipe.rollout.vllm_sleeps
+    together = recipe.stage == "grpo" and recipe.rollout.vllm and not recipe.rollout.vllm_sleeps
     peak = stays + (training + rollouts if together else max(training, rollouts))
     in_bytes = {
         "weights": weights, "gradients": gradients, "optimiser": optimiser, "reference": reference, "passing": passing,
@@ -234,77 +186,15 @@ def _vision_activations(recipe: Recipe, shape: ModelShape) -> float:
     return patches * shape.vision_layers * layer
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawing:
-    """How replies are drawn: by so many engines, each with so many replies, so many of them at one time."""
-
-    engines: int
-    replies: int
-    at_once: int
-    bytes: float
-
-    @classmethod
-    def of(cls, recipe: Recipe, shape: ModelShape) -> "_Drawing":
-        rollout, run = recipe.rollout, recipe.run
-        passed = _BYTES[recipe.model.dtype]
-        each = _longest(recipe) * cached_bytes(recipe, shape)
-        if rollout.vllm and recipe.trainer.get("vllm_mode") == "server":
-            # Other devices draw; how many is the server's own affair, so they are taken to be as many as train.
-            replies = ceil(recipe.optim.batch * rollout.group / run.devices)
-            return cls(run.devices, replies, replies, 0.0)
-        if rollout.vllm:
-            engines = max(1, run.devices // rollout.vllm_devices)
-            replies = ceil(recipe.optim.batch * rollout.group / engines)
-            reserved = rollout.vllm_share * run.device_gb * GB
-            free = reserved * rollout.vllm_devices - shape.weights * passed
-            return cls(engines, replies, max(1, min(replies, int(free / each))), reserved)
-        replies = ceil(recipe.optim.batch * rollout.group / run.devices)
-        gathered = shape.weights * passed if run.sharding != "none" else 0
-        return cls(run.devices, replies, replies, gathered + replies * each)
-
-    def seconds(self, recipe: Recipe, shape: ModelShape, rates: Assumed) -> float:
-        """Return the seconds of one sampling: prefill, then each token reads the weights and the cache so far."""
-        rollout, run = recipe.rollout, recipe.run
-        passed = _BYTES[recipe.model.dtype]
-        devices = rollout.vllm_devices if rollout.vllm else 1
-        reading = devices * run.device_gb_per_s * GB * rates.reading
-        computing = devices * run.device_tflops * 1e12 * rates.computing
-        ahead = self.replies * rollout.prompt_tokens * token_flops(shape, rollout.prompt_tokens) / computing
-        middle = rollout.prompt_tokens + rollout.reply_tokens / 2
-        cached = self.at_once * middle * cached_bytes(recipe, shape)
-        token = max((shape.weights * passed + cached) / reading, self.at_once * token_flops(shape, middle) / computing)
-        return ahead + ceil(self.replies / self.at_once) * rollout.reply_tokens * token
-
-
-def token_flops(shape: ModelShape, length: float) -> float:
-    """Return the operations of one token's forward pass in a text of this length (half of it precedes, on average)."""
-    return 2 * shape.used_weights + 2 * length * shape.layers * shape.query
-
-
-def _vision_flops(recipe: Recipe, shape: ModelShape) -> float:
-    patches = _pixels(recipe) // shape.patch_px**2
-    return patches * 2.0 * shape.vision_weights
-
-
-def _sample_flops(recipe: Recipe, shape: ModelShape) -> float:
-    """Return the operations of training on one sample of the greatest length."""
-    length = _longest(recipe)
-    forward = length * token_flops(shape, length)
-    seen = _vision_flops(recipe, shape)
-    again = 1 if recipe.optim.gradient_checkpointing else 0
-    # Backwards, gradients of weights cost as much as those of values; adapters need hardly any of the first.
-    times = (2 if recipe.model.tuned == "lora" else 3) + again
-    total = times * forward + seen * (1 if recipe.model.freeze_vision else times)
-    if recipe.stage == "grpo":
-        planned = batches(recipe, recipe.run.devices)
-        # What replies were drawn with is scored again where weights move in between, or where vLLM drew them.
-        scored_before = planned.per_sampling != planned.accumulated or recipe.rollout.vllm
-        total += (forward + seen) * ((1 if recipe.rollout.kl else 0) + (1 if scored_before else 0))
-    return total
-
-
-def _drawn_flops(recipe: Recipe, shape: ModelShape) -> float:
-    return _longest(recipe) * token_flops(shape, _longest(recipe)) + _vision_flops(recipe, shape)
+def _rollout_bytes(recipe: Recipe, shape: ModelShape) -> float:
+    """Return the bytes that drawing replies takes on one device."""
+    rollout, run = recipe.rollout, recipe.run
+    if rollout.vllm:
+        # A server draws on other devices.
+        return 0.0 if recipe.trainer.get("vllm_mode") == "server" else rollout.vllm_share * run.device_gb * GB
+    replies = ceil(recipe.optim.batch * rollout.group / run.devices)
+    gathered = shape.weights * _BYTES[recipe.model.dtype] if run.sharding != "none" else 0
+    return gathered + replies * _longest(recipe) * cached_bytes(recipe, shape)
 
 
 def _step_samples(recipe: Recipe) -> int:
@@ -312,10 +202,6 @@ def _step_samples(recipe: Recipe) -> int:
     if recipe.stage != "grpo":
         return optim.batch
     return (optim.mini_batch or optim.batch) * recipe.rollout.group
-
-
-def _sampling_share(recipe: Recipe) -> float:
-    return (recipe.optim.mini_batch or recipe.optim.batch) / recipe.optim.batch
 
 
 def _longest(recipe: Recipe) -> int:
@@ -360,14 +246,8 @@ def _troubles(recipe: Recipe, shape: ModelShape, memory: Memory) -> list[str]:
     return found
 
 
-def as_lines(result: Estimate, *, cpu: bool | None = None) -> list[str]:
-    """Return an estimate as lines of text.
-
-    Args:
-        result: the estimate.
-        cpu: whether the run is on a CPU, for which no time is estimated; None looks for a GPU here.
-    """
-    on_cpu = not has_gpu() if cpu is None else cpu
+def as_lines(result: Estimate) -> list[str]:
+    """Return an estimate as lines of text."""
     memory = result.memory
     parts = {
         "weights": memory.weights, "gradients": memory.gradients, "optimiser": memory.optimiser,
@@ -378,21 +258,16 @@ def as_lines(result: Estimate, *, cpu: bool | None = None) -> list[str]:
     if memory.rollouts >= 0.05 and sum(parts.values()) > 1.001 * memory.peak:
         told_parts += "; training and rollouts take turns, the larger counts"
     words = f" ({told_parts})" if told_parts else ""
-    drawing = f" + {_seconds(result.drawing_s)} drawing" if result.drawing_s else ""
     share = 100 * result.trained / result.weights
     lines = [
         f"{_large(result.weights)} weights, {_large(result.trained)} trained ({share:.2f} %)",
         f"memory of each device: {memory.peak:.1f} of {result.device_gb:g} GB{words}",
-        f"a step: at most {result.step_tokens:,} tokens, {result.step_flops:.2e} operations"
-        + ("" if on_cpu else f", {_seconds(result.training_s)} training{drawing}"),
+        f"a step: at most {result.step_tokens:,} tokens",
     ]
     if result.host_gb:
         lines.append(f"memory of the host for each device: {result.host_gb:.1f} GB")
-    if result.steps is not None and result.seconds is not None:
-        lines.append(f"{result.steps:,} steps" + ("" if on_cpu else f": about {_seconds(result.seconds)}"))
-    rates = result.assumed
-    shares = f"{rates.computing:.0%} of a device's operations, {rates.reading:.0%} of its reading"
-    lines.append(f"time: {_NO_TIME}" if on_cpu else f"assumed: {shares}; all lengths are the longest allowed")
+    if result.steps is not None:
+        lines.append(f"{result.steps:,} steps; all lengths are the longest allowed")
     return [*lines, *(f"trouble: {one}" for one in result.troubles)]
 
 
@@ -400,15 +275,6 @@ def _large(number: int) -> str:
     return f"{number / 1e9:.2f} billion" if number >= 1e9 else f"{number / 1e6:,.1f} million"
 
 
-def _seconds(number: float) -> str:
-    if number >= 3600:
-        return f"{number / 3600:,.1f} hours"
-    return f"{number:,.0f} s" if number >= 10 else f"{number:.2g} s"
-
-
-def as_mapping(result: Estimate, *, cpu: bool = False) -> dict[str, Any]:
-    """Return an estimate as plain data; for a run on a CPU all times are None."""
-    from dataclasses import asdict
-
-    plain = {**asdict(result), "step_s": result.step_s, "seconds": result.seconds, "fits": result.fits}
-    return plain | (dict.fromkeys(("training_s", "drawing_s", "step_s", "seconds")) if cpu else {})
+def as_mapping(result: Estimate) -> dict[str, Any]:
+    """Return an estimate as plain data."""
+    return {**asdict(result), "fits": result.fits}

@@ -12,7 +12,6 @@ A folder holds ``asked.json`` (what was asked for), ``scenes.jsonl`` (a line a s
 the end, ``evaluation.json`` (the figures). A stopped evaluation resumes in its folder.
 """
 
-import asyncio
 import json
 import math
 import os
@@ -25,7 +24,7 @@ from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +45,7 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.files import lock_file, write_text_atomically
 
 from .generator import MAX_NEW_TOKENS, Generate, Replier
-from .play import AT_ONCE, MakeSetting, PlayedScene, PlayedTry, Replies, SceneTable, Stage, play
+from .play import AT_ONCE, MakeSetting, PlayedScene, PlayedTry, Replies, Stage, play
 from .prompts import prompt_rows
 from .recipe import DataPart
 from .run_folder import Progress, RunFolder, no_progress
@@ -68,8 +67,6 @@ SLICES: Mapping[str, Callable[[PlayedScene], str]] = {
 
 _BANDS = ((8.0, "8-10"), (6.0, "6-7"), (4.0, "4-5"))
 
-Player = Literal["batched", "alone"]
-"""Many scenes at once with batches of replies; or one scene after the other, as `geosleuth locate` would."""
 DETECTIVE = "detective"
 ASKED, SCENES, SUMMARY = "asked.json", "scenes.jsonl", "evaluation.json"
 _PRINT_BYTES = 1 << 20
@@ -335,7 +332,6 @@ class PlaySettings:
     """How scenes are played; it changes the time that takes, and no figure.
 
     Attributes:
-        player: both come to the same where replies are drawn greedily.
         workers: processes that hold the scenes; 0 for none.
         at_once: how many tries are under way at the same time.
         batch: how many replies are drawn together.
@@ -343,7 +339,6 @@ class PlaySettings:
         generate: in place of the model's own ``generate``.
     """
 
-    player: Player = "batched"
     workers: int = 0
     at_once: int = AT_ONCE
     batch: int | None = None
@@ -380,10 +375,8 @@ def evaluate(
     """
     if keep_trajectories and folder is None:
         raise BadInput("trajectories are kept in the evaluation's folder; name one")
-    if playing.player == "alone" and not isinstance(policy, Path):
-        raise BadInput('only a folder with weights can be played alone; take player="batched"')
     keep = folder / "trajectories" if folder and keep_trajectories else None
-    stage, asked = _asked_of(policy, settings, playing.player, keep, pictures)
+    stage, asked = _asked_of(policy, settings, keep, pictures)
     start, scenes = settings.start, len(stage.photos) or settings.scenes
     wanted = range(start, start + scenes)
     with closing(_Kept(folder, asked)) as kept:
@@ -391,18 +384,15 @@ def evaluate(
         progress(scenes - len(left), scenes)
         begun = time.monotonic()
         if left:
-            if playing.player == "alone" and isinstance(policy, Path):
-                played = _alone(left, stage, policy, settings.max_new_tokens)
-            else:
-                played = play(
-                    left,
-                    stage,
-                    _model(policy, settings.max_new_tokens, playing.generate),
-                    workers=playing.workers,
-                    at_once=playing.at_once,
-                    batch=playing.batch,
-                    patience_s=playing.patience_s,
-                )
+            played = play(
+                left,
+                stage,
+                _model(policy, settings.max_new_tokens, playing.generate),
+                workers=playing.workers,
+                at_once=playing.at_once,
+                batch=playing.batch,
+                patience_s=playing.patience_s,
+            )
             for done, scene in enumerate(played, scenes - len(left) + 1):
                 kept.add(scene)
                 progress(done, scenes)
@@ -413,7 +403,7 @@ def evaluate(
 
 
 def _asked_of(
-    policy: Path | str | Replies, asked_for: EvaluationSettings, player: Player, keep: Path | None, kept: Path | None
+    policy: Path | str | Replies, asked_for: EvaluationSettings, keep: Path | None, kept: Path | None
 ) -> tuple[Stage, dict[str, Any]]:
     """Return where scenes are played, and what ``asked.json`` says of it."""
     one = asked_for
@@ -451,14 +441,7 @@ def _asked_of(
         **({"photos": one.photos} if one.photos else {}),
         "scenes": one.scenes, "seed": one.seed, "split": one.split, "world": one.world, "start": one.start,
         "reading": one.reading, "with_tools": one.with_tools, "tries": one.tries, "sampling": asdict(drawn),
-        "max_new_tokens": one.max_new_tokens, "player": player,
-        # Folders from before words were placed have only strict figures, and are resumed with strict ones alone.
-        **({} if one.strict else {"places_words": True}),
-        # Stored only if not the default, so that folders from before this option existed can be resumed.
-        **({} if one.verified else {"verified": False}),
-        **({} if one.control == "none" else {"control": one.control}),
-        # A method that quotes lines has other prompts than before.
-        **({"quotes_lines": True} if not one.setting and method_of(str(words["method"])).quotes_lines else {}),
+        "max_new_tokens": one.max_new_tokens, "strict": one.strict, "verified": one.verified, "control": one.control,
     }  # fmt: skip
     return stage, asked
 
@@ -581,21 +564,6 @@ def _model(policy: Path | str | Replies, max_new_tokens: int, generate: Generate
     return None
 
 
-def _alone(numbers: Iterable[int], stage: Stage, folder: Path, max_new_tokens: int) -> Iterator[PlayedScene]:
-    from geosleuth.models.weights import WeightsPolicy
-
-    policy = WeightsPolicy(folder, max_new_tokens=max_new_tokens)
-    if stage.keep is not None:
-        stage.keep.mkdir(parents=True, exist_ok=True)
-    table = SceneTable(stage)
-    with asyncio.Runner() as runner:
-        try:
-            for number in numbers:
-                yield runner.run(table.play(number, policy))
-        finally:
-            runner.run(policy.aclose())
-
-
 class _Kept:
     """The folder of an evaluation, or nothing but memory."""
 
@@ -625,8 +593,7 @@ class _Kept:
         now: dict[str, Any] = json.loads(json.dumps(asked))
         if (folder / ASKED).is_file():
             before = _read_json(folder / ASKED)
-            same = {"scenes"} if before.get("weights") else {"scenes", "weights"}
-            names = sorted(name for name in {*before, *now} - same if before.get(name) != now.get(name))
+            names = sorted(name for name in {*before, *now} - {"scenes"} if before.get(name) != now.get(name))
             if names:
                 raise BadInput(f"{folder}: holds an evaluation with another {names[0]}; choose another folder")
         write_text_atomically(folder / ASKED, json.dumps(now, indent=1, ensure_ascii=False) + "\n")

@@ -52,7 +52,6 @@ from geosleuth.teams.parallel import EmbeddedVerifier, Try, draw_tries, embedded
 from geosleuth.tools import Case, Toolset
 
 from .generator import Asked, ChatWords, Refused
-from .prompts import scene_id
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -565,24 +564,6 @@ def play(
         yield from conductor.through(iter(numbers), max(1, at_once // max(1, stage.tries)))
     finally:
         conductor.end()
-
-
-def tries_of_policy(
-    numbers: Iterable[int], stage: Stage, model: Replies, **how: Any
-) -> Iterator[tuple[str, list[float | None]]]:
-    """Yield the id of every scene, and how far off each try at it was, in kilometres; None is a try without a point.
-
-    Ids are those of `geosleuth.lab.train.prompts`. Written as ``{"id": ..., "distances_km": [...]}``, a line a scene,
-    `geosleuth.lab.traces.filtering` reads it.
-
-    Args:
-        numbers: which scenes of the stage's seed; take the split "train" for dynamic filtering.
-        stage: with ``tries`` and a temperature above 0.
-        model: who replies.
-        how: as for `play`.
-    """
-    for scene in play(numbers, stage, model, **how):
-        yield scene_id(scene.number), [one.distance_km for one in scene.tries]
 
 
 class _Conductor:

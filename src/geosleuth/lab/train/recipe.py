@@ -263,8 +263,6 @@ class RunPart:
         sharded_checkpoints: with FSDP, each process writes its own piece of a checkpoint; the policy is whole anyway.
         machines: how many machines the devices are in.
         device_gb: memory of one device, in 10^9 bytes; estimates are held against it.
-        device_tflops: what one device computes at best in ``dtype``, in 10^12 operations a second.
-        device_gb_per_s: what it reads from its memory at best, in 10^9 bytes a second.
     """
 
     seed: int = 0
@@ -279,8 +277,6 @@ class RunPart:
     sharded_checkpoints: bool = False
     machines: int = 1
     device_gb: float = 80.0
-    device_tflops: float = 989.0
-    device_gb_per_s: float = 3350.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,8 +63,6 @@ _BOUNDS: Mapping[str, tuple[float, float]] = {
     "run.devices": (1, 1e6),
     "run.machines": (1, 1e6),
     "run.device_gb": (0.001, 1e6),
-    "run.device_tflops": (0.001, 1e9),
-    "run.device_gb_per_s": (0.001, 1e9),
 }
 
 # What a stage does not use, by dotted name or part: a value there would be ignored without a word.

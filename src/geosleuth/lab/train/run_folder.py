@@ -1,4 +1,4 @@
-"""A run's folder: its files, its lock, the checkpoint a killed run resumes from, and splitting into pieces.
+"""A run's folder: its files, its lock, and the checkpoint a killed run resumes from.
 
     RUN/recipe.yaml      the resolved recipe; another one is refused once there is something to resume
     RUN/policy_card.json how the policy is shown its tasks; every policy of the run gets a copy
@@ -15,11 +15,6 @@
 A checkpoint counts as whole once its `trainer_state.json` can be read: that file is written after all others, and
 before an older checkpoint is removed, so there is always one to resume from. A damaged one is renamed `damaged-N`,
 and the run resumes from the one before it.
-
-    OUT/pieces.json      every file with its size, its checksum and its pieces with theirs; written last
-    OUT/00000.piece      at most 16 MB each
-
-Both ways stream, so memory does not matter, and the result is complete or absent.
 """
 
 import json
@@ -32,10 +27,9 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from importlib import import_module
 from math import isfinite
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
@@ -44,7 +38,7 @@ from geosleuth.lab.bench.sets import CARDS
 from geosleuth.models.training_mark import learned_tests, write_learned_tests
 from geosleuth.models.weights import check_safetensors
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import lock_file, plain_yaml_values, read_json, write_text_atomically
+from geosleuth.support.files import lock_file, plain_yaml_values, write_text_atomically
 
 from .recipe import Recipe
 from .recipe_files import as_mapping, recipe_of
@@ -67,11 +61,6 @@ STATE = "trainer_state.json"
 _CHECKPOINT = re.compile(r"checkpoint-([0-9]+)")
 _WEIGHTS = ("*.safetensors", "pytorch_model_fsdp*", "global_step*")
 _LOWER_IS_BETTER = frozenset({"median_km"})
-MOST_BYTES = 16_000_000
-MANIFEST = "pieces.json"
-_FORMAT, _VERSION = "geosleuth-pieces", 1
-# A list of a million pieces, 16 TB of them, has about as many bytes.
-_MOST_MANIFEST_BYTES = 160_000_000
 
 
 def damaged_file(checkpoint: Path) -> str | None:
@@ -346,7 +335,7 @@ def _claim(run: RunFolder, recipe: Recipe, *, resume: bool) -> None:
             raise BadInput(f"{run.path}: holds a run without its recipe; give another folder")
         _write_recipe(run, wanted)
         return
-    there = _completed(plain_yaml_values(run.recipe))
+    there = plain_yaml_values(run.recipe)
     if _is_vacant(run, there, wanted):
         _write_recipe(run, wanted)
         return
@@ -360,14 +349,6 @@ def _write_recipe(run: RunFolder, wanted: Mapping[str, Any]) -> None:
     yaml: Any = import_module("yaml")
     text = yaml.safe_dump(dict(wanted), sort_keys=False, allow_unicode=True, width=120)
     write_text_atomically(run.recipe, text)
-
-
-def _completed(there: Any) -> Any:
-    """Return a stored recipe with settings that did not exist when it was written."""
-    try:
-        return as_mapping(recipe_of(there))
-    except BadInput:
-        return there
 
 
 def _is_vacant(run: RunFolder, there: Any, wanted: Mapping[str, Any]) -> bool:
@@ -416,179 +397,3 @@ def _set_damaged_aside(run: RunFolder) -> None:
         shutil.rmtree(aside, ignore_errors=True)
         path.replace(aside)
         _log.warning("%s is damaged; resuming from %s; you may delete %s", path / trouble, whole.name, aside)
-
-
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """What was written or joined: where, how many files and pieces, and how many bytes."""
-
-    folder: Path
-    files: int
-    pieces: int
-    size: int
-
-
-def split(folder: Path, out: Path, *, most_bytes: int = MOST_BYTES, progress: Progress = no_progress) -> Pieces:
-    """Split the files of a folder and its subfolders into pieces.
-
-    Args:
-        folder: what to split; it is not changed.
-        out: a new folder for the pieces.
-        most_bytes: the size of the largest piece.
-        progress: called with the bytes done.
-
-    Raises:
-        BadInput: the folder is empty, holds something that is not a plain file, or ``out`` can't be written.
-    """
-    if most_bytes < 1:
-        raise BadInput("pieces must have at least one byte")
-    if out.resolve().is_relative_to(folder.resolve()):
-        raise BadInput(f"{out}: lies within {folder}; give a folder outside of it")
-    paths = list(_plain_files(folder))
-    if not paths:
-        raise BadInput(f"{folder}: holds no files to split")
-    total = sum(path.stat().st_size for path in paths)
-    files: list[dict[str, Any]] = []
-    done = count = 0
-    with _staged(out) as part:
-        for path in paths:
-            whole = sha256()
-            pieces: list[dict[str, Any]] = []
-            with path.open("rb") as stream:
-                while True:
-                    name = f"{count:05d}.piece"
-                    size, digest = _copied(stream.read, part / name, most_bytes, whole)
-                    if not size:
-                        (part / name).unlink()
-                        break
-                    pieces.append({"name": name, "size": size, "sha256": digest})
-                    count, done = count + 1, done + size
-                    progress(done, total)
-            own = sum(piece["size"] for piece in pieces)
-            name = path.relative_to(folder).as_posix()
-            files.append({"path": name, "size": own, "sha256": whole.hexdigest(), "pieces": pieces})
-        manifest = {"format": _FORMAT, "version": _VERSION, "files": files}
-        (part / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-    return Pieces(out, len(files), count, done)
-
-
-def join(pieces: Path, out: Path, *, progress: Progress = no_progress) -> Pieces:
-    """Join a folder from its pieces.
-
-    Args:
-        pieces: the folder that `split` wrote.
-        out: a new folder.
-        progress: called with the bytes done.
-
-    Raises:
-        BadInput: a piece or the manifest is missing or damaged, or the folder can't be written.
-    """
-    files = _manifest(pieces / MANIFEST)
-    total = sum(file["size"] for file in files)
-    done = count = 0
-    with _staged(out) as part:
-        for file in files:
-            path, whole = part / file["path"], sha256()
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("xb") as stream:
-                for piece in file["pieces"]:
-                    for block in _checked(pieces / piece["name"], piece):
-                        stream.write(block)
-                        whole.update(block)
-                    count, done = count + 1, done + piece["size"]
-                    progress(done, total)
-                stream.flush()
-                os.fsync(stream.fileno())
-            if whole.hexdigest() != file["sha256"]:
-                raise BadInput(f"{pieces}: the pieces of {file['path']} do not belong together; copy them again")
-    return Pieces(out, len(files), count, done)
-
-
-def _plain_files(folder: Path) -> Iterator[Path]:
-    if not folder.is_dir():
-        raise BadInput(f"{folder}: not a folder")
-    for path in sorted(folder.rglob("*")):
-        if path.is_symlink() or not (path.is_file() or path.is_dir()):
-            raise BadInput(f"{path}: not a plain file; only plain files can be split")
-        if path.is_file():
-            yield path
-
-
-def _copied(read: Callable[[int], bytes], path: Path, most: int, whole: Any) -> tuple[int, str]:
-    """Write the next piece of a stream; return its size and checksum."""
-    own, size = sha256(), 0
-    with path.open("xb") as stream:
-        while size < most and (block := read(min(_BLOCK, most - size))):
-            stream.write(block)
-            own.update(block)
-            whole.update(block)
-            size += len(block)
-        stream.flush()
-        os.fsync(stream.fileno())
-    return size, own.hexdigest()
-
-
-def _checked(path: Path, piece: Mapping[str, Any]) -> Iterator[bytes]:
-    found, size = sha256(), 0
-    try:
-        with path.open("rb") as stream:
-            while block := stream.read(_BLOCK):
-                found.update(block)
-                size += len(block)
-                if size > piece["size"]:
-                    break
-                yield block
-    except FileNotFoundError:
-        raise BadInput(f"{path}: missing; copy it again") from None
-    if size != piece["size"] or found.hexdigest() != piece["sha256"]:
-        raise BadInput(f"{path}: damaged; copy it again")
-
-
-def _manifest(path: Path) -> list[dict[str, Any]]:
-    try:
-        manifest = read_json(path, _MOST_MANIFEST_BYTES)
-    except FileNotFoundError:
-        raise BadInput(
-            f"{path.parent}: holds no {MANIFEST}; give a folder that geosleuth train pieces split wrote"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: can't be read; copy it again") from error
-    try:
-        if (manifest["format"], manifest["version"]) != (_FORMAT, _VERSION):
-            raise BadInput(f"{path}: another format or version than {_FORMAT} {_VERSION}")
-        files = [_file(path, file) for file in manifest["files"]]
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise BadInput(f"{path}: damaged; copy it again") from error
-    if len({file["path"] for file in files}) != len(files):
-        raise BadInput(f"{path}: names a file twice")
-    return files
-
-
-def _file(manifest: Path, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a file's entry of the manifest, refusing names outside of the folder."""
-    where = PurePosixPath(entry["path"])
-    pieces: list[dict[str, Any]] = [
-        {"name": str(one["name"]), "size": int(one["size"]), "sha256": str(one["sha256"])} for one in entry["pieces"]
-    ]
-    names = [*where.parts, *(piece["name"] for piece in pieces)]
-    unsafe = any(name in ("", ".", "..") or "/" in name or "\\" in name or "\0" in name for name in names)
-    if unsafe or not where.parts or where.is_absolute():
-        raise BadInput(f"{manifest}: names files outside of its folder; copy it from a trusted source")
-    return {"path": where.as_posix(), "size": int(entry["size"]), "sha256": str(entry["sha256"]), "pieces": pieces}
-
-
-@contextmanager
-def _staged(out: Path) -> Iterator[Path]:
-    """Give a temporary folder that becomes ``out`` if the block succeeds, and is removed otherwise."""
-    if out.exists():
-        raise BadInput(f"{out}: already exists; give another folder, or remove it")
-    part = out.with_name(f".{out.name}.part")
-    try:
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        yield part
-        part.replace(out)
-    except OSError as error:
-        raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)

@@ -11,12 +11,13 @@ from typing import Any
 
 from geosleuth import __version__
 from geosleuth.lab.bench.page import NO_SCRIPT, page_head
-from geosleuth.report.markup import Html, caption, el, join, name
+from geosleuth.report.jinja import render
+from geosleuth.report.markup import Html, el
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import lock_file, plain_yaml_values, write_text_atomically
 from geosleuth.support.text.numbers import count, percent_sign, plural, threshold
 
-from .curves import STYLE, Axis, LineChart, Point, chart_on_page, key_of
+from .curves import STYLE, Chart, Point, drawn_chart, key_of
 from .curves import Line as ChartLine
 from .evaluation import evaluated_steps
 from .rollouts import ANSWERED, CALL_RATE, CALLS, FAILURE_RATE
@@ -25,7 +26,6 @@ from .training_log import (
     EVALUATION,
     GPU_MEMORY,
     GPU_UTILISATION,
-    MFU,
     TOKENS_PER_SECOND,
     Line,
     part_of,
@@ -43,10 +43,6 @@ INSTEAD = {"tools/call_frequency": CALLS, "tools/failure_frequency": FAILURE_RAT
 _NOT_FIGURES = frozenset({"step", "seconds", "stage", "epoch", "num_tokens"})
 _MOST_POINTS = 400
 _SMOOTHED_FROM = 40
-_HOW_TO_READ = (
-    "Before and after are means over the first and the last tenth of the steps. Where there are many steps, thick lines"
-    " are running means and thin ones the figures themselves."
-)
 # A chart that stands alone in its row is as wide as those in pairs, so that letters have one size.
 _ALIKE = "@media screen { .pair { grid-template-columns: repeat(auto-fill, minmax(min(100%, 29rem), 1fr)); } }\n"
 _STAGES = {
@@ -114,182 +110,65 @@ def evaluated_passes(figure: str) -> str | None:
 
 
 SECTIONS = (
-    Section(
-        "evaluation",
-        "Held-out evaluation",
-        (
-            Spec(
-                "evaluation-within",
-                "Accuracy by distance",
-                evaluated_within,
-                "The share of tries at held-out scenes or photos whose point lies within the distance, with its 95 %"
-                " interval.",
-                percent=True,
-            ),
-            Spec(
-                "evaluation-pass",
-                f"Pass@K within {threshold(_HEADLINE_KM)}",
-                evaluated_passes,
-                "How likely at least one of K tries lies within the distance.",
-                percent=True,
-                least=2,
-            ),
-            Spec(
-                "evaluation-reward",
-                "Reward of the answers",
-                {f"{EVALUATION}reward": "mean reward"}.get,
-                "The mean over tries, by the evaluation's reward.",
-            ),
-        ),
-    ),
-    Section(
-        "reward",
-        "What replies earn",
-        (
-            Spec(
-                "reward-total",
-                "Reward",
-                {"reward": "mean reward", "reward_std": "its spread"}.get,
-                "The mean over the replies of a step, and their standard deviation.",
-            ),
-            Spec(
-                "reward-parts",
-                "Parts of the reward",
-                part_of,
-                "The mean of each part over the replies of a step, before its weight.",
-            ),
-            Spec("reward-functions", "Reward functions", trl_reward, "The mean of each, as TRL reports it.", least=2),
-            Spec(
-                "reward-alike",
-                "Groups that teach nothing",
-                {"frac_reward_zero_std": "replies all alike"}.get,
-                "The share of groups whose replies all earn the same: they have no gradient.",
-                percent=True,
-            ),
-        ),
-    ),
-    Section(
-        "accuracy",
-        "Where the answers lie",
-        (
-            Spec(
-                "accuracy-within",
-                "Accuracy by distance",
-                distance_words,
-                "The share of replies in training whose point lies within the distance. It is no measure on held-out"
-                " photos: geosleuth train evaluate makes that.",
-                percent=True,
-            ),
-        ),
-    ),
-    Section(
-        "tools",
-        "How tools are used",
-        (
-            Spec(
-                "tools-calls",
-                "Tool calls",
-                {CALLS: "calls a reply", "tools/call_frequency": "calls a reply"}.get,
-                "Calls of one reply, on average.",
-            ),
-            Spec(
-                "tools-failures",
-                "Failed calls",
-                {FAILURE_RATE: "failed", "tools/failure_frequency": "failed"}.get,
-                "The share of calls that gave nothing: bad, refused and repeated ones, and those that can't be read.",
-                percent=True,
-            ),
-            Spec(
-                "tools-used",
-                "Replies",
-                {CALL_RATE: "call a tool", ANSWERED: "give an answer of their own"}.get,
-                "The share of replies that call a tool at all, and of those that end with an answer.",
-                percent=True,
-            ),
-        ),
-    ),
-    Section(
-        "length",
-        "How long replies are",
-        (
-            Spec(
-                "length-tokens",
-                "Length",
-                {
-                    "completions/mean_length": "mean",
-                    "completions/min_length": "shortest",
-                    "completions/max_length": "longest",
-                }.get,
-                "Tokens of a reply.",
-                "tokens",
-            ),
-            Spec(
-                "length-cut",
-                "Cut replies",
-                {"completions/clipped_ratio": "cut"}.get,
-                "The share of replies that were cut before their end.",
-                percent=True,
-            ),
-        ),
-    ),
-    Section(
-        "policy",
-        "How far the policy moves",
-        (
-            Spec(
-                "policy-kl",
-                "Divergence",
-                {"kl": "KL"}.get,
-                "From the model that training began with, mean over tokens.",
-            ),
-            Spec("policy-entropy", "Entropy", {"entropy": "entropy"}.get, "Of the next token, mean over tokens."),
-            Spec(
-                "policy-clip",
-                "Clipped ratios",
-                {"clip_ratio/region_mean": "clipped"}.get,
-                "The share of tokens whose ratio had left the trusted range.",
-                percent=True,
-            ),
-        ),
-    ),
-    Section(
-        "loss",
-        "What is minimised",
-        (
-            Spec("loss-loss", "Loss", {"loss": "training", "eval_loss": "held out"}.get, "The trainer's own loss."),
-            Spec(
-                "loss-tokens",
-                "Tokens foretold",
-                {"mean_token_accuracy": "right tokens"}.get,
-                "The share of the assistant's tokens that were the likeliest.",
-                percent=True,
-            ),
-            Spec("loss-gradient", "Gradient", {"grad_norm": "norm"}.get, "Its norm before it is clipped."),
-            Spec("loss-rate", "Learning rate", {"learning_rate": "rate"}.get, "As the schedule has it."),
-        ),
-    ),
-    Section(
-        "throughput",
-        "How fast it goes",
-        (
-            Spec(
-                "throughput-tokens",
-                "Tokens a second",
-                {TOKENS_PER_SECOND: "tokens a second"}.get,
-                "All tokens of a step over the time since the step before.",
-            ),
-            Spec(
-                "throughput-device",
-                "The device",
-                {GPU_UTILISATION: "GPU busy", MFU: "of its peak (MFU)"}.get,
-                "The share of the time in which the GPU was busy, and of its peak that the model's own passes come to.",
-                percent=True,
-            ),
-            Spec("throughput-step", "Time of a step", {"step_time": "seconds"}.get, "As the trainer has it.", "s"),
-            Spec("throughput-memory", "GPU memory", {GPU_MEMORY: "held"}.get, "The most that was held.", "GB"),
-        ),
-    ),
-)
+    Section("evaluation", "Held-out evaluation", (
+        Spec("evaluation-within", "Accuracy by distance", evaluated_within, "The share of tries at held-out scenes or"
+             " photos whose point lies within the distance, with its 95 % interval.", percent=True),
+        Spec("evaluation-pass", f"Pass@K within {threshold(_HEADLINE_KM)}", evaluated_passes,
+             "How likely at least one of K tries lies within the distance.", percent=True, least=2),
+        Spec("evaluation-reward", "Reward of the answers", {f"{EVALUATION}reward": "mean reward"}.get,
+             "The mean over tries, by the evaluation's reward."),
+    )),
+    Section("reward", "What replies earn", (
+        Spec("reward-total", "Reward", {"reward": "mean reward", "reward_std": "its spread"}.get,
+             "The mean over the replies of a step, and their standard deviation."),
+        Spec("reward-parts", "Parts of the reward", part_of,
+             "The mean of each part over the replies of a step, before its weight."),
+        Spec("reward-functions", "Reward functions", trl_reward, "The mean of each, as TRL reports it.", least=2),
+        Spec("reward-alike", "Groups that teach nothing", {"frac_reward_zero_std": "replies all alike"}.get,
+             "The share of groups whose replies all earn the same: they have no gradient.", percent=True),
+    )),
+    Section("accuracy", "Where the answers lie", (
+        Spec("accuracy-within", "Accuracy by distance", distance_words, "The share of replies in training whose point"
+             " lies within the distance. It is no measure on held-out photos: geosleuth train evaluate makes that.",
+             percent=True),
+    )),
+    Section("tools", "How tools are used", (
+        Spec("tools-calls", "Tool calls", {CALLS: "calls a reply", "tools/call_frequency": "calls a reply"}.get,
+             "Calls of one reply, on average."),
+        Spec("tools-failures", "Failed calls", {FAILURE_RATE: "failed", "tools/failure_frequency": "failed"}.get,
+             "The share of calls that gave nothing: bad, refused and repeated ones, and those that can't be read.",
+             percent=True),
+        Spec("tools-used", "Replies", {CALL_RATE: "call a tool", ANSWERED: "give an answer of their own"}.get,
+             "The share of replies that call a tool at all, and of those that end with an answer.", percent=True),
+    )),
+    Section("length", "How long replies are", (
+        Spec("length-tokens", "Length", {"completions/mean_length": "mean", "completions/min_length": "shortest",
+             "completions/max_length": "longest"}.get, "Tokens of a reply.", "tokens"),
+        Spec("length-cut", "Cut replies", {"completions/clipped_ratio": "cut"}.get,
+             "The share of replies that were cut before their end.", percent=True),
+    )),
+    Section("policy", "How far the policy moves", (
+        Spec("policy-kl", "Divergence", {"kl": "KL"}.get, "From the model that training began with, mean over tokens."),
+        Spec("policy-entropy", "Entropy", {"entropy": "entropy"}.get, "Of the next token, mean over tokens."),
+        Spec("policy-clip", "Clipped ratios", {"clip_ratio/region_mean": "clipped"}.get,
+             "The share of tokens whose ratio had left the trusted range.", percent=True),
+    )),
+    Section("loss", "What is minimised", (
+        Spec("loss-loss", "Loss", {"loss": "training", "eval_loss": "held out"}.get, "The trainer's own loss."),
+        Spec("loss-tokens", "Tokens foretold", {"mean_token_accuracy": "right tokens"}.get,
+             "The share of the assistant's tokens that were the likeliest.", percent=True),
+        Spec("loss-gradient", "Gradient", {"grad_norm": "norm"}.get, "Its norm before it is clipped."),
+        Spec("loss-rate", "Learning rate", {"learning_rate": "rate"}.get, "As the schedule has it."),
+    )),
+    Section("throughput", "How fast it goes", (
+        Spec("throughput-tokens", "Tokens a second", {TOKENS_PER_SECOND: "tokens a second"}.get,
+             "All tokens of a step over the time since the step before."),
+        Spec("throughput-device", "The device", {GPU_UTILISATION: "GPU busy"}.get,
+             "The share of the time in which the GPU was busy.", percent=True),
+        Spec("throughput-step", "Time of a step", {"step_time": "seconds"}.get, "As the trainer has it.", "s"),
+        Spec("throughput-memory", "GPU memory", {GPU_MEMORY: "held"}.get, "The most that was held.", "GB"),
+    )),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,23 +307,16 @@ def render_run(run: Reviewed, *, generated: str) -> str:
     """Return the whole page as text, to be written as UTF-8."""
     title = f"{run.name}: {_STAGES.get(run.stage, run.stage)}"
     moved = changes(run)
-    sections = [made for one in SECTIONS if (made := _section(run, one))]
-    if not sections:
-        sections = [el("section", None, el("p", {"class": "lead"}, "No step has been logged yet."))]
-    body = el(
-        "body",
-        None,
-        el("a", {"class": "skip", "href": "#main"}, "Skip to the charts"),
-        el(
-            "header",
-            None,
-            el("p", {"class": "kicker"}, f"geosleuth train · {generated}"),
-            el("h1", None, title),
-            el("ul", {"class": "headlines"}, *(el("li", None, words) for words in headlines(run, moved))),
-            el("div", {"class": "intro"}, el("p", None, _HOW_TO_READ)),
-        ),
-        el("main", {"id": "main"}, *sections, _figures(moved), _recipe(run), _again(run)),
-        el("footer", None, f"Made with geosleuth {__version__}, {generated}. This page is one file and loads nothing."),
+    body = render(
+        "training",
+        title=title,
+        headlines=headlines(run, moved),
+        sections=[(one, made) for one in SECTIONS if (made := [*filter(None, (_figure(run, s) for s in one.charts))])],
+        figures=[(name, f"{one.first:,.5g}", f"{one.last:,.5g}", count(one.steps)) for name, one in moved.items()],
+        recipe=_values(run.recipe),
+        folder=quote(str(run.folder)),
+        version=__version__,
+        generated=generated,
     )
     return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, NO_SCRIPT, STYLE + _ALIKE), body)}\n"
 
@@ -485,18 +357,6 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
-def _section(run: Reviewed, section: Section) -> Html | None:
-    figures = [made for spec in section.charts if (made := _figure(run, spec))]
-    if not figures:
-        return None
-    return el(
-        "section",
-        {"id": section.identifier, "aria-labelledby": f"{section.identifier}-h"},
-        el("h2", {"id": f"{section.identifier}-h"}, section.heading),
-        el("div", {"class": "pair"}, *figures),
-    )
-
-
 def _figure(run: Reviewed, spec: Spec) -> Html | None:
     # Distances are sorted; the others keep their order.
     there = run.names()
@@ -508,12 +368,12 @@ def _figure(run: Reviewed, spec: Spec) -> Html | None:
     )
     if len(lines) < spec.least:
         return None
-    chart = LineChart(spec.title, Axis("optimiser step"), Axis("", percent=spec.percent), lines)
+    chart = Chart(spec.title, lines, percent=spec.percent)
     return el(
         "figure",
         None,
         el("h3", None, f"{spec.title}, {spec.unit}" if spec.unit else spec.title),
-        chart_on_page(spec.identifier, chart),
+        drawn_chart(spec.identifier, chart),
         el("figcaption", None, spec.said, " ", key_of(chart)),
     )
 
@@ -548,44 +408,6 @@ def _thinned(values: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
     ]
 
 
-def _figures(moved: Mapping[str, Change]) -> Html:
-    heads = ("figure", "first", "last", "steps")
-    rows = [
-        el("tr", None, el("th", {"scope": "row"}, el("code", None, figure)),
-           *(el("td", None, cell) for cell in (f"{one.first:,.5g}", f"{one.last:,.5g}", count(one.steps))))
-        for figure, one in moved.items()
-    ]  # fmt: skip
-    said = (
-        "Means over the first and the last tenth of the steps that have the figure. Names are those of metrics.jsonl."
-    )
-    table = el(
-        "table", None, caption(said),
-        el("thead", None, el("tr", None, *(el("th", {"scope": "col"}, head) for head in heads))),
-        el("tbody", None, *rows),
-    )  # fmt: skip
-    return el(
-        "section",
-        {"id": "figures", "aria-labelledby": "figures-h"},
-        el("h2", {"id": "figures-h"}, "All figures"),
-        el("details", {"open": len(rows) <= 24}, el("summary", None, f"{count(len(rows))} figures"),
-           el("div", {"class": "scroll", "tabindex": 0, "role": "region", "aria-label": "All figures"}, table)),
-    )  # fmt: skip
-
-
-def _recipe(run: Reviewed) -> Html:
-    if not run.recipe:
-        return join(())
-    terms = []
-    for key, value in _values(run.recipe):
-        terms += [el("dt", None, key), el("dd", None, name(value, 200))]
-    return el(
-        "section",
-        {"id": "recipe", "aria-labelledby": "recipe-h"},
-        el("h2", {"id": "recipe-h"}, "What was run"),
-        el("details", None, el("summary", None, "The resolved recipe"), el("dl", None, *terms)),
-    )
-
-
 def _values(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
     """Return a recipe file's values as text under dotted names; it may be of another version."""
     found: list[tuple[str, str]] = []
@@ -597,12 +419,3 @@ def _values(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]
         else:
             found.append((f"{before}{key}", "none" if value is None else str(value)))
     return found
-
-
-def _again(run: Reviewed) -> Html:
-    return el(
-        "section",
-        {"id": "again", "aria-labelledby": "again-h"},
-        el("h2", {"id": "again-h"}, "To draw this page again"),
-        el("pre", {"tabindex": 0}, el("code", None, f"geosleuth train show {quote(str(run.folder))}")),
-    )

@@ -26,8 +26,6 @@ TOKENS_PER_SECOND = "tokens_per_second"
 GPU_UTILISATION = "gpu_utilisation"
 """Share of the time in which the GPU was busy, 0 to 1."""
 GPU_MEMORY = "gpu_memory_gb"
-MFU = "mfu"
-"""Model FLOPs utilisation: the share of the device's peak that the passes of the model come to, 0 to 1."""
 EVALUATION = "evaluation/"
 """What stands before figures of held-out scenes or photos, see `geosleuth.lab.train.evaluation.summary_figures`."""
 _PART, _WITHIN = "reward_parts/", "accuracy/"
@@ -125,8 +123,6 @@ class Recorder:
         stage: written into every line.
         tensorboard: write its event files too, where it is installed.
         figures: asked at every line for more, such as `GPU_UTILISATION`.
-        flops_per_token: floating point operations of the passes, for each token that `num_tokens` counts.
-        peak_flops: what the devices of the run can do in a second; with both given there is `MFU`.
         say: takes a line for the person who watches.
     """
 
@@ -137,14 +133,11 @@ class Recorder:
         *,
         tensorboard: bool = True,
         figures: Figures | None = None,
-        flops_per_token: float | None = None,
-        peak_flops: float | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
         """Nothing is opened before `begin`."""
         self._folder, self._stage, self._wants_tensorboard = RunFolder(folder), stage, tensorboard
         self._figures, self._say = figures, say
-        self._flops_share = flops_per_token / peak_flops if flops_per_token and peak_flops else None
         self._handle: int | None = None
         self._writer: Any = None
         self._before_s = self._began = 0.0
@@ -210,10 +203,7 @@ class Recorder:
         if last is None or now <= last[0] or tokens < last[1]:
             return {}
         speed = (tokens - last[1]) / (now - last[0])
-        found = {TOKENS_PER_SECOND: round(speed, 2)}
-        if self._flops_share is not None:
-            found[MFU] = round(speed * self._flops_share, 5)
-        return found
+        return {TOKENS_PER_SECOND: round(speed, 2)}
 
     def _opened_writer(self, step: int) -> Any:
         if (trouble := missing_tensorboard()) is not None:
@@ -289,8 +279,6 @@ def metrics_callback(
     *,
     tensorboard: bool = True,
     figures: Figures | None = None,
-    flops_per_token: float | None = None,
-    peak_flops: float | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Any:
     """Return a ``transformers.TrainerCallback`` that keeps a run's figures and its page, from the first process alone.
@@ -312,8 +300,6 @@ def metrics_callback(
         stage,
         tensorboard=tensorboard,
         figures=watch or figures,
-        flops_per_token=flops_per_token,
-        peak_flops=peak_flops,
         say=say,
     )
     return type("Metrics", (_Hooks, base), {})(recorder, lambda: write_page(folder), watch)

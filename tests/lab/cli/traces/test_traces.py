@@ -91,7 +91,7 @@ def test_stand_ins_find_shops_on_the_map_of_the_world_and_what_is_kept_replays(t
     [
         ((), "say how many scenes with --count"),
         (("--count", "1", "--tools", "maps_geocode,teleport"), "there is no tool 'teleport'"),
-        (("--count", "1", "--misread", "2"), "the rate of misread must be from 0 to 1"),
+        (("--count", "1", "--missed", "2"), "the rate of missed must be from 0 to 1"),
         (("--count", "1", "--observer", "nobody"), "names no model that can be asked"),
     ],
 )

@@ -91,6 +91,6 @@ def test_a_sheet_has_room_for_every_scene(folder: Path, tmp_path: Path) -> None:
 
 def test_a_sheet_can_be_drawn_afresh(tmp_path: Path) -> None:
     out = tmp_path / "sheet.png"
-    assert run("sheet", "--count", 1, "--kind", "satellite", "--out", out).exit_code == 0
+    assert run("sheet", "--count", 1, "--kind", "panorama", "--out", out).exit_code == 0
     with Image.open(out) as sheet:
         assert sheet.width < 600

@@ -10,9 +10,8 @@ from geosleuth.geo import distance_km
 from geosleuth.lab.scenes import Scene, Wants, World, design_scene, world_atlas
 from geosleuth.lab.scenes.drawing import draw_scene
 from geosleuth.lab.scenes.web_pages import SOURCE, doors_by_name, founded_in, list_page, pages_of
+from geosleuth.lab.traces.scripted import NO_SLIPS, StandInCaller, StandInObserver, town_on_pages
 from geosleuth.lab.traces.spotagent import synthesise
-from geosleuth.lab.traces.standins import NO_SLIPS, StandInCaller, StandInObserver
-from geosleuth.lab.traces.standins.caller_notes import town_on_pages
 from geosleuth.photo import open_photo
 from geosleuth.support.errors import BadInput
 

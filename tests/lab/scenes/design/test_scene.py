@@ -191,16 +191,11 @@ def test_nothing_tells_where_nothing_is_wanted(world: World) -> None:
 
 
 @pytest.mark.parametrize("split", ["train", "held-out"])
-def test_satellite_tiles_and_panoramas(world: World, split: Split) -> None:
+def test_panoramas_go_all_around(world: World, split: Split) -> None:
     for number in range(20):
-        tile = design_scene(world, 2, number, split=split, kind="satellite")
-        assert tile.size == (1024, 1024)
-        assert not any(clue.lines for clue in tile.clues)
         around = design_scene(world, 2, number, split=split, kind="panorama")
         assert around.size == (4096, 2048)
         assert around.kind == "panorama"
-    with pytest.raises(BadInput, match="satellite"):
-        design_scene(world, 2, 1, split=split, kind="satellite", wants=Wants(level="precise"))
 
 
 def test_worlds_that_differ_in_names_alone_have_the_same_scenes(world: World) -> None:

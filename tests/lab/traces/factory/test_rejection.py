@@ -83,8 +83,8 @@ def test_an_assembly_is_kept_however_wrong_its_answer_is(atlas: OfflineAtlas) ->
 
 def test_statistics_add_up() -> None:
     metas = [
-        {"kept": True, "reasons": [], "finest": "precise", "slips": {"misread": 2}, "tools": ["zoom", "zoom", "map"]},
-        {"kept": False, "reasons": ["far_answer"], "finest": "country", "slips": {"misread": 0}},
+        {"kept": True, "reasons": [], "finest": "precise", "slips": {"missed": 2}, "tools": ["zoom", "zoom", "map"]},
+        {"kept": False, "reasons": ["far_answer"], "finest": "country", "slips": {"missed": 0}},
         {"kept": False, "reasons": ["invalid_call", "far_answer"], "finest": None, "slips": {"bad_call": 1}},
     ]
     told = tally_to_dict(tally_of(metas))
@@ -95,7 +95,7 @@ def test_statistics_add_up() -> None:
     assert told["by_finest_clue"] == {
         "country": {"made": 1, "kept": 0}, "nothing": {"made": 1, "kept": 0}, "precise": {"made": 1, "kept": 1},
     }  # fmt: skip
-    assert told["by_slip"]["misread"] == {"made": 1, "kept": 1}
+    assert told["by_slip"]["missed"] == {"made": 1, "kept": 1}
     assert told["by_slip"]["none"]["made"] == 1
     assert told["calls_kept"] == {"map": 1, "zoom": 2}
     assert "| kept | 1 | 33.3 % |" in tally_markdown(tally_of(metas))

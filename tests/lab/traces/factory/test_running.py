@@ -24,7 +24,7 @@ from geosleuth.lab.bench.run import RunLimits
 from geosleuth.lab.traces import About, Rejected, Sample, write_store
 from geosleuth.lab.traces.factory import Kind, kept_files, made_in, photo_of, replays, run_factory, tally_in
 from geosleuth.lab.traces.factory.trial import drawn_of, pack_scene, unpack
-from geosleuth.lab.traces.standins import NO_SLIPS
+from geosleuth.lab.traces.scripted import NO_SLIPS
 from geosleuth.photo import open_photo
 from geosleuth.support.errors import BadInput
 from in_process import geosleuth

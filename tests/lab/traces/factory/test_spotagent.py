@@ -14,9 +14,8 @@ from geosleuth.geo import distance_km
 from geosleuth.lab.traces import Sample
 from geosleuth.lab.traces.factory import made_in, replay_difference, replays, run_factory
 from geosleuth.lab.traces.factory.trial import timeless
+from geosleuth.lab.traces.scripted import NO_SLIPS, Slipped, Slips, StandInCaller, StandInObserver
 from geosleuth.lab.traces.spotagent import judge, states_reasons, synthesise
-from geosleuth.lab.traces.standins import NO_SLIPS, Slips, StandInCaller, StandInObserver
-from geosleuth.lab.traces.standins.observer import Slipped
 from geosleuth.models import Observed, Prompt
 from geosleuth.photo import open_photo
 from openai_server import Reply, Request, chat_reply, openai_server
@@ -95,9 +94,9 @@ def test_without_zoom_the_small_sign_stays_unread(atlas: OfflineAtlas) -> None:
 
 
 def test_slips_make_for_rejections(atlas: OfflineAtlas) -> None:
-    spoilt = [judge(stand_ins(atlas, slips=Slips(0, 0, 0, 0, 1.0), seed=seed), SOEST) for seed in range(3)]
+    spoilt = [judge(stand_ins(atlas, slips=Slips(0, 1.0), seed=seed), SOEST) for seed in range(3)]
     assert all(one.reasons[0] in ("invalid_call", "no_answer") for one in spoilt)
-    blind = judge(stand_ins(atlas, slips=Slips(1.0, 0, 0, 0, 0), leave=""), SOEST)
+    blind = judge(stand_ins(atlas, slips=Slips(1.0, 0), leave=""), SOEST)
     assert not blind.kept
 
 

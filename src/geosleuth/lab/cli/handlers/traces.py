@@ -53,8 +53,8 @@ from geosleuth.lab.traces.filtering import (
     tries_of,
     write_filtered,
 )
+from geosleuth.lab.traces.scripted import Slips
 from geosleuth.lab.traces.spotagent import REASON_WORDS, Tally, tally_markdown, tally_to_dict
-from geosleuth.lab.traces.standins import Slips
 from geosleuth.lab.traces.store_card import Figures, card_text, check_store, figures_of
 from geosleuth.lab.traces.trainer_files import INFO, Trainer, export_store, split_file
 from geosleuth.lab.traces.trajectory_store import CARD, MANIFEST, SCENES
@@ -105,7 +105,7 @@ def make_spotagent(words: Words, *, as_json: bool) -> None:
     """
     tools = None if words["tools"] is None else tuple(name.strip() for name in words["tools"].split(","))
     method("spotagent").toolset(all_tools(), tools)
-    slips = Slips(*(words[name] for name in ("missed", "misread", "hasty", "wrong_guess", "bad_call")))
+    slips = Slips(words["missed"], words["bad_call"])
     recipe = Recipe(
         kind="spotagent",
         observer=words["observer"],
@@ -126,7 +126,7 @@ def make_geovista(words: Words, *, as_json: bool) -> None:
         UserError: invalid input; what was finished is kept.
         typer.Exit: some failed, or it was stopped.
     """
-    slips = Slips(words["missed"], words["misread"], 0.0, 0.0, 0.0)
+    slips = Slips(words["missed"], 0.0)
     recipe = Recipe(kind="geovista", observer=words["proposer"], slips=slips, **_common("geovista", words))
     _make(recipe, words, as_json=as_json)
 

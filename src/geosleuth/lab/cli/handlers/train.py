@@ -1,4 +1,4 @@
-"""What the ``train`` commands do: stages, ``show``, ``chart``, ``tries``, ``evaluate`` and ``pieces``."""
+"""What the ``train`` commands do: stages, ``show``, ``tries`` and ``evaluate``."""
 
 import errno
 import json
@@ -15,7 +15,7 @@ from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import typer
@@ -24,7 +24,6 @@ from rich.text import Text
 
 from geosleuth.lab.bench.placed import placed_words
 from geosleuth.lab.traces.filtering import PHASES_KM, Tries, filtered
-from geosleuth.lab.train.curves import chart_alone, in_words, names_of, read_chart
 from geosleuth.lab.train.recipe import Recipe, Stage
 from geosleuth.lab.train.recipe_files import ABLATIONS, as_mapping, override_of, read_recipe, recipe_names
 from geosleuth.lab.train.run_folder import (
@@ -51,12 +50,9 @@ from geosleuth.lab.train.training_log import missing_tensorboard
 from geosleuth.models import Sampling
 from geosleuth.support.console import progress, show, show_json, table_view, talk
 from geosleuth.support.errors import BadInput, GeosleuthError, MissingExtra
-from geosleuth.support.files import refuse_to_replace, write_text_atomically
+from geosleuth.support.files import write_text_atomically
 from geosleuth.support.text.numbers import NONE, count, plural, threshold
 from geosleuth.support.text.safe import one_line
-
-if TYPE_CHECKING:
-    from geosleuth.lab.train.run_folder import Pieces
 
 RESUME = "run the same command to resume"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -385,23 +381,6 @@ def show_run(folder: Path, *, watch: float | None, as_json: bool) -> None:
         time.sleep(watch)
 
 
-def draw_chart(source: Path, out: Path, *, overwrite: bool, as_json: bool) -> None:
-    """Draw a chart from JSON as SVG.
-
-    Raises:
-        BadInput: the source is no chart, or the picture would be none.
-    """
-    if out.suffix.lower() != ".svg":
-        raise BadInput(f"{out}: charts are drawn as SVG; give a name that ends in .svg")
-    refuse_to_replace([out], overwrite=overwrite)
-    chart = read_chart(source)
-    with plain_ends(out, again=_AGAIN):
-        write_text_atomically(out, chart_alone(chart))
-    if as_json:
-        show_json({"picture": str(out), "title": chart.title, "names": list(names_of(chart)), "words": in_words(chart)})
-    talk(f"wrote {out}")
-
-
 def _view_show(run: Reviewed) -> Group:
     moved = changes(run)
     said = [Text(one_line(f"{run.name} ({run.stage})"), style="bold"), *(Text(line) for line in headlines(run, moved))]
@@ -571,30 +550,3 @@ def _estimate(one: Mapping[str, float | None], decimals: int) -> tuple[str, str]
         return NONE, ""
     # A lower end is never above the value: beside a finite one it is missing where scenes are too few for an interval.
     return value, "too few scenes" if one["low"] is None else f"{low} to {high}"
-
-
-def split_pieces(folder: Path, out: Path, most_mb: float, *, as_json: bool) -> None:
-    """Split a folder into pieces."""
-    from geosleuth.lab.train.run_folder import split
-
-    with plain_ends(out, again=_AGAIN), progress("cutting", measure="bytes") as bar:
-        found = split(folder, out, most_bytes=max(1, round(most_mb * 1e6)), progress=bar.at)
-    _report_pieces(found, as_json=as_json)
-
-
-def join_pieces(folder: Path, out: Path, *, as_json: bool) -> None:
-    """Join a folder from pieces."""
-    from geosleuth.lab.train.run_folder import join
-
-    with plain_ends(out, again=_AGAIN), progress("joining", measure="bytes") as bar:
-        found = join(folder, out, progress=bar.at)
-    _report_pieces(found, as_json=as_json)
-
-
-def _report_pieces(found: "Pieces", *, as_json: bool) -> None:
-    if as_json:
-        show_json({"folder": str(found.folder), "files": found.files, "pieces": found.pieces, "bytes": found.size})
-    talk(
-        f"wrote {found.folder}: {plural(found.files, 'file', 'files')}, {plural(found.pieces, 'piece', 'pieces')},"
-        f" {count(found.size)} bytes"
-    )

@@ -17,7 +17,7 @@ from geosleuth.geo import distance_km
 from geosleuth.lab.scenes.businesses import phones_of, postcode_of
 from geosleuth.lab.scenes.drawing.lettering import designs_for, drawable
 from geosleuth.lab.scenes.locales import COACHES, CUES, NAMED_AFTER_TOWNS, Cue
-from geosleuth.lab.scenes.scene import Board, Business, Clue, ClueLevel, Look, SceneKind, Sky, Sort, Split, Spot
+from geosleuth.lab.scenes.scene import Board, Business, Clue, ClueLevel, Look, Sky, Sort, Split, Spot
 from geosleuth.lab.scenes.towns import WorldTown
 from geosleuth.names import fold
 from geosleuth.tools.ranges import KM_A_MILE
@@ -103,7 +103,6 @@ _BUS_SHARE = 0.35
 _RICH_SHARE = 0.6
 """Of tour buses: those that carry the address and number of their firm."""
 _SUNNY = ("clear", "cloudy")
-_FROM_ABOVE = frozenset({"architecture", "vegetation", "terrain", "sun"})
 
 
 def road_number(country: str, chance: random.Random) -> str | None:
@@ -428,7 +427,7 @@ def _elsewhere(clue: Clue, country: str, region: str | None = None, place: str |
     )  # fmt: skip
 
 
-def unwritten_clues(kind: SceneKind, spot: Spot, look: Look, sky: Sky) -> tuple[Clue, ...]:
+def unwritten_clues(spot: Spot, look: Look, sky: Sky) -> tuple[Clue, ...]:
     """Return what a street shows without text. None of it names one country, so ``country`` is left open."""
     found: list[tuple[Sort, str]] = []
     if look.centre_line != "none":
@@ -451,11 +450,7 @@ def unwritten_clues(kind: SceneKind, spot: Spot, look: Look, sky: Sky) -> tuple[
         found.append(("terrain", f"{there} behind the houses."))
     if sky.weather in _SUNNY:
         found.append(("sun", _shadows(sky)))
-    return tuple(
-        Clue(id="", sort=sort, level="country", says=says)
-        for sort, says in found
-        if kind != "satellite" or sort in _FROM_ABOVE
-    )
+    return tuple(Clue(id="", sort=sort, level="country", says=says) for sort, says in found)
 
 
 def _shadows(sky: Sky) -> str:

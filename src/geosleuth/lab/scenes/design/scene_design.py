@@ -65,8 +65,6 @@ _OF_TRAFFIC = frozenset({"bus", "number_plate", "direction_sign", "road_shield",
 _OF_LANGUAGE = frozenset({"business", "chain", "language", "street_name", "town_name", "bus_stop", "foreign_kitchen"})
 LEVEL_SHARES: Mapping[ClueLevel | None, float] = {"precise": 0.40, "region": 0.30, "country": 0.20, None: 0.10}
 """The finest level that a legible clue reaches, None if there is no clue."""
-SATELLITE_LEVEL_SHARES: Mapping[ClueLevel | None, float] = {"country": 0.70, None: 0.30}
-"""Nothing is written that could be read from above."""
 SMALL_SHARE = 0.20
 MISLEADING_SHARE = 0.20
 HIDDEN_SHARE = 0.15
@@ -76,9 +74,8 @@ PAGE_SHARE = 0.25
 """Of street scenes and panoramas in a world with pages: those that only a page decides."""
 REAL_SHARE = 0.25
 """Of scenes in a world with added regions: those that stand in their real towns."""
-MIXED_KINDS: Mapping[SceneKind, float] = {"street": 0.80, "panorama": 0.12, "satellite": 0.08}
-_WRITTEN = ("region", "precise")
-SIZE, SMALL_SIZE, PANORAMA_SIZE, SATELLITE_SIZE = (1024, 768), (3264, 2448), (4096, 2048), (1024, 1024)
+MIXED_KINDS: Mapping[SceneKind, float] = {"street": 0.88, "panorama": 0.12}
+SIZE, SMALL_SIZE, PANORAMA_SIZE = (1024, 768), (3264, 2448), (4096, 2048)
 _FROM_DOOR_KM = (0.007, 0.013)
 _USUAL: tuple[Sort, ...] = (
     "business", "street_name", "house_number", "bus_stop", "phone", "language", "number_plate", "driving_side",
@@ -178,8 +175,6 @@ def _worth(clue: Clue) -> float:
 
 
 def _worth_of_nothing(scene: Scene) -> float:
-    if scene.kind == "satellite":
-        return 4.0
     return 4.5 if scene.look.layout == "country_road" else 4.0 if scene.look.layout == "suburb" else 3.0
 
 
@@ -200,7 +195,7 @@ def tags_of(scene: Scene) -> dict[str, str]:
         "plants": "no" if look.plant == "none" else "yes",
         "weather": "yes" if sky.weather != "overcast" else "maybe",
         "mountains_and_rivers": "no" if look.terrain == "flat" else "yes",
-        "agricultural": "maybe" if look.layout == "country_road" or scene.kind == "satellite" else "no",
+        "agricultural": "maybe" if look.layout == "country_road" else "no",
     }
 
 
@@ -227,12 +222,10 @@ class Wants:
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
-        if self.page and (self.nothing or self.kind == "satellite" or self.level not in (None, "precise")):
+        if self.page and (self.nothing or self.level not in (None, "precise")):
             raise BadInput("a scene that a page decides shows the name of a shop; ask for no other level")
         if self.nothing and (self.level or self.small):
             raise BadInput("a scene without clues has no level and no small text; ask for one of them")
-        if self.kind == "satellite" and (self.small or self.misleading or self.hidden or self.level in _WRITTEN):
-            raise BadInput("a satellite tile has no text: it shows the country at best, and can't mislead")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +245,7 @@ class Plan:
 def plan_of(kind: SceneKind, wants: Wants, chance: random.Random) -> Plan:
     """Decide what is left open. Every share is drawn every time, so that one request changes nothing else."""
     kind = wants.kind or kind
-    shares = SATELLITE_LEVEL_SHARES if kind == "satellite" else LEVEL_SHARES
-    (level,) = chance.choices(list(shares), list(shares.values()))
+    (level,) = chance.choices(list(LEVEL_SHARES), list(LEVEL_SHARES.values()))
     # One scene in ten has nothing that could be small: the others make up for it.
     small = chance.random() < SMALL_SHARE / (1 - LEVEL_SHARES[None])
     misleading, hidden = chance.random() < MISLEADING_SHARE, chance.random() < HIDDEN_SHARE
@@ -263,14 +255,13 @@ def plan_of(kind: SceneKind, wants: Wants, chance: random.Random) -> Plan:
     elif wants.nothing:
         level = None
     elif level is None and (wants.nothing is False or wants.small or wants.chain is not None):
-        level = "country" if kind == "satellite" else "precise"
-    if wants.chain is not None and kind != "satellite" and wants.level is None:
         level = "precise"
-    written = kind != "satellite"
-    small = (small if wants.small is None else wants.small) and level is not None and written
-    misleading = (misleading if wants.misleading is None else wants.misleading) and written
-    hidden = (hidden if wants.hidden is None else wants.hidden) and written
-    looks_only = not written or (looks_only and level == "country" and not small)
+    if wants.chain is not None and wants.level is None:
+        level = "precise"
+    small = (small if wants.small is None else wants.small) and level is not None
+    misleading = misleading if wants.misleading is None else wants.misleading
+    hidden = hidden if wants.hidden is None else wants.hidden
+    looks_only = looks_only and level == "country" and not small
     return Plan(kind, level, small, misleading, hidden, looks_only, wants.chain)
 
 
@@ -283,8 +274,6 @@ def design_scene(
         BadInput: the world has no such town in this split, or the wants contradict the kind.
     """
     wants = wants or Wants()
-    if wants.kind is None and kind == "satellite":
-        wants = replace(wants, kind=kind)
     name = f"{split}-{seed}-{number:06}"
     chance = random.Random(f"scene {world.seed} {name} {kind}")  # noqa: S311 - no secret depends on it
     plan = _with_page(plan_of(kind, wants, chance), wants, world, name)
@@ -307,7 +296,6 @@ def design_scene(
         kind=plan.kind, split=split, size=_size(plan), spot=spot, look=look, sky=sky,
         camera=_camera(plan, heading, chance), clues=clues,
         business=door,
-        streets=tuple(street.line for street in world.streets(town)) if plan.kind == "satellite" else (),
         missing=tuple(sort for sort in _USUAL if all(clue.sort != sort for clue in clues)),
     )  # fmt: skip
     return replace(scene, locatability=locatability_of(scene), tags=tags_of(scene))
@@ -322,7 +310,7 @@ def _with_page(plan: Plan, wants: Wants, world: World, name: str) -> Plan:
     if wants.page and not world.pages:
         raise BadInput("this world has no pages; open it with pages")
     drawn = random.Random(f"page {world.seed} {name}").random() < PAGE_SHARE  # noqa: S311 - no secret depends on it
-    can = world.pages and plan.kind != "satellite" and not wants.nothing and wants.level in (None, "precise")
+    can = world.pages and not wants.nothing and wants.level in (None, "precise")
     if not (can and (drawn if wants.page is None else wants.page)):
         return plan
     return replace(plan, level="precise", hidden=False, looks_only=False, page=True)
@@ -428,9 +416,7 @@ def _bare(look: Look) -> Look:
 
 
 def _size(plan: Plan) -> tuple[int, int]:
-    if plan.kind == "street":
-        return SMALL_SIZE if plan.small else SIZE
-    return PANORAMA_SIZE if plan.kind == "panorama" else SATELLITE_SIZE
+    return PANORAMA_SIZE if plan.kind == "panorama" else SMALL_SIZE if plan.small else SIZE
 
 
 def _camera(plan: Plan, heading: float, chance: random.Random) -> Camera:
@@ -454,7 +440,7 @@ def _clues(world: World, pen: Pen, plan: Plan, door: Business | None, look: Look
         written = _with_hidden(written, pen)
     if plan.misleading and _abroad(world, pen.split, pen.town):
         written.append(_misleading(world, pen, {clue.board for clue in written} - {"shop_front"}))
-    unwritten = list(unwritten_clues(plan.kind, pen.spot, look, sky)) if plan.level is not None else []
+    unwritten = list(unwritten_clues(pen.spot, look, sky)) if plan.level is not None else []
     if len(unwritten) > _MAX_CLUES_UNWRITTEN:
         unwritten = [unwritten[at] for at in sorted(chance.sample(range(len(unwritten)), _MAX_CLUES_UNWRITTEN))]
     return [*written, *unwritten]

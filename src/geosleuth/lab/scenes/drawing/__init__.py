@@ -1,4 +1,4 @@
-"""Scenes as pictures: streets, panoramas and tiles from above, with the place of every clue in them."""
+"""Scenes as pictures: streets and panoramas, with the place of every clue in them."""
 
 from .lettering import DESIGNS, HELD_OUT_DESIGNS, designs_for, drawable
 from .picture import Drawing, draw_scene

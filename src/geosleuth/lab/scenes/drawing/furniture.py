@@ -1,4 +1,4 @@
-"""What stands between road and houses: fences, hedges, stalls, crossings, poles with wires, lamps, and people."""
+"""What stands between road and houses: fences, hedges, crossings, poles with wires, lamps, and people."""
 
 import random
 from collections.abc import Callable
@@ -10,29 +10,18 @@ from typing import Literal
 import numpy as np
 
 from .camera import Point2, Point3, Rect, Wall
-from .canvas import Canvas, Colour, colour, lit, mixed
+from .canvas import Canvas, Colour, lit, mixed
 from .lots import dice
 from .plants import Pen, Sprite, sun_on_the_right
-from .sky import Light, shine
+from .sky import Light
 
 FenceKind = Literal["pickets", "hedge", "wall"]
 FENCE_M = 0.95
-STALL_M = (2.4, 1.6, 2.35)
-"""Width along the street, depth and height of a stall."""
-_CLOTHS = ("#b23a48", "#2f6690", "#3a7d44", "#d9a441", "#7a5c8e", "#8d5524")
-_GOODS: tuple[Colour, ...] = (
-    (204, 76, 52), (226, 158, 60), (120, 158, 70), (232, 208, 96), (150, 84, 120), (176, 120, 76),
-)  # fmt: skip
 
 Material = Literal["wood", "concrete", "metal"]
 _COLOURS: dict[Material, Colour] = {"wood": (104, 82, 62), "concrete": (172, 168, 160), "metal": (126, 134, 140)}
 _WIRE: Colour = (38, 40, 44)
 _HEIGHT_M = 8.2
-_RING: tuple[Point2, ...] = (
-    (1, 0), (0.924, 0.383), (0.707, 0.707), (0.383, 0.924), (0, 1), (-0.383, 0.924), (-0.707, 0.707), (-0.924, 0.383),
-    (-1, 0), (-0.924, -0.383), (-0.707, -0.707), (-0.383, -0.924), (0, -1), (0.383, -0.924), (0.707, -0.707),
-    (0.924, -0.383),
-)  # fmt: skip
 _TOPS: tuple[Colour, ...] = (
     (64, 84, 116), (150, 62, 56), (208, 200, 184), (70, 94, 78), (48, 50, 56), (190, 146, 78), (108, 84, 116),
     (118, 140, 160),
@@ -53,14 +42,6 @@ class Fence:
     end: float
     kind: FenceKind
     paint: Colour
-
-
-@dataclass(frozen=True, slots=True)
-class Stall:
-    """A market stall: its middle, and what decides its goods."""
-
-    at: Point2
-    seed: int
 
 
 def draw_fence(canvas: Canvas, fence: Fence, light: Light) -> None:
@@ -88,59 +69,6 @@ def draw_fence(canvas: Canvas, fence: Fence, light: Light) -> None:
     canvas.rects3(face, [(0.0, 0.0, wide, FENCE_M)], tone(fill))
     top = [face.at(0.0, FENCE_M), face.at(wide, FENCE_M), face.at(wide, FENCE_M, -0.4), face.at(0.0, FENCE_M, -0.4)]
     canvas.polygon3(top, light.hazed(light.shade(lit(fill, 1.12)), far))
-    if fence.kind == "hedge" and far < 25:
-        chance = dice(round(fence.start * 100))
-        for shade in (0.82, 1.16):
-            clumps: list[Rect] = []
-            for number in range(int(wide / 0.5)):
-                x, z = number * 0.5 + chance.randrange(20) / 100, chance.randrange(10, 70) / 100
-                clumps.append((x, z, x + 0.2, z + 0.12))
-            if clumps:
-                canvas.rects3(face, clumps, tone(lit(fill, shade)))
-
-
-def draw_stall(canvas: Canvas, stall: Stall, light: Light) -> None:
-    """Draw a table of goods under a striped cloth, open towards the road."""
-    chance = dice(stall.seed)
-    wide, deep, tall = STALL_M
-    x, y = stall.at
-    side = 1.0 if x > 0 else -1.0
-    face = Wall((x - side * deep / 2, y + side * wide / 2, 0.0), (0.0, -side, 0.0), (-side, 0.0, 0.0))
-
-    def tone(fill: Colour) -> Colour:
-        return light.hazed(light.shade(fill, face.facing), abs(y))
-
-    canvas.shade3([face.at(0, 0, -deep), face.at(wide, 0, -deep), face.at(wide, 0, 0.2), face.at(0, 0, 0.2)], 0.35)
-    for along in (0.05, wide - 0.05):
-        canvas.line3(face.at(along, 0.0, -deep), face.at(along, tall, -deep), tone((120, 100, 80)), 0.07)
-    canvas.rects3(face, [(0.0, 0.0, wide, 0.8)], tone(lit(colour(chance.choice(_CLOTHS)), 0.8)))
-    # The table rises towards the back, so that goods can be seen.
-    goods = chance.sample(_GOODS, 3)
-    for row, fill in enumerate(goods):
-        low, back = 0.8 + 0.14 * row, -deep * 0.25 * row
-        crates = [
-            (
-                face.at(left, low, back), face.at(left + wide / 5 - 0.06, low, back),
-                face.at(left + wide / 5 - 0.06, low + 0.14, back - 0.3), face.at(left, low + 0.14, back - 0.3),
-            )
-            for left in (wide * column / 5 + 0.03 for column in range(5))
-        ]  # fmt: skip
-        canvas.polygons3(np.array(crates, dtype=np.float64), tone(fill))
-    for along in (0.05, wide - 0.05):
-        canvas.line3(face.at(along, 0.0), face.at(along, tall - 0.2), tone((120, 100, 80)), 0.07)
-    cloth = colour(chance.choice(_CLOTHS))
-    for odd, fill in ((0, (238, 232, 218)), (1, cloth)):
-        lefts = [wide * number / 8 for number in range(odd, 8, 2)]
-        roof = [
-            (
-                face.at(left, tall, -deep), face.at(left + wide / 8, tall, -deep),
-                face.at(left + wide / 8, tall - 0.2, 0.3), face.at(left, tall - 0.2, 0.3),
-            )
-            for left in lefts
-        ]  # fmt: skip
-        canvas.polygons3(np.array(roof, dtype=np.float64), light.hazed(light.shade(fill), abs(y)))
-        hem: list[Rect] = [(left, tall - 0.42, left + wide / 8, tall - 0.2) for left in lefts]
-        canvas.rects3(face, hem, tone(lit(fill, 0.88)), 0.3)
 
 
 def draw_crossing(canvas: Canvas, at_m: float, road_half: float, light: Light) -> None:
@@ -288,7 +216,7 @@ def shaft(
 
 
 def draw_lamp(canvas: Canvas, at: Point2, reach_m: float, light: Light, *, height_m: float = 6.2) -> None:
-    """Draw a street lamp whose arm reaches over the road: to the left for a negative reach. It shines at night."""
+    """Draw a street lamp whose arm reaches over the road: to the left for a negative reach."""
     x, y = at
     depth = canvas.view.depth_m((x, y, 1.0))
     if depth < 1.5:
@@ -304,27 +232,6 @@ def draw_lamp(canvas: Canvas, at: Point2, reach_m: float, light: Light, *, heigh
         (end - 0.3, y, height_m + 0.16),
     )
     canvas.polygon3(head, grey)
-    if not light.night:
-        return
-    canvas.polygon3([(px, y, pz - 0.12) for px, _, pz in head], (255, 232, 176))
-    middle = canvas.view.project((end, y, height_m + 0.1))
-    if middle is not None:
-        scale = canvas.view.focal_px / depth
-        shine(canvas.pixels, middle, 1.9 * scale, (255, 222, 150), 0.8)
-    for reach in (1.0, 0.78, 0.56, 0.34):
-        pool = [(end + a * 3.6 * reach, y + b * 5.0 * reach, 0.0) for a, b in _RING]
-        canvas.polygon3(pool, (255, 214, 140), 0.055)
-
-
-def draw_bollard(canvas: Canvas, at: Point2, light: Light, *, band: Colour | None = (232, 232, 226)) -> None:
-    """Draw a short post at the kerb, with a bright band."""
-    x, y = at
-    if canvas.view.depth_m((x, y, 0.5)) < 1.2:
-        return
-    tone = light.hazed(light.shade((66, 70, 76), (-light.sun[0], -light.sun[1], 0.0)), y)
-    shaft(canvas, (x, y, 0.0), (x, y, 0.92), (0.14, 0.13), tone, light)
-    if band is not None:
-        shaft(canvas, (x, y, 0.72), (x, y, 0.82), (0.145, 0.145), light.hazed(light.shade(band), y), light)
 
 
 def draw_person(canvas: Canvas, at: Point2, light: Light, chance: random.Random) -> tuple[int, int, int, int] | None:

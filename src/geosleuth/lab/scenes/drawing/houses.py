@@ -21,7 +21,6 @@ _SLIVER_PX, _NARROW_PX = 12.0, 42.0
 _PANES: tuple[Colour, ...] = ((58, 70, 82), (74, 86, 96), (44, 52, 60), (96, 112, 124))
 _FRAMES: tuple[Colour, ...] = ((238, 234, 224), (92, 66, 46), (60, 70, 78), (206, 196, 176), (40, 74, 58))
 _DOORS: tuple[Colour, ...] = ((94, 48, 32), (36, 66, 58), (44, 54, 86), (122, 30, 34), (70, 58, 48), (150, 120, 84))
-_LAMPLIGHT: Colour = (255, 214, 140)
 
 
 def draw_roof(canvas: Canvas, lot: Lot, look: Look, light: Light, distance_m: float, depth_m: float) -> None:
@@ -233,8 +232,7 @@ def _far_windows(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: ran
         for z, tall in floors for column in range(columns)
     ]  # fmt: skip
     if panes:
-        fill = _LAMPLIGHT if tones.light.night and chance.random() < 0.4 else tones(chance.choice(_PANES))
-        canvas.rects3(face, panes, fill)
+        canvas.rects3(face, panes, tones(chance.choice(_PANES)))
 
 
 def _side(canvas: Canvas, lot: Lot, light: Light, distance: float) -> None:
@@ -328,16 +326,11 @@ def _windows(
         shutters += [(x1 + 0.04, z0, x1 + 0.42, z1) for _, z0, x1, z1 in windows]
         canvas.rects3(face, shutters, leaf, 0.04)
     canvas.rects3(face, [(x0 - 0.1, z0 - 0.1, x1 + 0.1, z1 + 0.1) for x0, z0, x1, z1 in windows], tones(frame))
-    glowing = [window for window in windows if tones.light.night and chance.random() < 0.4]
-    dark = [window for window in windows if window not in glowing]
-    if dark:
-        canvas.rects3(face, dark, tones(pane))
-    if glowing:
-        canvas.rects3(face, glowing, _LAMPLIGHT)
+    canvas.rects3(face, windows, tones(pane))
     if tones.distance_m < _MIDDLE_M:
         # The upper part mirrors the sky.
         sky = mixed(tones(pane), tones.light.horizon, 0.28)
-        canvas.rects3(face, [(x0, z0 + (z1 - z0) * 0.55, x1, z1) for x0, z0, x1, z1 in dark], sky)
+        canvas.rects3(face, [(x0, z0 + (z1 - z0) * 0.55, x1, z1) for x0, z0, x1, z1 in windows], sky)
     if near:
         bars = [((x0 + x1) / 2 - 0.03, z0, (x0 + x1) / 2 + 0.03, z1) for x0, z0, x1, z1 in windows]
         canvas.rects3(face, bars, tones(frame))
@@ -369,7 +362,6 @@ def shop_door(lot: Lot) -> float:
 def _shop(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
     """Draw shop windows and a door under the strip where the board hangs."""
     trim = chance.choice((*_DOORS, *_FRAMES))
-    inside = _LAMPLIGHT if tones.light.night else (70, 76, 82)
     wide, door = lot.width, shop_door(lot)
     canvas.rects3(face, [(0.12, 0.0, wide - 0.12, 2.62)], tones(trim), 0.02)
     canvas.rects3(face, [(0.12, 2.62, wide - 0.12, 3.92)], tones(lit(trim, 0.82)), 0.02)
@@ -378,20 +370,11 @@ def _shop(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Ran
     panes = max(1, round((right - left) / 2.0))
     step = (right - left) / panes
     glass: list[Rect] = [(left + n * step + 0.05, 0.55, left + (n + 1) * step - 0.05, 2.45) for n in range(panes)]
-    pane = inside if tones.light.night else tones(inside)
+    pane = tones((70, 76, 82))
     canvas.rects3(face, [*glass, *doors], pane, 0.03)
     if tones.distance_m > _MIDDLE_M:
         return
     _goods(canvas, glass, face, tones, chance)
-    if not tones.light.night:
-        shine = mixed(pane, tones.light.horizon, 0.3)
-        slant = [
-            [face.at(x0 + 0.1, 2.45, 0.03), face.at(x0 + 0.6, 2.45, 0.03), face.at(x0 + 0.3, 0.9, 0.03),
-             face.at(x0 + 0.1, 0.9, 0.03)]
-            for x0, _, x1, _ in glass if x1 - x0 > 0.8
-        ]  # fmt: skip
-        for shape in slant:
-            canvas.polygon3(shape, shine, 0.35)
     canvas.rects3(face, [(door + 0.32, 1.0, door + 0.38, 1.35)], tones((214, 200, 150)), 0.06)
     if chance.random() < 0.35:
         _awning(canvas, lot, face, tones, chance)
@@ -408,7 +391,7 @@ def _goods(canvas: Canvas, glass: list[Rect], face: Wall, tones: Tones, chance: 
             if x + wide < x1:
                 boxes.append((x, 0.6, x + wide, 0.6 + tall))
         if boxes:
-            canvas.rects3(face, boxes, fill if tones.light.night else tones(lit(fill, 0.7)), 0.03)
+            canvas.rects3(face, boxes, tones(lit(fill, 0.7)), 0.03)
 
 
 def _awning(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:

@@ -63,11 +63,6 @@ class Design:
     held_out: bool = False
     left: bool = False
 
-    @property
-    def glows(self) -> bool:
-        """Whether it shines of itself: night leaves it as it is."""
-        return self.panel == "lightbox" or self.lettering == "neon"
-
 
 _ALL: tuple[Design, ...] = (
     Design("fascia", "shop_front", "line", "bold", _SHOPS),

@@ -57,11 +57,8 @@ def _may_show(canvas: Canvas, board: Hung) -> bool:
 
 
 def _brightness(board: Hung, light: Light) -> float:
-    if light.night and board.plan.design.glows:
-        return 1.0
     facing = board.place.wall.facing
     seen = light.shade((200, 200, 200), facing)[1] / 200
-    # Lamps are near every board that matters at night.
     return max(seen, 0.55)
 
 

@@ -20,13 +20,12 @@ from geosleuth.support.errors import BadInput
 
 from .camera import Lens, Point2, Point3, View, cosine, on_grid, sine
 from .canvas import BACKDROP_M2, Canvas, Painter
-from .furniture import draw_crossing, draw_fence, draw_lamp, draw_person, draw_stall
+from .furniture import draw_crossing, draw_fence, draw_lamp, draw_person
 from .houses import draw_house
 from .lots import MEASURES, dice
 from .mounts import draw_cover, hang
 from .placement import CAP_SHARE, Hung
 from .plants import CROWNS, draw_plant
-from .satellite import draw_satellite
 from .scenery import Street, plan_street, view_of
 from .sky import Light, SkyWindow, draw_air, draw_sky, draw_weather, light_of
 from .street import draw_ground, draw_street, draw_terrain
@@ -431,8 +430,6 @@ def draw_scene(scene: Scene) -> Drawing:
     """
     if not can_shape():
         raise BadInput("drawing scenes needs FriBiDi, which Pillow can't find here: apt install libfribidi0")
-    if scene.kind == "satellite":
-        return Drawing(*draw_satellite(scene, scene.streets))
     return _panorama(scene) if scene.kind == "panorama" else _street_picture(scene)
 
 
@@ -486,7 +483,7 @@ def draw_on(canvas: Canvas, scene: Scene, street: Street, light: Light) -> NDArr
 
 
 def _queue_still(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
-    """Queue houses, fences, stalls and plants."""
+    """Queue houses, fences and plants."""
     look, sky = scene.look, scene.sky
     for lot in street.lots:
         far = _far(canvas, lot.side * lot.front, lot.middle) + BACKDROP_M2
@@ -494,20 +491,18 @@ def _queue_still(painter: Painter, canvas: Canvas, scene: Scene, street: Street,
     street_edge = min((lot.front for lot in street.lots), default=1e9)
     for fence in street.fences:
         painter.add(_far(canvas, fence.x, (fence.start + fence.end) / 2), partial(draw_fence, canvas, fence, light))
-    for stall in street.stalls:
-        painter.add(_far(canvas, *stall.at), partial(draw_stall, canvas, stall, light))
     for plant in street.plants:
         grow = partial(draw_plant, canvas, plant.at, plant.plant, plant.height_m, sky.season, light, dice(plant.seed))
         # Plants in gardens may be behind a house.
         far = _far(canvas, *plant.at) + (BACKDROP_M2 if abs(plant.at[0]) >= street_edge else 0.0)
-        painter.add(far, partial(grow, snow=sky.weather == "snow"))
+        painter.add(far, grow)
 
 
 def _queue_things(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
     """Queue vehicles, people, lamps, poles, and what hides boards."""
     look = scene.look
     for car in street.cars:
-        park = partial(draw_car, canvas, car.at, car.colour, car.facing, light, kind=car.kind, taxi=car.taxi)
+        park = partial(draw_car, canvas, car.at, car.colour, car.facing, light, kind=car.kind)
         painter.add(_far(canvas, *car.at), park)
     for bus in street.buses:
         stop = partial(draw_bus, canvas, bus.at, bus.colour, bus.facing, light, doors_on=look.drives_on)

@@ -43,7 +43,6 @@ _NEEDLES: tuple[Tones, ...] = (
 )  # fmt: skip
 _BARK: Tones = ((72, 56, 44), (98, 80, 64), (132, 112, 92))
 _PALE_BARK: Tones = ((168, 164, 156), (212, 208, 200), (238, 236, 230))
-_SNOW: Tones = ((196, 206, 222), (228, 234, 242), (250, 251, 253))
 HEIGHTS_M: dict[Plant, tuple[float, float]] = {
     "broadleaf": (5.5, 10.0), "birch": (6.0, 11.0), "conifer": (6.0, 13.0), "palm": (5.0, 10.0), "cypress": (5.0, 9.5),
     "acacia": (4.5, 7.5), "cactus": (2.0, 4.5), "bamboo": (4.0, 7.0), "shrub": (0.8, 1.8), "none": (0.0, 0.0),
@@ -106,16 +105,6 @@ class Pen:
             (end[0] - x * last, end[1] - y * last), (start[0] - x * first, start[1] - y * first),
         )  # fmt: skip
         cv2.fillConvexPoly(self.pixels, self._placed(points), (*fill, 255), cv2.LINE_AA, 4)
-
-    def snow(self, deep: float, white: Colour, shaded: Colour) -> None:
-        """Lay snow on whatever has nothing above it, this deep."""
-        rows = max(1, round(deep * self.height_px))
-        covered = self.pixels[..., 3] > 127
-        open_above = np.ones_like(covered)
-        open_above[rows:] = ~covered[:-rows]
-        self.pixels[covered & open_above] = (*shaded, 255)
-        open_above[rows // 2 :] = ~covered[: len(covered) - rows // 2]
-        self.pixels[covered & open_above] = (*white, 255)
 
     def sprite(self) -> "Sprite":
         """Return what was drawn, in all sizes."""
@@ -189,22 +178,20 @@ class Sprite:
         return box
 
 
-def broadleaf(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
+def broadleaf(pen: Pen, season: str, chance: random.Random) -> None:
     """Draw a street tree: round or oval, bare in winter, in blossom now and then in spring."""
-    _leafy(
-        pen, season, chance, snow=snow, bark=_BARK, crown=(0.62, 0.33 + chance.uniform(-0.04, 0.03), 0.36), density=1.0
-    )
+    _leafy(pen, season, chance, bark=_BARK, crown=(0.62, 0.33 + chance.uniform(-0.04, 0.03), 0.36), density=1.0)
 
 
-def birch(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
+def birch(pen: Pen, season: str, chance: random.Random) -> None:
     """Draw a slim tree with a white trunk and light leaves."""
-    _leafy(pen, season, chance, snow=snow, bark=_PALE_BARK, crown=(0.6, 0.2, 0.38), density=0.7)
+    _leafy(pen, season, chance, bark=_PALE_BARK, crown=(0.6, 0.2, 0.38), density=0.7)
     for _ in range(9):
         y = chance.uniform(0.03, 0.24)
         pen.blob(chance.uniform(-0.008, 0.008), y, 0.009, 0.003, (60, 56, 52))
 
 
-def conifer(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
+def conifer(pen: Pen, season: str, chance: random.Random) -> None:
     """Draw a spruce: drooping tiers, green all year."""
     del season
     dark, plain, light = chance.choice(_NEEDLES)
@@ -225,13 +212,9 @@ def conifer(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None
         for _ in range(10):
             x = chance.uniform(-0.95, 0.25) * reach
             pen.blob(x, y - drop * (0.1 + 0.55 * abs(x) / reach), 0.018, 0.006, mixed(plain, light, chance.random()))
-        if snow:
-            for _ in range(9):
-                x = chance.uniform(-0.9, 0.9) * reach
-                pen.blob(x, y + 0.02 - drop * 0.7 * abs(x) / reach, 0.03, 0.010, chance.choice(_SNOW))
 
 
-def palm(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
+def palm(pen: Pen, season: str, chance: random.Random) -> None:
     """Draw a palm: a ringed, bent trunk and a head of fronds."""
     lean = chance.uniform(-0.1, 0.1)
     spine = [(lean * (step / 10) * (step / 10), 0.78 * step / 10) for step in range(11)]
@@ -246,8 +229,6 @@ def palm(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
         _frond(pen, head, angle, chance.uniform(0.26, 0.34), tone)
     for _ in range(5):
         pen.blob(head[0] + chance.uniform(-0.03, 0.03), head[1] - 0.02, 0.016, 0.016, (116, 84, 44))
-    if snow:
-        pen.snow(0.008, _SNOW[2], _SNOW[1])
 
 
 def _frond(pen: Pen, head: Point2, angle: int, length: float, tone: Colour) -> None:
@@ -267,7 +248,7 @@ def _frond(pen: Pen, head: Point2, angle: int, length: float, tone: Colour) -> N
         pen.limb(here, there, (0.006, 0.005), mixed(tone, (210, 200, 130), 0.25))
 
 
-def cypress(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
+def cypress(pen: Pen, season: str, chance: random.Random) -> None:
     """Draw a cypress: a dark flame."""
     del season
     dark, plain, light = (26, 50, 36), (42, 72, 48), (78, 106, 66)
@@ -279,11 +260,9 @@ def cypress(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None
     aside = 2 * drawn[1] - 1
     bright = np.where(aside > -0.25, drawn[2], 1 + 0.8 * drawn[2])
     pen.leaves(aside * reach, y, np.full(260, 0.014), np.full(260, 0.034), _toned((dark, plain, light), bright))
-    if snow:
-        pen.snow(0.02, _SNOW[2], _SNOW[1])
 
 
-def acacia(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
+def acacia(pen: Pen, season: str, chance: random.Random) -> None:
     """Draw an acacia: a flat, wide umbrella on forking stems."""
     tones = chance.choice(LEAVES["dry" if season in ("dry", "winter") else "wet"])
     tones = (
@@ -301,11 +280,9 @@ def acacia(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
         y = 0.8 + 0.1 * (1 - abs(x) / 0.45)
         clusters.append((x + chance.uniform(-0.03, 0.03), y + chance.uniform(-0.03, 0.02), 0.12, 0.055))
     _foliage(pen, clusters, tones, chance, 0.8)
-    if snow:
-        pen.snow(0.02, _SNOW[2], _SNOW[1])
 
 
-def cactus(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
+def cactus(pen: Pen, season: str, chance: random.Random) -> None:
     """Draw a cactus: a tall column with arms."""
     del season
     tones = ((58, 86, 58), (84, 116, 74), (122, 150, 98))
@@ -314,8 +291,6 @@ def cactus(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
         low, reach, tall = chance.uniform(0.32, 0.5), side * chance.uniform(0.16, 0.2), chance.uniform(0.22, 0.36)
         pen.limb((0, low), (reach, low + 0.02), (0.08, 0.09), tones[1])
         _column(pen, (reach, low), tall, 0.055, tones)
-    if snow:
-        pen.snow(0.02, _SNOW[2], _SNOW[1])
 
 
 def _column(pen: Pen, foot: Point2, tall: float, half: float, tones: Tones) -> None:
@@ -326,7 +301,7 @@ def _column(pen: Pen, foot: Point2, tall: float, half: float, tones: Tones) -> N
         pen.limb((x + rib * half, y), (x + rib * half, y + tall - half * 0.8), (half * 0.22, half * 0.14), tone)
 
 
-def bamboo(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
+def bamboo(pen: Pen, season: str, chance: random.Random) -> None:
     """Draw bamboo: a thicket of canes."""
     tones = LEAVES["dry" if season == "dry" else "spring"][0]
     for _ in range(22):
@@ -340,23 +315,19 @@ def bamboo(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
             across, drop = chance.uniform(-0.085, 0.085), chance.uniform(0.01, 0.06)
             root = x + lean * y * y
             pen.shape(((root, y), (root + across, y - drop), (root, y - 0.02)), chance.choice(tones))
-    if snow:
-        pen.snow(0.01, _SNOW[2], _SNOW[1])
 
 
-def shrub(pen: Pen, season: str, chance: random.Random, *, snow: bool) -> None:
+def shrub(pen: Pen, season: str, chance: random.Random) -> None:
     """Draw a low, round bush."""
     tones = chance.choice(LEAVES["dry" if season == "dry" else "summer" if season == "winter" else season])
     clusters = [
         (0.1 * number - 0.4 + chance.uniform(-0.05, 0.05), chance.uniform(0.26, 0.6), 0.3, 0.28) for number in range(9)
     ]
     _foliage(pen, clusters, tones, chance, 1.2, leaf=0.034)
-    if snow:
-        pen.snow(0.1, _SNOW[2], _SNOW[1])
 
 
 def _leafy(
-    pen: Pen, season: str, chance: random.Random, *, snow: bool, bark: Tones, crown: tuple[float, float, float],
+    pen: Pen, season: str, chance: random.Random, *, bark: Tones, crown: tuple[float, float, float],
     density: float,
 ) -> None:  # fmt: skip
     """Draw a trunk with branches, and leaves unless it is winter; a crown is its middle's height and its two radii."""
@@ -369,8 +340,6 @@ def _leafy(
         start, length = (0.0, chance.uniform(0.27, 0.4)), chance.uniform(0.15, 0.19) if bare else wide * 0.6
         _branch(pen, start, angle, length, 0.022, 5 if bare else 2, bark, chance)
     if bare:
-        if snow:
-            pen.snow(0.008, _SNOW[2], _SNOW[1])
         return
     tones = chance.choice(_BLOSSOM) if season == "spring" and chance.random() < 0.35 else chance.choice(LEAVES[season])
     clusters = [(0.0, middle, wide * 0.62, tall * 0.62)]
@@ -383,8 +352,6 @@ def _leafy(
         )
     clusters.sort(key=lambda cluster: -cluster[1])
     _foliage(pen, clusters, tones, chance, density)
-    if snow:
-        pen.snow(0.03, _SNOW[2], _SNOW[1])
 
 
 def _branch(
@@ -449,7 +416,7 @@ KINDS: dict[Plant, tuple[Callable[..., None], float]] = {
 
 def draw_plant(
     canvas: Canvas, at: tuple[float, float], plant: Plant, height_m: float, season: str, light: Light,
-    chance: random.Random, *, snow: bool = False,
+    chance: random.Random,
 ) -> tuple[int, int, int, int] | None:  # fmt: skip
     """Draw a plant that stands at a point of the street; returns the box it fills, or None if it isn't seen."""
     variant = chance.randrange(_VARIANTS)
@@ -459,19 +426,19 @@ def draw_plant(
     tall = canvas.view.pixels_per_metre(foot) * height_m
     small, large = (_SIZES_PX[0] // 2, _SIZES_PX[0]) if plant == "shrub" else _SIZES_PX
     size = small if tall <= 1.6 * small or canvas.view.width < 2000 else large
-    return sprite(plant, season, variant, size, snow=snow).stand(canvas, foot, height_m, light)
+    return sprite(plant, season, variant, size).stand(canvas, foot, height_m, light)
 
 
-def sprite(plant: Plant, season: str, variant: int, height_px: int, *, snow: bool) -> Sprite:
+def sprite(plant: Plant, season: str, variant: int, height_px: int) -> Sprite:
     """Return one of a few individuals of a kind."""
     kept = _large if height_px > _SIZES_PX[0] else _usual
-    return kept(plant, season, variant, height_px, snow=snow)
+    return kept(plant, season, variant, height_px)
 
 
-def _drawn(plant: Plant, season: str, variant: int, height_px: int, *, snow: bool) -> Sprite:
+def _drawn(plant: Plant, season: str, variant: int, height_px: int) -> Sprite:
     draw, width = KINDS[plant]
     pen = Pen(height_px, width)
-    draw(pen, season, dice(f"plant {plant} {season} {variant}"), snow=snow)
+    draw(pen, season, dice(f"plant {plant} {season} {variant}"))
     return pen.sprite()
 
 

@@ -8,7 +8,7 @@ from geosleuth.lab.scenes.scene import Look, Plant, Scene
 
 from .camera import Lens, Point2, View, cosine, sine
 from .canvas import Colour
-from .furniture import STALL_M, Fence, PoleLine, Stall, fences_of, pole_line
+from .furniture import Fence, PoleLine, fences_of, pole_line
 from .houses import shop_door
 from .lots import MEASURES, Lot, Side, dice, lots_of
 from .placement import Box, Hung, place_boards
@@ -27,7 +27,6 @@ class Car:
     colour: Colour
     facing: Facing
     kind: Kind
-    taxi: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,6 @@ class Street:
     people: tuple[Point2, ...]
     plants: tuple[Growing, ...]
     fences: tuple[Fence, ...]
-    stalls: tuple[Stall, ...]
     crossing_m: float | None
     covers: tuple[Cover, ...]
 
@@ -123,7 +121,7 @@ def plan_street(scene: Scene, lens: Lens, main_at: float, reach: tuple[float, fl
     plants = _plants(scene, lens, keep, lots, chance, reach)
     poles = _poles(scene, lens, keep)
     lamps, people = _lamps(scene, lens, keep, chance), _people(scene, lens, keep, chance)
-    fences, stalls = _fences(scene, lots), _stalls(scene, lens, keep)
+    fences = _fences(scene, lots)
     return Street(
         lots,
         boards,
@@ -134,7 +132,6 @@ def plan_street(scene: Scene, lens: Lens, main_at: float, reach: tuple[float, fl
         people,
         plants,
         fences,
-        stalls,
         _crossing(scene),
         covers,
     )
@@ -148,22 +145,6 @@ def _fences(scene: Scene, lots: tuple[Lot, ...]) -> tuple[Fence, ...]:
         (float(lot.side), lot.start, lot.end, lot.face.at(shop_door(lot), 0.0)[1]) for lot in lots if lot.use == "house"
     ]
     return fences_of(gardens, sizes.road_half + sizes.pavement + 0.5, dice(f"fences {scene.seed}"))
-
-
-def _stalls(scene: Scene, lens: Lens, keep: list[Box]) -> tuple[Stall, ...]:
-    if scene.look.layout != "market":
-        return ()
-    chance = dice(f"stalls {scene.seed}")
-    aside = MEASURES[scene.look.layout].road_half + 1.1
-    wide, deep, tall = STALL_M
-    stalls: list[Stall] = []
-    for number in range(-6, 14):
-        for side in (-1, 1):
-            x, y = side * aside, number * 3.6 + chance.randrange(8) / 10
-            low, high = (x - deep / 2, y - wide / 2, 0.0), (x + deep / 2, y + wide / 2, tall)
-            if chance.random() < 0.55 and abs(y) > 4 and _clear(lens, low, high, keep):
-                stalls.append(Stall((x, y), chance.randrange(2**31)))
-    return tuple(stalls)
 
 
 def _crossing(scene: Scene) -> float | None:

@@ -67,7 +67,6 @@ class Light:
     horizon: Colour
     glow: Colour
     haze: float
-    night: bool
 
     def shade(self, colour: Colour, facing: Vector = (0.0, 0.0, 1.0)) -> Colour:
         """Return a colour as it looks on a surface that faces this way."""
@@ -110,7 +109,6 @@ def light_of(sky: Sky, camera: Camera) -> Light:
         horizon=mixed(horizon, mixed(grey, (255, 255, 255), 0.22 * daylight), share),
         glow=mixed(glow, grey, share),
         haze=haze / 1000,
-        night=sky.sun_elevation_deg < -3,
     )
 
 
@@ -223,11 +221,9 @@ def draw_sky(pixels: NDArray[np.uint8], window: SkyWindow, sky: Sky, light: Ligh
     azimuths = [window.azimuth_at((at + 0.5) * width / columns) for at in range(columns)]
     up = _heights(window, (columns, rows), height)
     shown = _gradient(azimuths, up, sky, light)
-    cover = _clouds(shown, (azimuths, up), window, sky, light, chance)
+    _clouds(shown, (azimuths, up), window, sky, light, chance)
     small = np.ascontiguousarray(np.clip(shown + 0.5, 0, 255).astype(np.uint8).transpose(1, 2, 0))
     cv2.resize(small, (width, height), dst=pixels[:height], interpolation=cv2.INTER_LINEAR_EXACT)
-    if light.night and sky.weather in _SHOWN_SUN:
-        _stars(pixels[:height], cover, light, chance)
     _sun(pixels[:height], window, sky, light)
 
 
@@ -277,14 +273,14 @@ def _gradient(azimuths: list[float], up: NDArray[np.int32], sky: Sky, light: Lig
 def _clouds(
     shown: Plane, directions: tuple[list[float], NDArray[np.int32]], window: SkyWindow, sky: Sky, light: Light,
     chance: random.Random,
-) -> NDArray[np.bool_]:  # fmt: skip
-    """Lay clouds over a sky, smaller towards the horizon; returns where there are any."""
+) -> None:  # fmt: skip
+    """Lay clouds over a sky, smaller towards the horizon."""
     azimuths, up = directions
     least, dense = _CLOUDS[sky.weather]
     least += chance.randrange(-20, 13) if sky.weather in _SHOWN_SUN else 0
     shift_x, shift_y = chance.randrange(NOISE_PX), chance.randrange(NOISE_PX)
     if dense == 0:
-        return np.zeros(up.shape, dtype=bool)
+        return
     noise = cloud_noise()
     # A layer of cloud seen from below: rows of it crowd towards the horizon.
     y = np.array([round(3000 / (quarter / 4 + 9) - 2.2 * quarter / 4) + shift_y for quarter in range(361)])
@@ -303,29 +299,15 @@ def _clouds(
     for channel in range(3):
         cloud = dark[channel] + (bright[channel] - dark[channel]) * lit
         shown[channel] += (cloud - shown[channel]) * cover
-    covered: NDArray[np.bool_] = cover > 0.25
-    return covered
 
 
 def _cloud_colours(sky: Sky, light: Light) -> tuple[Colour, Colour]:
     """Return the lit and the shaded side of a cloud."""
     if sky.weather not in _SHOWN_SUN:
         return mixed(light.horizon, light.zenith, 0.1), mixed(light.zenith, (70, 76, 88), 0.3 * light.brightness)
-    if light.night:
-        return mixed(light.zenith, (120, 128, 160), 0.35), mixed(light.zenith, (60, 64, 92), 0.5)
     low = max(0.0, min(1.0, (14 - sky.sun_elevation_deg) / 14))
     shaded = mixed(light.zenith, (190, 198, 212), 0.7)
     return mixed((255, 255, 255), light.glow, 0.7 * low), mixed(shaded, light.glow, 0.25 * low)
-
-
-def _stars(pixels: NDArray[np.uint8], cover: NDArray[np.bool_], light: Light, chance: random.Random) -> None:
-    height, width = pixels.shape[:2]
-    dot = max(1, width // 1024)
-    for _ in range(90):
-        x, y = chance.randrange(width), chance.randrange(height)
-        bright = chance.uniform(0.25, 0.9) * (1 - y / height)
-        if not cover[y * cover.shape[0] // height, x * cover.shape[1] // width]:
-            pixels[y : y + dot, x : x + dot] = mixed(light.zenith, (235, 238, 255), bright)
 
 
 def _sun(pixels: NDArray[np.uint8], window: SkyWindow, sky: Sky, light: Light) -> None:

@@ -151,7 +151,7 @@ def _between(one: Point3, other: Point3, share: float) -> Point3:
 
 
 def glass_in(light: Light) -> Colour:
-    """Return the colour of window panes: they show the sky by day and little at night."""
+    """Return the colour of window panes: they show the sky."""
     return mixed(GLASS, light.zenith, 0.25)
 
 
@@ -204,7 +204,7 @@ def car_size_m(kind: Kind) -> tuple[float, float, float]:
 
 def draw_car(
     canvas: Canvas, at: Point2, colour: Colour, facing: Facing, light: Light, *, kind: Kind = "hatchback",
-    plate: Image.Image | None = None, taxi: bool = False,
+    plate: Image.Image | None = None,
 ) -> Corners | None:  # fmt: skip
     """Draw a car whose middle stands at a point of the street.
 
@@ -220,17 +220,7 @@ def draw_car(
     _shell(body, shape, half, colour)
     if kind == "pickup":
         _bed(body, shape, half, colour)
-    # From behind, the cabin stands before its mirrors; from the front, only before the one on its far side.
-    before = not body.shows((0, 0, 0), (-1, 0, 0))
-    for v in (-1, 1):
-        if not before or not body.shows((0, v * half, 1.0), (0, v, 0)):
-            _mirror(body, shape, v, half, colour)
     _cabin(body, shape, half, colour, panel=kind == "van")
-    for v in (-1, 1):
-        if before and body.shows((0, v * half, 1.0), (0, v, 0)):
-            _mirror(body, shape, v, half, colour)
-    if taxi:
-        _roof_sign(body, shape)
     return _ends(body, shape, half, colour, plate)
 
 
@@ -258,7 +248,6 @@ def _shell(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
         ]  # fmt: skip
         if not body.face(outline, turned, mixed(colour, (0, 0, 0), 0.04)):
             continue
-        _doors(body, shape, v, colour)
         for u in (0.78, length - 0.82):
             body.arch(u, v, shape.wheel + 0.07)
             body.wheel(u, v * 1.003, shape.wheel, (168, 172, 176))
@@ -275,30 +264,6 @@ def _shell(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
             far = max(abs(along), abs(up))
             strip = ((u0, -half, z0), (u0, half, z0), (u1, half, z1), (u1, -half, z1))
             body.face(strip, (along / far, 0.0, up / far), mixed(colour, (0, 0, 0), 0.05 if along == far else 0.0))
-
-
-def _doors(body: Body, shape: _Shape, v: float, colour: Colour) -> None:
-    length = shape.length
-    turned = (0.0, 1.0 if v > 0 else -1.0, 0.0)
-    if not body.near:
-        return
-    # A crease that catches light, a dark sill, seams of the doors.
-    low = body.side(v, 0.1, length - 0.1, 0.28, 0.36)
-    body.face(low, turned, mixed(colour, (18, 18, 20), 0.7))
-    body.face(
-        body.side(v, 0.08, length - 0.2, shape.belt - 0.16, shape.belt - 0.12),
-        turned,
-        mixed(colour, (255, 255, 255), 0.16),
-    )
-    first, last = shape.cabin[1], shape.cabin[3]
-    for share in (0.02, 0.5, 0.93) if last - first > 1.6 else (0.1, 0.95):
-        u = first + (last - first) * share
-        body.face(body.side(v, u, u + 0.025, 0.36, shape.belt - 0.02), turned, mixed(colour, (0, 0, 0), 0.42))
-    for share in (0.4, 0.84):
-        u = first + (last - first) * share
-        body.face(
-            body.side(v, u, u + 0.16, shape.belt - 0.11, shape.belt - 0.075), turned, mixed(colour, (0, 0, 0), 0.5)
-        )
 
 
 def _bed(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
@@ -360,26 +325,10 @@ def _cabin(body: Body, shape: _Shape, half: float, colour: Colour, *, panel: boo
     body.face(roof, (0, 0, 1), colour)
 
 
-def _mirror(body: Body, shape: _Shape, side: int, half: float, colour: Colour) -> None:
-    u = shape.cabin[3] - 0.25
-    corners = ((0.02, 0.0), (0.17, 0.02), (0.17, 0.14), (0.02, 0.13))
-    wing = [(u, side * (half + aside), shape.belt + up) for aside, up in corners]
-    for ahead in (-1, 1) if body.near else ():
-        body.face(wing, (ahead, 0, 0), mixed(colour, (0, 0, 0), 0.2))
-
-
-def _roof_sign(body: Body, shape: _Shape) -> None:
-    middle = (shape.cabin[1] + shape.cabin[2]) / 2
-    for front in (False, True):
-        sign = body.end(middle, 0.3, shape.roof, shape.roof + 0.17, front=front)
-        body.face(sign, (1 if front else -1, 0, 0), (250, 206, 60))
-        body.face(part(sign, 0.12, 0.3, 0.88, 0.7), (1 if front else -1, 0, 0), (40, 38, 34))
-
-
 def _ends(body: Body, shape: _Shape, half: float, colour: Colour, plate: Image.Image | None) -> Corners | None:
     """Draw rear and front with lamps, bumper and plate."""
     shown: Corners | None = None
-    lit = body.light.night or body.light.brightness < 0.78
+    lit = body.light.brightness < 0.78
     for front in (False, True):
         u = shape.length if front else 0.0
         turned = (1.0 if front else -1.0, 0.0, 0.0)
@@ -477,16 +426,12 @@ def _side(body: Body, v: float, colour: Colour, side: Image.Image | None, *, doo
     length, _, height = BUS_M
     turned = (0.0, 1.0 if v > 0 else -1.0, 0.0)
     glass = glass_in(body.light)
-    lit = body.light.night
     body.face(body.side(v, 0.0, length, 0.32, 0.42), turned, mixed(colour, (16, 16, 18), 0.6))
     body.face(body.side(v, 0.15, length - 0.12, 1.48, height - 0.42), turned, mixed(glass, (14, 16, 20), 0.4))
     panes = 7
     for pane in range(panes):
         low = 0.25 + pane * (length - 0.5) / panes
         window = body.side(v, low + 0.04, low + (length - 0.5) / panes - 0.04, 1.53, height - 0.47)
-        if lit:
-            body.glowing(window, turned, (236, 214, 160))
-            continue
         body.face(window, turned, glass)
         body.face(part(window, 0.14, 0.0, 0.4, 1.0), turned, mixed(glass, (214, 226, 236), 0.2))
     if doors:
@@ -514,7 +459,7 @@ def _end(body: Body, face: Corners, colour: Colour, front: Image.Image | None, *
     body.face(part(pane, 0.56, 0.0, 0.76, 1.0), turned, mixed(glass, (214, 226, 236), 0.22))
     for left in (0.04, 0.84):
         lamp = part(face, left, 0.74, left + 0.12, 0.82)
-        if body.light.night or body.light.brightness < 0.78:
+        if body.light.brightness < 0.78:
             body.glowing(lamp, turned, (255, 250, 226) if ahead else (255, 70, 54))
         else:
             body.face(lamp, turned, (240, 240, 232) if ahead else (168, 28, 28))

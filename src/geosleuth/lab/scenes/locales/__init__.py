@@ -4,59 +4,49 @@ Nothing here is taken from the tables of the detective, and nothing there may be
 Towns stand as on their own signs, with degrees north and east, a postcode and an area code where scenes use them.
 """
 
-import unicodedata
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from .languages_asia_africa import ASIA, SOUTH, SOUTH_WEST
-from .languages_europe import GERMANIC, NORTH_EAST, ROMANCE, SLAVIC
-from .locale import KINDS, Land, Language, Town
-from .signs import COACHES, CUES, EAST, NAMED_AFTER_TOWNS, SMALL_LANDS, SURNAMES, WEST, Cue
+from .locale import KINDS, Land, Language, Town, read_lands, read_languages
+from .names import COUNTRIES
+from .tables import parts, read_table
 
-LANGUAGES: Final[dict[str, Language]] = {
-    one.code: one for one in (*GERMANIC, *ROMANCE, *SLAVIC, *NORTH_EAST, *ASIA, *SOUTH, *SOUTH_WEST)
-}
+_NAMED_AFTER_TOWN: Final = "shop called after a town"
 
-_SPOKEN: Final = {
-    "DE": "de", "AT": "de", "CH": "de", "BE": "nl", "NL": "nl", "GB": "en", "IE": "en", "US": "en", "CA": "en",
-    "AU": "en", "NZ": "en", "NG": "en-ng", "ZA": "af", "SE": "sv", "NO": "no", "DK": "da", "IS": "is", "FR": "fr",
-    "IT": "it", "ES": "es", "PT": "pt", "BR": "pt-br", "AR": "es-am", "MX": "es-am", "CL": "es-am", "PE": "es-am",
-    "CO": "es-am", "PL": "pl", "CZ": "cs", "SK": "sk", "HU": "hu", "RO": "ro", "BG": "bg", "GR": "el", "RU": "ru",
-    "UA": "uk", "RS": "sr", "HR": "hr", "SI": "sl", "TR": "tr", "FI": "fi", "EE": "et", "LV": "lv", "LT": "lt",
-    "JP": "ja", "KR": "ko", "CN": "zh", "TW": "zh-hant", "HK": "zh-hant", "TH": "th", "VN": "vi", "ID": "id",
-    "MY": "ms", "PH": "tl", "LK": "si", "BD": "bn", "NP": "ne", "PK": "ur", "IR": "fa", "IL": "he", "EG": "ar",
-    "SA": "ar", "AE": "ar", "MA": "ar", "GE": "ka", "AM": "hy", "ET": "am", "KE": "sw", "TZ": "sw", "MM": "my",
-    "KZ": "kk", "MC": "fr", "AD": "es",
-}  # fmt: skip
-_OF_INDIA: Final = {
-    "DEVANAGARI": "hi", "TAMIL": "ta", "TELUGU": "te", "KANNADA": "kn", "MALAYALAM": "ml", "GUJARATI": "gu",
-    "GURMUKHI": "pa",
-}  # fmt: skip
 
-LANDS: tuple[Land, ...] = (*WEST, *EAST)
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What is written, and the country that it speaks of."""
+
+    sort: str
+    country: str
+    lines: tuple[str, ...]
+
+
+LANGUAGES: Final = {language.code: language for language in read_languages()}
+_ALL_LANDS: Final = tuple(read_lands())
+LANDS: Final = tuple(land for land in _ALL_LANDS if land.listed)
 """Every second town is for calibration, the others are held out; so are the words."""
 
+_CUES: Final = tuple(
+    Cue(row["sort"], row["country"], parts(row["lines"]))
+    for row in read_table("cues.tsv", ("sort", "country", "lines"))
+)
+CUES: Final = tuple(cue for cue in _CUES if cue.sort != _NAMED_AFTER_TOWN)
+"""What stands in one country and speaks of another; tour buses are made up on the spot, from a town and a number."""
+NAMED_AFTER_TOWNS: Final = tuple(cue for cue in _CUES if cue.sort == _NAMED_AFTER_TOWN)
 
-def _spoken(land: Land) -> str | None:
-    if land.code == "IN":
-        return _OF_INDIA[unicodedata.name(land.towns[0].name[0]).split()[0]]
-    return _SPOKEN.get(land.code)
+COACHES: Final = {code: country.coaches for code, country in COUNTRIES.items() if country.coaches}
+"""What firms that run buses call themselves behind the name of their town."""
+SURNAMES: Final = {code: country.surnames for code, country in COUNTRIES.items() if country.surnames}
+"""Names of people that are names of towns, too, or come from one."""
 
 
 @cache
 def land_of(country: str) -> Land | None:
     """Return the land of a country, the first where it has several; None if its signs are not known."""
-    return next((land for land in (*WORLD_LANDS, *SMALL_LANDS) if land.code == country), None)
-
-
-@cache
-def language_of(land: Land) -> Language:
-    """Return the language of a land's signs."""
-    return LANGUAGES[_spoken(land) or ""]
-
-
-WORLD_LANDS: Final[tuple[Land, ...]] = tuple(land for land in (*WEST, *EAST) if _spoken(land) in LANGUAGES)
-"""The lands that have towns in a world."""
+    return next((land for land in _ALL_LANDS if land.code == country), None)
 
 
 __all__ = [
@@ -67,11 +57,9 @@ __all__ = [
     "LANGUAGES",
     "NAMED_AFTER_TOWNS",
     "SURNAMES",
-    "WORLD_LANDS",
     "Cue",
     "Land",
     "Language",
     "Town",
     "land_of",
-    "language_of",
 ]

@@ -1,16 +1,27 @@
-"""The form of the tables: how a language names shops and streets, and what signs look like in a country."""
+"""How a language names shops and streets, and what signs look like in a country."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
-KINDS = (
+from .tables import is_yes, parts, read_table
+
+KINDS: Final = (
     "shop=bakery", "amenity=pharmacy", "shop=butcher", "shop=books", "shop=hairdresser", "amenity=restaurant",
     "amenity=cafe", "shop=florist", "tourism=hotel", "shop=convenience", "shop=shoes", "shop=clothes",
     "shop=hardware", "shop=optician", "shop=car_repair", "amenity=fast_food",
 )  # fmt: skip
 """What businesses are, as OpenStreetMap has it; the trades of a language stand in this order."""
 
-_LETTERS = dict(zip("BPMLHRCFTGSKWOAX", KINDS, strict=True))
-"""A letter for each kind, for the tables of chains."""
+_LETTERS: Final = dict(zip("BPMLHRCFTGSKWOAX", KINDS, strict=True))
+"""A letter for each kind, for the table's chains."""
+_LANGUAGE_COLUMNS: Final = (
+    "code", "trades", "people", "houses", "common", "forms", "common_form", "town_form", "street_forms",
+    "street_stems", "streets", "chains", "towns",
+)  # fmt: skip
+_LAND_COLUMNS: Final = (
+    "code", "language", "domain", "towns", "words", "streets", "prices", "digits", "own", "listed",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +32,8 @@ class Language:
     has in their place, ``houses`` what houses and shops are called otherwise, ``common`` what they are called in every
     other town. ``forms`` put a ``{trade}`` together with a ``{person}``, a ``{second}`` person, a ``{house}`` or a
     ``{second_house}``. Streets are made of ``street_forms`` and ``street_stems``, or stand whole in ``streets``.
-    ``chains`` are names of made-up chains, each with its kind.
+    ``chains`` are names of made-up chains, each with its kind. ``towns`` are names as towns write them themselves,
+    where the atlas's main names are in another script.
     """
 
     code: str
@@ -36,30 +48,12 @@ class Language:
     street_stems: tuple[str, ...]
     streets: tuple[str, ...]
     chains: tuple[tuple[str, str], ...]
+    towns: tuple[str, ...]
 
     @property
     def trade_words(self) -> tuple[tuple[str, str], ...]:
         """Every trade word with its kind."""
         return tuple((kind, word) for kind, words in zip(KINDS, self.trades, strict=True) for word in words)
-
-
-def language(
-    code: str, trades: str, people: str, houses: str, common: str, *, forms: str, street_forms: str,
-    street_stems: str, streets: str = "", chains: str = "", common_form: str = "{trade} {house}",
-    town_form: str = "{trade} {town}",
-) -> Language:  # fmt: skip
-    """Return a language from texts: bars separate parts, slashes words of one trade; chains follow a letter."""
-    return Language(
-        code,
-        tuple(tuple(word.strip() for word in part.split("/")) for part in _cut(trades)),
-        _cut(people), _cut(houses), _cut(common), _cut(forms), common_form, town_form,
-        _cut(street_forms), _cut(street_stems), _cut(streets),
-        tuple((part[3:], _LETTERS[part[0]]) for part in _cut(chains)),
-    )  # fmt: skip
-
-
-def _cut(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split("|") if part.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +75,11 @@ class Land:
 
     ``digits`` is how many figures follow a country code in a number with an area code; 0 where mobile numbers are
     drawn instead. ``own`` says that town and language together leave no doubt of the country, so that a scene needs
-    no further clue.
+    no further clue. A land that is not ``listed`` has towns in a world only if they are asked for.
     """
 
     code: str
+    language: str
     domain: str
     towns: tuple[Town, ...]
     words: tuple[str, ...]
@@ -92,19 +87,30 @@ class Land:
     prices: tuple[str, ...]
     digits: int
     own: bool
+    listed: bool
 
 
-def land(
-    code: str, domain: str, towns: str, words: str, streets: str = "", prices: str = "", digits: int = 0, *,
-    own: bool = False,
-) -> Land:  # fmt: skip
-    """Return a land from texts: parts stand between bars, what is known of a town between semicolons."""
-    return Land(code, domain, _towns(towns), _cut(words), _cut(streets), _cut(prices), digits, own)
+def read_languages() -> Iterator[Language]:
+    """Yield every language."""
+    for row in read_table("languages.tsv", _LANGUAGE_COLUMNS):
+        plain = {name: row[name] for name in ("code", "common_form", "town_form")}
+        lists = {name: parts(cell) for name, cell in row.items() if name not in ("trades", "chains", *plain)}
+        yield Language(
+            **plain, **lists,  # type: ignore[arg-type]
+            trades=tuple(tuple(words.split("/")) for words in parts(row["trades"])),
+            chains=tuple((chain[3:], _LETTERS[chain[0]]) for chain in parts(row["chains"])),
+        )  # fmt: skip
 
 
-def _towns(text: str) -> tuple[Town, ...]:
-    found = []
-    for part in _cut(text):
-        name, lat, lon, *more = (word.strip() for word in part.split(";"))
-        found.append(Town(name, float(lat), float(lon), *more))
-    return tuple(found)
+def read_lands() -> Iterator[Land]:
+    """Yield every land."""
+    for row in read_table("lands.tsv", _LAND_COLUMNS):
+        yield Land(
+            row["code"], row["language"], row["domain"], tuple(map(_town, parts(row["towns"]))), parts(row["words"]),
+            parts(row["streets"]), parts(row["prices"]), int(row["digits"]), is_yes(row["own"]), is_yes(row["listed"]),
+        )  # fmt: skip
+
+
+def _town(text: str) -> Town:
+    name, lat, lon, *codes = text.split(";")
+    return Town(name, float(lat), float(lon), *codes)

@@ -17,9 +17,15 @@ from geosleuth.atlas.online.access import Recording
 from geosleuth.lab.scenes.world import Noise, open_world
 from geosleuth.lab.traces import geoagent, geovista, spotagent
 from geosleuth.lab.traces.recorded_models import RecordedPolicy
+from geosleuth.lab.traces.scripted import (
+    USUAL_SLIPS,
+    Slipped,
+    Slips,
+    StandInCaller,
+    StandInObserver,
+    StandInProposer,
+)
 from geosleuth.lab.traces.spotagent import WITHIN_KM, Verdict, judge, judge_assembled
-from geosleuth.lab.traces.standins import USUAL_SLIPS, Slips, StandInCaller, StandInObserver, StandInProposer
-from geosleuth.lab.traces.standins.observer import Slipped
 from geosleuth.models import Policy, make_policy
 from geosleuth.models.box_scale import box_scale_for
 from geosleuth.photo import BoxScale, first_view

@@ -26,8 +26,8 @@ from geosleuth.lab.scenes.design import truth_of
 from geosleuth.lab.scenes.scene import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
 from geosleuth.lab.scenes.world import Noise, open_world
 from geosleuth.lab.score import Truth
+from geosleuth.lab.traces.scripted import refuse_panorama
 from geosleuth.lab.traces.spotagent import Verdict
-from geosleuth.lab.traces.standins.observer import refuse_panorama
 from geosleuth.photo import Album, Claims, OpenedPhoto, encode, first_view, open_photo
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import write_bytes_atomically, write_text_atomically
