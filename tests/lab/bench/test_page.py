@@ -1,9 +1,6 @@
 """The HTML report: complete, harmless whatever the files hold, and true to the figures it is made from."""
 
-import hashlib
-import json
 import re
-from base64 import b64encode
 from dataclasses import replace
 from html.parser import HTMLParser
 from time import process_time
@@ -15,15 +12,14 @@ from hypothesis import strategies as st
 from pyproj import Proj
 
 from geosleuth.geo import EARTH_RADIUS_KM, great_circle_km
-from geosleuth.lab.bench.page import render_page
-from geosleuth.lab.bench.page.error_map import MOST_DOTS, chosen_rows, error_class, fan_out, worst_rows
+from geosleuth.lab.bench.page.error_map import MAX_DOTS, chosen_rows, error_class, fan_out, worst_rows
 from geosleuth.lab.bench.page.score_charts import error_curve
+from geosleuth.lab.bench.page.score_page import render_page
 from geosleuth.lab.bench.report import FileReport, compare_files, report_file, rows_for
 from geosleuth.lab.bench.scored import Field, Scored
 from geosleuth.lab.score import NOT_NAMED, PublishedRow, published_rows
-from geosleuth.report.markup import clean, data_block
 from geosleuth.report.worldmap import HALF_HEIGHT, HALF_WIDTH, equal_earth, great_circle, shared_drawing
-from geosleuth.support.text.numbers import distance, p_value, signed, threshold
+from geosleuth.support.text.numbers import distance
 
 HOSTILE = "<script>alert(1)</script>\"'&\u202e</title>"
 VOID = {"br", "col", "hr", "input", "link", "meta"}
@@ -83,7 +79,6 @@ class Reader(HTMLParser):
         self.open: list[str] = []
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.texts: list[str] = []
-        self.scripts: list[tuple[dict[str, str | None], str]] = []
         self.feed(page)
         self.close()
         assert self.open == []
@@ -98,20 +93,12 @@ class Reader(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] == "script":
-            self.scripts.append((self.elements[-1][1], data))
-        elif not self.open or self.open[-1] != "style":
+        if not self.open or self.open[-1] != "style":
             self.texts.append(data)
 
     @property
     def text(self) -> str:
         return "".join(self.texts)
-
-    @property
-    def map_data(self) -> dict[str, list[dict[str, list[object]]]]:
-        (block,) = [body for attributes, body in self.scripts if attributes.get("id") == "map-data"]
-        data: dict[str, list[dict[str, list[object]]]] = json.loads(block)
-        return data
 
 
 def test_headline_and_table_say_what_the_report_says() -> None:
@@ -170,15 +157,12 @@ def test_several_files_and_a_pair() -> None:
     page = render_page([report_file(scored) for scored in files], pairs=[pair], generated="1 January 2030")
     reader = Reader(page)
     assert all(f"file {number}" in reader.text for number in range(3))
-    assert [
-        attributes["data-map"] for tag, attributes in reader.elements if tag == "figure" and "data-map" in attributes
-    ] == ["0", "1", "2"]
+    assert [attributes.get("class") for tag, attributes in reader.elements if tag == "figure"].count("map") == 3
     assert "file 1 against file 0" in reader.text
     assert f"of {len(pair.moved)} that moved" in reader.text
     section = reader.text.split("file 1 against file 0")[1]
     assert f"unlocated, photos{pair.first.unlocated}{pair.second.unlocated}" in section
     assert "file 1: lenient parser, great-circle distance; two photos occur twice." in section
-    assert len(reader.map_data["files"]) == 3
 
 
 def test_published_rows_are_marked_and_say_which_images() -> None:
@@ -204,13 +188,9 @@ def test_hostile_names_stay_text() -> None:
     pair = compare_files(scored, make_scored(30, label=HOSTILE + "2", first_id=HOSTILE, unlocated=0.2))
     page = render_page([report, report], pairs=[pair], title=HOSTILE, generated=HOSTILE, command=HOSTILE)
     reader = Reader(page)
-    assert [attributes.get("type") for attributes, _ in reader.scripts] == ["application/json", None]
-    assert "alert" not in reader.scripts[1][1]
-    assert "alert(1)</script>" not in page
+    assert "script" not in {tag for tag, _ in reader.elements}
     assert "\u202e" not in page
-    shown = HOSTILE.replace("\u202e", "")
-    assert shown in reader.text
-    assert shown in reader.map_data["files"][0]["ids"]
+    assert HOSTILE.replace("\u202e", "") in reader.text
     assert not any(key.startswith("on") for _, attributes in reader.elements for key in attributes)
 
 
@@ -220,29 +200,19 @@ def test_text_that_utf8_cannot_hold_is_replaced() -> None:
     assert "\x00" not in page
 
 
-@given(st.text())
-def test_data_blocks_hold_any_text(text: str) -> None:
-    ((attributes, body),) = Reader(data_block("it", [clean(text)])).scripts
-    assert attributes["id"] == "it"
-    assert json.loads(body) == [clean(text)]
-
-
-def test_nothing_is_loaded_and_only_our_script_runs() -> None:
+def test_loads_nothing_and_runs_no_script() -> None:
     page = make_page(report_file(make_scored(50), by=["scene"]))
     reader = Reader(page)
     assert not re.search(r"https?://|url\(|@import", page)
     for tag, attributes in reader.elements:
-        assert tag not in {"link", "img", "iframe", "object", "embed"}
+        assert tag not in {"link", "img", "iframe", "object", "embed", "script"}
         assert "src" not in attributes
         assert (attributes.get("href") or "#").startswith("#")
-    policies = [
+    (policy,) = [
         a["content"] for t, a in reader.elements if t == "meta" and a.get("http-equiv") == "Content-Security-Policy"
     ]
-    code = page.rsplit("<script>", 1)[1].split("</script>")[0]
-    digest = b64encode(hashlib.sha256(code.encode()).digest()).decode()
-    assert len(policies) == 1
-    assert f"script-src 'sha256-{digest}';" in str(policies[0])
-    assert str(policies[0]).startswith("default-src 'none'; style-src 'unsafe-inline'; ")
+    assert str(policy).startswith("default-src 'none'; style-src 'unsafe-inline'; ")
+    assert "script-src" not in str(policy)
 
 
 def test_links_and_labels_lead_somewhere() -> None:
@@ -279,7 +249,7 @@ def test_twenty_thousand_records_stay_small_and_quick() -> None:
 def test_sample_is_fixed_and_keeps_the_worst() -> None:
     scored = make_scored(20_000)
     rows = chosen_rows(scored)
-    assert len(rows) == len(set(rows.tolist())) == MOST_DOTS
+    assert len(rows) == len(set(rows.tolist())) == MAX_DOTS
     assert np.array_equal(rows, chosen_rows(scored))
     assert set(worst_rows(scored).tolist()) <= set(rows.tolist())
 
@@ -383,28 +353,3 @@ def test_dots_on_one_spot_are_told_apart() -> None:
     assert radius[rank == 0].max() < radius[rank == 2].min()
     lone_x, lone_y = fan_out(np.array([10.0, 300.0]), np.array([10.0, 200.0]), np.array([0, 0]))
     assert (lone_x.tolist(), lone_y.tolist()) == ([10.0, 300.0], [10.0, 200.0])
-
-
-@pytest.mark.parametrize(
-    ("km", "written"),
-    [
-        (0.0004, "under 1 m"),
-        (0.5234, "523 m"),
-        (0.9996, "1.00 km"),
-        (1.234, "1.23 km"),
-        (9.996, "10.0 km"),
-        (12.34, "12.3 km"),
-        (99.96, "100 km"),
-        (1234.4, "1,234 km"),
-        (float("nan"), "–"),
-    ],
-)
-def test_distances_carry_three_digits(km: float, written: str) -> None:
-    assert distance(km).replace("\N{NARROW NO-BREAK SPACE}", " ") == written
-
-
-def test_other_figures_are_written_plainly() -> None:
-    assert threshold(0.5).replace("\N{NARROW NO-BREAK SPACE}", " ") == "500 m"
-    assert threshold(2500).replace("\N{NARROW NO-BREAK SPACE}", " ") == "2,500 km"
-    assert (p_value(0.00001), p_value(0.0312), p_value(0.5)) == ("< 0.001", "0.031", "0.50")
-    assert (signed(-1.25), signed(3.0), signed(-0.01)) == ("−1.2", "+3.0", "0.0")

@@ -81,9 +81,9 @@ def test_photos_that_are_not_those_of_the_run_are_not_shown(runs: Path, tmp_path
 
 def test_the_terminal_says_the_figures(runs: Path) -> None:
     shown = done(runs / "whole", runs / "masked").stdout
-    assert "the rest counted as misses" in shown
+    assert "the rest as misses" in shown
     assert "maps_geocode" in shown
-    assert "Hidden: text; masked against whole" in shown
+    assert "masked against whole; hidden: text" in shown
 
 
 @pytest.mark.usefixtures("atlas_home")
@@ -93,7 +93,7 @@ def test_a_run_in_which_all_failed_is_told_in_words(tmp_path: Path) -> None:
     run, out = write_run(tmp_path / "lost", photos, settings={"sampling": {"seed": None}}), tmp_path / "report.html"
     said = done(run, "--out", out).stdout
     assert "lost: has no answer that can be scored" in said
-    assert "failed, 5 photos" in said
+    assert "5 photos failed in the newest try" in said
     assert "nan" not in said
     assert "(0–100)" not in said
     page = out.read_text("utf-8")

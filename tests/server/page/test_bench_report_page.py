@@ -8,7 +8,7 @@ from playwright.sync_api import Browser
 
 from browser import PATIENCE_MS, Watched, serious_faults
 from geosleuth.lab.bench.report_run import report_run, report_runs
-from geosleuth.lab.bench.report_run.html import render_run_page
+from geosleuth.lab.bench.report_run.run_page import render_run_page
 from geosleuth.lab.bench.run.folder import RunFolder
 from geosleuth.lab.bench.scored import score_file
 from run_folders import world_photos, write_run

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from geosleuth import __version__
-from geosleuth.lab.bench.page import NO_SCRIPT, page_head
+from geosleuth.lab.bench.page.parts import whole_page
 from geosleuth.lab.teams.compare import GRID, PERSONAS_AGAINST_BACKBONES, WAY, Measured, Point
 from geosleuth.lab.teams.learning import Overview, best_of
 from geosleuth.names import country_name
@@ -57,17 +57,16 @@ class Curves:
 
 
 def _page(title: str, about: Sequence[str], sections: Sequence[Section], kicker: str, method: Sequence[str]) -> str:
-    return render(
+    body = render(
         "team",
-        head=page_head(title, NO_SCRIPT),
         title=title,
         about=about,
         sections=sections,
         kicker=kicker,
         method=method,
         version=__version__,
-        line_end="\n",
     )
+    return whole_page(title, body)
 
 
 def comparison_page(

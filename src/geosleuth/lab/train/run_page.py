@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from geosleuth import __version__
-from geosleuth.lab.bench.page import NO_SCRIPT, page_head
+from geosleuth.lab.bench.page.parts import whole_page
 from geosleuth.report.jinja import render
 from geosleuth.report.markup import Html, el
 from geosleuth.support.errors import BadInput
@@ -318,7 +318,7 @@ def render_run(run: Reviewed, *, generated: str) -> str:
         version=__version__,
         generated=generated,
     )
-    return f"<!doctype html>\n{el('html', {'lang': 'en'}, page_head(title, NO_SCRIPT, STYLE + _ALIKE), body)}\n"
+    return whole_page(title, body, STYLE + _ALIKE)
 
 
 def headlines(run: Reviewed, moved: Mapping[str, Change]) -> list[str]:

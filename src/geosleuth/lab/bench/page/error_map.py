@@ -1,7 +1,6 @@
 """World map of errors: each photo's true place, coloured by how far off the answer was."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,20 +9,21 @@ from geosleuth.geo import FloatArray
 from geosleuth.lab.bench.report import FileReport
 from geosleuth.lab.bench.scored import Scored
 from geosleuth.report.charts import path
-from geosleuth.report.markup import Html, clean, el, name
-from geosleuth.report.worldmap import COEFFICIENTS, HEIGHT, SCALE, WIDTH, great_circle, to_page
-from geosleuth.support.text.numbers import count, distance, plural, threshold
+from geosleuth.report.markup import Html, el, join, name
+from geosleuth.report.worldmap import HEIGHT, WIDTH, great_circle, to_page
+from geosleuth.support.text.numbers import count, plural, threshold
 
-_REACH = 6.0  # spots closer than this, in units of the drawing, become one
-_STEP = 2.1  # growth of the spiral: the dots of a small group just touch
-_LEAST_ROOM, _MOST_ROOM = 9.0, 26.0  # radius that a group may fill, less beside a neighbour; then dots overlap
-_GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
+from .parts import Section
+
 CLASSES_KM = (1.0, 25.0, 200.0, 750.0)
 """Upper bounds of the error classes; the fifth has none."""
-MOST_DOTS = 5000
-MOST_LINES = 150
+MAX_DOTS = 5000
+MAX_LINES = 150
+_REACH = 6.0  # dots within such a square, in units of the drawing, become one group
+_STEP = 2.1  # growth of the spiral: the dots of a small group just touch
+_MAX_RADIUS = 26.0  # what a group may fill; then its dots overlap
+_GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 _CLOSEST = 80.0  # narrowest view: the coarse outline of the land is useless on a smaller one
-_ID_LIMIT = 80
 _UNLOCATED = len(CLASSES_KM) + 1
 View = tuple[float, float, float, float]
 _WHOLE: View = (0.0, 0.0, WIDTH, HEIGHT)
@@ -37,54 +37,19 @@ def fan_out(x: FloatArray, y: FloatArray, rank: NDArray[np.int64], unit: float =
     The photos of a city share one spot of a world map. Drawn there, the last one would hide all others, and the map
     would show whatever is drawn last rather than what is common.
     """
-    group = _groups(x / unit, y / unit)
+    squares = np.round(np.c_[x, y] / (_REACH * unit)).astype(np.int64)
+    _, group, sizes = np.unique(squares, axis=0, return_inverse=True, return_counts=True)
+    group = group.reshape(-1)
     order = np.lexsort((rank, group))
-    groups = [members for members in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(members)]
-    middles = np.array([(x[members].mean(), y[members].mean()) for members in groups]).reshape(-1, 2)
-    new_x, new_y = x.copy(), y.copy()
-    for number, members in enumerate(groups):
-        if len(members) < 2:
-            continue
-        turn = np.arange(len(members))
-        step = _STEP
-        if _STEP * np.sqrt(len(members)) > _LEAST_ROOM:
-            gaps = np.hypot(*(np.delete(middles, number, axis=0) - middles[number]).T) / unit
-            room = np.clip(gaps.min(initial=np.inf) * 0.55, _LEAST_ROOM, _MOST_ROOM)
-            step = min(_STEP, room / np.sqrt(len(members)))
-        radius = unit * step * np.sqrt(turn)
-        new_x[members] = middles[number, 0] + radius * np.cos(turn * _GOLDEN_ANGLE)
-        new_y[members] = middles[number, 1] + radius * np.sin(turn * _GOLDEN_ANGLE)
-    return new_x, new_y
-
-
-def _groups(x: FloatArray, y: FloatArray) -> NDArray[np.int64]:
-    """Return the group number of each dot: squares of a grid, each joined to the fullest square nearby."""
-    squares = np.round(np.c_[x, y] / (_REACH / 2)).astype(np.int64)
-    _, square_of, sizes = np.unique(squares, axis=0, return_inverse=True, return_counts=True)
-    square_of = square_of.reshape(-1)
-    middles = np.c_[np.bincount(square_of, x), np.bincount(square_of, y)] / sizes[:, None]
-    leaders: list[int] = []
-    places = np.empty_like(middles)
-    leader_of = np.empty(len(sizes), dtype=np.int64)
-    for square in np.argsort(-sizes, kind="stable"):
-        gaps = np.hypot(*(places[: len(leaders)] - middles[square]).T)
-        if len(gaps) and gaps.min() < _REACH:
-            leader_of[square] = leaders[int(gaps.argmin())]
-        else:
-            places[len(leaders)] = middles[square]
-            leaders.append(int(square))
-            leader_of[square] = square
-    return leader_of[square_of]
-
-
-@dataclass(frozen=True, slots=True)
-class Dots:
-    """The records that are drawn, their positions, and the part of the drawing to show."""
-
-    rows: NDArray[np.int64]
-    x: FloatArray
-    y: FloatArray
-    view: View
+    turn = np.empty(len(x), dtype=np.int64)
+    turn[order] = np.arange(len(x)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    step = np.minimum(_STEP, _MAX_RADIUS / np.sqrt(sizes))[group]
+    radius = np.where(sizes[group] > 1, unit * step * np.sqrt(turn), 0.0)
+    middle_x, middle_y = (np.bincount(group, values) / sizes for values in (x, y))
+    return (
+        middle_x[group] + radius * np.cos(turn * _GOLDEN_ANGLE),
+        middle_y[group] + radius * np.sin(turn * _GOLDEN_ANGLE),
+    )
 
 
 def error_class(distance_km: FloatArray) -> NDArray[np.int64]:
@@ -95,100 +60,81 @@ def error_class(distance_km: FloatArray) -> NDArray[np.int64]:
 
 def chosen_rows(scored: Scored) -> NDArray[np.int64]:
     """Return the records that get a dot: all, or a fixed random sample that includes the worst errors."""
-    if len(scored) <= MOST_DOTS:
+    if len(scored) <= MAX_DOTS:
         return np.arange(len(scored))
     worst = worst_rows(scored)
     others = np.setdiff1d(np.arange(len(scored)), worst)
-    sample = np.random.default_rng(0).choice(others, MOST_DOTS - len(worst), replace=False)
+    sample = np.random.default_rng(0).choice(others, MAX_DOTS - len(worst), replace=False)
     return np.sort(np.r_[worst, sample])
 
 
-def worst_rows(scored: Scored, most: int = MOST_LINES) -> NDArray[np.int64]:
+def worst_rows(scored: Scored, most: int = MAX_LINES) -> NDArray[np.int64]:
     """Return the located records with the largest errors, largest first."""
     located = np.flatnonzero(~np.isnan(scored.distance_km))
     return located[np.argsort(-scored.distance_km[located], kind="stable")][:most]
 
 
-def map_section(reports: Sequence[FileReport], dots: Sequence[Dots]) -> Html:
-    """Return one map per file; the page's script combines several into one with buttons."""
-    return el(
-        "section",
-        {"id": "map", "aria-labelledby": "map-h"},
-        el("h2", {"id": "map-h"}, "Where the errors are"),
-        el(
-            "p",
-            {"class": "lead"},
-            "Every dot is where a photo was really taken. Its colour says how far off the answer was; a line leads to "
-            "the answered place.",
-        ),
-        el(
-            "div",
-            {"class": "maps"},
-            *(_map(report, drawn, index) for index, (report, drawn) in enumerate(zip(reports, dots, strict=True))),
-        ),
+def map_section(reports: Sequence[FileReport]) -> Section:
+    """Return one map per file."""
+    return Section(
+        "map",
+        "Where the errors are",
+        [_map(report, index) for index, report in enumerate(reports)],
+        "Every dot is where a photo was really taken. Its colour says how far off the answer was; a line leads to the "
+        "answered place.",
     )
 
 
-def _map(report: FileReport, dots: Dots, index: int) -> Html:
-    scored, rows = report.scored, dots.rows
+def _map(report: FileReport, index: int) -> Html:
+    scored, rows = report.scored, chosen_rows(report.scored)
     classes = error_class(scored.distance_km)
-    sampled = len(rows) < len(scored)
+    x, y = to_page(scored.truth_lat[rows], scored.truth_lon[rows])
+    view = _view(x, y)
+    x, y = fan_out(x, y, classes[rows], unit=view[2] / WIDTH)
     far = [row for row in worst_rows(scored) if scored.distance_km[row] > CLASSES_KM[2]]
-    dot_of = {int(row): (float(a), float(b)) for row, a, b in zip(rows, dots.x, dots.y, strict=True)}
-    drawn = (
-        f"A sample of {count(len(rows))} of the {count(len(scored))} records is drawn, with the worst {MOST_LINES}. "
-        if sampled
-        else ""
-    )
-    lines = f"Lines: {plural(len(far), 'answer', 'answers')} farthest off" if far else ""
+    dot_of = {int(row): (float(a), float(b)) for row, a, b in zip(rows, x, y, strict=True)}
+    lines = el("path", {"class": "lines", "d": "".join(_line(scored, row, dot_of[int(row)]) for row in far)})
     description = (
         f"World map with {plural(len(rows), 'dot', 'dots')} at the true places of photos, coloured by error. "
         "The table of the worst errors below holds the same facts as text."
     )
+    drawing = el(
+        "svg",
+        {
+            "viewBox": " ".join(f"{number:g}" for number in view),
+            "role": "img",
+            "aria-labelledby": f"map-{index}-title map-{index}-desc",
+        },
+        el("title", {"id": f"map-{index}-title"}, f"Errors of {scored.label} on the map"),
+        el("desc", {"id": f"map-{index}-desc"}, description),
+        el("use", {"href": "#world"}),
+        lines,
+        *_dots(x, y, classes[rows]),
+    )
     toggle = f"lines-{index}"
+    switch = (
+        el("input", {"type": "checkbox", "id": toggle, "class": "toggle", "checked": True}),
+        el("label", {"for": toggle, "class": "toggle-label"},
+           f"Lines: {plural(len(far), 'answer', 'answers')} farthest off"),
+    )  # fmt: skip
+    sampled = (
+        f"A sample of {count(len(rows))} of the {count(len(scored))} records is drawn, with the worst {MAX_LINES}. "
+    )
+    caption = (
+        sampled if len(rows) < len(scored) else "",
+        "" if view == _WHOLE else "The map shows the part of the world where the photos are. ",
+        "Photos on nearly one spot are fanned out around it, best in the middle. Equal Earth projection: areas are "
+        "true to size.",
+    )
     return el(
         "figure",
-        {"class": "map", "data-map": index},
+        {"class": "map"},
         el("h3", None, name(scored.label)),
-        el("input", {"type": "checkbox", "id": toggle, "class": "toggle", "checked": True}) if far else "",
-        el("label", {"for": toggle, "class": "toggle-label"}, lines) if far else "",
-        el(
-            "div",
-            {"class": "stage"},
-            el(
-                "svg",
-                {
-                    "viewBox": " ".join(f"{number:g}" for number in dots.view),
-                    "data-whole": " ".join(f"{number:g}" for number in _WHOLE),
-                    "role": "img",
-                    "aria-labelledby": f"map-{index}-title map-{index}-desc",
-                },
-                el("title", {"id": f"map-{index}-title"}, f"Errors of {scored.label} on the map"),
-                el("desc", {"id": f"map-{index}-desc"}, description),
-                el("use", {"href": "#world"}),
-                el("path", {"class": "lines", "d": "".join(_line(scored, row, dot_of[int(row)]) for row in far)}),
-                *_drawn_dots(dots.x, dots.y, classes[rows]),
-                el("g", {"class": "marker"}),
-            ),
-        ),
-        _legend(classes, report.summary.n),
-        el(
-            "figcaption",
-            None,
-            drawn,
-            "" if dots.view == _WHOLE else "The map shows the part of the world where the photos are. ",
-            "Photos on nearly one spot are fanned out around it, best in the middle. Equal Earth projection: areas are "
-            "true to size.",
-        ),
+        *(switch if far else ()),
+        el("div", {"class": "stage"}, drawing),
+        _legend(classes),
+        el("figcaption", None, *caption),
     )
-
-
-def placed_dots(scored: Scored) -> Dots:
-    """Choose the records that get a dot, and its position."""
-    rows = chosen_rows(scored)
-    x, y = to_page(scored.truth_lat[rows], scored.truth_lon[rows])
-    view = _view(x, y)
-    return Dots(rows, *fan_out(x, y, error_class(scored.distance_km[rows]), unit=view[2] / WIDTH), view)
 
 
 def _line(scored: Scored, row: int, dot: tuple[float, float]) -> str:
@@ -202,35 +148,25 @@ def _line(scored: Scored, row: int, dot: tuple[float, float]) -> str:
     return "".join(pieces)
 
 
-def _drawn_dots(x: FloatArray, y: FloatArray, classes: NDArray[np.int64]) -> list[Html]:
+def _dots(x: FloatArray, y: FloatArray, classes: NDArray[np.int64]) -> list[Html]:
     """Draw one path per class, worst on top: a dot is a line of no length with round ends, to keep the page small."""
     drawn: list[Html] = []
-    for number in range(_UNLOCATED + 1):
-        here = np.flatnonzero(classes == number)
-        if not len(here):
-            continue
+    for number in np.unique(classes).tolist():
+        here = classes == number
         spots = "".join(f"M{a:.1f} {b:.1f}h0" for a, b in zip(x[here].tolist(), y[here].tolist(), strict=True))
-        drawn.append(el("path", {"class": f"dots ring c{number}", "d": spots}))
-        drawn.append(el("path", {"class": f"dots core c{number}", "d": spots}))
+        drawn += [el("path", {"class": f"dots {part} c{number}", "d": spots}) for part in ("ring", "core")]
     return drawn
 
 
-def _legend(classes: NDArray[np.int64], n: int) -> Html:
-    bounds = [f"within {threshold(CLASSES_KM[0])}"]
-    bounds += [f"to {threshold(km)}" for km in CLASSES_KM[1:]]
+def _legend(classes: NDArray[np.int64]) -> Html:
+    bounds = [f"within {threshold(CLASSES_KM[0])}", *(f"to {threshold(km)}" for km in CLASSES_KM[1:])]
     bounds += [f"over {threshold(CLASSES_KM[-1])}", "unlocated"]
-    found = np.bincount(classes, minlength=len(bounds)) if n else np.zeros(len(bounds), dtype=np.int64)
+    found = np.bincount(classes, minlength=len(bounds)).tolist()
     entries = [
-        el(
-            "li",
-            None,
-            el("span", {"class": f"swatch c{number}"}),
-            f"{words} ",
-            el("b", None, count(int(found[number]))),
-        )
-        for number, words in enumerate(bounds)
+        el("li", None, el("span", {"class": f"swatch c{at}"}), f"{words} ", el("b", None, count(found[at])))
+        for at, words in enumerate(bounds)
     ]
-    return el("ul", {"class": "legend", "aria-label": "Error classes and their counts"}, *entries)
+    return el("ul", {"class": "legend", "aria-label": "Error classes and their counts"}, join(entries))
 
 
 def _view(x: FloatArray, y: FloatArray) -> View:
@@ -245,33 +181,3 @@ def _view(x: FloatArray, y: FloatArray) -> View:
     x0 = min(max(0.0, (left + right - width) / 2), WIDTH - width)
     y0 = min(max(0.0, (top + bottom - height) / 2), HEIGHT - height)
     return round(x0, 1), round(y0, 1), round(width, 1), round(height, 1)
-
-
-def map_data(reports: Sequence[FileReport], dots: Sequence[Dots]) -> dict[str, object]:
-    """Return the script's data for pointer events: the projection's constants, and the dots in columns."""
-    return {
-        "projection": {"coefficients": COEFFICIENTS, "scale": SCALE, "x": WIDTH / 2, "y": HEIGHT / 2},
-        "files": [_columns(report.scored, drawn) for report, drawn in zip(reports, dots, strict=True)],
-    }
-
-
-def _columns(scored: Scored, dots: Dots) -> dict[str, object]:
-    rows = dots.rows
-
-    def degrees(values: FloatArray) -> list[float | None]:
-        return [None if np.isnan(value) else round(float(value), 4) for value in values[rows]]
-
-    farthest_first = np.argsort(-np.nan_to_num(scored.distance_km[rows], nan=-1.0), kind="stable")
-    return {
-        "label": clean(scored.label, _ID_LIMIT),
-        "ids": [clean(scored.ids[row], _ID_LIMIT) for row in rows],
-        "x": [round(value, 1) for value in dots.x.tolist()],
-        "y": [round(value, 1) for value in dots.y.tolist()],
-        "lat": degrees(scored.truth_lat),
-        "lon": degrees(scored.truth_lon),
-        "answerLat": degrees(scored.lat),
-        "answerLon": degrees(scored.lon),
-        "error": [None if np.isnan(km) else distance(float(km)) for km in scored.distance_km[rows]],
-        "classes": error_class(scored.distance_km[rows]).tolist(),
-        "order": farthest_first.tolist(),
-    }

@@ -1,7 +1,7 @@
 """Charts of scores: errors, thresholds, calibration and risk."""
 
 from collections.abc import Sequence
-from math import isinf, log10
+from math import log10
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from geosleuth.report.charts import (
     spaced,
 )
 from geosleuth.report.markup import Html, clean, el, join, name
-from geosleuth.support.text.numbers import count, distance, percent_sign, plural, threshold
+from geosleuth.support.text.numbers import count, percent_sign, plural, threshold
+
+from .parts import Figure, Group, Section
 
 _MOST_POINTS = 500
 _LABEL_LIMIT = 30
@@ -42,26 +44,15 @@ _DECADES = (
 _LANE = 11.0
 
 
-def confidence_section(reports: Sequence[FileReport]) -> Html:
-    """Return both charts with their sentences, or nothing if no file states a confidence."""
+def confidence_section(reports: Sequence[FileReport]) -> Section:
+    """Return both charts with their sentences, if any file states a confidence."""
     sure = [(index, report, report.selective) for index, report in enumerate(reports) if report.selective]
     stated = [(index, report, report.calibration) for index, report in enumerate(reports) if report.calibration]
-    figures = []
-    if sure:
-        figures.append(_risk_figure(sure))
-    if stated:
-        figures.append(_reliability_figure(stated))
-    if not figures:
-        return Html("")
-    return el(
-        "section",
-        {"id": "confidence", "aria-labelledby": "confidence-h"},
-        el("h2", {"id": "confidence-h"}, "Confidence"),
-        el("div", {"class": "pair"}, *figures),
-    )
+    figures = [*([_risk_figure(sure)] if sure else []), *([_reliability_figure(stated)] if stated else [])]
+    return Section("confidence", "Confidence", [Group(figures, kind="pair")] if figures else [])
 
 
-def _risk_figure(sure: Sequence[tuple[int, FileReport, Selective]]) -> Html:
+def _risk_figure(sure: Sequence[tuple[int, FileReport, Selective]]) -> Figure:
     plot = Plot(width=520, height=360, left=48, top=16, right=14, bottom=42)
     parts: list[Html] = [percent_axis(plot), percent_axis_below(plot)]
     for index, _, curve in sure:
@@ -75,18 +66,14 @@ def _risk_figure(sure: Sequence[tuple[int, FileReport, Selective]]) -> Html:
         parts.append(key_inside(plot, names, at_bottom=False))
     parts.append(label(plot.x(0.5), plot.height - 6, "share of all photos that are answered", "tick quiet"))
     sentences = [_risk_sentence(report, curve) for _, report, curve in sure]
-    return el(
-        "figure",
-        None,
-        el("h3", None, "Risk against coverage by confidence"),
+    words = (
+        f"Height: share of the kept answers that are more than {threshold(sure[0][2].threshold_km)} off. "
+        "A good sense of its own limits shows as a line that starts low and rises to the right."
+    )
+    return Figure(
+        "Risk against coverage by confidence",
         drawing("risk", plot, "Risk against coverage", "Share of wrong answers among those kept.", parts),
-        el(
-            "figcaption",
-            None,
-            f"Height: share of the kept answers that are more than {threshold(sure[0][2].threshold_km)} off. "
-            "A good sense of its own limits shows as a line that starts low and rises to the right.",
-            el("ul", None, *(el("li", None, sentence) for sentence in sentences)),
-        ),
+        join((words, el("ul", None, *(el("li", None, sentence) for sentence in sentences)))),
     )
 
 
@@ -115,7 +102,7 @@ def _risk_sentence(report: FileReport, curve: Selective) -> Html:
     return join((name(report.scored.label), sentence))
 
 
-def _reliability_figure(stated: Sequence[tuple[int, FileReport, Calibration]]) -> Html:
+def _reliability_figure(stated: Sequence[tuple[int, FileReport, Calibration]]) -> Figure:
     plot = Plot(width=520, height=360, left=48, top=16, right=14, bottom=42)
     parts: list[Html] = [percent_axis(plot), percent_axis_below(plot)]
     parts.append(line(plot.x(0), plot.y(0), plot.x(1), plot.y(1), "ideal"))
@@ -144,20 +131,16 @@ def _reliability_figure(stated: Sequence[tuple[int, FileReport, Calibration]]) -
         )
         for _, report, figures in stated
     ]
-    return el(
-        "figure",
-        None,
-        el("h3", None, "Stated against observed probability"),
+    words = (
+        "Height: how often the truth lay within the radius that the answer named. Below the diagonal is too sure, "
+        "above it too modest; larger dots hold more answers."
+    )
+    return Figure(
+        "Stated against observed probability",
         drawing(
             "reliability", plot, "Reliability diagram", "How often answers of a stated probability were right.", parts
         ),
-        el(
-            "figcaption",
-            None,
-            "Height: how often the truth lay within the radius that the answer named. Below the diagonal is too sure, "
-            "above it too modest; larger dots hold more answers.",
-            el("ul", None, *(el("li", None, sentence) for sentence in sentences)),
-        ),
+        join((words, el("ul", None, *(el("li", None, sentence) for sentence in sentences)))),
     )
 
 
@@ -179,27 +162,6 @@ def second_km(summaries: Sequence[Summary]) -> float:
 def _nearest(summaries: Sequence[Summary], wanted_km: float) -> float:
     measured = {km for summary in summaries for km in summary.within}
     return min(measured, key=lambda km: (abs(km - wanted_km), km), default=wanted_km)
-
-
-def headline(report: FileReport, index: int) -> Html:
-    """What one file shows, in one plain sentence."""
-    summary = report.summary
-    km = headline_km([summary])
-    accuracy = summary.within.get(km)
-    strong = "strong"
-    parts: list[object] = [el("span", {"class": f"label series s{index % 8}"}, name(report.scored.label)), " "]
-    if accuracy is None or not summary.n:
-        return join([*parts, "has no record that can be scored."])
-    share = el(strong, None, percent_sign(accuracy.percent.value))
-    parts += ["places ", share, f" of {plural(summary.n, 'photo', 'photos')} within {threshold(km)}; "]
-    if isinf(summary.median_km.value):
-        parts.append("half or more have no place at all; ")
-    elif summary.n == 1:
-        parts += ["it is off by ", el(strong, None, distance(summary.median_km.value)), "; "]
-    else:
-        parts += ["half are off by less than ", el(strong, None, distance(summary.median_km.value)), "; "]
-    parts += [el(strong, None, count(summary.unlocated)), " could not be placed."]
-    return join(parts)
 
 
 def log_share(km: float) -> float:

@@ -14,7 +14,7 @@ from geosleuth.answer import ParserName
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, threshold_text
 from geosleuth.geo.gcj02 import Datum
 from geosleuth.lab.bench.export import pair_document, records_csv, score_csv, score_document
-from geosleuth.lab.bench.page import render_page
+from geosleuth.lab.bench.page.score_page import render_page
 from geosleuth.lab.bench.placed import PlaceText, place_nothing, placer_of
 from geosleuth.lab.bench.report import FileReport, PairReport, report_file, rows_for
 from geosleuth.lab.bench.run.folder import MANIFEST, RESULTS

@@ -16,7 +16,7 @@ from geosleuth.lab.bench.report import PairReport, compare_files, correct_togeth
 from geosleuth.lab.bench.report_run import RunReport, RunsReport, frame, report_run, with_pictures
 from geosleuth.lab.bench.report_run import report_runs as put_together
 from geosleuth.lab.bench.report_run.documents import run_document, run_view
-from geosleuth.lab.bench.report_run.html import render_run_page
+from geosleuth.lab.bench.report_run.run_page import render_run_page
 from geosleuth.lab.bench.report_run.run_report import MAP_PX, GroundMap, Shot, same_photos
 from geosleuth.lab.bench.run.folder import RunFolder
 from geosleuth.lab.bench.scored import Field, Scored, score_records, with_placed
