@@ -11,10 +11,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from geosleuth.cli import preparation
 from geosleuth.lab.bench.makers.locatability import TAGS
 from geosleuth.lab.bench.sets import open_set
 from geosleuth.lab.cli.dataset import add_makers
-from geosleuth.support import console
 from geosleuth.support.errors import BadInput, GeosleuthError
 from maker_sets import jpeg, photo_table, picture
 from openai_server import chat_reply, failure, openai_server
@@ -97,7 +97,7 @@ def test_nothing_is_sent_without_leave(tmp_path: Path, monkeypatch: pytest.Monke
     assert "add --yes to allow it" in run(*words, *away, fails=True)
     assert "--offline rules out" in run(*words, *away, "--offline", fails=True)
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(console, "asked", lambda _question: False)
+    monkeypatch.setattr(preparation, "asked", lambda _question: False)
     assert "add --yes" in run(*words, *away, fails=True)
     assert not (tmp_path / "set" / "rated.csv").exists()
 
@@ -105,9 +105,8 @@ def test_nothing_is_sent_without_leave(tmp_path: Path, monkeypatch: pytest.Monke
 def test_words_that_make_no_sense_are_refused_before_any_work(tmp_path: Path) -> None:
     table = photo_table(tmp_path / "set", EUROPE[:1])
     out = tmp_path / "set" / "out.csv"
-    assert "heuristic looks then" in run("rate", table, "--out", out, "--model", "detective", fails=True)
-    assert "name it with --model" in run("rate", table, "--out", out, "--base-url", "http://a/v1", fails=True)
-    assert "is an input of this command" in run("rate", table, "--out", table, fails=True)
+    assert "look at photos" in run("rate", table, "--out", out, "--model", "detective", fails=True)
+    assert "is an input of this command" in run("label", table, "--out", table, fails=True)
     assert "such as 1600x1200" in run("filter", table, "--out", out, "--least-size", "big", fails=True)
     assert "run geosleuth dataset rate first" in run("filter", table, "--out", out, fails=True)
     assert "three numbers" in run("sample", table, "-n", 1, "--out", out, "--weights", "1,2", fails=True)
@@ -212,9 +211,11 @@ def test_the_guide_can_be_followed(atlas_home: Path, tmp_path: Path, monkeypatch
     lines = _guide().split("```")[1].split("\n")
     commands = [shlex.split(line)[2:] for line in lines if line.startswith("geosleuth dataset ")]
     assert [words[0] for words in commands] == ["rate", "filter", "duplicates", "label", "sample", "split", "coverage"]
-    for words in commands:
-        result = CliRunner().invoke(app, words)
-        assert result.exit_code == 0, (words, result.exception)
+    with openai_server([chat_reply(REPLY)]) as url:
+        for words in commands:
+            model = ["--model", "server:any", "--base-url", str(url), "--yes"] if words[0] == "rate" else []
+            result = CliRunner().invoke(app, [*words, *model])
+            assert result.exit_code == 0, (words, result.exception)
     # Nothing is lost on the way: fifty are wanted, so that every photo that is left is drawn.
     left = [item.id for item in open_set("labelled.csv")]
     assert [item.id for item in open_set("drawn.csv")] == left

@@ -49,9 +49,9 @@ def test_tiles_become_a_set_that_a_baseline_can_be_run_over(tmp_path: Path) -> N
     done = run(*words, "--out", out, "--json")
     assert done.exit_code == 1  # one of the two lacks its last column
     told = json.loads(done.stdout)
-    assert (told["made"], [one["id"] for one in told["refused"]]) == (["here"], ["there"])
-    assert "2 of 8 tiles are missing" in done.stderr
-    done = run(*words, "--out", out, "--missing", "0.3")
+    assert (told["made"], list(told["refused"])) == (["here"], ["there"])
+    assert "not twice as wide as high; give --grid" in done.stderr
+    done = run(*words, "--out", out, "--grid", "4x2", "--missing", "0.3")
     assert done.exit_code == 0
     assert "panoramas.csv" in done.stdout
     assert [item.id for item in open_set(f"table:{out}")] == ["here", "there"]
@@ -80,7 +80,7 @@ def test_scenes_become_mosaics(tmp_path: Path) -> None:
     (item,) = open_set(f"table:{out}")
     assert open_photo(item.picture.read()).photo.image.getpixel((16, 16)) == (90, 90, 90)
     (tmp_path / "cities.csv").write_text("name,lat,lon\nLisbon,38.72,-9.14\nPorto,41.15,-8.61\n")
-    done = run("mosaic", tmp_path / "scenes", "--cities", tmp_path / "cities.csv", "--side", 32, "--tif", "--out", out)
+    done = run("mosaic", tmp_path / "scenes", "--cities", tmp_path / "cities.csv", "--side", 32, "--out", out)
     assert done.exit_code == 1
     assert "not made: Porto: no scene covers any" in done.stderr
     assert "no city is given" in refused("mosaic", tmp_path / "scenes", "--out", out)
@@ -138,7 +138,6 @@ def test_a_gallery_is_made_from_any_set_and_goes_on_where_it_was_cut_off(tmp_pat
     photos.mkdir()
     for number in range(5):
         save(scene(number, (320, 240)), photos / f"{number}.jpg", LatLon(10 * number + 1, 1))
-    # What a run leaves that was cut off while it wrote: one whole photo, and parts of the next.
     done = run("gallery", f"exif:{photos}", "--out", tmp_path / "whole")
     assert done.exit_code == 0, done.exception
     whole = np.load(tmp_path / "whole" / "features.npy")

@@ -546,7 +546,6 @@ class ScoreOptions:
         typer.Option(metavar="DATASET", help="Print the papers' rows on this data set beside ours."),
     ] = None
     strict: Strict = False
-    geocode: Annotated[bool, typer.Option("--geocode", hidden=True)] = False  # the default since 0.2: kept for scripts
     maps: Maps = None
     allow: Allow = field(default_factory=list)
     datum: Annotated[

@@ -105,10 +105,7 @@ class RateOptions:
 
     data: Set
     out: Out
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="SPEC", help="Who looks, such as openai:gpt-5; left out, code does (see below)."),
-    ] = None
+    model: Annotated[str, typer.Option(metavar="SPEC", help="Who looks, such as openai:gpt-5 or ollama:qwen3-vl.")]
     base_url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="Where a server of your own listens."),
@@ -129,14 +126,9 @@ def rate(options: RateOptions) -> None:
     """Rate how easily photos can be located (0 to 10, with sub-scores), tag what they show, name famous landmarks.
 
     One question a photo. What a model said is kept by the photo's content: stop whenever you like, and the same command
-    resumes without asking twice. Without a model a heuristic looks at text, sharpness, edges and colours. It can't see
-    landmarks without a name, vehicles or people, and its ratings are marked "heuristic".
+    resumes without asking twice.
 
-    Examples:
-
-      geosleuth dataset rate photos.csv --out rated.csv
-
-      geosleuth dataset rate exif:holiday/ --model ollama:qwen3-vl --out rated.jsonl
+    Example: geosleuth dataset rate exif:holiday/ --model ollama:qwen3-vl --out rated.jsonl
     """
     from geosleuth.pipeline.request import LocateRequest
 
@@ -147,7 +139,7 @@ def rate(options: RateOptions) -> None:
         base_url=options.base_url,
         offline=options.offline,
         yes=options.yes,
-        tools="none" if options.model else None,
+        tools="none",
     )
     work.rate_set(
         options.data,
@@ -430,10 +422,6 @@ class PanoramaOptions:
         str | None,
         typer.Option(metavar="COLUMNSxROWS", help="Where tiles at the edge are missing: how many there should be."),
     ] = None
-    full: Annotated[
-        str | None,
-        typer.Option(metavar="WIDTHxHEIGHT", help="Pixels that the tiles hold, if that is not in the file names."),
-    ] = None
     size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of the result.")] = "4096x2048"
     missing: Annotated[
         float, typer.Option(min=0, max=1, metavar="SHARE", help="The share of tiles that may be grey.")
@@ -444,11 +432,10 @@ class PanoramaOptions:
 
 @takes(PanoramaOptions)
 def panorama(options: PanoramaOptions) -> None:
-    """Put panoramas together from tiles: z/x/y folders, x3_y1, row1_col3, or 3_1, at any zoom.
+    """Put panoramas together from tiles named z/x/y, x3_y1 or 3_1 (column, row), or as --pattern says.
 
-    A tile that is missing is taken from the coarser zoom where the folder has that too. Otherwise the panorama is
-    refused, or grey there with --missing. Panoramas that are there already are finished and kept. With --places
-    the folder is a data set: its table is panoramas.csv.
+    Where a tile is missing the panorama is refused, or grey there with --missing. Panoramas that are there already are
+    finished and kept. With --places the folder is a data set: its table is panoramas.csv.
 
     Examples:
 
@@ -483,20 +470,16 @@ class MosaicOptions:
     ] = None
     side: Annotated[int, typer.Option(min=16, max=20_000, metavar="PX", help="Pixels a side.")] = 2000
     metres: Annotated[float, typer.Option(min=1, max=1000, help="Metres a pixel.")] = 10.0
-    brightest: Annotated[float, typer.Option(min=0.01, max=2, help="The reflectance that becomes white, of bands.")] = (
-        0.3
-    )
     empty: Annotated[
         float, typer.Option(min=0, max=1, metavar="SHARE", help="The share that may be black: no scene shows it.")
     ] = 0.05
-    tif: Annotated[bool, typer.Option("--tif", help="Write GeoTIFF, which says where it lies, instead of PNG.")] = False
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 
 
 @takes(MosaicOptions)
 def mosaic(options: MosaicOptions) -> None:
-    """Put mosaics of cities together from your Sentinel-2 files: true colour, or bands B04, B03 and B02.
+    """Put mosaics of cities together from your Sentinel-2 files in true colour (TCI).
 
     Each is a square in its UTM zone around the city. The least cloudy scene there comes first, by its classification
     (SCL) where there is one, and others fill what it lacks. The folder is a data set: its table is mosaics.csv.
@@ -505,7 +488,7 @@ def mosaic(options: MosaicOptions) -> None:
 
       geosleuth dataset mosaic S2A_MSIL2A_*.SAFE --city Lisbon --out mosaics/
 
-      geosleuth dataset mosaic scenes/ --cities cities.csv --tif --out mosaics/
+      geosleuth dataset mosaic scenes/ --cities cities.csv --out mosaics/
     """
     from .handlers import dataset_make as work
 

@@ -11,14 +11,14 @@ def test_photos_that_nobody_or_everybody_can_locate_go() -> None:
     photos = [
         item("room", locatability="2", rated_by="m"),
         item("street", locatability="6.5", rated_by="m"),
-        item("edge", locatability="4", rated_by="heuristic"),
+        item("edge", locatability="4", rated_by="m"),
         item("tower", locatability="10", landmark="Eiffel Tower", rated_by="m"),
     ]
     counted, gone = Sieved(), list[tuple[str, str]]()
     kept = [one.id for one in sieve(photos, Filter(), counted, lambda one, reason: gone.append((one.id, reason)))]
     assert kept == ["street", "edge"]
     assert gone == [("room", "non-localisable"), ("tower", "landmark")]
-    assert (counted.kept, dict(counted.dropped), counted.by_heuristic) == (2, {"non-localisable": 1, "landmark": 1}, 1)
+    assert (counted.kept, dict(counted.dropped)) == (2, {"non-localisable": 1, "landmark": 1})
 
 
 def test_landmarks_may_stay() -> None:

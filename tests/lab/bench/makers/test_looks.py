@@ -1,9 +1,7 @@
-"""Looking at photos: what models write is read leniently and kept; the heuristic sees text and little else."""
+"""Looking at photos: what models write is read leniently and kept."""
 
 import asyncio
 import json
-import random
-from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
 
@@ -11,24 +9,19 @@ import pytest
 
 from geosleuth.lab.bench.makers.locatability import (
     TAGS,
-    landmark_named,
-    legible_letters,
     object_in,
-    pixel_figures,
     read_landmark,
     read_locatability,
     read_tags,
 )
 from geosleuth.lab.bench.makers.ratings import (
     FIELDS,
-    HEURISTIC,
     GivenUp,
     Look,
     Seen,
     Unread,
     by_model,
     each,
-    heuristic_look,
     look,
 )
 from geosleuth.lab.bench.memory import Memory, open_memory
@@ -37,7 +30,6 @@ from geosleuth.models.endpoints import GIVE_UP
 from geosleuth.photo import Photo
 from geosleuth.support.errors import BadInput, ServiceFault
 from maker_sets import jpeg, photo_set, picture
-from scene_drawing import Backdrop, Board, draw
 from scripted import ScriptedPolicy, says
 
 REPLY = {
@@ -164,61 +156,6 @@ def test_a_memory_that_is_something_else_is_said(tmp_path: Path) -> None:
     (tmp_path / "memory.sqlite").write_text("something else entirely, and long enough to be looked at")
     with pytest.raises(BadInput, match=r"memory\.sqlite"), open_memory(tmp_path / "memory.sqlite"):
         pass
-
-
-def _scene(boards: Sequence[Board], backdrop: Backdrop, seed: int) -> Photo:
-    return Photo(draw(backdrop, tuple(boards), (800, 600), 1.0, random.Random(seed)).image)
-
-
-@pytest.mark.slow
-def test_the_heuristic_puts_scenes_with_legible_signs_above_blank_ones(tmp_path: Path) -> None:
-    signs = [
-        _scene([Board("front", ("Boulangerie Martin",)), Board("plate", ("Rue Victor Hugo",))], "house", 1),
-        _scene([Board("front", ("Apteka",)), Board("notice", ("tel. +48 22 621 98 44",))], "house", 3),
-    ]
-    blank = [_scene([], "house", 4), _scene([], "landscape", 5)]
-    with open_memory(tmp_path / "memory.sqlite") as memory:
-        above = [heuristic_look(one, f"sign {number}", memory) for number, one in enumerate(signs)]
-        below = [heuristic_look(one, f"blank {number}", memory) for number, one in enumerate(blank)]
-        again = heuristic_look(signs[0], "sign 0", memory)
-    assert min(one.locatability.score for one in above) >= 8 > max(one.locatability.score for one in below)
-    assert all(one.tags["sign"] == "yes" for one in above)
-    assert all(one.tags["sign"] != "yes" for one in below)
-    assert all(one.by == HEURISTIC and one.tags["mountains_and_rivers"] == "maybe" for one in above + below)
-    assert (again.known, again.fields()) == (True, above[0].fields())
-
-
-def test_the_heuristic_gives_a_plain_picture_nothing() -> None:
-    from PIL import Image
-
-    from geosleuth.lab.bench.makers.ratings import look_by_code
-
-    found = look_by_code(Photo(Image.new("RGB", (400, 300), (120, 120, 120))), [])
-    assert found.locatability.score == 0
-    assert found.tags["plants"] == "maybe"
-
-
-def test_pixels_are_told_apart() -> None:
-    from PIL import Image, ImageDraw, ImageFilter
-
-    house = Image.new("RGB", (400, 300), (200, 190, 180))
-    for x in range(20, 400, 40):
-        ImageDraw.Draw(house).rectangle((x, 40, x + 20, 260), fill=(60, 50, 40))
-    meadow = Image.new("RGB", (400, 300), (60, 140, 40))
-    assert pixel_figures(house).straight > 0.8
-    assert pixel_figures(house).sharp > pixel_figures(house.filter(ImageFilter.GaussianBlur(6))).sharp
-    assert pixel_figures(meadow).green == 1.0
-    assert pixel_figures(house).green == 0.0
-
-
-def test_letters_count_where_they_were_read_surely() -> None:
-    assert legible_letters([("Bäckerei 12", 0.95), ("xq", 0.99), ("smudge", 0.5)]) == 10
-
-
-def test_famous_sights_are_known_by_their_names_alone() -> None:
-    assert landmark_named(["Tickets", "Musée du Louvre, Paris"]) == "Louvre"
-    assert landmark_named(["Boulangerie Martin", "Rue de Rivoli"]) is None
-    assert landmark_named([]) is None
 
 
 def test_the_file_that_can_not_be_written_is_the_one_that_is_named(tmp_path: Path) -> None:

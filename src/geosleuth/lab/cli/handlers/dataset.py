@@ -29,13 +29,11 @@ from geosleuth.lab.bench.makers.photo_tables import check_table, field_names, wr
 from geosleuth.lab.bench.makers.place_labels import TIER, Tiered, with_tiers
 from geosleuth.lab.bench.makers.ratings import (
     FIELDS,
-    HEURISTIC,
     Filter,
     GivenUp,
     Look,
     Seen,
     Sieved,
-    by_heuristic,
     by_model,
     each,
     printing,
@@ -69,7 +67,7 @@ from geosleuth.support.text.safe import one_line, printable
 from .bench import positive_km, records_of, score_all
 
 _SIZE = re.compile(r"(\d{1,6})\s*[xX×]\s*(\d{1,6})")
-_MODEL_JOBS, _CODE_JOBS = 4, 2
+_MODEL_JOBS = 4
 _TOLD_FAILURES = 5
 _REPORT_EVERY = 100
 
@@ -113,11 +111,10 @@ def rate_set(
     check_outputs([out], [spec], overwrite=overwrite)
     data = with_part(subset(open_set(spec), limit=limit))
     with quiet_libraries():
-        jobs = jobs or (_CODE_JOBS if request.model is None else _MODEL_JOBS)
+        jobs = jobs or _MODEL_JOBS
         plan = _plan(request, jobs)
-        if plan is not None:
-            ask_consent(plan, yes=request.yes)
-        ratings = _Ratings()
+        ask_consent(plan, yes=request.yes)
+        ratings = _Ratings(plan.policy.name)
         try:
             asyncio.run(_rate(data, out, plan, ratings, jobs, again=again))
         except asyncio.CancelledError:
@@ -125,7 +122,6 @@ def rate_set(
             raise typer.Exit(CTRL_C) from None
         except GivenUp as error:
             raise GivenUp(f"{one_line(str(error))}; replies are kept; run the same command to resume") from error
-    ratings.by = plan.policy.name if plan else HEURISTIC
     if as_json:
         show_json({**ratings.document(), "out": str(out)})
     else:
@@ -139,24 +135,19 @@ def rate_set(
         raise typer.Exit(SOME_FAILED)
 
 
-def _plan(request: LocateRequest, jobs: int) -> Plan | None:
-    """Return who is asked; None if code looks."""
-    if request.model is None:
-        if request.base_url is not None:
-            raise BadInput("--base-url is where a model is served; name it with --model server:NAME")
-        return None
-    if request.model.startswith("replay:") or request.model == Detective.name:
-        raise BadInput("name a model that looks at photos with --model, or leave it out: a heuristic looks then")
+def _plan(request: LocateRequest, jobs: int) -> Plan:
+    if (request.model or "").startswith("replay:") or request.model == Detective.name:
+        raise BadInput(f"{request.model}: doesn't look at photos; name a model that does with --model")
     at_once = EndpointSettings(concurrency=max(EndpointSettings().concurrency, jobs))
-    model = make_policy(request.model, base_url=request.base_url, settings=at_once, offline=request.offline)
+    model = make_policy(request.model or "", base_url=request.base_url, settings=at_once, offline=request.offline)
     return make_plan(request, [], thinker=model)
 
 
 class _Ratings:
     """What has come of a rating so far."""
 
-    def __init__(self) -> None:
-        self.by, self.rated, self.known, self.failed = HEURISTIC, 0, 0, 0
+    def __init__(self, by: str) -> None:
+        self.by, self.rated, self.known, self.failed = by, 0, 0, 0
         self.usage, self.bands, self.landmarks = Usage(tries=0), Counter[str](), 0
 
     def add(self, seen: Seen[Look]) -> None:
@@ -197,9 +188,8 @@ class _Ratings:
         rows = [(band, str(self.bands[band])) for band in _BANDS]
         rows += [("famous landmarks", str(self.landmarks)), ("not rated", str(self.failed))]
         rows.append(("known before, not asked again", str(self.known)))
-        if self.by != HEURISTIC:
-            cost = "unknown" if self.usage.cost_usd is None else f"{self.usage.cost_usd:.4f} USD"
-            rows.append(("tokens now", f"{self.usage.input_tokens} in, {self.usage.output_tokens} out; {cost}"))
+        cost = "unknown" if self.usage.cost_usd is None else f"{self.usage.cost_usd:.4f} USD"
+        rows.append(("tokens now", f"{self.usage.input_tokens} in, {self.usage.output_tokens} out; {cost}"))
         return table_view((f"locatability by {self.by}", "photos"), rows)
 
 
@@ -208,13 +198,12 @@ def _band(score: float) -> str:
     return next((band for edge, band in edges if score >= edge), "0")
 
 
-async def _rate(data: DataSet, out: Path, plan: Plan | None, ratings: _Ratings, jobs: int, *, again: bool) -> None:
+async def _rate(data: DataSet, out: Path, plan: Plan, ratings: _Ratings, jobs: int, *, again: bool) -> None:
     async with AsyncExitStack() as held:
-        if plan is not None:
-            await plan.load(held)
+        await plan.load(held)
         memory = held.enter_context(open_memory())
         total, fields = _counted(data)
-        looking = by_heuristic(memory) if plan is None else by_model(plan.policy, memory, again=again)
+        looking = by_model(plan.policy, memory, again=again)
         write = held.enter_context(writing_table(out, (*fields, *FIELDS)))
         bar = held.enter_context(progress("rating", total))
         held.enter_context(cancelled_by_ctrl_c())
@@ -277,17 +266,11 @@ def filter_set(spec: str, out: Path, wanted: Filter, *, dropped: Path | None, ov
         for item in sieve(data, wanted, counted, gone):
             keep(item)
     if as_json:
-        document = {"kept": counted.kept, "dropped": dict(counted.dropped), "by_heuristic": counted.by_heuristic}
-        show_json({**document, "out": str(out)})
+        show_json({"kept": counted.kept, "dropped": dict(counted.dropped), "out": str(out)})
     else:
         counts = [(f"left out: {reason}", str(number)) for reason, number in sorted(counted.dropped.items())]
         show(table_view(("photos", ""), [("kept", str(counted.kept)), *counts]))
         talk(f"wrote {out}")
-    if counted.by_heuristic and wanted.landmarks:
-        talk(
-            f"{plural(counted.by_heuristic, 'photo was', 'photos were')} rated by the heuristic, which knows landmarks "
-            "by names that stand in the picture alone; rate with a model to find the others"
-        )
 
 
 def tier_set(

@@ -18,9 +18,10 @@ from geosleuth.cli.handlers.atlas import facts_view
 from geosleuth.cli.preparation import building, offline_atlas
 from geosleuth.geo import CellGrid, FloatArray
 from geosleuth.lab.bench.makers.duplicates import HEADER, Digest, digests
+from geosleuth.lab.bench.makers.finished import Made
 from geosleuth.lab.bench.makers.galleries import make_gallery
-from geosleuth.lab.bench.makers.mosaics import Mosaics, MosaicSettings, find_scenes, make_mosaics
-from geosleuth.lab.bench.makers.panoramas import Panoramas, find_tiles, make_panoramas
+from geosleuth.lab.bench.makers.mosaics import find_scenes, make_mosaics
+from geosleuth.lab.bench.makers.panoramas import find_tiles, make_panoramas
 from geosleuth.lab.bench.makers.photo_tables import (
     TablePlace,
     field_names,
@@ -391,27 +392,13 @@ def make_panorama_files(options: "PanoramaOptions") -> None:
     known = None if options.places is None else read_places(options.places)
     with progress("panoramas") as bar:
         made = make_panoramas(
-            sets,
-            options.out,
-            places=known,
-            size=wanted,
-            full=None if options.full is None else _pair(options.full, "--full"),
-            most_missing=options.missing,
-            overwrite=options.overwrite,
+            sets, options.out, places=known, size=wanted, most_missing=options.missing, overwrite=options.overwrite,
             progress=bar.at,
-        )
-    for one in made.refused:
-        talk(f"not made: {one.reason}")
-    if made.unplaced:
+        )  # fmt: skip
+    if known is not None and made.unplaced:
         named = ", ".join(printable(name) for name in made.unplaced[:5])
         talk(f"{plural(len(made.unplaced), 'panorama stands', 'panoramas stand')} in no table of places: {named}")
-    if options.as_json:
-        document = {**asdict(made), "table": None if made.table is None else str(made.table)}
-        show_json(document)
-    else:
-        _show_made(made, "none: give --places to make a data set")
-    if made.refused:
-        raise typer.Exit(SOME_FAILED)
+    _show_made(made, "none: give --places to make a data set", as_json=options.as_json)
 
 
 def make_mosaic_files(options: "MosaicOptions") -> None:
@@ -426,33 +413,23 @@ def make_mosaic_files(options: "MosaicOptions") -> None:
     talk(f"{plural(len(scenes), 'scene', 'scenes')} for {plural(len(cities), 'city', 'cities')}")
     with progress("mosaics") as bar:
         made = make_mosaics(
-            cities,
-            scenes,
-            options.out,
-            settings=MosaicSettings(
-                side_px=options.side,
-                metres=options.metres,
-                brightest=options.brightest,
-                most_empty=options.empty,
-                georeferenced=options.tif,
-            ),
-            overwrite=options.overwrite,
-            progress=bar.at,
-        )
+            cities, scenes, options.out, side_px=options.side, metres=options.metres, most_empty=options.empty,
+            overwrite=options.overwrite, progress=bar.at,
+        )  # fmt: skip
+    _show_made(made, "none", as_json=options.as_json)
+
+
+def _show_made(made: Made, no_table: str, *, as_json: bool) -> None:
     for name, reason in made.refused.items():
         talk(f"not made: {name}: {reason}")
-    if options.as_json:
-        show_json({**asdict(made), "table": None if made.table is None else str(made.table)})
+    table = None if made.table is None else str(made.table)
+    if as_json:
+        show_json({**asdict(made), "table": table})
     else:
-        _show_made(made, "none")
+        counts = {"made": made.made, "were there": made.kept, "refused": made.refused}
+        show(facts_view({**{name: str(len(found)) for name, found in counts.items()}, "table": table or no_table}))
     if made.refused:
         raise typer.Exit(SOME_FAILED)
-
-
-def _show_made(made: Panoramas | Mosaics, no_table: str) -> None:
-    counts = {"made": made.made, "were there": made.kept, "refused": made.refused}
-    facts = {name: str(len(found)) for name, found in counts.items()}
-    show(facts_view({**facts, "table": no_table if made.table is None else str(made.table)}))
 
 
 def make_poi_set(options: "PoisOptions") -> None:
