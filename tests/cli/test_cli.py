@@ -146,7 +146,9 @@ def test_only_the_commands_of_the_group_that_is_asked_for_are_read() -> None:
     whole = commands(whole_app())
     assert min(whole.values()) > 0
     for name in whole:
-        assert commands(app_for(["--offline", name, "more"])) == {one: whole[one] * (one == name) for one in whole}
+        read = commands(app_for(["--offline", name, "more"]))
+        assert read == {one: whole[one] * (one == name) for one in read}
+        assert name in read
     assert set(commands(app_for(["--help"])).values()) == {0}
     assert commands(whole_app()) == whole
 

@@ -654,7 +654,7 @@ _PLUGIN = b"""[geosleuth.tools]
 moon_phase = geosleuth_moon.tool:moon_phase
 [geosleuth.methods]
 moonlit = geosleuth_moon.method:moonlit
-[geosleuth.models]
+[geosleuth.policies]
 fixed = geosleuth_moon.policy:make_fixed
 [geosleuth.datasets]
 places = geosleuth_moon.dataset:PLACES
