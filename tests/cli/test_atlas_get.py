@@ -47,7 +47,7 @@ def test_a_name_becomes_a_region_that_says_where_it_is_from(server: ExtractServe
     done = get(server, "Андорра")
     assert done.returncode == 0, done.stderr
     size_kb = round(len(server.files["/andorra-latest.osm.pbf"]) / 1000)
-    assert "asking 127.0.0.1" in done.stderr.splitlines()[0]
+    assert "this asks 127.0.0.1" in done.stderr.splitlines()[0]
     assert f"Andorra (andorra): {size_kb} KB from 127.0.0.1, of 2026-11-16; needs about" in done.stderr
     (region,) = regions()
     assert region["name"] == "andorra"

@@ -3,12 +3,15 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from geosleuth.support.console import ProgressBar, progress, talk
+from geosleuth.support.errors import BadInput
 
 if TYPE_CHECKING:
     from geosleuth.atlas import OfflineAtlas
     from geosleuth.pipeline.plan import Plan
-from geosleuth.support.console import ProgressBar, progress, talk
 
 
 @contextmanager
@@ -31,8 +34,8 @@ def building() -> Iterator[Callable[[str, float], None]]:
         yield tell
 
 
-def offline_atlas(*, needed: bool) -> "OfflineAtlas":
-    """The atlas on this machine, its base built where it is needed."""
+def offline_atlas(*, needed: bool = True, tiles: Path | None = None) -> "OfflineAtlas":
+    """Return the atlas on this machine, its base built where it is needed."""
     from geosleuth.atlas import OfflineAtlas
     from geosleuth.atlas.base import ensure_base
 
@@ -40,7 +43,7 @@ def offline_atlas(*, needed: bool) -> "OfflineAtlas":
         # Here and not in one of the atlas's threads, so that an interrupt stops the building at once.
         with building() as tell:
             ensure_base(tell)
-    return OfflineAtlas()
+    return OfflineAtlas(tiles=tiles)
 
 
 def asked(question: str) -> bool:
@@ -50,22 +53,29 @@ def asked(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+def agree(told: str, *, yes: bool, stopped: str, question: str = "Go on?") -> None:
+    """Say what is about to happen, and ask unless ``yes`` was given.
+
+    Raises:
+        BadInput: there is no terminal to ask at, or the answer was no; ``stopped`` says what was not done.
+    """
+    if yes:
+        talk(told)
+    elif not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise BadInput(f"{told}; add --yes to allow it")
+    elif not asked(f"{told}. {question}"):
+        raise BadInput(f"stopped; {stopped}")
+
+
 def ask_consent(plan: "Plan", *, yes: bool) -> None:
     """Say where the photo goes, ask before it leaves the machine, and say which tools the run goes without.
 
     Raises:
         BadInput: nobody agreed.
     """
-    _agree(plan, yes=yes)
-    if plan.missing_tools:
-        talk(plan.missing_tools)
-
-
-def _agree(plan: "Plan", *, yes: bool) -> None:
     from geosleuth.models import consent_line
     from geosleuth.models.detective import Detective
     from geosleuth.models.protocol import ReplayPolicy
-    from geosleuth.support.errors import BadInput
 
     searched = sorted(plan.searches.image_hosts)
     asked_models = [one for one in plan.thinkers if not isinstance(one, ReplayPolicy | Detective)]
@@ -74,13 +84,7 @@ def _agree(plan: "Plan", *, yes: bool) -> None:
     lines = [consent_line(one) for one in asked_models]
     lines += [f"the image search sends the photo and cuts of it to {' and '.join(searched)}"] if searched else []
     lines += [plan.borrowed.consent] if plan.borrowed else []
-    if not lines:
-        return
-    told = "; ".join(lines)
-    if yes or not (plan.sent_to[1] or plan.borrowed):
-        talk(told)
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{told}; add --yes to allow it")
-    if not asked(f"{told}. Go on?"):
-        raise BadInput("stopped; nothing was sent")
+    if lines:
+        agree("; ".join(lines), yes=yes or not (plan.sent_to[1] or plan.borrowed), stopped="nothing was sent")
+    if plan.missing_tools:
+        talk(plan.missing_tools)

@@ -2,20 +2,19 @@
 
 import asyncio
 import re
-import sys
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from geosleuth.atlas import gazetteers_dir, regions_dir
-from geosleuth.atlas.base import base_path, ensure_base
+from geosleuth.atlas.base import base_path
 from geosleuth.atlas.extracts import ask_offer, check_room, delete_download, download, downloads_dir, fetch_catalogue
 from geosleuth.atlas.extracts.wikipedia import Edition, find_wikipedia, keep_zim, zim_dir
 from geosleuth.atlas.map_place import map_place, map_point
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.cli.atlas import GetOptions
-from geosleuth.cli.preparation import asked, building
+from geosleuth.cli.preparation import agree, offline_atlas
 from geosleuth.geo.extent import plain
 from geosleuth.names import country_code, fold
 from geosleuth.server.downloads import (
@@ -48,6 +47,7 @@ from .atlas import importing, regions_view
 _T = TypeVar("_T")
 # Since a latitude may begin with a minus sign, the parser passes unknown options on as places.
 _SUBDIVISION = re.compile(r"[A-Za-z]{2}-[A-Za-z0-9]{1,3}")
+_NOTHING = "nothing was downloaded"
 _UNKNOWN_OPTION = re.compile(r"-(?!\d|\.\d)")
 
 
@@ -63,15 +63,9 @@ def get_maps(options: GetOptions) -> None:
     source = DownloadServer(kind, options.mirror)
     hosts = " and ".join(dict.fromkeys(source.hosts))
     doubt = _doubt_of_name(options, kind)
-    if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{doubt}this asks {hosts} for a file and downloads it; add --yes to allow it")
-    if not options.yes and not asked(f"{doubt}This asks {hosts} for its list of files and their sizes. Ask {hosts}?"):
-        raise BadInput(f"stopped; {hosts} was not asked")
-    if source.kind in ("map", "overture") and options.place is not None:
-        # In the main thread, unlike the atlas itself, so that Ctrl-C stops the build at once.
-        with building() as report:
-            ensure_base(report)
-    talk(f"asking {hosts}")
+    told = f"{doubt}this asks {hosts} for a file and downloads it"
+    agree(told, yes=options.yes, question=f"Ask {hosts}?", stopped=f"{hosts} was not asked")
+    offline_atlas(needed=source.kind in ("map", "overture") and options.place is not None)
     try:
         _get(options, source)
     except Offline as error:
@@ -215,7 +209,8 @@ def _wikipedia(options: GetOptions, language: str, source: DownloadServer) -> No
     else:
         offer = _run(source, ask_offer(source.client, found.url, checked=False))
         check_room({path.parent: offer.size_bytes})
-        _confirm(options, f"Wikipedia {found.language} ({edition}): {size(offer.size_bytes)} from {offer.host}")
+        plan = f"Wikipedia {found.language} ({edition}): {size(offer.size_bytes)} from {offer.host}"
+        agree(plan, yes=options.yes, stopped=_NOTHING)
         with progress(f"downloading {found.file}", offer.size_bytes, measure="bytes") as bar:
             _run(source, download(source.client, offer, path, bar.at))
         try:
@@ -226,14 +221,6 @@ def _wikipedia(options: GetOptions, language: str, source: DownloadServer) -> No
         show_json({"file": str(kept), "language": found.language, "edition": edition, "month": found.month})
     else:
         show(f"{kept}; atlas documents searches it from now on")
-
-
-def _confirm(options: GetOptions, plan: str) -> None:
-    """Print the download plan, and ask for consent unless ``--yes`` was given."""
-    if options.yes:
-        talk(plan)
-    elif not asked(f"{plan}. Go on?"):
-        raise BadInput("stopped; nothing was downloaded")
 
 
 def _run(source: DownloadServer, requests: Coroutine[Any, Any, _T]) -> _T:
@@ -278,7 +265,7 @@ def _get_overture(options: GetOptions, area: str, source: DownloadServer) -> Reg
     exists = any(info.name == name for info in RegionStore(regions_dir()).list())
     if exists and not options.update:
         raise BadInput(f"a region called {name} is there already; --update replaces it, --name NAME adds another")
-    _confirm(options, describe_overture(name, offer))
+    agree(describe_overture(name, offer), yes=options.yes, stopped=_NOTHING)
     with progress(f"downloading {name}", offer.size_bytes, measure="bytes") as bar, importing() as report:
         return _run(source, add_overture(source, name, offer, bar.at, report))
 
@@ -303,7 +290,7 @@ def _get_target(target: DownloadTarget, options: GetOptions, source: DownloadSer
         talk(f"{existing.name} is up to date, with data of {day_of(existing)}")
         return existing
     check_disk(target, offer)
-    _confirm(options, describe_plan(target, offer))
+    agree(describe_plan(target, offer), yes=options.yes, stopped=_NOTHING)
     with progress(f"downloading {target.name}", offer.size_bytes, measure="bytes") as bar:
         _run(source, fetch(source, target, offer, bar.at))
     with importing() as report:

@@ -1,6 +1,5 @@
 """What the ``photo`` commands do once their words are read; imported only when one runs."""
 
-import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from geosleuth.cli.handlers.atlas import facts_view
-from geosleuth.cli.preparation import asked
+from geosleuth.cli.preparation import agree
 from geosleuth.geo.extent import plain
 from geosleuth.photo import Claims, SidecarClaim, first_view, open_photo
 from geosleuth.photo.geotag import is_copy_of_ours
@@ -58,11 +57,9 @@ def undo_estimates(folder: Path, *, reviewed: bool, yes: bool, as_json: bool) ->
     there = [(photo, path) for photo, path in beside if path.is_file() and not path.is_symlink()]
     ours = [(photo, path) for photo, path in there if _is_ours(photo, path, reviewed=reviewed)]
     left = len(there) - len(ours)
-    told = f"{plural(len(ours), 'file', 'files')} that geosleuth wrote beside photos in {folder}"
-    if ours and not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{told} would be removed; add --yes to allow it")
-    if ours and not yes and not asked(f"Remove {told}?"):
-        raise BadInput("stopped; nothing was removed")
+    if ours:
+        told = f"{plural(len(ours), 'file', 'files')} that geosleuth wrote beside photos in {folder} will be removed"
+        agree(told, yes=yes, stopped="nothing was removed")
     removed, troubles = [], []
     for photo, path in ours:
         try:

@@ -20,11 +20,10 @@ from threading import Timer
 from typing import IO
 from urllib.parse import unquote, urlsplit
 
-from geosleuth.cli.preparation import asked
+from geosleuth.cli.preparation import agree
 from geosleuth.photo import PhotoLimits
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.searches import is_local, online_settings
-from geosleuth.support.console import talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.net import host_of
 from geosleuth.support.text.numbers import size
@@ -76,13 +75,7 @@ def _agree(addresses: Sequence[str], request: LocateRequest) -> None:
     if bad := next((one for one in addresses if not host_of(one)), None):
         raise BadInput(f"not a web address: {bad[:100]!r}; it starts with https:// and a host name")
     hosts = sorted(set(map(host_of, addresses)))
-    told = f"this fetches the photo from {' and '.join(hosts)}"
-    if request.yes:
-        talk(told)
-    elif not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{told}; add --yes to allow it")
-    elif not asked(f"{told}. Go on?"):
-        raise BadInput("stopped; nothing was fetched")
+    agree(f"this fetches the photo from {' and '.join(hosts)}", yes=request.yes, stopped="nothing was fetched")
 
 
 def _kept(word: str, folder: Path) -> str:

@@ -11,10 +11,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.base import ensure_base
 from geosleuth.cli.handlers.atlas import check_png, optional_point, search_area
-from geosleuth.cli.preparation import building
+from geosleuth.cli.preparation import offline_atlas
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo
 from geosleuth.support.console import show, show_json, talk
 from geosleuth.support.errors import BadInput
@@ -45,9 +43,7 @@ def show_resection(options: "ResectionOptions") -> None:
         within=search_area(options.within).extent,
         check=optional_point(options.check),
     )
-    with building() as progress:
-        ensure_base(progress)
-    found = asyncio.run(stand_point(Case(Album(), OfflineAtlas()), request))
+    found = asyncio.run(stand_point(Case(Album(), offline_atlas()), request))
     if options.out is not None:
         write_picture(found, options.out, "no map: there is no area to draw")
     if options.as_json:

@@ -5,7 +5,6 @@ import shutil
 import signal
 import socket
 import sqlite3
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,7 +60,7 @@ def wipe_cases(home: Path | None, *, yes: bool, as_json: bool) -> None:
     Raises:
         BadInput: a server works on them, it is no folder of cases, or nobody agreed.
     """
-    from geosleuth.cli.preparation import asked
+    from geosleuth.cli.preparation import agree
     from geosleuth.server.intake import Folders
     from geosleuth.support.console import show_json, talk
     from geosleuth.support.text.numbers import size
@@ -76,10 +75,7 @@ def wipe_cases(home: Path | None, *, yes: bool, as_json: bool) -> None:
     _check_unused(folders.database)
     freed = folders.size_bytes()
     told = f"all cases in {folder} ({size(freed)}) are deleted for good"
-    if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{told}; add --yes to allow it")
-    if not yes and not asked(f"{told}. Go on?"):
-        raise BadInput("stopped; nothing was deleted")
+    agree(told, yes=yes, stopped="nothing was deleted")
     # Only what a service writes: whoever names another folder by mistake keeps the rest of it.
     shutil.rmtree(folder / "cases", ignore_errors=True)
     for path in folder.glob(f"{folders.database.name}*"):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.cli.options import RunOptions
-from geosleuth.cli.preparation import asked
+from geosleuth.cli.preparation import agree, asked
 from geosleuth.cli.setup import SetupOptions
 from geosleuth.models import consent_line, make_policy
 from geosleuth.models.local_models import LocalModel, fitting_models
@@ -135,12 +135,8 @@ def _pull(options: SetupOptions) -> None:
     if root is None:
         raise BadInput(NOT_RUNNING)
     offer = fitting_models()[0]
-    line = f"Ollama fetches {offer.words}; no photo is sent"
-    if not options.yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{line}; add --yes to allow it")
-    if not options.yes and not asked(f"{line}. Fetch it, and use it from now on?"):
-        raise BadInput("stopped; nothing was fetched, and nothing was changed")
-    talk(line)
+    line, question = f"Ollama fetches {offer.words}; no photo is sent", "Fetch it, and use it from now on?"
+    agree(line, yes=options.yes, question=question, stopped="nothing was fetched or changed")
     asyncio.run(_fetch(root, offer))
     usual = SERVICES["ollama"].base_url == f"{root}/v1"
     _keep(f"ollama:{offer.model}", replace(options, base_url=None if usual else f"{root}/v1"))
@@ -200,21 +196,13 @@ def _keep(model: str, options: SetupOptions) -> None:
         policy = make_policy(defaults.model, base_url=defaults.base_url)
         usd = price_usd(defaults.model) if policy.hosts else None
         line = consent_line(policy) + ("" if usd is None else f"; about ${usd:.3f} a photo")
-        _agree(line, leaves=bool(policy.hosts), yes=options.yes)
+        question, stopped = "Try it on an example photo, and use it from now on?", "nothing was sent or changed"
+        agree(line, yes=options.yes or not policy.hosts, question=question, stopped=stopped)
         outcome = None if options.untried else _tried(defaults)
     path = write_defaults(defaults)
     talk(f"{model if defaults.model else 'the detective'} is the default now ({path}); --model names another")
     if options.as_json:
         show_json({"model": defaults.model or NONE, "base_url": defaults.base_url, "file": str(path), "tried": outcome})
-
-
-def _agree(line: str, *, leaves: bool, yes: bool) -> None:
-    if yes or not leaves:
-        talk(line)
-    elif not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{line}; add --yes to allow it")
-    elif not asked(f"{line}. Try it on an example photo, and use it from now on?"):
-        raise BadInput("stopped; nothing was sent, and nothing was changed")
 
 
 def _tried(defaults: Defaults) -> Tried:

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.base import ensure_base
 from geosleuth.cli.handlers.atlas import check_png
-from geosleuth.cli.preparation import building
+from geosleuth.cli.preparation import offline_atlas
 from geosleuth.photo import Album
 from geosleuth.support.console import show, show_json
 from geosleuth.support.errors import BadInput
@@ -49,10 +47,9 @@ def show_sun(options: "SunOptions") -> None:
         options.time, options.to, options.shadow, options.elevation, options.direction, options.azimuth
     )  # fmt: skip
     shadows = [first, *(_also(one, options) for one in options.also)]
-    with building() as progress:
-        ensure_base(progress)
+    case = Case(Album(), offline_atlas())
     try:
-        found = asyncio.run(_found(options, shadows))
+        found = asyncio.run(_found(case, options, shadows))
     except BadInput as error:
         raise BadInput(_renamed(str(error), _OPTIONS)) from error
     if options.out is not None:
@@ -63,8 +60,7 @@ def show_sun(options: "SunOptions") -> None:
         show(Text(found.text))
 
 
-async def _found(options: "SunOptions", shadows: list[Shadow]) -> Output:
-    case = Case(Album(), OfflineAtlas())
+async def _found(case: Case, options: "SunOptions", shadows: list[Shadow]) -> Output:
     place = await find(case, options.place, "place") if options.place.strip() else None
     question = ShadowQuestion(
         shadows,

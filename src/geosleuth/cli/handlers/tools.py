@@ -12,9 +12,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from geosleuth.agent.methods import METHODS, method
-from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.base import ensure_base
-from geosleuth.cli.preparation import building
+from geosleuth.cli.preparation import offline_atlas
 from geosleuth.geo.extent import plain
 from geosleuth.photo import Album, encode, open_photo
 from geosleuth.support.console import show, show_json, talk
@@ -56,9 +54,7 @@ def run_tool(
     album = Album()
     for file in photos:
         album.add(open_photo(file).photo)
-    with building() as progress:
-        ensure_base(progress)
-    case = Case(album, OfflineAtlas())
+    case = Case(album, offline_atlas())
     (seen,) = asyncio.run(all_tools().run([ToolCall("call-1", name, arguments)], case))
     saved = [] if out is None else _save(case, [info.handle for info in seen.images], out, overwrite=overwrite)
     if as_json:

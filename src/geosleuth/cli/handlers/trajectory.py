@@ -37,9 +37,7 @@ from geosleuth.agent.locate import album_photos, panorama_shown
 from geosleuth.agent.methods import METHODS, made_with
 from geosleuth.agent.policy_card import method_of_run
 from geosleuth.answer import Answer, answer_to_dict
-from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.base import ensure_base
-from geosleuth.cli.preparation import building
+from geosleuth.cli.preparation import offline_atlas
 from geosleuth.geo import coordinates
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
@@ -301,14 +299,11 @@ def _live(trajectory: Trajectory, method: Method, photos: Sequence[Photo]) -> tu
     album = Album(method.first_view_pixels)
     for photo in photos:
         album.add(photo)
-    case = Case(album, OfflineAtlas(), method.box_scale)
+    case = Case(album, offline_atlas(), method.box_scale)
     if tuple(image_info(case, album[handle]) for handle in album.handles) != trajectory.task.images:
         sizes = ", ".join(f"{image.size[0]} x {image.size[1]}" for image in trajectory.task.images)
         raise BadInput(f"these are not the photos of this run, which were shown with {sizes} pixels, in this order")
-    toolset = method.toolset(all_tools(), trajectory.started.tools)
-    with building() as progress:
-        ensure_base(progress)
-    return toolset, case
+    return method.toolset(all_tools(), trajectory.started.tools), case
 
 
 def _method_of(trajectory: Trajectory) -> Method:
