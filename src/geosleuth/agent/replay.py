@@ -274,9 +274,11 @@ def rebuild_album(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels
     Raises:
         BadInput: these are not the photos of that run.
     """
-    own = len({image.photo for image in trajectory.task.images})
-    if len(photos) != own:
-        raise BadInput(f"this run began with {own} photos, not {len(photos)}")
+    own = {image.photo for image in trajectory.task.images}
+    if len(photos) != len(own):
+        raise BadInput(f"this run began with {len(own)} photos, not {len(photos)}")
+    if own != set(range(1, len(photos) + 1)):
+        raise BadInput("this run does not count its photos from 1; give a trajectory as it was written")
     album = Album(max_pixels)
     by_number: dict[int, Photo] = {}
     missing: set[str] = set()
@@ -284,7 +286,7 @@ def rebuild_album(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels
     made_by = {image.handle: seen for seen in trajectory.observations for image in seen.images}
     for image in trajectory.images:
         if image.photo not in by_number:
-            found = photos[image.photo - 1] if image.photo <= own else _remade(image, made_by, album, missing)
+            found = photos[image.photo - 1] if image.photo in own else _remade(image, made_by, album, missing)
             photo = by_number[image.photo] = found or _stand_in(image)
             if found is None:
                 lost.add(image.photo)

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ROOT / "page"
-BUILT = ROOT / "src" / "geosleuth" / "app" / "page"
+BUILT = ROOT / "src" / "geosleuth" / "server" / "page"
 MADE_OF = (
     "build", "index.html", "package-lock.json", "package.json", "public", "src", "tsconfig.json", "vite.config.ts",
 )  # fmt: skip

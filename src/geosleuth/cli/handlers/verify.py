@@ -2,7 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,8 @@ def made_again(package: Package, photos: Sequence[Path]) -> tuple[list[str], lis
     finding = package.finding(claims)
     if claims is not None:
         check_result(package, finding)
-    left_out = asyncio.run(check_report(package, finding, pictures))
+    with _blaming(TRAJECTORY):
+        left_out = asyncio.run(check_report(package, finding, pictures))
     if not any(one.startswith(f"{REPORT}:") for one in left_out):
         proved.append(f"{REPORT}: its words follow from {TRAJECTORY}")
     unproved += left_out
@@ -128,6 +130,17 @@ def made_again(package: Package, photos: Sequence[Path]) -> tuple[list[str], lis
     if any(run.steps for run in package.runs.values()):
         unproved.append("what a model said: its words are taken as recorded")
     return proved, unproved
+
+
+@contextmanager
+def _blaming(name: str) -> Iterator[None]:
+    """Name the file of the package that is at fault: the photos are the right ones by their digests."""
+    try:
+        yield
+    except Changed:
+        raise
+    except BadInput as error:
+        raise Changed(f"{name}: {one_line(str(error))[:300]}") from error
 
 
 def _compared(package: Package, photos: Sequence[Path]) -> str:
@@ -154,7 +167,8 @@ def _asked_again(package: Package, photos: Sequence[OpenedPhoto]) -> tuple[list[
         Changed: a tool answers something else.
     """
     shown = package.finding().picked or package.runs[TRAJECTORY]
-    pictures = pictures_of(shown, photos_in(photos, shown), max_pixels=first_view_pixels(shown))
+    with _blaming(next(name for name, run in package.runs.items() if run is shown)):
+        pictures = pictures_of(shown, photos_in(photos, shown), max_pixels=first_view_pixels(shown))
     if (allowed := package.granularity) != "exact":
         held_back = f"the finding is told no finer than the {allowed}, and what they answered is left out"
         return [], [f"the tools were not asked again: {held_back}"], pictures
