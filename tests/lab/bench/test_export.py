@@ -79,14 +79,6 @@ def test_json_figures_equal_the_summary(report: FileReport) -> None:
     assert file["levels"]["country"]["hits"] == summary.levels["country"].hits == 8
 
 
-def test_json_slices_hold_the_same_figures(report: FileReport) -> None:
-    (file,) = through_json(score_document([report]))["files"]
-    assert set(file["slices"]) == {"kind", "country"}
-    assert file["slices"]["kind"][ODD]["n"] == 8
-    for item in report.slices:
-        assert file["slices"][item.field][item.value]["accuracy"]["25"]["hits"] == item.summary.within[25.0].hits
-
-
 def test_json_confidence(report: FileReport) -> None:
     (file,) = through_json(score_document([report]))["files"]
     assert file["selective"]["with_confidence"] == 8
@@ -106,23 +98,6 @@ def test_what_is_infinite_or_undefined_is_null(points: int, without: int) -> Non
     assert (file["selective"] is None) == (points == 0)
     for row in rows_of(score_csv([report])):
         assert row["figure"] not in ("nan", "inf")
-
-
-def test_a_report_on_nothing_is_valid_json_and_csv() -> None:
-    report = report_file(scored(points=0, without=0))
-    (file,) = through_json(score_document([report]))["files"]
-    assert (file["n"], file["accuracy"]["25"]["percent"], file["geoscore"]["value"]) == (0, None, None)
-    assert {row["n"] for row in rows_of(score_csv([report]))} == {"0"}
-
-
-def test_long_risk_curves_are_thinned_to_their_ends(report: FileReport) -> None:
-    many = [Record(str(number), Truth(HOME), answer=Answer(HOME, probability=number / 2000)) for number in range(2001)]
-    long = report_file(score_records(many, label="x", parser="strict", distance="great-circle"))
-    assert report.selective is not None
-    (file,) = through_json(score_document([long]))["files"]
-    points = file["selective"]["points"]
-    assert len(points) == 500
-    assert (points[0][2], points[-1][0], points[-1][2]) == (1.0, 1.0, 0.0)
 
 
 def test_csv_parses_back_to_the_summary(report: FileReport) -> None:

@@ -70,14 +70,6 @@ def test_own_layout_with_an_answer(tmp_path: Path) -> None:
     assert empty.read("lenient") == Answer()
 
 
-def test_names_in_an_answer_may_be_plain_texts(tmp_path: Path) -> None:
-    answer = {"lat": 1, "lon": 2, "country": "Monaco", "region": "", "precise": {"conclusion": "Rue Grimaldi"}}
-    (record,) = read(jsonl(tmp_path, own(answer=answer)))
-    said = record.read("strict").address
-    assert (said.country.conclusion, said.precise.conclusion) == ("Monaco", "Rue Grimaldi")
-    assert not said.region.conclusion
-
-
 @pytest.mark.parametrize("name", ["pipe.jsonl", "pipe.csv", "pipe"])
 def test_pipes_are_refused_at_once(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -87,16 +79,6 @@ def test_pipes_are_refused_at_once(tmp_path: Path, name: str) -> None:
         score_file(path, parser="strict", distance="geodesic")
 
 
-@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
-def test_devices_are_refused_at_once(tmp_path: Path, device: str) -> None:
-    link = tmp_path / "link.jsonl"
-    link.symlink_to(device)
-    assert "plain file" in refused(link)
-    assert ".jsonl or .csv" in refused(Path(device))
-    with pytest.raises(BadInput):
-        score_file(Path(device), parser="strict", distance="geodesic")
-
-
 def test_published_layout(tmp_path: Path) -> None:
     truth = {"lat": 36.1, "lon": "120.4", "city": "青岛", "country": "中国", "image": "images/x.jpg", "split": "test"}
     line = {"index": 7, "data_source": "MAPBench_V1", "ground_truth": truth, "solution_str": '{"lat": 1}'}
@@ -104,11 +86,6 @@ def test_published_layout(tmp_path: Path) -> None:
     assert (record.id, record.repeat, record.reply) == ("images/x.jpg", "7", '{"lat": 1}')
     assert record.truth == Truth(LatLon(36.1, 120.4), country="中国", city="青岛")
     assert record.fields == {"data_source": "MAPBench_V1", "split": "test"}
-
-
-def test_published_layout_without_an_image_takes_the_index(tmp_path: Path) -> None:
-    line = {"index": 0, "ground_truth": {"lat": 1, "lon": 2}, "solution_str": ""}
-    assert [record.id for record in read(jsonl(tmp_path, line))] == ["0"]
 
 
 def test_csv_with_points(tmp_path: Path) -> None:
@@ -138,13 +115,6 @@ def test_csv_with_replies_that_hold_quotes_and_line_breaks(tmp_path: Path) -> No
     assert first.reply == reply
     assert first.read("strict").point == LatLon(1, 2)
     assert second.id == "b"
-
-
-def test_csv_header_may_have_spaces_and_a_byte_order_mark(tmp_path: Path) -> None:
-    path = tmp_path / "answers.csv"
-    path.write_bytes(b"\xef\xbb\xbfid, true_lat, true_lon, lat, lon\r\n\r\na, 1, 2, 3, 4\r\n")
-    (record,) = read(path)
-    assert (record.id, record.read("strict").point) == ("a", LatLon(3, 4))
 
 
 def test_characters_that_look_like_line_ends_do_not_split(tmp_path: Path) -> None:
@@ -187,60 +157,27 @@ def test_an_empty_file_holds_no_record(tmp_path: Path, content: bytes) -> None:
         score_file(path, parser="lenient", distance="geodesic")
 
 
-def test_a_csv_of_its_header_alone_holds_no_record(tmp_path: Path) -> None:
-    path = tmp_path / "empty.csv"
-    path.write_text("id,true_lat,true_lon,reply\n")
-    assert read(path) == []
-
-
 BAD_LINES = {
     "cut off": (b'{"id": "b", "truth": {"lat"', "not JSON"),
-    "no JSON": (b"lat: 1, lon: 2", "not JSON"),
     "a list": (b"[1, 2]", "a record must be a JSON object"),
-    "a number": (b"3", "a record must be a JSON object"),
     "not UTF-8": (b'{"id": "\xff\xfe"}', "not UTF-8"),
-    "no id": (b'{"truth": {"lat": 1, "lon": 2}, "reply": ""}', "'id' is missing"),
     "id null": (b'{"id": null, "truth": {"lat": 1, "lon": 2}, "reply": ""}', "an id must be"),
-    "id empty": (b'{"id": "", "truth": {"lat": 1, "lon": 2}, "reply": ""}', "an id must be"),
-    "id list": (b'{"id": [1], "truth": {"lat": 1, "lon": 2}, "reply": ""}', "an id must be"),
-    "no truth": (b'{"id": "b", "reply": ""}', "'truth' is missing"),
     "truth text": (b'{"id": "b", "truth": "x", "reply": ""}', "truth must be an object"),
     "no lat": (b'{"id": "b", "truth": {"lon": 2}, "reply": ""}', "'lat' is missing"),
-    "lat null": (b'{"id": "b", "truth": {"lat": null, "lon": 2}, "reply": ""}', "lat must be a number"),
-    "lat true": (b'{"id": "b", "truth": {"lat": true, "lon": 2}, "reply": ""}', "lat must be a number"),
-    "lat list": (b'{"id": "b", "truth": {"lat": [1], "lon": 2}, "reply": ""}', "lat must be a number"),
     "lat word": (b'{"id": "b", "truth": {"lat": "north", "lon": 2}, "reply": ""}', "'north' is not a number"),
     "lat too high": (b'{"id": "b", "truth": {"lat": 90.01, "lon": 2}, "reply": ""}', "90.01"),
-    "lon too high": (b'{"id": "b", "truth": {"lat": 1, "lon": -181}, "reply": ""}', "-181"),
     "lat NaN": (b'{"id": "b", "truth": {"lat": NaN, "lon": 2}, "reply": ""}', "nan"),
-    "lat infinite": (b'{"id": "b", "truth": {"lat": 1e999, "lon": 2}, "reply": ""}', "inf"),
-    "lat endless": (b'{"id": "b", "truth": {"lat": 1%s, "lon": 2}, "reply": ""}' % (b"0" * 400), "too large"),
     "lat of 5000 digits": (b'{"id": "b", "truth": {"lat": 1%s, "lon": 2}, "reply": ""}' % (b"0" * 5000), "digits"),
-    "country number": (b'{"id": "b", "truth": {"lat": 1, "lon": 2, "country": 5}, "reply": ""}', "country must be"),
     "no reply": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}}', "'reply' is missing"),
-    "reply number": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "reply": 5}', "reply must be a text"),
-    "answer list": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": [1]}', "answer must be an object"),
     "half a point": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"lat": 1}}', "must be given together"),
     "sure of 2": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"probability": 2}}', "probability"),
-    "answer lat text": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"lat": "x"}}', "lat must be a number"),
-    "country list": (
-        b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"country": ["France"]}}',
-        'country must be an object such as {"conclusion": "France"} or a text',
-    ),
-    "clues number": (
-        b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"region": {"clues": 3}}}',
-        "the clues of region must be a list of texts",
-    ),
     "candidate text": (
         b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"candidates": ["Menton"]}}',
         "candidates must be a list of objects",
     ),
     "newer answer": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"format": "x/9"}}', "x/9"),
     "long value": (b'{"id": "b", "truth": {"lat": 1, "lon": 2}, "answer": {"lat": "%s"}}' % (b"x" * 99_999), "xxx"),
-    "ground truth list": (b'{"index": 1, "ground_truth": [1], "solution_str": ""}', "ground_truth must be an object"),
     "no ground truth": (b'{"index": 1, "solution_str": ""}', "'ground_truth' is missing"),
-    "no index": (b'{"ground_truth": {"lat": 1, "lon": 2}, "solution_str": ""}', "'index' is missing"),
-    "solution null": (b'{"index": 1, "ground_truth": {"lat": 1, "lon": 2}, "solution_str": null}', "must be a text"),
     "deep": (b"[" * 200_000, "nested too deeply"),
     "null bytes": (b"\x00\x00\x00", "not JSON"),
 }
@@ -259,20 +196,11 @@ def test_a_bad_line_stops_the_reading_and_is_named(tmp_path: Path, kind: str) ->
 CSV_HEAD = "id,true_lat,true_lon,lat,lon"
 BAD_ROWS = {
     "too many cells": (CSV_HEAD, "b,1,2,3,4,5", "more cells"),
-    "too few cells": (CSV_HEAD, "b,1,2", "fewer cells"),
     "no id": (CSV_HEAD, ",1,2,3,4", "must not be empty"),
-    "no truth": (CSV_HEAD, "b,,2,3,4", "must not be empty"),
     "half a point": (CSV_HEAD, "b,1,2,3,", "lat and lon must be given together"),
-    "a word": (CSV_HEAD, "b,1,2,north,4", "lat 'north' is not a number"),
     "truth out of range": (CSV_HEAD, "b,91,2,3,4", "91"),
-    "truth NaN": (CSV_HEAD, "b,nan,2,3,4", "nan"),
-    "point out of range": (CSV_HEAD, "b,1,2,3,400", "400"),
     "point infinite": (CSV_HEAD, "b,1,2,inf,4", "inf"),
-    "sure of 2": (f"{CSV_HEAD},probability", "b,1,2,3,4,2", "probability"),
-    "no radius": (f"{CSV_HEAD},radius_km", "b,1,2,3,4,0", "radius_km"),
     "open quote": (f"{CSV_HEAD},reply", 'b,1,2,3,4,"never closed', "not CSV"),
-    "text after a quote": (CSV_HEAD, 'b,1,2,3,"4"x', "not CSV"),
-    "long word": (CSV_HEAD, f"b,1,2,{'x' * 99_999},4", "xxx"),
 }
 
 
@@ -305,17 +233,6 @@ def test_a_wrong_header_says_what_is_wanted(tmp_path: Path, header: str, reason:
     assert reason in refused(path)
 
 
-def test_csv_that_is_not_utf8_names_the_line(tmp_path: Path) -> None:
-    path = tmp_path / "answers.csv"
-    path.write_bytes(CSV_HEAD.encode() + b"\na,1,2,3,4\n\xe9,1,2,3,4\n")
-    assert refused(path).startswith(":3: not UTF-8")
-
-
-@pytest.mark.parametrize("name", ["answers.txt", "answers", "answers.jsonl.gz", "answers.json"])
-def test_another_ending_is_refused(tmp_path: Path, name: str) -> None:
-    assert ".jsonl or .csv" in refused(jsonl(tmp_path, OWN, name=name))
-
-
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     assert "No such file" in refused(tmp_path / "missing.jsonl")
     folder = tmp_path / "folder.csv"
@@ -337,12 +254,6 @@ def test_a_large_reply_is_read_and_an_endless_line_refused(tmp_path: Path) -> No
             for _ in range(65):
                 stream.write(b"x" * 1024 * 1024)
         assert "more than 64 MiB" in refused(path)
-
-
-def test_a_file_without_a_newline_at_its_end(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    path.write_text(json.dumps(OWN))
-    assert len(read(path)) == 1
 
 
 def test_half_a_surrogate_pair_does_not_stop_the_reading(tmp_path: Path) -> None:

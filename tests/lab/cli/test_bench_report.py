@@ -60,14 +60,6 @@ def test_a_page_with_photos_and_maps(runs: Path, tmp_path: Path, atlas_home: Pat
     assert out.stat().st_size < 600_000
 
 
-def test_without_the_data_set_the_gallery_has_no_photos(runs: Path, tmp_path: Path) -> None:
-    out = tmp_path / "report.html"
-    done(runs / "whole", "--no-maps", "--out", out)
-    page = Page(out.read_text("utf-8"))
-    assert page.named("img") == []
-    assert "Wins: 12 photos" in page.text
-
-
 def test_photos_that_are_not_those_of_the_run_are_not_shown(runs: Path, tmp_path: Path) -> None:
     photos = world_photos(40, failing=0.1)
     write_set(tmp_path / "other", photos, {photo.id: picture_of(f"other {photo.id}") for photo in photos})

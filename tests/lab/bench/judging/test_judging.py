@@ -108,15 +108,6 @@ def test_the_judge_is_measured_where_the_rule_is_sure(tmp_path: Path) -> None:
     assert [told[key] for key in ("n", "both_yes", "both_no", "rule_only", "judge_only")] == [4, 1, 1, 2, 0]
 
 
-def test_a_second_run_asks_nothing_and_says_the_same(tmp_path: Path) -> None:
-    first = judged(tmp_path, ScriptedPolicy([], then=knowing), sample=50).document
-    second = judged(tmp_path, ScriptedPolicy([], then=AssertionError("asked")), sample=50).document
-    assert first["asked"] == second["from_cache"] > 0
-    assert second["asked"] == 0
-    assert (first["levels"], first["agreement"]) == (second["levels"], second["agreement"])
-    json.dumps(second, allow_nan=False)
-
-
 def test_every_verdict_can_be_looked_at(tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(judged_csv(judged(tmp_path, ScriptedPolicy([], then=knowing)).rows))))
     assert [(row["id"], row["level"], row["judge"]) for row in rows] == [

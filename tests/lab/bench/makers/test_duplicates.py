@@ -23,7 +23,6 @@ from geosleuth.lab.bench.makers.duplicates import (
     print_of,
     prints,
 )
-from geosleuth.support.errors import BadInput
 from maker_sets import jpeg, picture
 
 
@@ -80,12 +79,6 @@ def test_pictures_without_contrast_are_like_no_other() -> None:
     assert pairs_within(prints([plain, plain])) == []
 
 
-def test_bits_are_counted() -> None:
-    one, other = bytearray(BYTES), bytearray(BYTES)
-    one[0], other[0], other[31] = 0b10110000, 0b00110001, 0b00000011
-    assert differing_bits(prints([bytes(one)]), prints([bytes(other)])).tolist() == [4]
-
-
 def _brute(table: Prints, most: int) -> list[list[int]]:
     count = len(table)
     found = [
@@ -125,11 +118,6 @@ def test_of_doubles_the_first_stays() -> None:
     assert first_of_each(6, groups) == [True, True, False, True, False, False]
 
 
-def test_a_thousand_copies_of_one_picture_are_a_thousand_pairs() -> None:
-    table = prints([print_of(picture(1))] * 1000)
-    assert len(pairs_within(table)) == 999
-
-
 @pytest.mark.slow
 def test_a_large_set_is_not_compared_each_with_each() -> None:
     chance = np.random.default_rng(1)
@@ -141,8 +129,3 @@ def test_a_large_set_is_not_compared_each_with_each() -> None:
     assert [(one.first, one.second, one.bits) for one in found] == [(5, 19_999, 0), (6, 19_998, 16)]
     # Each with each would be 200 million comparisons.
     assert time.thread_time() - began < 20
-
-
-def test_more_bits_than_can_be_found_are_refused() -> None:
-    with pytest.raises(BadInput, match="between 0 and 31"):
-        pairs_within(prints([print_of(picture(1))]), most_bits=32)

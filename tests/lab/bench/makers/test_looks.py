@@ -89,14 +89,6 @@ def test_nobody_is_asked_twice(tmp_path: Path) -> None:
     assert second.usage.input_tokens == 0
 
 
-def test_another_model_is_asked_anew(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "memory.sqlite") as memory:
-        for name in ("a", "b"):
-            policy = ScriptedPolicy([says(json.dumps(REPLY))], name=name)
-            assert _look(policy, memory).by == name
-            assert len(policy.seen) == 1
-
-
 def test_a_model_sees_the_picture_and_no_name_of_it(tmp_path: Path) -> None:
     policy = ScriptedPolicy([says(json.dumps(REPLY))])
     with open_memory(tmp_path / "memory.sqlite") as memory:
@@ -156,12 +148,3 @@ def test_a_memory_that_is_something_else_is_said(tmp_path: Path) -> None:
     (tmp_path / "memory.sqlite").write_text("something else entirely, and long enough to be looked at")
     with pytest.raises(BadInput, match=r"memory\.sqlite"), open_memory(tmp_path / "memory.sqlite"):
         pass
-
-
-def test_the_file_that_can_not_be_written_is_the_one_that_is_named(tmp_path: Path) -> None:
-    with open_memory(tmp_path / "mine.sqlite") as memory:
-        memory._conn.execute("DROP TABLE known")
-        with pytest.raises(BadInput, match=r"mine\.sqlite: can't keep replies here"):
-            memory.find("q", "a", "p")
-        with pytest.raises(BadInput, match=r"mine\.sqlite: "):
-            memory.keep("q", "a", "p", b"x")

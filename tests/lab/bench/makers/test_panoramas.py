@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from geosleuth.lab.bench.makers.panoramas import find_tiles, make_panoramas, stitch, write_panorama
+from geosleuth.lab.bench.makers.panoramas import find_tiles, make_panoramas, stitch
 from geosleuth.lab.bench.makers.photo_tables import read_places
 from geosleuth.lab.bench.sets import open_set
 from geosleuth.photo import open_photo
@@ -133,11 +133,3 @@ def test_refuses_names_that_can_not_be_told(tmp_path: Path) -> None:
     for pattern in ("{col}.png", "{what}_{x}_{y}.png", "{x}_{x}_{y}.png"):
         with pytest.raises(BadInput, match="--pattern"):
             find_tiles(tmp_path, pattern)
-
-
-def test_a_folder_that_can_not_be_made_is_said(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match="can't be created"):
-        make_panoramas([], tmp_path / "file" / "out")
-    with pytest.raises(BadInput, match="can't be written"):
-        write_panorama(world(2, 1), tmp_path / "none" / "a.jpg")

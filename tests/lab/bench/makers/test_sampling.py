@@ -12,10 +12,8 @@ from geosleuth.geo import CellGrid
 from geosleuth.lab.bench.makers.sampling import (
     CountryFigures,
     DrawRules,
-    Weights,
     atlas_figures,
     atlas_people,
-    countries_at,
     country_shares,
     draw,
     largest_remainder,
@@ -52,14 +50,6 @@ def test_whole_numbers_add_up_and_stay_near_their_share(shares: dict[str, float]
     assert sum(given_out.values()) == total
     whole = sum(shares.values())
     assert all(abs(given_out[name] - total * share / whole) < 1 + 1e-6 for name, share in shares.items())
-
-
-def test_weights_are_parameters() -> None:
-    assert country_shares(FIGURES, Weights(0, 1, 0)) == pytest.approx({"AA": 0.1, "BB": 0.3, "CC": 0.6})
-    with pytest.raises(BadInput, match="none below 0"):
-        Weights(-1, 1, 1)
-    with pytest.raises(BadInput, match="no country has a road_km"):
-        country_shares({"CC": FIGURES["CC"]})
 
 
 def test_cells_are_drawn_by_the_logarithm_of_their_people() -> None:
@@ -142,7 +132,3 @@ def test_people_of_the_user_are_summed_up_by_country_and_cell(tmp_path: Path) ->
     grid = CellGrid(1.0)
     cells = [int(grid.cell_of(lat, 2.5)) for lat in (48.5, 49.5)]
     assert read_people(table, grid) == {("FR", cells[0]): 12.0, ("FR", cells[1]): 1.0}
-
-
-def test_countries_are_found_by_polygon() -> None:
-    assert countries_at(np.array([48.85, 0.0, 43.735]), np.array([2.35, -30.0, 7.42])) == ["FR", "", "MC"]

@@ -1,8 +1,6 @@
 """No place is in two parts."""
 
-import random
 from collections import Counter
-from time import process_time
 
 import numpy as np
 import pytest
@@ -33,16 +31,6 @@ def test_no_part_is_larger_than_its_share_and_the_largest_place(photos: list[Pla
     counts = Counter(split(photos, SHARES, seed=seed))
     largest = max(Counter(photo.place for photo in photos).values())
     assert all(counts[part] <= share * len(photos) + largest + 1e-6 for part, share in SHARES.items())
-
-
-@given(PHOTOS, st.randoms())
-def test_the_order_of_photos_does_not_matter(photos: list[Placed], chance: random.Random) -> None:
-    of_one = [photo for photo in photos if photo.country == "AA"] or [Placed("AA", 1)]
-    shuffled = list(of_one)
-    chance.shuffle(shuffled)
-    first = dict(zip((one.place for one in of_one), split(of_one, SHARES, seed=1), strict=True))
-    second = dict(zip((one.place for one in shuffled), split(shuffled, SHARES, seed=1), strict=True))
-    assert first == second
 
 
 def test_every_country_is_shared_out() -> None:
@@ -89,20 +77,6 @@ def test_a_crowd_is_left_out_as_if_each_were_compared_with_each(gap_km: float) -
     gone = np.any(near & (rank > rank[:, None]), axis=1).tolist()
     assert any(gone)
     assert left == [LEFT_OUT if out else part for out, part in zip(gone, parts, strict=True)]
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_photos_of_one_town_are_split_soon() -> None:
-    chance = np.random.default_rng(6)
-    lats, lons = (chance.uniform(low, low + 0.05, 100_000).tolist() for low in (38.7, -9.2))
-    parts = ["train" if lon < -9.17 else "test" for lon in lons]
-    began = process_time()
-    left = leave_strips(parts, lats, lons, ["train", "test"], gap_km=1.0)
-    # Each with each takes ten times as long as it does now.
-    assert process_time() - began < 20
-    km_to_edge = [(-9.17 - lon) * 86.8 for lon in lons]
-    assert {part for part, km in zip(left, km_to_edge, strict=True) if 0.05 < km < 0.9} == {LEFT_OUT}
-    assert {part for part, km in zip(left, km_to_edge, strict=True) if km > 1.1} == {"train"}
 
 
 def test_only_what_is_too_near_is_left_out() -> None:

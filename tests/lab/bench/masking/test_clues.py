@@ -86,14 +86,6 @@ def test_several_looks_count_and_one_at_nearly_everything_does_not() -> None:
     assert [(box.left, box.right) for box in clue_boxes(looked)] == [(0.0, 0.1), (0.5, 0.7)]
 
 
-def test_a_map_is_no_part_of_the_photo() -> None:
-    assert clue_boxes(worked_on(plain(), calls(call("draw_map", lat=1.0, lon=2.0)), HERE)) == ()
-
-
-def test_a_look_that_failed_hides_nothing() -> None:
-    assert clue_boxes(worked_on(plain(), zoom([50, 50, 50, 50]), HERE)) == ()
-
-
 def test_text_counts_where_the_evidence_speaks_of_it() -> None:
     seen = calls(call("read_text", image="image-1"))
     told = answers(43.7, 7.4, city="Monaco", country="Monaco", explanation='The sign says "Rue Grimaldi".')

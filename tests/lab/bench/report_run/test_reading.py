@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import examples
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
-from geosleuth.lab.bench.report_run import RunsReport, frame, hung_on_of_folders, report_run, report_runs
+from geosleuth.lab.bench.report_run import RunsReport, frame, report_run, report_runs
 from geosleuth.lab.bench.report_run.documents import run_document
 from geosleuth.lab.bench.report_run.figures import (
     COST,
@@ -23,14 +22,12 @@ from geosleuth.lab.bench.report_run.figures import (
     by_spending,
     common_measure,
     read_journal,
-    spread,
 )
 from geosleuth.lab.bench.report_run.run_report import PER_COUNTRY, choose
 from geosleuth.lab.bench.run.folder import RunFolder
 from geosleuth.lab.bench.run.journal import name_of
 from geosleuth.lab.bench.scored import Scored, score_file
 from geosleuth.lab.score import Truth
-from geosleuth.support.errors import BadInput
 from run_folders import NAME_KEY, Called, PhotoMade, TryMade, answer_at, world_photos, write_run
 
 LYON = Truth(LatLon(45.76, 4.84), country="France", city="Lyon")
@@ -132,19 +129,6 @@ def test_trajectories_that_are_gone_or_damaged_are_said_and_left_out(tmp_path: P
     assert (found.photos, found.absent, found.damaged, found.calls) == (1, 1, 1, 1)
 
 
-def test_few_photos_are_not_cut_into_groups(tmp_path: Path) -> None:
-    (run,) = told(write_run(tmp_path / "run", world_photos(12, failing=0))).runs
-    (bucket,) = run.buckets
-    assert bucket.accuracy.n == 12
-
-
-def test_unknown_prices_are_no_price(tmp_path: Path) -> None:
-    (run,) = told(run_of(tmp_path / "run", [TryMade(RIGHT, cost_usd=None)], [TryMade(RIGHT, cost_usd=0.1)])).runs
-    assert run.spent["cost_usd"].n == 1
-    assert run.spent["cost_usd"].mean == pytest.approx(0.1)
-    assert run.journal.tries["answered"].spent.usage.cost_usd is None
-
-
 def test_runs_are_compared_by_money_only_where_every_price_is_known(tmp_path: Path) -> None:
     priced = run_of(tmp_path / "a", [TryMade(RIGHT)])
     unpriced = run_of(tmp_path / "b", [TryMade(RIGHT, cost_usd=None)])
@@ -166,14 +150,6 @@ def test_spending_groups_hold_every_photo_once(tmp_path: Path) -> None:
     assert len(buckets) == 5
 
 
-@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=50))
-@settings(max_examples=examples(50))
-def test_the_spread_lies_within_what_it_describes(values: list[float]) -> None:
-    found = spread(np.asarray(values))
-    assert min(values) <= found.median <= found.p95 <= max(values)
-    assert found.mean == pytest.approx(sum(values) / len(values), abs=1e-6)
-
-
 def test_a_gallery_is_the_nearest_and_the_farthest_and_no_countrys_alone(tmp_path: Path) -> None:
     results = scored(write_run(tmp_path / "run", world_photos(120, failing=0.0)))
     wins, failures = choose(results, 8, 25.0)
@@ -185,11 +161,6 @@ def test_a_gallery_is_the_nearest_and_the_farthest_and_no_countrys_alone(tmp_pat
     for rows in (wins, failures):
         names = [country.values[country.codes[row]] for row in rows]
         assert max(names.count(one) for one in names) <= PER_COUNTRY
-
-
-def test_where_there_is_one_country_the_gallery_is_still_full(tmp_path: Path) -> None:
-    results = scored(run_of(tmp_path / "run", *([TryMade(RIGHT)] for _ in range(6))))
-    assert choose(results, 5, 25.0) == ([0, 1, 2, 3, 4], [])
 
 
 @given(
@@ -228,12 +199,6 @@ def test_what_answers_hung_on(tmp_path: Path) -> None:
     assert (moved.first_place, moved.second_place) == ("Lyon, France", "Porto, Portugal")
     assert moved.moved_km == pytest.approx(1193, abs=20)
     assert math.isnan(found.shifts[3].moved_km)
-    again = hung_on_of_folders(whole, masked, hidden="text")
-    assert (again.turned, again.moved, again.lost) == (found.turned, found.moved, found.lost)
-
-
-def test_a_masked_run_alone_hangs_on_nothing(tmp_path: Path) -> None:
-    assert told(run_of(tmp_path / "masked", [TryMade(RIGHT)], mask="text")).hung_on == ()
 
 
 def test_a_masked_run_is_set_against_the_one_with_its_settings(tmp_path: Path) -> None:
@@ -255,8 +220,6 @@ def test_runs_over_other_photos_are_not_set_against_each_other(tmp_path: Path) -
     one = run_of(tmp_path / "one", [TryMade(RIGHT)])
     other = write_run(tmp_path / "other", [PhotoMade("elsewhere", LYON, (TryMade(RIGHT),))], mask="text")
     assert told(one, other).hung_on == ()
-    with pytest.raises(BadInput, match="share no image id"):
-        hung_on_of_folders(one, other)
 
 
 def test_results_that_lag_behind_the_journal_are_said(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from geosleuth.lab.bench.run.cluster import Node, check_address, joined, shares
+from geosleuth.lab.bench.run.cluster import check_address, joined
 from geosleuth.lab.bench.run.cluster_nodes import GateHolder
 from geosleuth.models.endpoints import GateSettings, HostNews
 from geosleuth.support.errors import BadInput
@@ -107,13 +107,6 @@ def test_a_host_rests_for_all_and_everybody_hears_of_it() -> None:
         assert await keeper.news(1, 5) == [(2, HostNews(HOST, "back"))]
 
     with_keeper(work)
-
-
-def test_work_is_shared_by_cores() -> None:
-    two = [Node("a", "a", 8), Node("b", "b", 1)]
-    assert shares(two, 6) == {"a": [2, 2, 2], "b": [2]}
-    assert shares(two, 1) == {"a": [1], "b": [1]}
-    assert shares(two[1:], 50) == {"b": [50]}
 
 
 @pytest.mark.parametrize("address", ["", "here", "ray://", "ray://host", ":6379", "host:port", "http://host/"])

@@ -20,7 +20,6 @@ from geosleuth.lab.bench.run import (
     RunFolder,
     RunProgress,
     TryRecord,
-    engine,
     run_set,
 )
 from geosleuth.lab.bench.sets import DataSet, FilePicture, Item
@@ -106,47 +105,6 @@ def test_no_more_than_so_many_are_under_way_or_read_ahead(tmp_path: Path, photos
     # Three wait with their files read, and one more is read by then to join them.
     assert farthest <= 4
     assert begun == sorted(begun) == read
-
-
-def test_large_photos_do_not_fill_the_memory_while_they_wait(
-    tmp_path: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    size = max(file.stat().st_size for file in photos.glob("*.jpg"))
-    monkeypatch.setattr(engine, "_AHEAD_BYTES", 2 * size)
-    most = 0
-
-    class Watched(engine.Feed):
-        async def next(self) -> engine.Todo | None:
-            nonlocal most
-            most = max(most, self._waiting_bytes)
-            return await super().next()
-
-    monkeypatch.setattr(engine, "Feed", Watched)
-
-    async def slow(job: Job, keep_in: Path) -> Attempted:
-        await asyncio.sleep(0.01)
-        return await replayed(job, keep_in)
-
-    assert work(photos, tmp_path / "run", Options(at_once=8), attempt=slow).progress.answered == 20
-    assert 0 < most <= 2 * size
-
-
-def test_whoever_looks_on_sees_time_go_by_while_no_photo_ends(
-    tmp_path: Path, photos: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine, "_TICK_S", 0.02)
-    seen: list[RunProgress] = []
-
-    async def slow(job: Job, keep_in: Path) -> Attempted:
-        if job.id == "paris-00000":
-            while sum(one.under_way == 1 for one in seen) < 3:  # noqa: ASYNC110  (what is waited for is somebody's list)
-                await asyncio.sleep(0.01)
-        return await replayed(job, keep_in)
-
-    work(photos, tmp_path / "run", Options(at_once=1, count=2), attempt=slow, watch=seen.append)
-    waiting = [one for one in seen if one.under_way == 1 and one.done == 0]
-    assert len(waiting) >= 3
-    assert [one.seconds for one in waiting] == sorted({one.seconds for one in waiting})
 
 
 def test_errors_are_kept_apart_and_tried_again_alone(tmp_path: Path, photos: Path) -> None:
@@ -395,8 +353,7 @@ def test_what_stops_the_reading_of_the_data_set_comes_out(tmp_path: Path, photos
     assert work(photos, tmp_path / "run").progress.answered == 20
 
 
-@pytest.mark.parametrize("readable", [True, False])
-@pytest.mark.parametrize("at_once", [1, 8])
+@pytest.mark.parametrize(("at_once", "readable"), [(1, True), (8, False)])
 def test_two_photos_of_one_id_are_refused_and_spoil_nothing(
     tmp_path: Path, photos: Path, at_once: int, readable: bool
 ) -> None:
@@ -445,23 +402,3 @@ def test_files_are_safe_on_the_disk_before_their_line_and_the_line_before_it_cou
             for path in (file, file.parent):
                 assert any(one == path.stat().st_ino and size <= known.offset for one, size in synced[:so_many])
             assert any(one == journal and size > known.offset for one, size in synced[:so_many])
-
-
-def test_a_job_may_be_made_by_somebody_else(tmp_path: Path, photos: Path) -> None:
-    data = data_of(photos)
-    seen: list[Job] = []
-
-    async def attempt(job: Job, keep_in: Path) -> Attempted:
-        seen.append(job)
-        return await replayed(job, keep_in)
-
-    def job_of(item: Item, name: str, number: int, content: bytes) -> Job:
-        assert content == item.picture.read()
-        return Job(name, item.id, number, content, item.boxes)
-
-    async def through() -> None:
-        with RunFolder.begin(tmp_path / "run", manifest_of(data)) as folder:
-            await run_set(data, folder, LocalWorker(attempt, folder), at_once=2, job_of=job_of)
-            assert [job.name for job in seen] == [folder.name_of(item.id) for item in data]
-
-    asyncio.run(through())

@@ -1,11 +1,9 @@
 """The folder of a run: made, continued, refused, locked, read."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -92,18 +90,6 @@ def test_tools_that_differ_are_named_one_by_one(tmp_path: Path, photos: Path) ->
         work(photos, tmp_path / "run", Options(count=2, settings={"tools": [*tools[:4], "sun_position"]}))
 
 
-def test_another_seed_or_mask_is_named(tmp_path: Path, photos: Path) -> None:
-    begin(tmp_path / "run", photos).close()
-    with pytest.raises(BadInput, match='mask was null, now "text"'):
-        begin(tmp_path / "run", photos, mask="text")
-
-
-def test_other_photos_are_named(tmp_path: Path, photos: Path) -> None:
-    work(photos, tmp_path / "run", Options(count=2))
-    with pytest.raises(BadInput, match=r"begun on other photos: made, 2 photos, .* now made, 3 photos"):
-        work(photos, tmp_path / "run", Options(count=3))
-
-
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, photos: Path) -> None:
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "love.txt").write_text("dear")
@@ -173,26 +159,6 @@ def test_without_locks_the_user_is_told_that_nothing_protects_the_run(
     with RunFolder.begin(tmp_path / "run", manifest_of(data_of(photos)), said.append):
         assert len(said) == 1
         assert "can't lock files" in said[0]
-
-
-def test_windows_locks_a_byte_that_nobody_reads(tmp_path: Path, photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in for Windows's own module: it takes one lock, by the place in the file."""
-    locked: list[int] = []
-
-    def locking(file: int, mode: int, count: int) -> None:
-        assert (mode, count) == (2, 1)
-        if locked:
-            raise PermissionError(13, "Permission denied")
-        locked.append(os.lseek(file, 0, os.SEEK_CUR))
-
-    monkeypatch.setitem(sys.modules, "fcntl", None)
-    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(LK_NBLCK=2, locking=locking))
-    with begin(tmp_path / "run", photos):
-        lock = tmp_path / "run" / "lock"
-        assert json.loads(lock.read_bytes())["pid"] == os.getpid()
-        assert locked[0] > lock.stat().st_size
-        with pytest.raises(BadInput, match=rf"another process \({os.getpid()} on .+\) works on this run"):
-            begin(tmp_path / "run", photos)
 
 
 def test_files_beside_a_trajectory_are_found_and_those_of_others_are_not(tmp_path: Path, photos: Path) -> None:

@@ -17,7 +17,6 @@ from geosleuth.lab.bench.run.folder import LineWriter
 from geosleuth.lab.bench.run.journal import (
     Index,
     TryRecord,
-    WorkedTime,
     header_line,
     read_tries,
     record_from_line,
@@ -94,11 +93,6 @@ def test_the_newest_try_decides_unless_it_was_cut_off() -> None:
     assert index.of("ffffffffffffffff") is None
 
 
-def test_time_that_tries_share_counts_once_and_pauses_do_not() -> None:
-    index = index_of((0, 10), (5, 12), (2, 14), (1000, 1001))
-    assert index.seconds == pytest.approx(15)
-
-
 def index_of(*spans: tuple[int, int]) -> Index:
     index = Index()
     for number, span in enumerate(spans):
@@ -107,27 +101,10 @@ def index_of(*spans: tuple[int, int]) -> Index:
     return index
 
 
-def test_time_counts_also_where_a_shorter_try_ended_first() -> None:
-    assert index_of((20, 30), (0, 40)).seconds == pytest.approx(40)
-    assert index_of((0, 10), (20, 30), (5, 25)).seconds == pytest.approx(30)
-    assert index_of((0, 10), (10, 20), (30, 20)).seconds == pytest.approx(20)
-
-
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=20))
 def test_time_is_that_of_all_seconds_in_which_a_try_went_on(spans: list[tuple[int, int]]) -> None:
     worked = {second for began, ended in spans for second in range(began, ended)}
     assert index_of(*spans).seconds == len(worked)
-
-
-def test_a_run_with_many_pauses_counts_them_all_and_remembers_few() -> None:
-    worked = WorkedTime()
-    for number in range(10_000):
-        worked.add(*(NOON + timedelta(seconds=10 * number + at_s) for at_s in (0, 1)))
-    assert worked.seconds == 10_000
-    assert len(worked._begins) < 5000
-    # What began before all that is remembered counts from there on.
-    worked.add(NOON, NOON + timedelta(seconds=100_000))
-    assert 10_000 < worked.seconds <= 100_000
 
 
 def test_a_line_without_an_end_is_not_read_whole(tmp_path: Path) -> None:
@@ -229,20 +206,6 @@ def test_a_line_whose_writer_was_called_off_still_counts_and_is_told(tmp_path: P
 
     asyncio.run(through())
     assert list(read_tries(path)) == [record()]
-
-
-def test_a_line_that_can_t_be_taken_in_reaches_whoever_waits(tmp_path: Path) -> None:
-    path = write(tmp_path / "j.jsonl")
-
-    async def through() -> None:
-        index = Index()
-        writer = LineWriter[TryRecord](path, path.stat().st_size, before=lambda _records: None, after=index.add)
-        await writer.add(record(), record_to_line(record()))
-        with pytest.raises(BadInput, match="comes after try 1"):
-            await writer.add(record(), record_to_line(record()))
-        writer.close()
-
-    asyncio.run(through())
 
 
 def test_what_breaks_beside_the_disk_reaches_whoever_waits(tmp_path: Path) -> None:

@@ -64,12 +64,6 @@ def test_samples_are_the_same_again_and_nested(
     assert one == ids(subset(whole, limit=small, seed=seed))
 
 
-def test_another_seed_draws_others(tmp_path: Path) -> None:
-    rows = "".join(f"{at},{at}.jpg,1,2\n" for at in range(200))
-    whole = open_set(str(put(tmp_path / "t.csv", f"id,image,lat,lon\n{rows}")))
-    assert ids(subset(whole, limit=20, seed=1)) != ids(subset(whole, limit=20, seed=2))
-
-
 def test_a_limit_draws_from_the_whole_set(tmp_path: Path) -> None:
     """Sets are sorted by place or time: the first rows are no sample."""
     rows = "".join(f"{at},{at}.jpg,1,2\n" for at in range(1000))
@@ -89,14 +83,6 @@ def test_a_draw_streams() -> None:
     tracemalloc.stop()
     assert len(drawn) == 100
     assert most < 1_000_000
-
-
-@pytest.mark.parametrize("wish", ["street", "=x", ""])
-def test_a_wish_that_is_none_is_refused(data: DataSet, wish: str) -> None:
-    with pytest.raises(BadInput, match="write FIELD=VALUE"):
-        subset(data, only=[wish])
-    with pytest.raises(BadInput, match="at least one photo"):
-        subset(data, limit=0)
 
 
 def test_the_fingerprint_tells_every_change_that_could_change_a_figure(data: DataSet) -> None:
@@ -258,9 +244,3 @@ def test_staging_never_writes_among_other_files(data: DataSet, tmp_path: Path) -
     put(data.root / "d.jpg", jpeg(9, (40, 40)))
     with pytest.raises(BadInput, match="holds another set, or this one before a change"):
         stage(data, tmp_path / "other")
-
-
-def test_staging_where_nothing_can_be_written_is_told(data: DataSet, tmp_path: Path) -> None:
-    put(tmp_path / "file", "no folder")
-    with pytest.raises(BadInput, match="can't be written"):
-        stage(data, tmp_path / "file" / "out")

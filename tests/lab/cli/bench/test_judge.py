@@ -121,23 +121,6 @@ def test_the_table_for_people(answers: Path, server: ServerUrl, tmp_path: Path) 
     assert "kappa 1.00" in done.stdout
 
 
-def test_a_run_is_judged_by_its_folder(server: ServerUrl, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    record = {
-        "id": "a",
-        "truth": {"lat": 1, "lon": 2, "country": "France", "city": "Paris"},
-        "answer": {"country": "France", "precise": "Montmartre"},
-    }
-    (folder / "results.jsonl").write_text(json.dumps(record) + "\n")
-    (folder / "manifest.json").write_text("{}")
-    found = document(run(folder, *at(server, tmp_path / "kept.sqlite"), "--json"))
-    assert (found["file"], found["levels"]["city"]["by_judge"]["hits"]) == ("run", 1)
-    empty = run(tmp_path, *at(server, tmp_path / "kept.sqlite"))
-    assert isinstance(empty.exception, BadInput)
-    assert "no run" in str(empty.exception)
-
-
 def test_a_limit_leaves_the_rest_open_and_the_next_run_asks_it(
     answers: Path, server: ServerUrl, tmp_path: Path
 ) -> None:

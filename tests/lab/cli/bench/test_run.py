@@ -4,7 +4,6 @@ import io
 import json
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,6 @@ from foreground import started, wait_for
 from geosleuth.cli.commands import whole_app
 from geosleuth.geo import LatLon
 from geosleuth.lab.bench.run.folder import RunFolder
-from geosleuth.lab.cli.handlers.bench_run import BenchRequest, prepare
-from geosleuth.pipeline.request import LocateRequest
 from geosleuth.tools.similar import build_index
 from locating import GEOSLEUTH
 from openai_server import Reply, Request, chat_reply, failure, openai_server
@@ -203,16 +200,6 @@ def test_a_model_that_never_answers_misses_whether_it_tries_once_or_twice(
     assert bench("score", out).exit_code == bench("report", out).exit_code == 0
 
 
-def test_so_much_is_set_aside_for_a_photo_as_all_its_minds_may_use(make_set: MakeSet, tmp_path: Path) -> None:
-    locate = LocateRequest(model="server:any", base_url="http://127.0.0.1:9/v1", tokens=1000, yes=True)
-    several = replace(locate, parallel=3, verifier="same")
-    limits = [
-        prepare(BenchRequest(data=str(make_set(1)), locate=one, out=tmp_path / "run")).limits
-        for one in (locate, several)
-    ]
-    assert [one.tokens_per_photo for one in limits] == [1000, 4000]
-
-
 def test_a_run_can_be_replayed(make_set: MakeSet, tmp_path: Path) -> None:
     table, out, again = make_set(4), tmp_path / "run", tmp_path / "again"
     assert replayed(table, out).exit_code == 0
@@ -223,11 +210,6 @@ def test_a_run_can_be_replayed(make_set: MakeSet, tmp_path: Path) -> None:
         for run in (out, again)
     ]
     assert answers[0] == answers[1]
-
-
-def test_only_some_photos(make_set: MakeSet, tmp_path: Path) -> None:
-    result = replayed(make_set(6), tmp_path / "run", "--only", "kind=even", "--json")
-    assert (document(result)["photos"], document(result)["unlocated"]) == (3, 0)
 
 
 @pytest.mark.parametrize(
@@ -266,14 +248,6 @@ def test_photos_of_any_size_and_photos_that_do_not_open_end_no_run(make_set: Mak
     assert troubles.keys() == {"p1", "p2"}
     assert "million allowed" in troubles["p1"]
     assert "damaged" in troubles["p2"]
-
-
-def test_a_photo_without_a_recording_is_an_error_of_its_own(make_set: MakeSet, tmp_path: Path) -> None:
-    table = make_set(3)
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text("".join(answers.read_text().splitlines(keepends=True)[:2]))
-    told = document(replayed(table, tmp_path / "run", "--json"))
-    assert (told["answered"], told["errors"]) == (2, 1)
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])

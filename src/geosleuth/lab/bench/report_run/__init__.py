@@ -1,6 +1,5 @@
 """Reports of runs from their folders: figures, behaviour, costs, failures, and a gallery of photos."""
 
-from .figures import hung_on_of_folders
 from .run_report import GroundMap, RunReport, RunsReport, frame, report_run, report_runs, with_pictures
 
 __all__ = [
@@ -8,7 +7,6 @@ __all__ = [
     "RunReport",
     "RunsReport",
     "frame",
-    "hung_on_of_folders",
     "report_run",
     "report_runs",
     "with_pictures",

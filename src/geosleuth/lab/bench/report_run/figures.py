@@ -14,13 +14,12 @@ from geosleuth.agent import Spent
 from geosleuth.agent.events import ToolObserved
 from geosleuth.agent.trajectory import TrajectoryReader
 from geosleuth.answer.answer import envelope
-from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, distances_km
-from geosleuth.lab.bench.placed import PlaceText, place_nothing
+from geosleuth.geo import THRESHOLDS_KM, distances_km
 from geosleuth.lab.bench.records import read_records
 from geosleuth.lab.bench.report import PairReport, align, compare_files
-from geosleuth.lab.bench.run.folder import RESULTS, RunFolder
+from geosleuth.lab.bench.run.folder import RunFolder
 from geosleuth.lab.bench.run.journal import Outcome, TryRecord
-from geosleuth.lab.bench.scored import Scored, score_file, with_placed
+from geosleuth.lab.bench.scored import Scored
 from geosleuth.lab.score import Accuracy, within
 from geosleuth.support.errors import BadInput
 from geosleuth.support.service_use import ServiceUse, merge_uses
@@ -545,27 +544,6 @@ class HungOn:
     turned: tuple[Turned, ...]
     shifts: tuple[Shift, ...]
     pair: PairReport
-
-
-def hung_on_of_folders(
-    first: Path,
-    second: Path,
-    *,
-    hidden: str = "",
-    distance: DistanceMethod = "geodesic",
-    shown: int = SHOWN,
-    place: PlaceText = place_nothing,
-) -> HungOn:
-    """Compare two runs over the same photos; the second has something hidden or changed.
-
-    Raises:
-        BadInput: a run has no results, they share no photo, or they disagree on where one was taken.
-    """
-    one, two = (
-        with_placed(score_file(folder / RESULTS, parser="lenient", distance=distance, label=folder.name), place)
-        for folder in (first, second)
-    )
-    return hung_on(one, two, files=(first / RESULTS, second / RESULTS), hidden=hidden, shown=shown)
 
 
 def hung_on(

@@ -60,6 +60,7 @@ from geosleuth.lab.bench.makers.sampling import (
     read_figures,
     read_people,
 )
+from geosleuth.lab.bench.memory import open_memory
 from geosleuth.lab.bench.sets import DataSet, Item, open_set
 from geosleuth.lab.bench.sets.dataset import with_part
 from geosleuth.models.baselines.gallery import is_code
@@ -478,8 +479,9 @@ def make_gallery_folder(spec: str, encoder: str, out: Path, *, trust_code: bool,
         UserError: invalid input.
         typer.Exit: some photos can't be opened.
     """
-    with progress("photos") as bar:
-        made = make_gallery(open_set(spec), encoder, out, lambda done: bar.at(done, None), trust_code=trust_code)
+    with progress("photos") as bar, open_memory() as memory:
+        data = open_set(spec)
+        made = make_gallery(data, encoder, out, memory, lambda done: bar.at(done, None), trust_code=trust_code)
     for reason in made.left_out:
         talk(f"left out: {reason}")
     if as_json:
