@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from geosleuth.geo import FloatArray
-from geosleuth.support.fitting import logistic, multinomial, probabilities
+from geosleuth.support.fitting import Adam, logistic, multinomial, probabilities
 
 RNG = np.random.default_rng(4)
 ROWS: FloatArray = np.c_[np.ones(400), RNG.standard_normal((400, 3))]
@@ -48,3 +48,16 @@ def test_several_classes_are_told_apart() -> None:
     rows = (np.eye(3)[label] + 0.1 * RNG.standard_normal((300, 3))).astype(np.float32)
     weights, offsets = multinomial(rows, label, 3, strength=0.001, steps=50)
     assert ((rows @ weights + offsets).argmax(axis=1) == label).mean() > 0.99
+
+
+def test_adam_walks_as_torch_does() -> None:
+    torch = pytest.importorskip("torch", reason="torch checks Adam; install the dev extra")
+    ours = np.array([1.0, -2.0, 3.0])
+    theirs = torch.tensor(ours.copy(), requires_grad=True)
+    adam, walker = Adam(0.1), torch.optim.AdamW([theirs], lr=1e-2, weight_decay=0.1)
+    for _ in range(5):
+        walker.zero_grad()
+        (theirs**4).sum().backward()
+        adam.walk([ours], [4 * ours**3], 1e-2)
+        walker.step()
+        np.testing.assert_allclose(ours, theirs.detach().numpy(), rtol=1e-6, atol=1e-8)

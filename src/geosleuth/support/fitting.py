@@ -195,10 +195,8 @@ class Adam:
         arrays: Sequence[npt.NDArray[np.floating]],
         slopes: Sequence[npt.NDArray[np.floating]],
         rate: float,
-        *,
-        spared: Callable[[npt.NDArray[np.floating]], bool] = lambda _array: False,
     ) -> None:
-        """Move the arrays one step further down, in place; those that are ``spared`` are not drawn towards zero."""
+        """Move the arrays one step further down, in place."""
         if not self._first:
             self._first = [np.zeros_like(slope) for slope in slopes]
             self._square = [np.zeros_like(slope) for slope in slopes]
@@ -206,8 +204,7 @@ class Adam:
         shrunk = np.sqrt(1 - self._square_memory**self._step)
         length = rate / (1 - self._memory**self._step)
         for place, (one, slope) in enumerate(zip(arrays, slopes, strict=True)):
-            if not spared(one):
-                np.multiply(one, 1 - rate * self._decay, out=one)
+            np.multiply(one, 1 - rate * self._decay, out=one)
             np.subtract(one, self._size(place, slope, shrunk) * length, out=one, casting="same_kind")
 
     def _size(self, place: int, slope: npt.NDArray[np.floating], shrunk: float) -> npt.NDArray[np.floating]:

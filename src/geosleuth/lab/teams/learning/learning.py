@@ -29,8 +29,7 @@ from geosleuth.tools.similar.index_file import pixel_digest, read_coordinates
 
 from .learning_db import LEARNED_WITH, Lesson, Notebook
 from .rounds import QUICK, LearnSettings, Observation, RememberingMember, TrainSettings, learn_picture, swarm_stages
-from .torch_training import Interruption
-from .training import Examples, train
+from .training import Examples, Interruption, train
 
 _PHOTO = ("path", "image", "file", "filename")
 _LAT, _LON = ("lat", "latitude"), ("lon", "lng", "longitude")

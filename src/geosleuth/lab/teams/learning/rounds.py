@@ -26,7 +26,6 @@ Judged = Literal["own", "reviewed"]
 """Which answer decides who should be elected: the member's own, or the one after reviews. Reviews by an expert make
 others right as well, and then the expert can't be identified."""
 
-Engine = Literal["numpy", "torch"]
 _UNKNOWN = 0.5
 
 
@@ -83,8 +82,6 @@ class TrainSettings:
         folds: so many further networks, each trained without a part of the pictures, measure how far the predictions
             hold on unseen pictures; trust shrinks accordingly. 0 trusts the network fully.
         side_px: the picture size for a VAE; other encoders have their own.
-        engine: what computes: numpy, or torch for large networks (on a GPU where there is one); torch holds no pictures
-            out.
         seed: of the initial weights and the order of pictures.
     """
 
@@ -101,13 +98,7 @@ class TrainSettings:
     decay: float = 1e-2
     folds: int = 4
     side_px: int = 512
-    engine: Engine = "numpy"
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Check that the engine can do it."""
-        if self.engine == "torch" and (self.held_out or self.folds or self.decay):
-            raise BadInput("torch holds no pictures out and lets no weights decay; set held_out, folds and decay to 0")
 
 
 PAPER_ROUNDS: Final = LearnSettings(discussion=10, judged="reviewed", labels="last", ask_anew=True)
@@ -118,7 +109,7 @@ QUICK: Final = TrainSettings()
 
 PAPER: Final = TrainSettings(
     embedding=1024, fea=1024, hidden=1024, rate=1e-5, epochs=2500, batch=256, averaged=100, patience=0, held_out=0.0,
-    distance_weight=1.0, decay=0.0, folds=0, engine="torch",
+    distance_weight=1.0, decay=0.0, folds=0,
 )  # fmt: skip
 """smileGeo, appendix C: dimensions 1024, Adam at 1e-5, 2,500 epochs, the last 100 averaged. No batch is given."""
 

@@ -1,20 +1,32 @@
-"""Train the trust network in numpy: loss, gradient and Adam; weights count only as far as they generalise."""
+"""Train the trust network with torch, on a GPU or a CPU; weights count only as far as they generalise.
 
+It is the network of `geosleuth.teams.network` in another order. A row of Fea is the sum of a member's and a picture's,
+u_n + v_b. So its products need pictures + members rows in place of pictures x members, and of the scores
+
+    Fea_bn . Fea_bm = u_n . u_m + v_b . u_m + (terms without m)
+
+the rest falls out of the softmax over m. What is learned are the same parameters.
+"""
+
+import hashlib
+import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from geosleuth.support.errors import BadInput
-from geosleuth.support.fitting import Adam
+from geosleuth.support.errors import BadInput, require
 from geosleuth.teams.network import (
     LEAK,
     Array,
     Dimensions,
     Parameters,
-    Prediction,
     Projection,
     Weights,
     forward,
@@ -23,12 +35,33 @@ from geosleuth.teams.network import (
 )
 
 from .rounds import QUICK, Observation, TrainSettings
-from .torch_training import Interruption, taught_with_torch
 
+SAVE_SECONDS = 20.0
+_PART_KIND = "geosleuth-trust-training-2"
 _FEWEST_HELD_OUT = 8
 _CLEAR = 2.0
 """By how many standard errors a network's differences must exceed zero before it is trusted."""
+_LEAST_GAIN = 1e-6
 Progress = Callable[[int, int], None]
+
+
+class TrainingStopped(Exception):
+    """Training was stopped; what it had come to is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """Where a run that is stopped is kept, and who stops it.
+
+    Attributes:
+        kept: the file; None keeps nothing.
+        stopped: asked after every epoch.
+    """
+
+    kept: Path | None = None
+    stopped: Callable[[], bool] = lambda: False
+
+
 _NEVER = Interruption()
 
 
@@ -43,66 +76,6 @@ class Targets:
     def rows(self, chosen: Array) -> "Targets":
         """Return a subset of the pictures."""
         return Targets(self.labels[chosen], self.distances[chosen], self.links[chosen])
-
-
-def loss(found: Prediction, targets: Targets, distance_weight: float) -> float:
-    """Return mean(Lst D) + MSE(Lst) + MSE(A), all means over members and pictures; links without their diagonal.
-
-    As printed, the distance term has no gradient: it does not depend on the network's output. Here each distance is
-    weighted by the member's election probability, which penalises electing those who are far off.
-    """
-    count = found.election.shape[1]
-    far: float = (found.election * targets.distances).mean().item()
-    elected: float = ((found.election - targets.labels) ** 2).mean().item()
-    off: float = ((found.links - targets.links) ** 2).sum().item()
-    total: float = distance_weight * far + elected + off / (len(found.links) * count * max(1, count - 1))
-    return total
-
-
-def slope(
-    parameters: Parameters, encoded: Array, targets: Targets, distance_weight: float
-) -> tuple[float, tuple[Array, ...]]:
-    """Return the loss, and its gradient for every parameter in the order of `Parameters.names`."""
-    found = forward(parameters, encoded)
-    pictures, count = found.election.shape
-    each = 1.0 / (pictures * count)
-    by_election = each * (distance_weight * targets.distances + 2.0 * (found.election - targets.labels))
-    by_logit = by_election * found.election * (1.0 - found.election)
-    bent = np.where(found.hidden > 0, 1.0, LEAK).astype(found.hidden.dtype)
-    flat = (found.hidden * bent).reshape(pictures, -1)
-    by_hidden = (by_logit @ parameters.out_weight.T).reshape(found.hidden.shape) * bent
-    by_mixed = by_hidden @ parameters.hidden_weight.T
-    by_attention = by_mixed @ found.fea.transpose(0, 2, 1)
-    by_fea = found.attention.transpose(0, 2, 1) @ by_mixed
-    by_attention += _through_links(found, 2.0 * each / max(1, count - 1) * (found.links - targets.links))
-    by_scores = found.attention * (by_attention - (by_attention * found.attention).sum(axis=2, keepdims=True))
-    by_fea += (by_scores + by_scores.transpose(0, 2, 1)) @ found.fea / math.sqrt(found.fea.shape[2])
-    by_summed = by_fea @ parameters.fea_weight.T
-    slopes: tuple[Array, ...] = (
-        by_summed.sum(axis=0),
-        np.einsum("bnd,bnk->dk", found.summed, by_fea, optimize=True),
-        by_fea.sum(axis=(0, 1)),
-        np.einsum("bnk,bnh->kh", found.mixed, by_hidden, optimize=True),
-        flat.T @ by_logit,
-        by_logit.sum(axis=0),
-    )
-    return loss(found, targets, distance_weight), slopes
-
-
-def _through_links(found: Prediction, by_links: Array) -> Array:
-    """Map the gradient of the rows without diagonal to that of the whole attention."""
-    off = 1 - np.eye(found.links.shape[1], dtype=found.links.dtype)
-    by_links = by_links * off
-    sums = np.maximum((found.attention * off).sum(axis=2, keepdims=True), np.finfo(found.links.dtype).tiny)
-    through: Array = off * (by_links - (by_links * found.links).sum(axis=2, keepdims=True)) / sums
-    return through
-
-
-def moved(adam: Adam, parameters: Parameters, slopes: tuple[Array, ...], rate: float) -> Parameters:
-    """Return the parameters after one step; biases have no weight decay."""
-    arrays = [array.copy() for array in parameters.arrays()]
-    adam.walk(arrays, slopes, rate, spared=lambda array: array.ndim == 1)
-    return Parameters(*arrays)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,6 +102,29 @@ class Examples:
         return len(self.features)
 
 
+def network_loss(
+    torch: Any, parameters: Sequence[Any], encoded: Any, targets: tuple[Any, Any, Any], distance_weight: float
+) -> Any:
+    """Return mean(Lst D) + MSE(Lst) + MSE(A), all means over members and pictures; links without their diagonal.
+
+    As printed, the distance term has no gradient: it does not depend on the network's output. Here each distance is
+    weighted by the member's election probability, which penalises electing those who are far off.
+    """
+    emb, fea_weight, fea_bias, hidden_weight, out_weight, out_bias = parameters
+    labels, distances, links = targets
+    count = emb.shape[0]
+    of_members, of_pictures = emb @ fea_weight + fea_bias, encoded @ fea_weight[: encoded.shape[1]]
+    scores = (of_members @ of_members.T)[None] + (of_pictures @ of_members.T)[:, None, :]
+    attention = torch.softmax(scores / math.sqrt(of_members.shape[1]), dim=2)
+    hidden = attention @ (of_members @ hidden_weight) + (of_pictures @ hidden_weight)[:, None, :]
+    bent = torch.nn.functional.leaky_relu(hidden, LEAK)
+    election = torch.sigmoid((bent.flatten(1) @ out_weight + out_bias).clamp(-60.0, 60.0))
+    others = attention * (1 - torch.eye(count, device=emb.device, dtype=emb.dtype))
+    found = others / others.sum(dim=2, keepdim=True).clamp_min(torch.finfo(emb.dtype).tiny)
+    off = ((found - links) ** 2).sum() / (len(links) * count * max(1, count - 1))
+    return distance_weight * (election * distances).mean() + ((election - labels) ** 2).mean() + off
+
+
 def train(
     examples: Examples,
     settings: TrainSettings = QUICK,
@@ -141,22 +137,26 @@ def train(
     a part of the pictures, measure how far the predicted differences between members hold on unseen pictures; the
     network is trusted only that far. With identical members the trust is zero.
 
-    With the engine "torch" a run that is stopped goes on from where ``interruption`` kept it.
+    A run that is stopped goes on from where ``interruption`` kept it.
 
     Raises:
         BadInput: there is nothing to learn from.
         TrainingStopped: it was stopped.
+        MissingExtra: torch is not installed.
     """
     if not len(examples):
         raise BadInput("nothing to learn from: no member answered about any picture")
-    trust, trust_links = _trust(examples, settings, progress) if settings.folds else (1.0, 1.0)
-    fitted = partial(_fitted_with_torch, interruption=interruption) if settings.engine == "torch" else _fitted
-    taught = fitted(examples, settings, progress)
+    torch = require("torch", extra="weights")
+    with _one_thread(torch):
+        trust, trust_links = 1.0, 1.0
+        if settings.folds:
+            trust, trust_links = _trust(torch, examples, settings, progress, replace(interruption, kept=None))
+        taught = _taught(torch, examples, settings, progress, interruption)
     figures = {
         "trust": trust,
         "trust_links": trust_links,
         "epochs": taught.epochs,
-        "held_out": len(taught.held),
+        "held_out": taught.held_out,
         "loss_held_out": taught.loss,
     }
     alone = Weights(
@@ -167,59 +167,18 @@ def train(
     return replace(alone, usual_election=election.mean(axis=0), usual_links=links.mean(axis=0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Taught:
-    parameters: Parameters
-    projection: Projection
-    epochs: int
-    held: Array
-    loss: float | None
-
-
-def _fitted(examples: Examples, settings: TrainSettings, progress: Progress) -> _Taught:
-    """Return one network, trained with some pictures held out for early stopping."""
-    rng = np.random.default_rng(settings.seed)
-    held = _held_out(len(examples), settings.held_out, rng)
-    kept = np.setdiff1d(np.arange(len(examples)), held)
-    projection = Projection.fitted(examples.features[kept], settings.embedding)
-    encoded = projection.encoded(examples.features)
-    size = Dimensions(examples.targets.labels.shape[1], settings.embedding, settings.fea, settings.hidden)
-    parameters, epochs = _taught(fresh_parameters(size, rng), encoded, examples.targets, kept, held, settings, rng,
-                                 progress)  # fmt: skip
-    end = None
-    if len(held):
-        end = loss(forward(parameters, encoded[held]), examples.targets.rows(held), settings.distance_weight)
-    return _Taught(parameters, projection, epochs, held, end)
-
-
-def _fitted_with_torch(
-    examples: Examples, settings: TrainSettings, progress: Progress, *, interruption: Interruption
-) -> _Taught:
-    """Return one network from all pictures."""
-    rng = np.random.default_rng(settings.seed)
-    _held_out(len(examples), settings.held_out, rng)  # nothing; the draws after it are those of `_fitted`
-    projection = Projection.fitted(examples.features, settings.embedding)
-    wanted = examples.targets
-    size = Dimensions(wanted.labels.shape[1], settings.embedding, settings.fea, settings.hidden)
-    parameters = taught_with_torch(
-        fresh_parameters(size, rng), projection.encoded(examples.features),
-        (wanted.labels, wanted.distances, wanted.links), settings, rng, progress, interruption,
-    )  # fmt: skip
-    return _Taught(parameters, projection, settings.epochs, np.zeros(0, dtype=np.int64), None)
-
-
-def _trust(examples: Examples, settings: TrainSettings, progress: Progress) -> tuple[float, float]:
+def _trust(
+    torch: Any, examples: Examples, settings: TrainSettings, progress: Progress, interruption: Interruption
+) -> tuple[float, float]:
     """Return how far election and links of such networks hold on unseen pictures."""
     if len(examples) < _FEWEST_HELD_OUT:
         return 0.0, 0.0
     order = np.random.default_rng(settings.seed + 1).permutation(len(examples))
-    count = examples.targets.labels.shape[1]
-    others = ~np.eye(count, dtype=bool)
+    others = ~np.eye(examples.targets.labels.shape[1], dtype=bool)
     elections, links = np.zeros(examples.targets.labels.shape), np.zeros(examples.targets.links.shape)
     for fold in range(settings.folds):
         out = order[fold :: settings.folds]
-        rest = examples.rows(np.setdiff1d(order, out))
-        taught = _fitted(rest, settings, progress)
+        taught = _taught(torch, examples.rows(np.setdiff1d(order, out)), settings, progress, interruption)
         found = forward(taught.parameters, taught.projection.encoded(examples.features[out]))
         elections[out], links[out] = found.election, found.links
     return (
@@ -250,6 +209,106 @@ def believable(predicted: Array, observed: Array) -> float:
     return min(1.0, found) if found > _CLEAR * error else 0.0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Taught:
+    parameters: Parameters
+    projection: Projection
+    epochs: int
+    held_out: int
+    loss: float | None
+
+
+@dataclass(slots=True)
+class _Course:
+    """How far training has come: the parameters, their sums over the last epochs, and the best on held-out pictures."""
+
+    parameters: list[Any]
+    sums: list[Any] = field(default_factory=list)
+    best: list[Any] = field(default_factory=list)
+    best_loss: float = math.inf
+    best_epoch: int = 0
+    epoch: int = 0
+    adam: Any = field(default=None, repr=False)
+
+    def is_over(self, settings: TrainSettings, held: Array) -> bool:
+        """Return whether all epochs are done, or so many without improvement on held-out pictures."""
+        waited = self.epoch - self.best_epoch
+        is_stale = len(held) and settings.patience and not settings.averaged and waited >= settings.patience
+        return bool(is_stale) or self.epoch >= settings.epochs
+
+
+def _taught(
+    torch: Any, examples: Examples, settings: TrainSettings, progress: Progress, interruption: Interruption
+) -> _Taught:
+    """Return one network, trained with some pictures held out for early stopping where the settings say so."""
+    rng = np.random.default_rng(settings.seed)
+    held = _held_out(len(examples), settings.held_out, rng)
+    kept = np.setdiff1d(np.arange(len(examples)), held)
+    projection = Projection.fitted(examples.features[kept], settings.embedding)
+    encoded = projection.encoded(examples.features)
+    size = Dimensions(examples.targets.labels.shape[1], settings.embedding, settings.fea, settings.hidden)
+    start = fresh_parameters(size, rng)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+
+    def tensor(array: Array) -> Any:
+        return torch.tensor(np.asarray(array, np.float32), device=device)
+
+    # Columns beyond the rank of the pictures are zero.
+    rank = int(np.flatnonzero(np.any(encoded != 0, axis=0)).max(initial=0)) + 1
+    pictures = tensor(encoded[:, :rank])
+    wanted = tuple(map(tensor, (examples.targets.labels, examples.targets.distances, examples.targets.links)))
+
+    def loss_on(rows: Array) -> Any:
+        chosen = torch.tensor(rows, device=device)
+        targets = (wanted[0][chosen], wanted[1][chosen], wanted[2][chosen])
+        return network_loss(torch, course.parameters, pictures[chosen], targets, settings.distance_weight)
+
+    course = _Course([tensor(one).requires_grad_() for one in start.arrays()])
+    course.sums, course.best = ([torch.zeros_like(one) for one in course.parameters] for _ in range(2))
+    decaying = [{"params": [one], "weight_decay": settings.decay * (one.ndim > 1)} for one in course.parameters]
+    course.adam = torch.optim.AdamW(decaying, lr=settings.rate, fused=True)
+    key = _key(encoded, examples.targets, settings)
+    _resume(torch, interruption.kept, key, course, rng)
+    saved = time.monotonic()
+    while not course.is_over(settings, held):
+        progress(course.epoch, settings.epochs)
+        _walk(torch, course, loss_on, settings, rng.permutation(kept), held)
+        stopped = interruption.stopped() and not course.is_over(settings, held)
+        if stopped or time.monotonic() - saved > SAVE_SECONDS:
+            _save(torch, interruption.kept, key, course, rng)
+            saved = time.monotonic()
+        if stopped:
+            raise TrainingStopped
+    progress(settings.epochs, settings.epochs)
+    if interruption.kept is not None:
+        interruption.kept.unlink(missing_ok=True)
+    share = min(settings.averaged, settings.epochs)
+    chosen = [total / share for total in course.sums] if share else course.best if len(held) else course.parameters
+    found = Parameters(*(one.detach().cpu().numpy() for one in chosen))
+    if share or not len(held):
+        return _Taught(found, projection, course.epoch, len(held), None)
+    return _Taught(found, projection, course.best_epoch, len(held), course.best_loss)
+
+
+def _walk(
+    torch: Any, course: _Course, loss_on: Callable[[Array], Any], settings: TrainSettings, order: Array, held: Array
+) -> None:
+    """Go through all pictures once, and note what that came to."""
+    course.epoch += 1
+    step = settings.batch or len(order)
+    for begin in range(0, len(order), step):
+        course.adam.zero_grad()
+        loss_on(order[begin : begin + step]).backward()
+        course.adam.step()
+    with torch.no_grad():
+        if settings.averaged:
+            for total, one in zip(course.sums, course.parameters, strict=True):
+                total.add_(one * (course.epoch > settings.epochs - settings.averaged))
+        elif len(held) and (now := float(loss_on(held))) < course.best_loss - _LEAST_GAIN:
+            course.best_loss, course.best_epoch = now, course.epoch
+            course.best = [one.detach().clone() for one in course.parameters]
+
+
 def _held_out(count: int, share: float, rng: np.random.Generator) -> Array:
     wanted = round(share * count)
     if wanted < _FEWEST_HELD_OUT and share:
@@ -257,34 +316,50 @@ def _held_out(count: int, share: float, rng: np.random.Generator) -> Array:
     return np.sort(rng.permutation(count)[:wanted])
 
 
-def _taught(
-    parameters: Parameters, encoded: Array, targets: Targets, kept: Array, held: Array, settings: TrainSettings,
-    rng: np.random.Generator, progress: Progress,
-) -> tuple[Parameters, int]:  # fmt: skip
-    """Return the trained parameters and the number of epochs."""
-    adam = Adam(settings.decay)
-    judged = encoded[held], targets.rows(held)
-    best, best_loss, best_epoch = parameters, math.inf, 0
-    sums = [np.zeros(array.shape, dtype=np.float64) for array in parameters.arrays()]
-    epoch = 0
-    for epoch in range(1, settings.epochs + 1):
-        progress(epoch, settings.epochs)
-        order = rng.permutation(kept)
-        step = settings.batch or len(order)
-        for start in range(0, len(order), step):
-            chosen = order[start : start + step]
-            _, slopes = slope(parameters, encoded[chosen], targets.rows(chosen), settings.distance_weight)
-            parameters = moved(adam, parameters, slopes, settings.rate)
-        if settings.averaged and epoch > settings.epochs - settings.averaged:
-            sums = [total + array for total, array in zip(sums, parameters.arrays(), strict=True)]
-        if len(held) and not settings.averaged:
-            now = loss(forward(parameters, judged[0]), judged[1], settings.distance_weight)
-            if now < best_loss - 1e-6:
-                best, best_loss, best_epoch = parameters, now, epoch
-            if settings.patience and epoch - best_epoch >= settings.patience:
-                break
-    progress(settings.epochs, settings.epochs)
-    if settings.averaged:
-        share = min(settings.averaged, settings.epochs)
-        return Parameters(*((total / share).astype(np.float32) for total in sums)), epoch
-    return (best, best_epoch) if len(held) else (parameters, epoch)
+@contextmanager
+def _one_thread(torch: Any) -> Iterator[None]:
+    """Compute in one thread: products of this size take three times the CPU time in two, and hardly less time."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _key(encoded: Array, targets: Targets, settings: TrainSettings) -> str:
+    """Return what a kept run belongs to: the same pictures, labels and settings."""
+    digest = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True).encode())
+    for array in (encoded, targets.labels, targets.distances, targets.links):
+        digest.update(np.ascontiguousarray(array, np.float32).tobytes())
+    return digest.hexdigest()
+
+
+def _save(torch: Any, path: Path | None, key: str, course: _Course, rng: np.random.Generator) -> None:
+    if path is None:
+        return
+    part = path.with_name(f"{path.name}.part{os.getpid()}")
+    kept = {name: getattr(course, name) for name in ("parameters", "sums", "best", "best_loss", "best_epoch", "epoch")}
+    drawn = json.dumps(rng.bit_generator.state)
+    torch.save({"kind": _PART_KIND, "key": key, "rng": drawn, "adam": course.adam.state_dict(), **kept}, part)
+    part.replace(path)
+
+
+def _resume(torch: Any, path: Path | None, key: str, course: _Course, rng: np.random.Generator) -> None:
+    """Take over a kept run, if there is one of these pictures."""
+    if path is None or not path.is_file():
+        return
+    try:
+        # Tensors, numbers and words alone are read: nothing in the file runs.
+        kept = torch.load(path, weights_only=True, map_location=course.parameters[0].device)
+        if kept["kind"] != _PART_KIND or kept["key"] != key:
+            return
+        rng.bit_generator.state = json.loads(kept["rng"])
+        course.adam.load_state_dict(kept["adam"])
+        with torch.no_grad():
+            for name in ("parameters", "sums", "best"):
+                for one, other in zip(getattr(course, name), kept[name], strict=True):
+                    one.copy_(other)
+        course.best_loss, course.best_epoch, course.epoch = kept["best_loss"], kept["best_epoch"], kept["epoch"]
+    except Exception:  # noqa: BLE001  (a damaged file only costs its epochs)
+        return
