@@ -1,11 +1,10 @@
-"""``geosleuth traces info | check | card | export``, run as people run them."""
+"""``geosleuth traces check | card | export``, run as people run them."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from geosleuth.agent import read_trajectory
 from geosleuth.lab.traces import Store, write_store
 from in_process import Done, geosleuth
 from stored import ABOUT, made
@@ -21,18 +20,6 @@ def refused(done: Done, words: str) -> None:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return write_store(tmp_path_factory.mktemp("stores") / "s", made(12), ABOUT, shard_rows=3)
-
-
-def test_info_tells_in_a_few_lines_what_is_there(store: Store) -> None:
-    done = geosleuth("traces", "info", store.path)
-    assert done.returncode == 0, done.stderr
-    for words in ("Small runs", "8 on 8 scenes", "train 6, held-out 2", "66.7 % of 12", "look_up", "CC0"):
-        assert words in done.stdout
-    document = json.loads(geosleuth("traces", "info", store.path, "--json").stdout)
-    assert document["figures"]["samples"] == 8
-    assert document["figures"]["rejected"] == {"spotagent": {"failed_call": 2, "far_answer": 2}}
-    assert document["about"]["licence"] == "CC0"
-    assert len(document["shards"]) == 3
 
 
 def test_check_says_whether_a_store_is_whole(store: Store, tmp_path: Path) -> None:
@@ -53,31 +40,28 @@ def test_check_says_whether_a_store_is_whole(store: Store, tmp_path: Path) -> No
 def test_the_card_is_printed_or_written(store: Store, tmp_path: Path) -> None:
     done = geosleuth("traces", "card", store.path)
     assert done.stdout == (store.path / "card.md").read_text(encoding="utf-8")
+    document = json.loads(geosleuth("traces", "card", store.path, "--json").stdout)
+    assert document["figures"]["rejected"] == {"spotagent": {"failed_call": 2, "far_answer": 2}}
+    assert len(document["shards"]) == 3
     out = tmp_path / "README.md"
     assert geosleuth("traces", "card", store.path, "--out", out).returncode == 0
     assert out.read_text(encoding="utf-8") == done.stdout
     refused(geosleuth("traces", "card", store.path, "--out", out), "README.md: is there already")
 
 
-def test_an_export_can_be_imported_again(store: Store, tmp_path: Path) -> None:
+def test_exports_one_split_and_replaces_nothing(store: Store, tmp_path: Path) -> None:
     out = tmp_path / "sft"
     done = geosleuth("traces", "export", store.path, "--to", "llama-factory", "--split", "train", "--out", out)
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{out / 'train.jsonl'}: 6 rows\n"
     assert sorted(path.name for path in out.iterdir()) == ["card.md", "dataset_info.json", "images", "train.jsonl"]
-    runs = tmp_path / "runs"
-    back = geosleuth("trajectory", "import", out / "train.jsonl", "--from", "sharegpt", "--out", runs)
-    assert back.returncode == 0, back.stderr
-    wanted = {one.trajectory.id: one.trajectory.events for one in store.samples(split="train", images=False)}
-    found = [read_trajectory(path) for path in runs.glob("*.jsonl")]
-    assert {one.id: one.events for one in found} == wanted
     words = ("traces", "export", store.path, "--to", "llama-factory", "--split", "train", "--out", out)
     refused(geosleuth(*words), "train.jsonl: is there already; choose another name, or add --overwrite")
     assert geosleuth(*words, "--overwrite").returncode == 0
 
 
 def test_what_is_no_store_is_refused_in_one_line(store: Store, tmp_path: Path) -> None:
-    for command in (("info",), ("check",), ("card",), ("export", "--to", "trl", "--out", tmp_path / "x")):
+    for command in (("check",), ("card",), ("export", "--to", "trl", "--out", tmp_path / "x")):
         refused(geosleuth("traces", command[0], tmp_path, *command[1:]), "not a store of trajectories")
     words = ("traces", "export", store.path, "--to", "trl", "--out")
     refused(geosleuth(*words, store.path), "is the store itself; choose another folder")

@@ -356,16 +356,6 @@ def import_photos(
     work.import_photos_into(photos, out, words, as_json=as_json)
 
 
-def info(store: StoreFolder, *, as_json: JsonFlag = False) -> None:
-    """Say in a few lines what a store holds: how many, of what, made how, and what was rejected.
-
-    Example: geosleuth traces info trajectories/
-    """
-    from geosleuth.lab.cli.handlers import traces as work
-
-    work.show_info(store, as_json=as_json)
-
-
 def check(store: StoreFolder, *, as_json: JsonFlag = False) -> None:
     """Go through a whole store: checksums, rows, pictures. Exit code 1 where something is wrong.
 
@@ -433,7 +423,7 @@ def export(
 
 def add_store(traces: typer.Typer) -> None:
     """Add the commands to the group."""
-    for command in (info, check, card, export):
+    for command in (check, card, export):
         traces.command()(command)
 
 
@@ -443,7 +433,7 @@ def filter_(
         typer.Argument(metavar="RUN...", help="Folders of bench runs, files of recorded answers, tables of distances."),
     ],
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where lists, table and drawing go.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where lists and table go.")],
     tries: Annotated[
         int | None,
         typer.Option(min=2, metavar="K", help="Use exactly K tries a photo; photos with fewer are left out."),

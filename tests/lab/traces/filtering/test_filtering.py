@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from geosleuth.lab.traces.filtering import (
-    PAPER_KEPT,
-    PAPER_PHOTOS,
     PHASES_KM,
     REGIMES_KM,
     Tries,
@@ -118,11 +116,6 @@ def test_no_photo_is_no_trouble() -> None:
     assert [len(phase) for phase in curriculum(found)] == [0, 0]
 
 
-def test_the_papers_counts_are_as_published() -> None:
-    assert dict(PAPER_KEPT) == {1.0: 22_766, 25.0: 42_764, 200.0: 76_367, 750.0: 91_060}
-    assert PAPER_PHOTOS == 206_106
-
-
 @given(arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 5)), elements=st.floats(0, 2000) | st.just(NAN)))
 def test_the_table_agrees_with_the_rule_told_photo_by_photo(table: np.ndarray) -> None:
     ids = tuple(str(row) for row in range(len(table)))
@@ -136,16 +129,3 @@ def test_the_table_agrees_with_the_rule_told_photo_by_photo(table: np.ndarray) -
     assert (np.diff(found.within, axis=1) >= 0).all()
     first, second = curriculum(found)
     assert set(first.photos) <= set(second.photos)
-
-
-def test_as_many_photos_as_the_paper_had_take_well_under_a_second() -> None:
-    import time
-
-    draws = np.random.default_rng(7)
-    table = 10 ** draws.uniform(-2, 4, (PAPER_PHOTOS, 8))
-    tries = Tries(tuple(map(str, range(PAPER_PHOTOS))), table, np.ones(table.shape, dtype=np.bool_))
-    began = time.process_time()
-    found = filtered(tries)
-    phases = curriculum(found)
-    assert time.process_time() - began < 1.0
-    assert len(phases[0]) <= len(phases[1]) <= PAPER_PHOTOS

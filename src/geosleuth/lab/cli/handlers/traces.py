@@ -18,7 +18,6 @@ from geosleuth.agent.prompt_files import read_prompts
 from geosleuth.answer import ParserName
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.online.access import Recording
-from geosleuth.cli.handlers.atlas import facts_view
 from geosleuth.cli.preparation import asked, building
 from geosleuth.lab.bench.run import Ending, RunLimits, RunProgress
 from geosleuth.lab.cli.handlers.bench_run import Live
@@ -40,14 +39,11 @@ from geosleuth.lab.traces.factory import (
     tally_in,
 )
 from geosleuth.lab.traces.filtering import (
-    PAPER_KEPT,
-    PAPER_PHOTOS,
     PHASES_KM,
-    Filtered,
-    Phase,
     curriculum,
     file_names,
     filter_document,
+    filter_table,
     filtered,
     read_tries,
     tries_of,
@@ -72,7 +68,7 @@ from geosleuth.support.console import (
 )
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import refuse_to_replace, write_text_atomically
-from geosleuth.support.text.numbers import count, distance, percent, threshold
+from geosleuth.support.text.numbers import count
 from geosleuth.support.text.safe import printable
 from geosleuth.tools.toolset import all_tools
 
@@ -462,62 +458,12 @@ def filter_tries(
     if as_json:
         show_json(filter_document(found, phases, left_out))
     else:
-        show(_regimes_view(found))
-        show(_phases_view(found, phases))
+        sys.stdout.write(filter_table(found, phases, left_out))
     if left_out:
         talk(f"left out: {count(left_out)} photos with fewer than {tries} tries")
     if found.single_tries:
         talk(f"{count(found.single_tries)} photos were tried only once and can't be kept; give more runs of them")
     talk(f"wrote {out}")
-
-
-def _regimes_view(found: Filtered) -> "RenderableType":
-    rows = [
-        (
-            threshold(one.km), count(one.kept), percent(100 * one.kept / one.photos), count(one.never),
-            count(one.always), count(PAPER_KEPT[one.km]), percent(100 * PAPER_KEPT[one.km] / PAPER_PHOTOS),
-        )
-        for one in found.regimes
-    ]  # fmt: skip
-    return table_view((">within", ">kept", ">%", ">none within", ">all within", ">SpotAgent kept", ">its %"), rows)
-
-
-def _phases_view(found: Filtered, phases: Sequence[Phase]) -> "RenderableType":
-    rows = []
-    for phase in phases:
-        wanted = ", ".join(threshold(km) for km in phase.thresholds_km)
-        rows.append((str(phase.number), wanted, count(len(phase)), percent(100 * len(phase) / len(found.tries))))
-    return table_view((">phase", "learns from", ">photos", ">%"), rows)
-
-
-def show_info(path: Path, *, as_json: bool) -> None:
-    """Print a store in a few lines, or in figures for programs."""
-    store = Store(path)
-    figures = figures_of(store)
-    if as_json:
-        show_json(_document(store, figures))
-        return
-    error_km = figures.spreads["error_km"].median
-    made = figures.samples + figures.rejections
-    turns, calls = figures.spreads["turns"], figures.spreads["calls"]
-    show(
-        facts_view(
-            {
-                "set": f"{store.about.name}: {store.about.title}",
-                "licence": store.about.licence,
-                "trajectories": f"{count(figures.samples)} on {count(figures.scenes)} scenes or photos",
-                "made by": _mix(figures.sources),
-                "splits": _mix(figures.splits),
-                "kept": f"{percent(100 * figures.samples / made)} % of {count(made)}" if figures.rejections else None,
-                "turns": f"{turns.median:g} in the median, {turns.most:g} at most" if turns.count else None,
-                "calls": f"{calls.median:g} in the median, {calls.most:g} at most" if calls.count else None,
-                "tools": _mix(figures.calls) or None,
-                "error": None if error_km is None else f"{distance(error_km)} in the median",
-                "pictures": f"{count(figures.image_files)} files, {figures.image_bytes / 1e6:,.1f} MB",
-                "shards": count(len(store.manifest.shards)),
-            }
-        )
-    )
 
 
 def check(path: Path, *, as_json: bool) -> bool:
@@ -595,10 +541,6 @@ def export(
     else:
         for name, rows in done.files.items():
             sys.stdout.write(f"{out / name}: {count(rows)} rows\n")
-
-
-def _mix(counts: Any) -> str:
-    return ", ".join(f"{printable(name)} {count(number)}" for name, number in list(counts.items())[:8])
 
 
 def _document(store: Store, figures: Figures) -> dict[str, Any]:
