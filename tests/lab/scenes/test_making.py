@@ -96,21 +96,6 @@ def test_interrupted_work_goes_on_and_ends_with_the_same_bytes(made: Path, world
     assert content(folder) == content(made)
 
 
-@pytest.mark.slow
-def test_work_that_was_cut_off_before_the_tables_is_finished(made: Path, world: World, tmp_path: Path) -> None:
-    folder = tmp_path / "scenes"
-    make_scenes(folder, world, count=2, seed=SEED, split="train")
-
-    def stop(done: int, _total: int) -> None:
-        if done == COUNT:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        make_scenes(folder, world, count=COUNT, seed=SEED, split="train", progress=stop)
-    assert make_scenes(folder, world, count=COUNT, seed=SEED, split="train").kept == COUNT
-    assert content(folder) == content(made)
-
-
 def test_two_never_draw_into_one_folder(world: World, tmp_path: Path) -> None:
     folder = tmp_path / "scenes"
     refused: list[str] = []
@@ -153,12 +138,6 @@ def test_a_larger_count_adds_to_a_folder_and_a_smaller_one_is_refused(made: Path
         make_scenes(folder, world, count=2, seed=SEED, split="train")
 
 
-def test_a_whole_folder_is_left_as_it_is(made: Path, world: World) -> None:
-    before = {path: path.stat().st_mtime_ns for path in made.rglob("*")}
-    assert make_scenes(made, world, count=COUNT, seed=SEED, split="train").kept == COUNT
-    assert {path: path.stat().st_mtime_ns for path in made.rglob("*")} == before
-
-
 def test_another_seed_split_or_kind_is_refused_in_one_line(made: Path, world: World, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="holds scenes of seed 5, not 6"):
         make_scenes(made, world, count=COUNT, seed=6, split="train")
@@ -171,11 +150,6 @@ def test_another_seed_split_or_kind_is_refused_in_one_line(made: Path, world: Wo
     (tmp_path / "letter.txt").write_text("mine")
     with pytest.raises(BadInput, match="is not empty"):
         make_scenes(tmp_path, world, count=1, seed=1, split="train")
-
-
-def test_a_folder_without_scenes_says_so(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no scenes are here"):
-        next(read_scenes(tmp_path))
 
 
 @pytest.mark.parametrize("damage", ["{half", '{"number": 0}'])

@@ -6,7 +6,7 @@ from PIL import Image
 
 from drawn_streets import street_scene
 from geosleuth.lab.scenes import Board, Mark, Scene, Visibility
-from geosleuth.lab.scenes.scene_reader import NOTICED_PX, clue_reader
+from geosleuth.lab.scenes.scene_reader import clue_reader
 from geosleuth.photo import Photo, View, crop, first_view, open_photo
 
 LARGE, SMALL = (400, 300, 900, 380), (2000, 1500, 2130, 1520)
@@ -57,12 +57,6 @@ def test_what_is_hidden_is_not_read_however_near() -> None:
     assert [line.text for line in read(opened(scene.size)[1])] == [plain.lines[0]]
 
 
-def test_of_another_photo_nothing_is_known() -> None:
-    scene = scene_with("plain", "plain")
-    read = clue_reader(scene, (Mark(scene.clues[0].id, LARGE, 0, 60.0),))
-    assert read(opened((4000, 3000))[1]) == []
-
-
 def test_a_map_of_the_case_is_not_taken_for_a_part_of_the_scene() -> None:
     scene = scene_with("plain", "plain")
     photo, view = opened(scene.size)
@@ -70,13 +64,3 @@ def test_a_map_of_the_case_is_not_taken_for_a_part_of_the_scene() -> None:
     assert [line.text for line in read(view)] == [scene.clues[0].lines[0]]
     assert [line.text for line in read(crop(view, (0, 0, 900, 600), photo))] == [scene.clues[0].lines[0]]
     assert read(opened((1000, 800))[1]) == []
-
-
-def test_letters_that_are_hardly_there_are_not_even_noticed() -> None:
-    scene = scene_with("plain", "hidden")
-    large, hidden = scene.clues
-    view = opened(scene.size)[1]
-    scale = view.size[0] / scene.size[0]
-    for letters, noticed in ((NOTICED_PX + 0.1, 1), (NOTICED_PX - 0.1, 0)):
-        marks = (Mark(large.id, LARGE, 0, letters / scale), Mark(hidden.id, SMALL, 0, letters / scale))
-        assert [line.text for line in clue_reader(scene, marks)(view)] == [""] * noticed

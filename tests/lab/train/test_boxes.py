@@ -15,7 +15,6 @@ from geosleuth.agent.methods import METHODS as PRESETS
 from geosleuth.agent.methods import method as method_of
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.lab.scenes.environment import prompt_for
-from geosleuth.lab.train.architectures import ARCHITECTURES, boxes_of
 from geosleuth.lab.train.models import load_model, save_policy
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import DataPart, ModelPart, Recipe, RolloutPart
@@ -63,14 +62,6 @@ def test_a_family_has_its_scale_and_a_folder_may_say_otherwise(
     assert box_scale_of(configuration) == scale
     (tmp_path / "config.json").write_text(json.dumps(configuration))
     assert box_scale_for(f"hf:{tmp_path}") == scale
-
-
-def test_models_that_are_served_are_known_by_their_names() -> None:
-    assert box_scale_for("server:Qwen/Qwen3-VL-8B-Instruct") == "thousandths"
-    assert box_scale_for("server:Qwen2.5-VL-7B") == box_scale_for("openai:gpt-5") == box_scale_for(None) == "pixels"
-    assert [boxes_of(ModelPart(path=name)) for name in ARCHITECTURES] == [
-        "pixels", "thousandths", "thousandths", "thousandths",
-    ]  # fmt: skip
 
 
 def zooming(method: str) -> RolloutPart:

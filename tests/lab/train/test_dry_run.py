@@ -11,7 +11,6 @@ from geosleuth.lab.traces import write_store
 from geosleuth.lab.train.configs import accelerate_config
 from geosleuth.lab.train.dryrun import as_lines, as_mapping, dry_run, meta_model
 from geosleuth.lab.train.papers import values_of
-from geosleuth.lab.train.recipe import ModelPart
 from geosleuth.lab.train.recipe_files import ABLATIONS, read_recipe, recipe_names
 from geosleuth.support.errors import BadInput
 from later import later
@@ -112,13 +111,6 @@ def test_accelerate_finds_the_layers_that_it_is_told_to_shard(name: str) -> None
     assert {one.__name__ for one in plugin.auto_wrap_policy.keywords["transformer_layer_cls"]} == set(layers)
 
 
-def test_what_does_not_fit_is_not_as_it_should_be() -> None:
-    report = dry_run(read_recipe("geovista-coldstart", {"run.device_gb": 24}))
-    assert not report.ok
-    assert not report.differences
-    assert "NOT" in as_lines(report)[0]
-
-
 def small(**changes: Any) -> dict[str, Any]:
     """A paper's recipe on a model that is really there."""
     folder = str(tiny_vlm_folder())
@@ -149,22 +141,3 @@ def test_trajectories_that_are_here_are_read(tmp_path: Path) -> None:
 def test_weights_of_another_model_than_the_papers_are_noticed() -> None:
     report = dry_run(read_recipe("geovista-coldstart", {"model.path": str(tiny_vlm_folder())}))
     assert [one.name for one in report.differences] == ["model.base"]
-
-
-def test_adapters_that_find_no_layer() -> None:
-    part = ModelPart(path=str(tiny_vlm_folder()), tuned="lora", targets=("nothing",))
-    with pytest.raises(BadInput, match=r"model\.targets"):
-        meta_model(part)
-
-
-def test_a_reward_or_method_that_there_is_not() -> None:
-    with pytest.raises(BadInput, match="unknown reward"):
-        dry_run(read_recipe("twm-grpo", {"rollout.reward": "mine"}))
-    with pytest.raises(BadInput, match="there is no method"):
-        dry_run(read_recipe("twm-grpo", {"rollout.method": "mine"}))
-
-
-def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    dry_run(read_recipe("geoagent-sft"))
-    assert list(tmp_path.iterdir()) == []

@@ -1,10 +1,8 @@
 """Estimates against models that are really built, bytes that are really there, and sums done by hand."""
 
 import json
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,11 +18,10 @@ from geosleuth.lab.train.estimate import (
     state_bytes,
 )
 from geosleuth.lab.train.models import adapters
-from geosleuth.lab.train.recipe import ModelPart, OptimPart, Recipe, RunPart
+from geosleuth.lab.train.recipe import ModelPart, OptimPart, Recipe
 from geosleuth.lab.train.recipe_files import read_recipe
 from geosleuth.support.errors import BadInput
 from later import later
-from tiny_vlm import tiny_vlm_folder
 
 for needed in ("torch", "transformers", "peft"):
     later(needed)
@@ -94,11 +91,6 @@ def test_published_models_are_counted_as_they_are_built(name: str) -> None:
     assert {KINDS[shape.kind].layer, KINDS[shape.kind].vision_layer} <= kinds
 
 
-def test_published_models_have_the_numbers_of_weights_that_their_pages_give() -> None:
-    assert shape_of(ARCHITECTURES[QWEN25]).weights == 8_292_166_656
-    assert shape_of(ARCHITECTURES[QWEN3]).weights == 31_070_754_032
-
-
 @pytest.mark.parametrize("kind", list(SMALL))
 @pytest.mark.parametrize("freeze", [False, True])
 def test_small_models_and_their_adapters_are_counted_as_they_are_built(kind: str, freeze: bool) -> None:
@@ -109,14 +101,6 @@ def test_small_models_and_their_adapters_are_counted_as_they_are_built(kind: str
     part = ModelPart(path="x", tuned="lora", rank=4, freeze_vision=freeze)
     adapted = peft.get_peft_model(model, adapters(part), low_cpu_mem_usage=True)
     assert shape.trained_weights(part) == count(one for one in adapted.parameters() if one.requires_grad)
-
-
-def test_a_folder_is_counted_by_its_own_configuration() -> None:
-    transformers: Any = import_module("transformers")
-    folder = tiny_vlm_folder()
-    shape = shape_of(configuration_of(ModelPart(path=str(folder))))
-    model = transformers.Qwen3VLForConditionalGeneration.from_pretrained(folder)
-    assert shape.weights == count(model.parameters())
 
 
 @pytest.mark.parametrize("kind", list(SMALL))
@@ -141,20 +125,6 @@ def test_weights_gradients_and_optimiser_take_the_bytes_that_are_told(kind: str,
     ]
     of_optimiser = sum(one.numel() * one.element_size() for one in moments)
     assert state_bytes(recipe, shape_of(configuration)) == (of_weights, of_gradients, of_optimiser)
-
-
-def test_sharded_states_by_hand() -> None:
-    shape = shape_of(ARCHITECTURES[QWEN25])
-    weights = 8_292_166_656
-    full = read_recipe("spotagent-sft")
-    assert state_bytes(full, shape) == (weights * 4 / 8, weights * 4 / 8, weights * 8 / 8)
-    spread = {name: replace(full, run=replace(full.run, sharding=name)) for name in ("none", "zero2", "zero3")}
-    assert state_bytes(spread["none"], shape) == (weights * 4, weights * 4, weights * 8)
-    assert state_bytes(spread["zero2"], shape) == (weights * 2, weights * 2 / 8, weights * 12 / 8)
-    assert state_bytes(spread["zero3"], shape) == (weights * 2 / 8, weights * 2 / 8, weights * 12 / 8)
-    adapted = read_recipe("geoagent-sft", {"run.sharding": "none", "run.devices": 1})
-    moving = 161_480_704
-    assert state_bytes(adapted, shape) == (weights * 2 + moving * 4, moving * 4, moving * 8)
 
 
 @pytest.mark.parametrize("kind", ["qwen3_vl", "qwen3_vl_moe", "qwen2_5_vl"])
@@ -201,12 +171,6 @@ def told(recipe: Recipe, **changes: Any) -> Estimate:
     return estimate(recipe, shape_of(configuration_of(recipe.model)), **changes)
 
 
-def test_more_devices_take_less_each() -> None:
-    few, many = told(read_recipe("spotagent-sft")), told(read_recipe("spotagent-sft", {"run.devices": 16}))
-    assert many.memory.optimiser == few.memory.optimiser / 2
-    assert many.step_tokens == few.step_tokens
-
-
 def test_how_many_steps_a_run_has() -> None:
     assert told(read_recipe("geovista-coldstart")).steps == 63
     assert told(read_recipe("twm-grpo")).steps == 141 * 4
@@ -242,40 +206,8 @@ def test_replies_without_vllm_need_room_for_all_of_them_at_once() -> None:
     assert not told(recipe).fits
 
 
-def test_a_state_in_the_hosts_memory_is_counted_there() -> None:
-    found = told(read_recipe("geoagent-sft", {"run.offload": True}))
-    assert found.memory.optimiser == 0
-    assert found.host_gb == pytest.approx(161_480_704 * 12 / 8 / 1e9)
-
-
 def test_models_that_nobody_knows() -> None:
     with pytest.raises(BadInput, match="known are Qwen"):
         configuration_of(ModelPart(path="nobody/knows"))
     with pytest.raises(BadInput, match="can't be estimated"):
         shape_of({"model_type": "llama", "text_config": {}, "vision_config": {}})
-
-
-def test_a_folder_that_is_no_model(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(BadInput, match="no model for images"):
-        configuration_of(ModelPart(path=str(tmp_path)))
-    (tmp_path / "config.json").write_text("{", encoding="utf-8")
-    with pytest.raises(BadInput, match="can't be read"):
-        configuration_of(ModelPart(path=str(tmp_path)))
-
-
-def test_one_device_needs_no_sharding() -> None:
-    recipe = replace(tuned(dtype="float32"), run=RunPart())
-    _, shape = small("qwen3_vl")
-    found = estimate(recipe, shape, rows=10)
-    assert found.memory.passing == 0
-    assert found.steps == 3
-    assert found.memory.weights == pytest.approx(shape.weights * 4 / 1e9)
-
-
-@pytest.mark.parametrize("harm", [{"vocab_size": None}, {"num_attention_heads": 0, "head_dim": None}, "none"])
-def test_a_configuration_without_its_sizes_is_told(harm: Any) -> None:
-    whole = ARCHITECTURES["Qwen/Qwen3-VL-8B-Instruct"]
-    text = {**whole["text_config"], **harm} if isinstance(harm, dict) else harm
-    with pytest.raises(BadInput, match="can't be estimated"):
-        shape_of({**whole, "text_config": text})

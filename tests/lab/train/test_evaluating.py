@@ -1,8 +1,6 @@
 """An evaluation: what is kept of it, how it goes on after a stop, what it says, and the tables made of several."""
 
 import json
-import runpy
-import sys
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -26,11 +24,9 @@ from geosleuth.lab.train.evaluation import (
 from geosleuth.lab.train.generator import Asked
 from geosleuth.lab.train.play import PlayedScene, PlayedTry
 from geosleuth.support.errors import BadInput
-from players import FAR, NEAR, ZOOM, Scripted, plain_setting
+from players import NEAR, ZOOM, Scripted, plain_setting
 from scripted_grpo import make_photos
 from tiny_vlm import tiny_vlm_folder
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def tried(km: float | None, **more: Any) -> PlayedTry:
@@ -115,11 +111,6 @@ def test_slices() -> None:
     assert [band(value) for value in (10, 8, 7.5, 4, 0)] == ["8-10", "8-10", "6-7", "4-5", "0-3"]
 
 
-def test_a_scene_survives_its_line() -> None:
-    played = scene(3, 1.0, None, verified=1.0, needs_zoom=True)
-    assert PlayedScene.from_dict(json.loads(json.dumps(played.to_dict()))) == played
-
-
 def evaluated(policy: Any, **words: Any) -> Evaluation:
     """An evaluation whose words are given one by one."""
     settings, playing = (
@@ -197,17 +188,6 @@ def test_answers_in_words_are_measured_from_the_place_they_name_unless_strict(tm
 
 
 @pytest.mark.usefixtures("atlas_home")
-def test_without_tools_a_policy_is_told_of_none() -> None:
-    def say(turn: int, asked: Asked) -> str:
-        assert asked.tools is None
-        return FAR if turn else ZOOM
-
-    found = evaluated(Scripted(say), scenes=1, setting=plain_setting, with_tools=False)
-    assert found.figures["failed"]["by"] == {"over_budget": 1}
-    assert found.asked["with_tools"] is False
-
-
-@pytest.mark.usefixtures("atlas_home")
 def test_the_detective_plays_the_same_scenes() -> None:
     model = evaluated(Scripted(zoom_and_answer), scenes=2, setting=plain_setting)
     detective = evaluated("detective", scenes=2, setting=detective_setting)
@@ -256,44 +236,3 @@ def keep(folder: Path, scenes: list[PlayedScene], **asked: Any) -> None:
     (folder / "asked.json").write_text(json.dumps(words), encoding="utf-8")
     lines = [json.dumps(one.to_dict()) + "\n" for one in scenes]
     (folder / "scenes.jsonl").write_text("".join(lines), encoding="utf-8")
-
-
-@pytest.fixture
-def pipeline(tmp_path: Path) -> Path:
-    """Stages that get better: made up, to show what the tables say of them."""
-    home = tmp_path / "evaluations"
-    for name, far in (("base", 10), ("coldstart", 5), ("grpo", 2)):
-        keep(home / name, [scene(n, 900.0 if n % 20 < far else 0.1, needs_zoom=n % 2 == 0) for n in range(200)])
-        keep(home / f"{name}-no-tools", [scene(n, 900.0) for n in range(200)], with_tools=False)
-    keep(home / "detective", [scene(n, 900.0, needs_zoom=n % 2 == 0) for n in range(200)])
-    four = [scene(n, 0.1, 900.0, 900.0, 0.1, verified=0.1 if n % 3 else 900.0) for n in range(200)]
-    keep(home / "grpo-tries", four, tries=4)
-    return home
-
-
-def table(home: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["training.py", str(home), *options])
-        with pytest.raises(SystemExit) as ended:
-            runpy.run_path(str(ROOT / "benchmarks" / "training.py"), run_name="__main__")
-    return int(str(ended.value.code)), capsys.readouterr().out
-
-
-def test_the_tables_of_a_pipeline(pipeline: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, shown = table(pipeline, capsys, "--check")
-    assert code == 0, shown
-    assert "## grpo over coldstart" in shown
-    assert "+15.0 [+10.0, +20.0]" in shown
-    assert "missed" not in shown
-    found = json.loads(table(pipeline, capsys, "--json")[1])
-    assert found["differences"]["grpo over coldstart"]["whole"]["within"]["25 km"]["value"] == 15.0
-    assert found["stages"]["grpo-tries"]["figures"]["parallel"]["25 km"]["verifier_over_single"]["value"] > 3
-
-
-def test_a_stage_that_gains_too_little_is_told(pipeline: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = pipeline / "grpo" / "scenes.jsonl"
-    path.write_bytes((pipeline / "coldstart" / "scenes.jsonl").read_bytes())
-    code, shown = table(pipeline, capsys, "--check")
-    assert code == 1
-    assert "missed: grpo over coldstart" in shown
-    assert table(pipeline / "grpo", capsys)[0] == 2

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -110,18 +109,6 @@ def test_calls_and_their_pictures_are_the_same_in_a_batch(
         assert seen(theirs)[0][3][0].handle == "image-2"
 
 
-def test_a_picture_made_small_before_it_travels_is_the_one_the_processor_makes(policy: WeightsPolicy) -> None:
-    replier = replier_of(policy)
-    images: Any = replier._processor.image_processor
-    shrink = replier.words.shrink
-    assert shrink is not None
-    gradient = Image.linear_gradient("L").convert("RGB")
-    for size in ((1024, 768), (900, 31), (40, 40), (20, 30), (256, 256), (515, 333)):
-        picture = gradient.resize(size)
-        once, twice = (images([one], return_tensors="np") for one in (picture, shrink(picture)))
-        assert (once["pixel_values"] == twice["pixel_values"]).all(), size
-
-
 def test_a_batch_put_together_here_is_the_processors(policy: WeightsPolicy) -> None:
     engine: Any = policy._engine
     pictures = {str(side): Image.linear_gradient("L").convert("RGB").resize((side, 90)) for side in (100, 300, 640)}
@@ -159,31 +146,6 @@ def test_a_generator_without_padding_can_stand_in(policy: WeightsPolicy) -> None
     replies = replier.replies(asks)
     assert [isinstance(one, Generated) and one.text for one in replies] == ["Hm", "HmHm"]
     assert [len(one) for one in rows] == [one.input_tokens for one in replies if isinstance(one, Generated)]
-
-
-def test_drawing_leaves_chance_as_it_was_and_repeats_itself(policy: WeightsPolicy) -> None:
-    torch: Any = policy._engine._torch  # type: ignore[union-attr]
-    content = [{"type": "text", "text": "Where?"}]
-    warm = Asked([{"role": "user", "content": content}], None, {}, Sampling(temperature=1.0, max_tokens=6))
-    before = torch.random.get_rng_state()
-    first, again, other = (replier_of(policy, seed=seed).replies([warm, warm]) for seed in (3, 3, 4))
-    assert torch.equal(before, torch.random.get_rng_state())
-    assert first == again
-    assert first != other
-    assert first[0] != first[1]
-
-
-def test_the_fingerprint_tells_weights_apart(policy: WeightsPolicy) -> None:
-    torch: Any = policy._engine._torch  # type: ignore[union-attr]
-    replier = replier_of(policy)
-    before = replier.fingerprint
-    assert replier_of(policy).fingerprint == before
-    weight = next(replier._model.parameters())
-    with torch.no_grad():
-        weight.flatten()[0] += 1.0
-        changed = replier.fingerprint
-        weight.flatten()[0] -= 1.0
-    assert changed != before
 
 
 def test_a_conversation_that_is_too_long_is_refused_by_itself(policy: WeightsPolicy) -> None:
@@ -240,20 +202,6 @@ def test_scenes_in_processes_of_their_own_come_to_the_same() -> None:
     (unjudged,) = play(range(1), replace(stage, verified=False), Scripted(say), at_once=4)
     assert unjudged.verified is None
     assert unjudged.tries[0].distance_km == first[0].tries[0].distance_km
-
-
-@pytest.mark.usefixtures("atlas_home")
-def test_a_reply_that_comes_too_late_harms_nobody() -> None:
-    def hurried() -> Any:
-        setting = plain_setting()
-        return replace(setting, budget=replace(setting.budget, seconds=0.3))
-
-    def say(_turn: int, _asked: Asked) -> str:
-        time.sleep(0.5)
-        return NEAR
-
-    played = list(play(range(3), replace(STAGE, setting=hurried), Scripted(say), at_once=1))
-    assert [scene.tries[0].reason for scene in played] == ["seconds"] * 3
 
 
 @pytest.mark.usefixtures("atlas_home")

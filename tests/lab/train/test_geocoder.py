@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 
-from geosleuth.lab.train.dryrun import dry_run
 from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer
 from geosleuth.lab.train.models import load_model
 from geosleuth.lab.train.prompts import prompt_rows
-from geosleuth.lab.train.recipe import DataPart, Recipe, RolloutPart
-from geosleuth.lab.train.recipe_files import read_recipe
+from geosleuth.lab.train.recipe import Recipe, RolloutPart
 from geosleuth.lab.train.rollouts import GEOCODER_FAILED, rollout_setup
-from geosleuth.lab.train.services import ServiceGeocoder, answers_served
-from geosleuth.lab.train.validation import evaluation_settings
+from geosleuth.lab.train.services import answers_served
 from geosleuth.support.errors import BadInput, NotRecorded, ServiceFault
 from later import later
 from scripted_grpo import make_photos, make_tiny, script, tiny_recipe
@@ -143,30 +140,3 @@ def test_fields_about_the_geocoder_go_together(
         monkeypatch.setenv("OPENCAGE_KEY", "sesame-open")
     with serving() as maps, pytest.raises(BadInput, match=said):
         rollout_setup(recipe_of(tiny, tmp_path, maps, **changes))
-
-
-def test_drawn_scenes_are_placed_by_their_own_map(tiny: Path, tmp_path: Path) -> None:
-    with serving() as maps, pytest.raises(BadInput, match=r"rollout\.geocoder: drawn scenes"):
-        rollout_setup(replace(recipe_of(tiny, tmp_path, maps), data=DataPart()))
-
-
-def test_evaluations_place_by_the_atlas_as_scores_do(tiny: Path, tmp_path: Path) -> None:
-    with serving() as maps:
-        settings = evaluation_settings(recipe_of(tiny, tmp_path, maps))
-    assert settings.setting is not None
-    recipe = settings.setting.recipe  # type: ignore[attr-defined]
-    assert (recipe.rollout.geocoder, recipe.rollout.answers) == ("atlas", None)
-
-
-def test_the_papers_geocoder_is_no_departure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENCAGE_KEY", "sesame-open")
-    asked = {"rollout.answers": str(tmp_path / "answers.sqlite"), "rollout.allow": ["api.opencagedata.com"],
-             "data.photos": str(make_photos(tmp_path, 1))}  # fmt: skip
-    found = {}
-    for name in ("opencage", "nominatim:http://127.0.0.1:9"):
-        report = dry_run(read_recipe("geoagent-grpo-spatial", {**asked, "rollout.geocoder": name}))
-        found[name] = {one.name: one.ours for one in report.departures}.get("geocoder")
-        assert any(line.startswith(f"online services: {name} (rewards)") for line in report.built)
-    assert found == {"opencage": None, "nominatim:http://127.0.0.1:9": "nominatim:http://127.0.0.1:9"}
-    setup = rollout_setup(read_recipe("geoagent-grpo-spatial", {**asked, "rollout.geocoder": "opencage"}))
-    assert isinstance(setup.setting.helpers.geocoder, ServiceGeocoder)

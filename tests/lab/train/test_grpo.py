@@ -4,17 +4,16 @@ import json
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from geosleuth.lab.scenes.environment import pose_photo
-from geosleuth.lab.train.grpo import EnvironmentPlan, check_trl, failed_calls, grpo_trainer, run_grpo, scaled_advantages
+from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer, run_grpo, scaled_advantages
 from geosleuth.lab.train.models import load_model
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import ModelPart, OptimPart, Recipe, RolloutPart
-from geosleuth.lab.train.rollouts import FAILED_CALLS, Rollouts, RolloutSetup, reward_of, rollout_setup
+from geosleuth.lab.train.rollouts import FAILED_CALLS, Rollouts, RolloutSetup, rollout_setup
 from geosleuth.lab.train.training_log import part_name, read_metrics, within_name
 from geosleuth.support.errors import BadInput
 from later import later
@@ -154,16 +153,6 @@ def test_failed_calls_cost_what_the_recipe_says(tiny: Path, photos: Path, tmp_pa
         Rollouts(rollout_setup(recipe).setting, -1)
 
 
-def test_another_trl_is_refused_in_one_line() -> None:
-    assert failed_calls(([], [], [], None, 5, 2, [])) == 2
-    others: list[Any] = [([], [], [], None, 5, 2), ([], [], [], None, 5, [2], [])]
-    for told in others:
-        with pytest.raises(BadInput, match=r"the version that is tested: pip install 'trl==1\.16"):
-            failed_calls(told)
-    with pytest.raises(BadInput, match=r"TRL \d+\.\d+.* has no _tool_call_loop, _gone in .*trl==1\.16"):
-        check_trl(SimpleNamespace(_prepare_inputs=None), ["_prepare_inputs", "_tool_call_loop", "_gone"])
-
-
 @pytest.mark.slow
 def test_other_processes_serve_the_tools(tiny: Path, photos: Path, tmp_path: Path) -> None:
     """Replies of two groups, several calls in one reply among them, come to the same wherever tools are served."""
@@ -284,18 +273,6 @@ def test_a_run_with_adapters(tiny: Path, photos: Path, tmp_path: Path, monkeypat
     changed = {name.rsplit(".", 2)[-2] for name in before if not before[name].equal(after[name])}
     assert changed == {"q_proj"}
     assert run_grpo(recipe, tmp_path / "run") == done
-
-
-def test_a_recipe_changes_its_reward() -> None:
-    def by(reward: str, **options: Any) -> dict[str, Any]:
-        return reward_of(RolloutPart(reward=reward, reward_options=options)).to_dict()
-
-    assert by("geovista", beta=4)["parts"]["hierarchical"]["beta"] == 4.0
-    changed = by("geoagent", **{"spatial.tau_km": 50, "consistency": 0.0, "point": "either"})
-    assert (changed["parts"]["spatial"]["tau_km"], changed["parts"]["consistency"]["weight"]) == (50.0, 0.0)
-    assert changed["point"] == "either"
-    with pytest.raises(BadInput, match=r"no setting of geovista; those are hierarchical\.weight, hierarchical\.beta"):
-        by("geovista", tau_km=3)
 
 
 def test_what_can_not_be_trained_is_said_first(photos: Path, tmp_path: Path) -> None:

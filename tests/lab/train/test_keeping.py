@@ -69,12 +69,6 @@ def test_only_one_trains_in_a_folder(tmp_path: Path) -> None:
         pass
 
 
-def test_processes_beside_the_first_leave_the_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RANK", "1")
-    with held_run(tmp_path / "run", RECIPE):
-        assert not (tmp_path / "run").exists()
-
-
 def test_checkpoints_that_were_cut_off_are_passed_over_and_removed(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     with held_run(tmp_path, RECIPE):
@@ -91,20 +85,6 @@ def test_checkpoints_that_were_cut_off_are_passed_over_and_removed(tmp_path: Pat
     assert step_of(good) == 9
     with pytest.raises(BadInput, match="not a checkpoint"):
         step_of(tmp_path)
-
-
-def test_checkpoints_are_ordered_by_number_and_not_by_name(tmp_path: Path) -> None:
-    run = RunFolder(tmp_path)
-    checkpoint(run, 100)
-    newest = checkpoint(run, 1000)
-    checkpoint(run, 99)
-    assert last_checkpoint(run) == newest
-
-
-def test_checkpoints_without_a_recipe_are_nobodys(tmp_path: Path) -> None:
-    checkpoint(RunFolder(tmp_path), 3)
-    with pytest.raises(BadInput, match="without its recipe"), held_run(tmp_path, RECIPE):
-        pass
 
 
 def test_a_finished_run_tells_its_figures(tmp_path: Path) -> None:
@@ -205,13 +185,3 @@ def test_a_run_whose_checkpoints_are_all_damaged_does_not_begin_anew(
     write_done(run, 7, {})
     with held_run(tmp_path, RECIPE):
         pass
-
-
-def test_of_large_files_only_the_frame_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = checkpoint(RunFolder(tmp_path), 4)
-    noise_within(one / "optimizer.pt")
-    assert not is_whole(one)
-    monkeypatch.setattr("geosleuth.lab.train.run_folder._MOST_CHECKED_BYTES", 0)
-    assert is_whole(one)
-    half(one / "optimizer.pt")
-    assert not is_whole(one)

@@ -1,15 +1,12 @@
 """Figures of a run: one line a step, also after it was killed."""
 
 import json
-import sys
 import threading
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from geosleuth.lab.train.training_log import (
     GPU_MEMORY,
@@ -17,15 +14,9 @@ from geosleuth.lab.train.training_log import (
     TOKENS_PER_SECOND,
     GpuWatch,
     Recorder,
-    drop_after,
     metrics_callback,
-    part_name,
-    part_of,
     read_metrics,
-    within_name,
-    within_of,
 )
-from geosleuth.support.errors import BadInput, install_command
 
 
 def recorder(folder: Path, **options: Any) -> Recorder:
@@ -81,50 +72,6 @@ def test_a_killed_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     lines = read_metrics(path)
     assert [line["loss"] for line in lines] == [1.0] * 5 + [2.0] * 4
     assert lines[5]["seconds"] >= before_s
-
-
-@given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 6)), min_size=1, max_size=5))
-def test_every_step_stands_there_once(
-    tmp_path_factory: pytest.TempPathFactory, sessions: list[tuple[int, int]]
-) -> None:
-    """Sessions of some steps, each begun from a checkpoint some steps back."""
-    folder = tmp_path_factory.mktemp("run")
-    at = 0
-    for number, (more, back) in enumerate(sessions):
-        begun = max(0, at - back)
-        writing = recorder(folder)
-        writing.begin(begun)
-        for step in range(begun + 1, begun + more + 1):
-            writing.write(step, {"session": number})
-        writing.end()
-        at = begun + more
-    assert steps(folder / "metrics.jsonl") == list(range(1, at + 1))
-    assert read_metrics(folder / "metrics.jsonl")[-1]["session"] == len(sessions) - 1
-
-
-def test_lines_of_one_step_are_put_together(tmp_path: Path) -> None:
-    path = tmp_path / "metrics.jsonl"
-    path.write_text('{"step": 2, "loss": 1}\n{"step": 1, "loss": 3}\n{"step": 2, "eval_loss": 4}\n')
-    assert read_metrics(path) == [{"step": 1, "loss": 3}, {"step": 2, "loss": 1, "eval_loss": 4}]
-
-
-def test_a_damaged_file_is_named_and_stays_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "metrics.jsonl"
-    path.write_text('{"step": 1}\nnonsense\n{"step": 3}\n')
-    with pytest.raises(BadInput, match=r"metrics\.jsonl, line 2: not a JSON object"):
-        drop_after(path, 1)
-    assert "nonsense" in path.read_text()
-
-
-def test_no_file_has_no_lines(tmp_path: Path) -> None:
-    assert read_metrics(tmp_path / "metrics.jsonl") == []
-
-
-@given(st.sampled_from([0.5, 1.0, 25.0, 200.0, 750.0, 2500.0]))
-def test_names_are_read_back(km: float) -> None:
-    assert within_of(within_name(km)) == km
-    assert part_of(part_name("format")) == "format"
-    assert (within_of("accuracy/words"), within_of("loss"), part_of("loss")) == (None, None, None)
 
 
 def test_the_watch_means_what_it_saw(tmp_path: Path) -> None:
@@ -218,19 +165,6 @@ def test_the_gpu_is_watched_while_it_trains_and_no_longer(tmp_path: Path, monkey
     trained(tmp_path, until=2, resume=False, callback=callback)
     assert not watch.asked
     assert [line[GPU_UTILISATION] for line in read_metrics(tmp_path / "metrics.jsonl")] == [0.5, 0.5]
-
-
-def test_without_tensorboard_one_line_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
-    monkeypatch.setitem(sys.modules, "tensorboard", None)
-    said: list[str] = []
-    writing = recorder(tmp_path, tensorboard=True, say=said.append)
-    writing.begin(0)
-    writing.write(1, {"loss": 1.0})
-    writing.end()
-    (line,) = said
-    assert install_command("train") in line
-    assert steps(tmp_path / "metrics.jsonl") == [1]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from geosleuth.lab.train.dryrun import dry_run
 from geosleuth.lab.train.evaluation import photo_rows
 from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer
 from geosleuth.lab.train.models import load_model
 from geosleuth.lab.train.play import PlayedScene, SceneTable, Stage
 from geosleuth.lab.train.prompts import prompt_rows
-from geosleuth.lab.train.recipe import DataPart, EvaluationPart, OptimPart, Recipe, RolloutPart
+from geosleuth.lab.train.recipe import EvaluationPart, OptimPart, Recipe, RolloutPart
 from geosleuth.lab.train.rollouts import rollout_setup
 from geosleuth.lab.train.services import answers_served
 from geosleuth.lab.train.validation import evaluation_settings
@@ -238,34 +237,3 @@ def test_fields_about_services_go_together(
     maps, _ = services
     with pytest.raises(BadInput, match=said):
         rollout_setup(online(tiny, tmp_path, maps, **changes))
-
-
-def test_drawn_scenes_have_a_map_of_their_own(
-    tiny: Path, tmp_path: Path, services: tuple[SearchServer, SearchServer]
-) -> None:
-    maps, _ = services
-    recipe = online(tiny, tmp_path, maps)
-    with pytest.raises(BadInput, match="drawn scenes stand on their world's own map"):
-        rollout_setup(replace(recipe, data=DataPart()))
-
-
-def test_a_dry_run_says_whom_tools_ask_and_asks_nobody(
-    tiny: Path, tmp_path: Path, services: tuple[SearchServer, SearchServer]
-) -> None:
-    maps, web = services
-    recipe = online(tiny, tmp_path, maps, method="twm", tools=None)
-    (line,) = [one for one in dry_run(recipe).built if one.startswith("online services")]
-    assert line == (
-        f"online services: nominatim, searxng; asked by one process a machine, kept in {recipe.rollout.answers}"
-    )
-    assert not recipe.rollout.answers.exists()  # type: ignore[union-attr]
-    assert maps.asked == web.asked == []
-
-
-@pytest.mark.parametrize("tiles", [False, True])
-def test_pictures_from_above_are_offered_where_tiles_are(
-    tiny: Path, tmp_path: Path, services: tuple[SearchServer, SearchServer], tiles: bool
-) -> None:
-    maps, _ = services
-    recipe = online(tiny, tmp_path, maps, method="twm", tools=None, tiles=tmp_path if tiles else None)
-    assert ("satellite_map_query" in rollout_setup(recipe).setting.toolset.names) == tiles

@@ -42,11 +42,6 @@ def test_a_finished_run_says_so(tmp_path: Path) -> None:
     assert set(told["figures"]["reward"]) == {"first", "last", "steps"}
 
 
-def test_a_run_without_a_step_has_a_page(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", 0)
-    assert "No step has been logged yet" in write_page(run).read_text(encoding="utf-8")
-
-
 def test_names_in_a_recipe_are_text(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", 2, name="<img src=x onerror=alert(1)>")
     page = write_page(run).read_text(encoding="utf-8")

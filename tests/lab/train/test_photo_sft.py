@@ -83,21 +83,3 @@ def test_a_run_learns_photos_and_a_dry_run_says_so(tmp_path: Path) -> None:
     # It was asked spotagent's question without tools, and is played so.
     card = read_card(done.policy)
     assert (card.method, card.tools, card.wire, card.box_scale) == ("spotagent", (), "native", "thousandths")
-
-
-@pytest.mark.parametrize(
-    ("stage", "part", "name", "value"),
-    [
-        ("sft", "rollout", "group", 4),
-        ("sft", "data", "tries", "tries.jsonl"),
-        ("sft", "optim", "mini_batch", 2),
-        ("coldstart", "data", "photos", "photos.csv"),
-        ("coldstart", "data", "questions", ["country"]),
-        ("grpo", "data", "store", "trajectories"),
-        ("grpo", "optim", "packing", True),
-        ("grpo", "optim", "max_length", 100),
-    ],
-)
-def test_a_field_that_the_stage_does_not_use_is_refused(stage: str, part: str, name: str, value: Any) -> None:
-    with pytest.raises(BadInput, match=rf"mine: {part}\.{name}: the stage {stage} does not use it"):
-        recipe_of({"name": "a", "stage": stage, "model": {"path": "x"}, part: {name: value}}, "mine")

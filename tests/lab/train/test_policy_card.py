@@ -13,7 +13,7 @@ from geosleuth.lab.train.grpo import run_grpo
 from geosleuth.lab.train.recipe import RolloutPart
 from geosleuth.lab.train.rollouts import rollout_setup
 from geosleuth.lab.train.run_folder import RunFolder
-from geosleuth.lab.train.saved_policies import as_trained, opened, run_of, saved_policies
+from geosleuth.lab.train.saved_policies import as_trained, run_of
 from geosleuth.support.errors import BadInput
 from in_process import geosleuth
 from later import later
@@ -62,12 +62,6 @@ def test_an_evaluation_shows_what_training_showed(run: RunFolder, photos: Path, 
     assert started.system.startswith("Mind the kerbs.")
     asked = json.loads((tmp_path / "asked.json").read_text())
     assert (asked["method"], asked["tools"], asked["turns"]) == ("spotagent", list(card.tools), 2)
-
-
-def test_every_policy_of_a_run_has_the_card(run: RunFolder, tmp_path: Path) -> None:
-    for saved in saved_policies(run):
-        with opened(run, saved, tmp_path / "scratch") as folder:
-            assert read_card(folder) == read_card(run.path)
 
 
 def test_what_it_did_not_learn_is_refused(run: RunFolder, tmp_path: Path) -> None:

@@ -1,14 +1,13 @@
 """Which rows a run learns from, and in which order."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from geosleuth.lab.train.prompts import phases, prompt_rows, run_order
-from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RunPart
+from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe
 from geosleuth.lab.train.recipe_files import as_mapping
 from geosleuth.lab.train.run_folder import RunFolder, write_done
 from geosleuth.models.training_mark import learned_tests
@@ -68,16 +67,6 @@ def test_photos_are_rows_with_their_truth(tmp_path: Path) -> None:
     assert Path(row["photo"]) == tmp_path / "a.jpg"
 
 
-def test_without_tries_every_row_is_learned_from() -> None:
-    rows = prompt_rows(DataPart(scenes=5))
-    (only,) = phases(rows, DataPart(scenes=5))
-    assert only.tolist() == [0, 1, 2, 3, 4]
-    order = run_order([only], recipe(epochs=2))
-    assert len(order) == 12  # ten prompts, and two more to fill the last sampling
-    assert sorted(order[:5]) == sorted(order[5:10]) == [0, 1, 2, 3, 4]
-    assert order[:5].tolist() != order[5:10].tolist()
-
-
 def test_rows_that_always_or_never_succeed_are_left_out(tries: Path) -> None:
     (kept,) = phases(prompt_rows(DataPart(scenes=10)), DataPart(tries=tries))
     assert kept.tolist() == [0, 1, 2]
@@ -93,18 +82,6 @@ def test_the_curriculum_goes_from_near_to_far(tries: Path) -> None:
     assert set(order[8:]) == {0, 1, 2}
     # Every row of a phase comes up equally often, give or take one.
     assert set(np.bincount(order[8:])) == {4}
-
-
-def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
-    rows = [np.arange(50)]
-    one = recipe(steps=20)
-    assert run_order(rows, one).tolist() == run_order(rows, one).tolist()
-    assert run_order(rows, one).tolist() != run_order(rows, replace(one, run=RunPart(seed=1))).tolist()
-
-
-def test_mini_batches_take_their_prompts_from_the_same_sampling() -> None:
-    halves = replace(recipe(), optim=OptimPart(batch=4, mini_batch=2, steps=3))
-    assert len(run_order([np.arange(9)], halves)) == 8  # three steps of two prompts are one sampling and a half
 
 
 @pytest.mark.parametrize(
@@ -124,17 +101,6 @@ def test_what_can_not_be_filtered_is_said(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BadInput, match=words):
         phases(prompt_rows(DataPart(scenes=5)), data)
-
-
-def test_no_rows_are_refused() -> None:
-    with pytest.raises(BadInput, match="no rows"):
-        run_order([np.arange(0)], recipe())
-
-
-def test_no_rows_are_nothing_to_learn_from(tries: Path) -> None:
-    for data in (DataPart(), DataPart(tries=tries)):
-        with pytest.raises(BadInput, match="there are no rows"):
-            phases([], data)
 
 
 def test_test_parts_are_refused_unless_they_are_allowed(tmp_path: Path) -> None:

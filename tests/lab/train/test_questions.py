@@ -4,14 +4,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from factory_scenes import plain_picture, scene_of, without
 from geosleuth.agent.methods import method
 from geosleuth.lab.scenes import MadeScene, Mark, Scene
-from geosleuth.lab.train.samples import KINDS, Question, open_picture, picture_size, questions_of, scene_chats
+from geosleuth.lab.train.samples import Question, open_picture, picture_size, questions_of, scene_chats
 from geosleuth.photo import first_view, open_photo
-from geosleuth.support.errors import BadInput
 
 VIEW = (1632, 1224)
 
@@ -20,15 +17,6 @@ def asked(scene: Scene, marks: tuple[Mark, ...], kind: str) -> Question:
     (question,) = questions_of(scene, marks, VIEW, [kind])
     assert question.kind == kind
     return question
-
-
-def test_every_kind_is_asked_once_and_always_the_same() -> None:
-    scene, marks = scene_of()
-    found = questions_of(scene, marks, VIEW)
-    assert [question.kind for question in found] == list(KINDS)
-    assert questions_of(scene, marks, VIEW) == found
-    wordings = {asked(scene_of(number)[0], marks, "country").text for number in range(1, 30)}
-    assert len(wordings) > 1
 
 
 def test_signs_are_read_as_far_as_they_are_legible() -> None:
@@ -73,12 +61,6 @@ def test_three_levels_are_read_by_the_method_that_asks_for_them() -> None:
     assert answer.address.precise.conclusion is None
     assert "three levels" in question.text
     assert "ChainOfThought" in question.system
-
-
-def test_an_unknown_kind_is_told() -> None:
-    scene, marks = scene_of()
-    with pytest.raises(BadInput, match="no questions of kind 'weather'; there are: country, script"):
-        questions_of(scene, marks, VIEW, ["weather"])
 
 
 def test_scenes_become_chats_with_the_picture_that_a_policy_is_shown(tmp_path: Path) -> None:

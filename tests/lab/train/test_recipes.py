@@ -1,6 +1,6 @@
 """Recipes as files, and what TRL and accelerate are told of them."""
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from inspect import getsource
 from pathlib import Path
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from geosleuth.lab.train.configs import accelerate_config, batches, grpo_config, sft_config
 from geosleuth.lab.train.recipe import Loss, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
-from geosleuth.lab.train.recipe_files import as_mapping, flat, override_of, read_recipe, recipe_names, recipe_of
+from geosleuth.lab.train.recipe_files import as_mapping, override_of, read_recipe, recipe_names, recipe_of
 from geosleuth.support.errors import BadInput
 
 PAPERS = (
@@ -39,14 +39,6 @@ def test_every_recipe_of_the_package_is_read_and_named_as_its_file() -> None:
         assert name.endswith(recipe.stage)
         assert recipe_of(as_mapping(recipe)) == recipe
         assert recipe_of(yaml.safe_load(yaml.safe_dump(as_mapping(recipe)))) == recipe
-
-
-def test_what_a_file_leaves_out_keeps_its_default(tmp_path: Path) -> None:
-    text = "name: mine\nstage: sft\nmodel: {path: weights}\noptim: {learning_rate: 1e-5}\ndata: {store: some/where}\n"
-    recipe = read_recipe(written(tmp_path, text))
-    assert recipe.optim == OptimPart(learning_rate=1e-5)
-    assert recipe.data.store == Path("some/where")
-    assert recipe.rollout == RolloutPart()
 
 
 def test_overrides_change_single_values() -> None:
@@ -233,9 +225,3 @@ def test_every_process_loads_the_model_that_divergence_is_measured_from(
         monkeypatch.setenv(name, value)
     with pytest.raises(BadInput, match="fsdp_cpu_ram_efficient_loading: false"):
         grpo_config(far, tmp_path, cpu=True)
-
-
-def test_flat_names_every_value_once() -> None:
-    recipe = read_recipe("twm-grpo")
-    parts = [getattr(recipe, one.name) for one in fields(recipe)]
-    assert len(flat(recipe)) == sum(len(fields(one)) if is_dataclass(one) else 1 for one in parts)

@@ -15,7 +15,7 @@ from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup
 from geosleuth.lab.traces import Store, write_store
 from geosleuth.lab.train.masks import IGNORED, Writer, encode
-from geosleuth.lab.train.samples import CHATS, LENGTH, chat_of, dataset_of, open_picture, packed, store_chats
+from geosleuth.lab.train.samples import CHATS, chat_of, dataset_of, open_picture, packed, store_chats
 from geosleuth.photo import encode as encode_picture
 from geosleuth.support.errors import BadInput
 from geosleuth.tools import Toolset
@@ -58,18 +58,6 @@ def test_trajectories_become_chats_whose_pictures_lie_in_the_store(store: Store)
     assert len(list(store_chats(store, limit=2))) == 2
     assert [chat.key for chat in store_chats(store, chosen={"short-0", "short-2"})] == ["short-0", "short-2"]
     assert list(store_chats(store, split="held-out")) == []
-
-
-def test_lengths_are_those_of_the_tokens(store: Store) -> None:
-    processor = processor_with(template("plain"))
-    rows, counted = dataset_of(store_chats(store), Writer(processor), max_length=4000)
-    assert (counted.chats, counted.too_long, counted.rows) == (3, 0, 3)
-    for row in rows:
-        assert row[LENGTH] == len(encode(chat_of(row[CHATS][0], open_picture), processor).input_ids)
-    # What is too long is left out whole, never cut.
-    most = sorted(rows[LENGTH])[1]
-    rows, counted = dataset_of(store_chats(store), Writer(processor), max_length=most)
-    assert (counted.chats, counted.too_long, counted.rows) == (3, 1, 2)
 
 
 def test_a_template_without_tools_gets_them_as_text(store: Store) -> None:

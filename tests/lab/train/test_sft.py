@@ -14,14 +14,14 @@ from geosleuth.lab.traces import Store
 from geosleuth.lab.train.masks import IGNORED, Writer
 from geosleuth.lab.train.models import load_model
 from geosleuth.lab.train.run_folder import Finished, RunFolder, finished, last_checkpoint
-from geosleuth.lab.train.samples import CHATS, Collator, Order, dataset_of, positions_of, store_chats
+from geosleuth.lab.train.samples import CHATS, Collator, dataset_of, positions_of, store_chats
 from geosleuth.lab.train.sft import run_sft, sft_trainer
 from geosleuth.models import Conversation, Prompt, Sampling
 from geosleuth.models.weights import WeightsPolicy
 from geosleuth.support.errors import BadInput
 from later import later
 from tiny_vlm import tiny_vlm_folder
-from training_runs import recipe, short_recipe, short_store
+from training_runs import recipe, short_store
 
 torch = later("torch")
 later("trl")
@@ -83,11 +83,6 @@ def test_a_run_killed_between_steps_ends_with_the_very_same_weights(store: Path,
     gone_on_is_the_same(store, tmp_path, "full")
     start = (tiny_vlm_folder() / "model.safetensors").read_bytes()
     assert weights(tmp_path / "whole")["model.safetensors"] != start
-
-
-@pytest.mark.slow
-def test_so_does_one_with_adapters(store: Path, tmp_path: Path) -> None:
-    gone_on_is_the_same(store, tmp_path, "lora")
 
 
 @pytest.mark.slow
@@ -176,14 +171,6 @@ def test_questions_about_scenes_are_learned(tmp_path: Path) -> None:
     assert told[-1] == (6, 0)
 
 
-@pytest.mark.slow
-def test_pictures_loaded_by_other_processes_make_no_difference(store: Path, tmp_path: Path) -> None:
-    plan = short_recipe(tiny_vlm_folder(), store, "full")
-    run_sft(plan, tmp_path / "alone", workers=0)
-    run_sft(plan, tmp_path / "helped", workers=2)
-    assert weights(tmp_path / "alone") == weights(tmp_path / "helped")
-
-
 def rows_of(store: Path, processor: Any, *, packing: bool) -> Any:
     return dataset_of(store_chats(Store(store)), Writer(processor), max_length=2400, packing=packing)[0]
 
@@ -241,21 +228,6 @@ def test_pictures_and_gradients_meet(store: Path, tmp_path: Path) -> None:
     after = model.state_dict()
     assert all(after[name].equal(value) for name, value in vision.items())
     assert not after["model.language_model.layers.0.mlp.up_proj.weight"].equal(mind)
-
-
-def test_the_order_is_anew_each_epoch_and_keeps_like_lengths_together() -> None:
-    lengths = [(37 * number) % 101 for number in range(103)]
-    epoch = 0
-    order = Order(lengths, seed=1, epoch=lambda: epoch, batch=4)
-    first = list(order)
-    assert sorted(first) == list(range(103))
-    assert list(order) == first
-    steps = [[lengths[number] for number in first[at : at + 4]] for at in range(0, 100, 4)]
-    assert max(max(step) - min(step) for step in steps) <= 8
-    assert [max(step) for step in steps] != sorted((max(step) for step in steps), reverse=True)
-    epoch = 1
-    assert list(order) != first
-    assert sorted(Order(lengths, seed=1, epoch=lambda: 0)) == list(range(103))
 
 
 def test_stages_and_data_that_do_not_fit_are_told(store: Path, tmp_path: Path) -> None:

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from geosleuth.lab.train.configs import grpo_config
 from geosleuth.lab.train.dryrun import as_lines, as_mapping, dry_run
 from geosleuth.lab.train.grpo import run_grpo
 from geosleuth.lab.train.models import check_for_grpo, open_processor, put_on, template_text
 from geosleuth.lab.train.recipe import ModelPart, RolloutPart
-from geosleuth.lab.train.recipe_files import read_recipe
 from geosleuth.lab.train.sft import run_sft
 from geosleuth.support.errors import BadInput
 from later import later
@@ -98,19 +96,6 @@ def test_grpo_refuses_before_it_begins(older: Path, tmp_path: Path, rollout: Rol
     if not import_module("torch").cuda.is_available():
         assert any("time: not estimated" in line for line in as_lines(report))
         assert as_mapping(report)["estimate"]["seconds"] is None
-
-
-@pytest.mark.parametrize("name", ["geoagent-grpo", "spotagent-grpo", "geovista-grpo"])
-def test_a_published_model_that_is_not_here_is_known_by_its_kind(name: str) -> None:
-    with pytest.raises(BadInput, match=REMEDY):
-        dry_run(read_recipe(name, {"model.chat_template": None}))
-
-
-def test_a_loss_that_trl_does_not_know(tmp_path: Path) -> None:
-    plan = read_recipe("twm-grpo")
-    strange: Any = "foo"
-    with pytest.raises(BadInput, match=r"rollout\.loss must be one of grpo, bnpo, dr_grpo"):
-        grpo_config(replace(plan, rollout=replace(plan.rollout, loss=strange)), tmp_path, cpu=True)
 
 
 @pytest.mark.slow

@@ -5,14 +5,12 @@ import os
 import sqlite3
 import subprocess
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from geosleuth.lab.train.recipe import ModelPart, Recipe, RunPart
-from geosleuth.lab.train.recipe_files import recipe_of
 from geosleuth.lab.train.trackers import tracker_callbacks
 from geosleuth.support.errors import BadInput
 from later import later
@@ -88,12 +86,3 @@ def test_without_the_package_the_message_says_how_to_get_it(
     monkeypatch.setattr("geosleuth.lab.train.trackers.find_spec", lambda _: None)
     with pytest.raises(BadInput, match=f"{name} is not installed; run: pip install {name}"):
         tracker_callbacks(tracked(name), tmp_path)
-
-
-def test_trackers_are_named_in_a_recipe() -> None:
-    words = {"name": "a", "stage": "sft", "model": {"path": "x"}, "run": {"trackers": ["wandb", "trackio"]}}
-    assert recipe_of(words).run.trackers == ("wandb", "trackio")
-    with pytest.raises(BadInput, match=r"run\.trackers"):
-        recipe_of(words | {"run": {"trackers": ["mlflow"]}})
-    none = replace(tracked("wandb"), run=RunPart())
-    assert tracker_callbacks(none, Path("nowhere")) == []

@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from geosleuth.lab.train.configs import accelerate_config, grpo_config, sft_config
+from geosleuth.lab.train.configs import grpo_config, sft_config
 from geosleuth.lab.train.dryrun import as_lines, dry_run
-from geosleuth.lab.train.recipe import RolloutPart
 from geosleuth.lab.train.recipe_files import as_mapping, read_recipe, recipe_of
 from geosleuth.support.errors import BadInput
 from later import later
-from scripted_grpo import FAR, NEAR, called, make_photos, make_tiny, script, tiny_recipe
 
 for needed in ("torch", "trl"):
     later(needed)
@@ -96,26 +94,11 @@ def test_what_trl_does_not_know_is_refused(options: dict[str, Any], complaint: s
     assert "\n" not in str(caught.value)
 
 
-def test_an_option_of_the_other_trainer_is_refused() -> None:
-    with pytest.raises(BadInput, match="SFTConfig has no such option"):
-        config("geoagent-sft", vllm_mode="server")
-    assert config("geoagent-sft", activation_offloading=True).activation_offloading
-
-
 def test_long_replies_of_experts_are_not_dropped_unless_asked_for() -> None:
     assert config(MOE).vllm_importance_sampling_mode == "token_truncate"
     assert config(MOE, vllm_importance_sampling_mode="sequence_mask").vllm_importance_sampling_mode == "sequence_mask"
     lines = as_lines(dry_run(read_recipe(MOE, {"trainer.vllm_importance_sampling_mode": "sequence_mask"})))
     assert any("replies above it carry no loss" in line for line in lines)
-
-
-def test_a_server_takes_no_memory_of_the_trainers_devices() -> None:
-    here, there = (dry_run(read_recipe(MOE, {"trainer.vllm_mode": mode})).estimate for mode in ("colocate", "server"))
-    assert here.memory.rollouts > 40
-    assert there.memory.rollouts == 0
-    assert there.memory.peak < here.memory.peak
-    eight_bits = dry_run(read_recipe(MOE, {"trainer.optim": "adamw_bnb_8bit"})).estimate.memory
-    assert eight_bits.optimiser == pytest.approx(here.memory.optimiser / 4)
 
 
 @pytest.mark.parametrize("name", LABS)
@@ -130,41 +113,3 @@ def test_a_lab_recipe_fits_the_machine_that_it_is_named_after(name: str) -> None
     assert recipe_of(as_mapping(recipe)) == recipe
     half = replace(recipe, run=replace(recipe.run, device_gb=recipe.run.device_gb / 8))
     assert not dry_run(half).ok
-
-
-def test_checkpoints_in_pieces() -> None:
-    recipe = read_recipe("lab-8x80gb-fsdp-grpo")
-    assert accelerate_config(recipe)["fsdp_config"]["fsdp_state_dict_type"] == "SHARDED_STATE_DICT"
-    whole = read_recipe("lab-8x80gb-fsdp-grpo", {"run.sharded_checkpoints": False})
-    assert accelerate_config(whole)["fsdp_config"]["fsdp_state_dict_type"] == "FULL_STATE_DICT"
-    with pytest.raises(BadInput, match=r"run\.sharded_checkpoints is FSDP's"):
-        accelerate_config(read_recipe("lab-32x80gb-zero3-grpo", {"run.sharded_checkpoints": True}))
-
-
-@pytest.mark.usefixtures("atlas_home")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
-def test_completions_are_kept_as_a_table(tmp_path: Path) -> None:
-    from geosleuth.lab.train.grpo import grpo_trainer
-    from geosleuth.lab.train.models import load_model
-    from geosleuth.lab.train.prompts import prompt_rows
-
-    rollout = RolloutPart(method="smilegeo", reward="spotagent", group=2, reply_tokens=900, tools=("maps_geocode",))
-    photos = make_photos(tmp_path / "photos", 1)
-    recipe = replace(
-        tiny_recipe(make_tiny(tmp_path / "model"), photos, rollout), trainer={"log_completions": True, "delta": 4.0}
-    )
-    model, processor = load_model(recipe.model)
-    trainer = grpo_trainer(model, processor, prompt_rows(recipe.data), recipe, tmp_path / "run")
-    turns = iter([[called("maps_geocode", address="Monaco"), FAR], [NEAR]])
-    script(model, processor.tokenizer, lambda _rows: next(turns))
-    trainer.train()
-    assert trainer.args.delta == 4.0
-    (table,) = (tmp_path / "run" / "checkpoints" / "completions").glob("*.parquet")
-    rows = import_module("pyarrow.parquet").read_table(table).to_pylist()
-    assert len(rows) == 2
-    assert {row["answer"] for row in rows} == {0.0, 1.0}
-    (told,) = (row["completion"] for row in rows if row["answer"] == 1.0)
-    assert [one["role"] for one in told] == ["assistant", "tool", "assistant"]
-    assert '"address": "Monaco"' in told[0]["content"]
-    assert "43.7384" in told[2]["content"]
-    assert "<image>" in rows[0]["prompt"][-1]["content"]

@@ -65,9 +65,3 @@ def test_tries_go_on_and_choose_rows(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert kept.tolist() == [0, 2]
     with pytest.raises(BadInput, match="has 3 tries at photo-0, not 4"):
         make_tries(recipe, tiny, out, tries=4)
-
-
-def test_a_single_try_is_refused(tmp_path: Path) -> None:
-    recipe = tiny_recipe(Path("nowhere"), tmp_path, RolloutPart())
-    with pytest.raises(BadInput, match="at least 2"):
-        make_tries(recipe, tmp_path, tmp_path / "tries.jsonl", tries=1)

@@ -9,7 +9,6 @@ import pytest
 
 from geosleuth.lab.train.models import (
     adapters,
-    freeze_vision,
     limit_pixels,
     load_model,
     merged_weights,
@@ -112,23 +111,6 @@ def test_a_policy_is_replaced_whole_and_can_be_saved_in_bfloat16(tmp_path: Path)
     assert next(again.parameters()).dtype == torch.float32
 
 
-def test_adapters_keep_out_of_frozen_eyes() -> None:
-    import peft
-
-    model, _ = load_model(part(freeze_vision=True, tuned="lora", targets=("q_proj", "linear_fc1")))
-    seeing = [name for name, _ in model.named_parameters() if ".visual." in name]
-    assert seeing
-    assert not any(weights.requires_grad for name, weights in model.named_parameters() if ".visual." in name)
-    wants = adapters(part(freeze_vision=True, tuned="lora", targets=("q_proj", "linear_fc1")))
-    wrapped = peft.get_peft_model(model, wants)
-    tuned = [name for name, weights in wrapped.named_parameters() if weights.requires_grad]
-    assert tuned
-    assert all("q_proj" in name for name in tuned)
-    both = peft.get_peft_model(load_model(part())[0], adapters(part(tuned="lora", targets=("q_proj", "linear_fc1"))))
-    assert any(".visual." in name for name, weights in both.named_parameters() if weights.requires_grad)
-    assert adapters(part()) is None
-
-
 def test_pictures_are_shown_with_no_more_pixels_than_wanted() -> None:
     from PIL import Image
 
@@ -141,11 +123,6 @@ def test_pictures_are_shown_with_no_more_pixels_than_wanted() -> None:
 
     with pytest.raises(BadInput, match=r"leave model\.max_pixels out"):
         limit_pixels(Other(), 10)
-
-
-def test_eyes_that_cannot_be_told_are_not_guessed() -> None:
-    with pytest.raises(BadInput, match=r"leave model\.freeze_vision out"):
-        freeze_vision(torch.nn.Linear(2, 2))
 
 
 def test_a_folder_that_is_no_model_is_told_in_one_line(tmp_path: Path) -> None:

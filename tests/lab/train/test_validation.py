@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from geosleuth.lab.train.dryrun import dry_run
 from geosleuth.lab.train.evaluation import read_evaluation
 from geosleuth.lab.train.generator import Replier
 from geosleuth.lab.train.grpo import grpo_trainer, run_grpo
@@ -257,10 +256,3 @@ def test_no_best_policy_by_test_photos_and_none_of_spread_weights(photos: Path, 
         check_evaluation(spread)
     with pytest.raises(BadInput, match=r"say after how many steps with evaluation\.every"):
         recipe_of(as_mapping(replace(recipe, evaluation=part(photos, every=0))))
-
-
-def test_a_dry_run_says_what_will_be_evaluated(photos: Path, tmp_path: Path) -> None:
-    (line,) = [one for one in dry_run(fine_tuning(tmp_path, part(photos))).built if one.startswith("evaluation")]
-    assert line == f"evaluation: every 2 steps, 2 photos of {photos}, tries: 2; the best by reward is kept in RUN/best"
-    missing = fine_tuning(tmp_path, part(tmp_path / "nowhere.csv"))
-    assert [one for one in dry_run(missing).absent if one.startswith("evaluation: there is no")]

@@ -15,7 +15,7 @@ from geosleuth.evidence import CluePlace
 from geosleuth.geo import LatLon
 from geosleuth.lab.scenes.consistency import RuleReader
 from geosleuth.lab.score import AnswerNames, Truth
-from geosleuth.lab.score.rewards import Helpers, Reasoning, Reward, judged, without_conclusions
+from geosleuth.lab.score.rewards import Helpers, Reasoning, Reward, without_conclusions
 
 READER = RuleReader()
 CONSISTENCY = Reward.from_dict({"parts": {"consistency": {"steepness": 1000}}})
@@ -67,12 +67,6 @@ def test_a_level_without_words_of_its_own_derives_nothing() -> None:
     derived = told("", "phone: +49 351 1234567", "")
     assert (derived.country, derived.precise) == (None, None)
     assert derived.region == "Saxony"
-
-
-def test_distances_derive_the_region_where_they_meet() -> None:
-    derived = told("price: 12,50 €\nThe signs are in French.", "distance: Reims 46 / Troyes 82 / Paris 170")
-    assert derived.region == "Grand Est"
-    assert told("price: 12,50 €\nThe signs are in French.", "distance: Reims 45 km / Paris 1800 km").region is None
 
 
 def test_a_town_derives_no_country_but_a_region_of_one() -> None:
@@ -176,11 +170,6 @@ def test_leaving_the_conclusion_in_the_text_earns_nothing(own: Address) -> None:
         assert earned([bare]).tolist() == [0.0], leak
         other = next(address for address in HONEST if address is not own)
         assert earned([with_reasoning(own, other, leak)]).tolist() == [0.0], leak
-
-
-def test_honest_reasonings_lose_nothing_by_saying_the_conclusion() -> None:
-    said = [with_reasoning(own, own, leaks_of(own)[0]) for own in HONEST]
-    assert np.array_equal(judged(said, READER)[0], judged(HONEST, READER)[0])
 
 
 def test_the_judge_never_sees_a_conclusion() -> None:

@@ -1,7 +1,5 @@
 """The judge by rule on reasonings of designed scenes: their own lead to their places, those of others don't."""
 
-import asyncio
-
 import numpy as np
 
 from geosleuth.answer import Address, Level
@@ -49,14 +47,3 @@ def test_a_map_leads_from_a_shop_to_its_town(few_towns: World, few_on_the_map: O
     # The shop's name is a part of the conclusion: by default it goes, and the map has nothing to look for.
     strict = judged(addresses, with_map)[0]
     assert np.array_equal(strict, judged(addresses, without)[0])
-
-
-def test_a_map_may_be_asked_while_a_loop_runs(few_towns: World, few_on_the_map: OfflineAtlas) -> None:
-    town, business = known_businesses(few_towns)[0]
-    search = map_search(few_on_the_map)
-
-    async def inside() -> int:
-        return len(search(business.name, town.country))
-
-    assert asyncio.run(inside()) == 1
-    assert search(business.name, "AQ") == ()

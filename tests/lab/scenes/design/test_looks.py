@@ -6,22 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 from geosleuth.geo import LatLon
-from geosleuth.lab.scenes import Scene, World
 from geosleuth.lab.scenes.design.appearance import (
-    STYLES,
-    centre_line,
-    edge_line,
     season_of,
     sky_at,
-    style_of,
     terrain_at,
 )
-from worlds import scenes
-
-
-@pytest.fixture(scope="module")
-def many(world: World) -> list[Scene]:
-    return scenes(world, 300)
 
 
 @pytest.mark.parametrize(
@@ -42,41 +31,8 @@ def test_it_is_day_even_in_the_far_north() -> None:
     assert up == 60
 
 
-def test_snow_falls_where_it_can(many: list[Scene]) -> None:
-    for scene in many:
-        if scene.sky.weather == "snow" or scene.look.ground == "snow":
-            assert scene.sky.season == "winter"
-            assert scene.spot.climate[0] not in "AB"
-
-
-def test_palms_and_cactuses_do_not_grow_in_the_cold(many: list[Scene]) -> None:
-    for scene in many:
-        if scene.look.plant in ("palm", "cactus", "acacia"):
-            assert scene.spot.climate[0] not in "DE"
-        if scene.spot.climate == "Dfc":
-            assert scene.look.plant in ("conifer", "birch")
-
-
 def test_the_sea_is_seen_near_the_sea_alone() -> None:
     inland = {terrain_at(LatLon(48.2, 16.37), "AT", random.Random(n)) for n in range(40)}
     coast = {terrain_at(LatLon(43.70, 7.27), "FR", random.Random(n)) for n in range(40)}
     assert "coast" not in inland
     assert "coast" in coast
-
-
-def test_lines_are_yellow_where_they_are() -> None:
-    assert centre_line("US") == ("yellow", True)
-    assert centre_line("NO") == ("yellow", False)
-    assert centre_line("FR") == ("white", False)
-    assert edge_line("ZA") == "yellow"
-    assert edge_line("GB") == "none"
-
-
-def test_no_country_builds_in_two_styles(many: list[Scene]) -> None:
-    codes = [code for style in STYLES for code in style.countries.split()]
-    assert len(codes) == len(set(codes))
-    for scene in many:
-        style = style_of(scene.spot.country)
-        assert scene.spot.country in style.countries.split()
-        assert set(scene.look.walls) <= set(style.walls)
-        assert set(scene.look.wall_colours) <= set(style.wall_colours)

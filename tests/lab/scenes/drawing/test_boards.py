@@ -63,14 +63,6 @@ def test_a_line_too_wide_for_its_board_is_broken_between_words() -> None:
     assert {row.line for row in plan.rows} == {0}
 
 
-def test_number_plates_have_their_countrys_colours() -> None:
-    from drawn_streets import street_scene
-
-    look = street_scene("ja").look
-    plan = plans_for(clue("ja", "number_plate"), random.Random(1), look)[0]
-    assert plan.colours[1] == (0x14, 0x53, 0x2D)
-
-
 def test_a_clue_that_is_not_written_has_no_board_to_draw() -> None:
     from dataclasses import replace
 

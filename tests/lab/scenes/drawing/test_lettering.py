@@ -20,24 +20,6 @@ def test_a_mask_is_as_wide_and_tall_as_was_measured(text: str, lettering: Letter
     assert np.asarray(mask).max() > 200
 
 
-def test_larger_letters_are_the_same_letters() -> None:
-    small, large = letters("Rathausplatz", 20.0, "bold"), letters("Rathausplatz", 60.0, "bold")
-    assert large.width / small.width == pytest.approx(3, rel=0.05)
-    grown = np.asarray(small.resize(large.size)).astype(int)
-    assert np.abs(grown - np.asarray(large)).mean() < 40
-
-
-def test_slanted_letters_lean_to_the_right() -> None:
-    upright, leaning = (np.asarray(letters("Illl", 60.0, manner)) for manner in ("bold", "slanted"))
-
-    def lean(mask: np.ndarray) -> float:
-        rows = np.flatnonzero(mask.max(axis=1) > 128)
-        top, bottom = mask[rows[2]], mask[rows[-3]]
-        return float(np.flatnonzero(top > 128)[0] - np.flatnonzero(bottom > 128)[0])
-
-    assert lean(leaning) > lean(upright) + 4
-
-
 def test_what_no_font_has_is_known_beforehand() -> None:
     assert drawable("Gümüş Sokağı 5")
     assert not drawable("\U00012000")

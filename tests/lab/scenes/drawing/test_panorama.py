@@ -28,22 +28,6 @@ def test_its_sides_meet(pixels_and_marks: tuple[np.ndarray, dict[str, tuple[int,
     assert np.abs(pixels[:, 0] - pixels[:, -1]).mean() < 3 * usual + 2
 
 
-def test_views_meet_too(pixels_and_marks: tuple[np.ndarray, dict[str, tuple[int, int, int, int]]]) -> None:
-    pixels = pixels_and_marks[0].astype(int)
-    usual = np.median([np.abs(pixels[250:700, x] - pixels[250:700, x + 1]).mean() for x in range(50, 2000, 50)])
-    for seam in (256, 768, 1280, 1792):
-        assert np.abs(pixels[250:700, seam - 1] - pixels[250:700, seam]).mean() < 4 * usual + 4
-
-
-def test_directions_are_evenly_spaced() -> None:
-    lens = Round(4096, 2048, 1.6, 0.0)
-    assert lens.project((0.0, 10.0, 1.6)) == (2048, 1024)
-    assert lens.project((10.0, 0.0, 1.6)) == (3072, 1024)
-    assert lens.project((-10.0, 0.0, 1.6)) == (1024, 1024)
-    assert lens.project((10.0, 10.0, 1.6)) == (2560, 1024)
-    assert lens.project((0.0, 10.0, 11.6)) == (2048, 512)
-
-
 def test_a_board_is_drawn_where_its_mark_is() -> None:
     """A wall of one colour in front of the lens lands in the pixels that the lens names."""
     from geosleuth.lab.scenes.drawing.canvas import Canvas

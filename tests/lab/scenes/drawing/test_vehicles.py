@@ -1,19 +1,13 @@
 """Cars keep to their side, plates and buses can be read."""
 
-from typing import Literal
-
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from geosleuth.lab.scenes.drawing.vehicles import (
     Facing,
-    Side,
-    car_size_m,
     draw_bus,
     draw_car,
-    lane_x,
-    parked_facing,
 )
 from geosleuth.photo.text import read_text
 from nature import empty_street, light_with
@@ -30,21 +24,6 @@ def halves() -> Image.Image:
     picture = Image.new("RGB", (200, 40), (255, 0, 0))
     picture.paste((0, 0, 255), (100, 0, 200, 40))
     return picture
-
-
-@pytest.mark.parametrize("drives_on", ["left", "right"])
-def test_cars_keep_to_the_side_of_the_road_that_the_country_drives_on(drives_on: Side) -> None:
-    away, towards = lane_x(drives_on, 3.5, "away"), lane_x(drives_on, 3.5, "towards")
-    assert (away > 0 > towards) if drives_on == "right" else (away < 0 < towards)
-    assert max(abs(away), abs(towards)) + car_size_m("van")[1] / 2 < 3.5
-
-
-@pytest.mark.parametrize("drives_on", ["left", "right"])
-@pytest.mark.parametrize("kerb", ["left", "right"])
-def test_parked_cars_point_the_way_their_side_drives(drives_on: Side, kerb: Side) -> None:
-    lanes: tuple[Literal["away", "towards"], ...] = ("away", "towards")
-    way = next(way for way in lanes if (lane_x(drives_on, 3.5, way) > 0) == (kerb == "right"))
-    assert parked_facing(drives_on, kerb) == way
 
 
 def test_plates_can_be_read_at_the_rear_and_at_the_front() -> None:
@@ -64,16 +43,6 @@ def test_plates_can_be_read_at_the_rear_and_at_the_front() -> None:
     read = "".join(line.text for line in read_text(plates, seconds=3)).replace(" ", "").replace("·", "")
     assert "KL4728" in read
     assert "RT9536" in read
-
-
-def test_a_bus_can_be_read_from_its_side() -> None:
-    canvas = empty_street((1600, 1200))
-    board, _ = draw_bus(
-        canvas, (0.0, 13.0), (200, 60, 50), "left", light_with(180, 40),
-        side=written("Sunrise Tours", (860, 80), "#ffffff", "#14306a"),
-    )  # fmt: skip
-    assert board is not None
-    assert any("Sunrise" in line.text for line in read_text(canvas.image().crop((300, 450, 1300, 900)), seconds=3))
 
 
 def columns_of(x_m: float, facing: Facing, kind: str) -> tuple[float, float]:
@@ -104,20 +73,6 @@ def test_writing_on_a_bus_is_never_mirrored(x_m: float, facing: Facing) -> None:
 def test_plates_are_never_mirrored(x_m: float, facing: Facing) -> None:
     red, blue = columns_of(x_m, facing, "car")
     assert red < blue
-
-
-def test_a_car_stands_on_the_road_and_no_taller_than_it_is() -> None:
-    canvas = empty_street()
-    draw_car(canvas, (0.0, 10.0), (146, 36, 36), "away", light_with(), kind="suv")
-    rows, columns = np.nonzero((canvas.pixels != 150).any(axis=2))
-    length, width, height = car_size_m("suv")
-    top, ground = canvas.view.project((0.0, 10.0, height)), canvas.view.project((0.0, 10.0 - length / 2, 0.0))
-    assert top is not None
-    assert ground is not None
-    assert rows.min() >= top[1] - 6
-    assert abs(rows.max() - ground[1]) < 12
-    across = (columns.max() - columns.min()) / canvas.view.pixels_per_metre((0.0, 10.0 - length / 2, 0.0))
-    assert width - 0.2 < across < width + 0.5
 
 
 def test_a_car_behind_the_camera_or_through_it_leaves_no_trouble() -> None:

@@ -9,9 +9,7 @@ import pytest
 from geosleuth.lab.scenes import design_scene, open_world, truth_of
 from geosleuth.lab.scenes.environment import Control, Posed, pose_control, pose_scene
 from geosleuth.lab.scenes.scene import Scene
-from geosleuth.lab.train.evaluation import EvaluationSettings, evaluate
 from geosleuth.photo import first_view
-from geosleuth.support.errors import BadInput
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +46,3 @@ def test_what_is_taken_and_what_stays(scenes: tuple[Scene, Scene], pictures: Pat
         assert float(pixels(posed).std()) < 2
     assert lines(own) != lines(foreign)
     assert lines(posed) == (lines(foreign) if control == "other tools" else lines(own))
-
-
-def test_a_control_needs_clue_boxes() -> None:
-    settings = EvaluationSettings(scenes=1, control="blank image", reading="pixels")
-    with pytest.raises(BadInput, match="needs signs that are read by clue boxes"):
-        evaluate("detective", settings)

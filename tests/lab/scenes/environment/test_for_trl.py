@@ -26,7 +26,6 @@ from geosleuth.lab.scenes.environment import (
 from geosleuth.lab.score import Truth
 from geosleuth.photo import View, open_photo
 from geosleuth.photo.text import TextLine
-from geosleuth.support.errors import BadInput
 from geosleuth.tools import Case, Output, Toolset, native_tools, tool
 from random_calls import random_call
 from tool_cases import sign
@@ -88,15 +87,6 @@ def test_a_trainer_finds_the_method_s_tools_and_nothing_else(name: str) -> None:
     assert schema["parameters"]["required"] == ["reply"]
 
 
-def test_no_tool_is_offered_that_can_only_fail_offline() -> None:
-    assert not {"search_image", "visual_prior", "satellite_map_query"} & set(
-        offline_setting(reward="spotagent").toolset.names
-    )
-    with pytest.raises(BadInput, match="visual_prior can't work with the offline atlas alone"):
-        offline_setting(reward="spotagent", tools=["zoom", "visual_prior"])
-    assert offline_setting(reward="spotagent", tools=["zoom"]).toolset.names == ("image_zoom_in_tool",)
-
-
 def test_reset_shows_the_question_and_the_photo(setting: Setting) -> None:
     made: Any = environment_for(setting)()
     caption, picture, words = made.reset(**ROW)
@@ -125,22 +115,10 @@ def test_an_answer_ends_the_rollout_and_earns(environment: Any) -> None:
     assert environment.get_reward() == pytest.approx(1.0)
 
 
-def test_what_is_no_answer_is_told_so_and_the_rollout_goes_on(environment: Any) -> None:
-    assert "held no answer that could be read" in environment.answer(reply="hm")
-    assert "reply is missing" in environment.answer()
-    assert not environment.over
-    environment.answer(reply=ANSWER)
-    assert environment.get_reward() == pytest.approx(1.0)
-
-
 def test_without_an_answer_the_best_note_stands_in(environment: Any) -> None:
     environment.note_hypothesis(place="Monaco", confidence=0.8)
     assert environment.get_reward() > 0.95
     assert environment.trajectory.answered.by == "pool"
-
-
-def test_without_anything_the_reward_is_the_least(environment: Any) -> None:
-    assert environment.get_reward() == 0.0
 
 
 def test_replies_are_heard_where_answers_come_so(atlas_home: object) -> None:
@@ -199,14 +177,6 @@ def test_every_call_is_a_turn_and_turns_end_the_rollout(atlas_home: object) -> N
     assert made.trajectory.spent.calls == 2
 
 
-def test_the_same_call_is_answered_from_memory(environment: Any) -> None:
-    first = environment.country_facts(country="Monaco")
-    again = environment.country_facts(country="Monaco")
-    assert "Not carried out again" in again
-    assert first in again
-    assert environment.trajectory.spent.calls == 1
-
-
 # What must never happen.
 
 
@@ -238,18 +208,6 @@ def test_a_missing_library_ends_the_training(setting: Setting) -> None:
     made.reset(**ROW)
     with pytest.raises(ModuleNotFoundError, match="pyproj"):
         made.broken()
-
-
-@pytest.mark.parametrize("row", [{}, {"photo": PHOTO}, {"photo": PHOTO, "lat": 91, "lon": 0}, {"photo": "none.jpg"}])
-def test_a_row_that_cannot_be_used_is_named_before_the_rollout(setting: Setting, row: dict[str, Any]) -> None:
-    with pytest.raises(BadInput):
-        environment_for(setting)().reset(**row)
-
-
-def test_a_call_before_the_first_rollout_is_a_bug_of_the_caller(setting: Setting) -> None:
-    made: Any = environment_for(setting)()
-    with pytest.raises(RuntimeError, match="reset was not called"):
-        made.maps_geocode(address="Monaco")
 
 
 def test_letting_go_in_the_middle_leaves_nothing_behind(setting: Setting, capfd: pytest.CaptureFixture[str]) -> None:
@@ -331,10 +289,3 @@ def check_rollouts(setting: Setting, seeds: range) -> None:
 @pytest.mark.slow
 def test_random_rollouts(setting: Setting) -> None:
     check_rollouts(setting, range(40))
-
-
-@pytest.mark.slow
-def test_a_thousand_random_rollouts(atlas_home: object) -> None:
-    assert atlas_home
-    for number, name in enumerate(("default", "geovista", "spotagent", "detective")):
-        check_rollouts(offline_setting(name, reward="spotagent"), range(250 * number, 250 * (number + 1)))

@@ -8,7 +8,7 @@ import pytest
 
 from geosleuth.atlas.regions import RegionStore
 from geosleuth.lab.scenes import World, open_world
-from geosleuth.lab.scenes.world import ensure_layer, region_file, world_atlas
+from geosleuth.lab.scenes.world import ensure_layer, world_atlas
 from geosleuth.support.errors import BadInput
 from geosleuth.tools.maps import poi_keyword_search
 from tool_cases import MONACO, call, case_of
@@ -34,12 +34,6 @@ def test_the_businesses_of_a_region_join_the_world(with_monaco: World) -> None:
     assert 0 <= streets[str(one.street)].heading_deg(one.point) < 360
 
 
-def test_towns_elsewhere_are_as_they_were(world: World, with_monaco: World) -> None:
-    made = [town for town in with_monaco.towns if not town.real]
-    assert made == list(world.towns)
-    assert with_monaco.businesses(made[0]) == world.businesses(made[0])
-
-
 def test_map_search_finds_what_is_real_beside_what_is_made_up(with_monaco: World, tmp_path: Path) -> None:
     small = World(with_monaco.seed, "both", with_monaco.regions, (with_monaco.towns[0], with_monaco.towns[-1]))
     case = case_of(atlas=world_atlas(small, tmp_path))
@@ -48,12 +42,6 @@ def test_map_search_finds_what_is_real_beside_what_is_made_up(with_monaco: World
         seen = call(poi_keyword_search, case, {"keyword": one.name})
         assert one.id in [hit["id"] for hit in seen.data["results"]]
     assert RegionStore(tmp_path).names() == ["monaco", "world-1"]
-
-
-def test_an_extract_is_taken_in_once(with_monaco: World) -> None:
-    assert region_file(MONACO) == with_monaco.regions[0]
-    assert region_file(with_monaco.regions[0]) == with_monaco.regions[0]
-    assert open_world(1, with_monaco.regions).towns == with_monaco.towns
 
 
 def test_a_region_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -70,14 +70,6 @@ def test_without_tables_everything_is_the_encoders() -> None:
     assert found[0, 0] == pytest.approx(6 / (5**0.5 * 3), abs=1e-12)
 
 
-def test_cosines_encode_each_text_once_and_survive_empty_vectors() -> None:
-    encoder = Letters()
-    found = cosines(encoder, [("abc", "abc"), ("abc", "東京"), ("a", "b"), ("abc", "a")])
-    assert found.tolist() == pytest.approx([1, 0, 0, 1 / 3**0.5], abs=1e-12)
-    assert sorted(encoder.asked) == ["a", "abc", "b", "東京"]
-    assert cosines(encoder, []).shape == (0,)
-
-
 def test_an_encoder_that_loses_texts_is_told_off() -> None:
     class Loser:
         name = "loser"
@@ -87,16 +79,6 @@ def test_an_encoder_that_loses_texts_is_told_off() -> None:
 
     with pytest.raises(ValueError, match="loser gave"):
         cosines(Loser(), [("a", "b")])
-
-
-def test_a_vector_that_is_no_number_is_like_nothing() -> None:
-    class Broken:
-        name = "broken"
-
-        def encode(self, texts: Sequence[str]) -> np.ndarray:
-            return np.full((len(texts), 2), np.nan)
-
-    assert cosines(Broken(), [("a", "b")]).tolist() == [0.0]
 
 
 def test_equal_text_is_letter_for_letter() -> None:
