@@ -11,7 +11,7 @@ PANEL = CommandPanel(
         "team": "Teams of agents: learn whom to trust, look at it, and replay known answers.",
         "traces": "Trajectories to learn from: make, keep, filter and export them for trainers.",
         "train": "Train policies that look, search and answer: recipes, the stages that run them, and what came of it.",
-        "world": "Drawn street scenes in real towns, with their truth: make many, look at one, put some on a sheet.",
+        "world": "Drawn street scenes in real towns, with their truth: make many, look at one, train in them.",
     },
     package=__name__,
 )

@@ -132,41 +132,6 @@ def show(
         work.show_scene(folder, scene, out, overwrite=overwrite, as_json=as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SheetOptions:
-    """The options of ``sheet``."""
-
-    folder: Annotated[
-        Path | None,
-        typer.Argument(metavar="[FOLDER]", help="A folder that world make filled; left out, scenes are drawn afresh."),
-    ] = None
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The sheet: .png, .jpg or .webp.")]
-    count: Annotated[int, typer.Option(min=1, max=200, metavar="N", help="How many scenes.")] = 24
-    columns: Annotated[int, typer.Option(min=1, max=12, metavar="N", help="How many side by side.")] = 4
-    seed: Seed = 1
-    split: SplitName = "train"
-    kind: Kind = "street"
-    world_seed: WorldSeed = 1
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
-
-
-@world.command()
-@takes(SheetOptions)
-def sheet(options: SheetOptions) -> None:
-    """Put scenes on one sheet, each with its town, country, level and what is odd about it.
-
-    Examples:
-
-      geosleuth world sheet --seed 3 --out sheet.png
-
-      geosleuth world sheet scenes --count 12 --columns 3 --out sheet.png
-    """
-    from geosleuth.lab.cli.handlers import world as work
-
-    work.sheet(options)
-
-
 __all__ = ["world"]
 
 

@@ -1,4 +1,4 @@
-"""``geosleuth world make | show | sheet``, as a user calls them."""
+"""``geosleuth world make | show``, as a user calls them."""
 
 import json
 from pathlib import Path
@@ -75,22 +75,3 @@ def test_show_tells_one_scene_and_frames_its_clues(folder: Path, tmp_path: Path)
         assert framed.size == drawn.size
     assert isinstance(run("show", folder, "held-out-10-000001", "--out", out).exception, BadInput)
     assert "no scene is called" in str(run("show", folder, "nowhere").exception)
-
-
-def test_a_sheet_has_room_for_every_scene(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "sheet.png"
-    done = run("sheet", folder, "--count", 4, "--columns", 2, "--out", out)
-    assert done.exit_code == 0
-    with Image.open(out) as sheet:
-        assert sheet.width > 2 * 440
-        assert sheet.height > 2 * 336
-        assert len(sheet.convert("RGB").getcolors(10_000_000) or []) > 1000
-    assert isinstance(run("sheet", folder, "--out", out).exception, BadInput)
-    assert "give --out such an ending" in str(run("sheet", folder, "--out", tmp_path / "sheet.doc").exception)
-
-
-def test_a_sheet_can_be_drawn_afresh(tmp_path: Path) -> None:
-    out = tmp_path / "sheet.png"
-    assert run("sheet", "--count", 1, "--kind", "panorama", "--out", out).exit_code == 0
-    with Image.open(out) as sheet:
-        assert sheet.width < 600

@@ -5,23 +5,21 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 from PIL import Image, ImageDraw
 
 from geosleuth.atlas import regions_dir
-from geosleuth.atlas.maps.labels import line, stencil
 from geosleuth.cli.handlers.atlas import facts_view
 from geosleuth.geo.extent import plain
 from geosleuth.lab.bench.sets import Item, open_set, subset
 from geosleuth.lab.bench.sets.dataset import refuse_test, with_part
-from geosleuth.lab.scenes.builder import KindWish, MadeScene, kind_of, make_scenes, read_scenes
-from geosleuth.lab.scenes.design import address_of, design_scene
+from geosleuth.lab.scenes.builder import MadeScene, make_scenes, read_scenes
+from geosleuth.lab.scenes.design import address_of
 from geosleuth.lab.scenes.environment.episode import setting_of
-from geosleuth.lab.scenes.scene import Mark, Scene, Split, mark_to_dict, scene_to_dict
+from geosleuth.lab.scenes.scene import Mark, Scene, mark_to_dict, scene_to_dict
 from geosleuth.lab.scenes.world import open_world
 from geosleuth.names import country_name
 from geosleuth.support.console import ProgressBar, progress, show, show_json, table_view, talk
@@ -30,40 +28,14 @@ from geosleuth.support.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.support.text.numbers import count as counted
 
 if TYPE_CHECKING:
-    from geosleuth.lab.cli.world import MakeOptions, SheetOptions
+    from geosleuth.lab.cli.world import MakeOptions
 
-_CELL, _GAP, _CAPTION = (448, 336), 12, 46
-_GROUND, _INK, _FAINT = (250, 249, 246), (28, 28, 30), (110, 110, 114)
 _FRAMES = {"plain": (22, 120, 60), "small": (20, 80, 190), "hidden": (120, 120, 120)}
 _MISLEADING = (200, 30, 40)
 
 _LINE_EVERY_S = 5.0
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 _HOST = "127.0.0.1"
-
-
-class Caption(NamedTuple):
-    """Two lines below a picture."""
-
-    place: str
-    facts: str
-
-
-def sheet_of(cells: Sequence[tuple[Image.Image, Caption]], columns: int) -> Image.Image:
-    """Return all pictures in a grid, each in a cell of the same size."""
-    columns = max(1, min(columns, len(cells)))
-    rows = -(-len(cells) // columns)
-    wide, tall = _CELL[0] + _GAP, _CELL[1] + _CAPTION + _GAP
-    sheet = Image.new("RGB", (columns * wide + _GAP, max(1, rows) * tall + _GAP), _GROUND)
-    for number, (image, caption) in enumerate(cells):
-        left, top = _GAP + number % columns * wide, _GAP + number // columns * tall
-        fitted = image.copy()
-        fitted.thumbnail(_CELL, Image.Resampling.LANCZOS)
-        at = (left + (_CELL[0] - fitted.width) // 2, top + (_CELL[1] - fitted.height) // 2)
-        sheet.paste(fitted, at)
-        _write(sheet, (left, top + _CELL[1] + 2), caption.place, 16, _INK, bold=True)
-        _write(sheet, (left, top + _CELL[1] + 23), caption.facts, 13, _FAINT)
-    return sheet
 
 
 def framed(image: Image.Image, marks: Sequence[Mark], scene: Scene) -> Image.Image:
@@ -77,16 +49,6 @@ def framed(image: Image.Image, marks: Sequence[Mark], scene: Scene) -> Image.Ima
             colour = _MISLEADING if clue.misleading else _FRAMES[clue.visibility]
             drawing.rectangle(mark.box, outline=colour, width=width)
     return image
-
-
-def _write(
-    sheet: Image.Image, at: tuple[int, int], text: str, size_px: int, ink: tuple[int, int, int], *, bold: bool = False
-) -> None:
-    if line(text, bold=bold) is None:
-        text = text.encode("ascii", "replace").decode()
-    mask = stencil([text], size_px, bold=bold)
-    mask = mask.crop((0, 0, min(mask.width, _CELL[0]), mask.height))
-    sheet.paste(ink, (at[0], at[1], at[0] + mask.width, at[1] + mask.height), mask)
 
 
 def make(options: "MakeOptions") -> None:
@@ -180,7 +142,7 @@ def show_folder(folder: Path, *, as_json: bool) -> None:
     facts: dict[str, Any] = {"scenes": counted(total), "need zoom": counted(zoom)}
     facts |= {name: [f"{key} {counted(many)}" for key, many in found.most_common(20)] for name, found in counts.items()}
     show(facts_view(facts))
-    talk("look at one: geosleuth world show FOLDER ID; at many: geosleuth world sheet FOLDER --out sheet.png")
+    talk("look at one: geosleuth world show FOLDER ID")
 
 
 def show_scene(folder: Path, name: str, out: Path | None, *, overwrite: bool, as_json: bool) -> None:
@@ -228,42 +190,6 @@ def _show_facts(made: MadeScene) -> None:
         show(table_view(("clue", "sort", "level", "seen", "written", "says"), rows))
 
 
-def sheet(options: "SheetOptions") -> None:
-    """Draw several scenes on one sheet."""
-    _check_ending(options.out)
-    refuse_to_replace([options.out], overwrite=options.overwrite)
-    cells: list[tuple[Any, Caption]] = []
-    with progress("drawing the sheet", options.count) as bar:
-        found = (
-            _made_cells(options.folder)
-            if options.folder
-            else _fresh_cells(options.seed, options.split, options.kind, options.world_seed)
-        )
-        for cell in islice(found, options.count):
-            cells.append(cell)
-            bar.advance()
-    _save(sheet_of(cells, options.columns), options.out)
-    if options.as_json:
-        show_json({"scenes": len(cells), "file": str(options.out)})
-    talk(f"{counted(len(cells))} scenes on {options.out}")
-
-
-def _made_cells(folder: Path) -> Iterator[tuple[Any, Caption]]:
-    for made in read_scenes(folder):
-        yield _picture(made), _caption(made.scene)
-
-
-def _fresh_cells(seed: int, split: Split, kinds: KindWish, world_seed: int) -> Iterator[tuple[Any, Caption]]:
-    from geosleuth.lab.scenes.drawing import draw_scene
-
-    there = open_world(world_seed)
-    number = 0
-    while True:
-        scene = design_scene(there, seed, number, split=split, kind=kind_of(seed, number, kinds))
-        yield draw_scene(scene).image, _caption(scene)
-        number += 1
-
-
 def _picture(made: MadeScene) -> Any:
     from PIL import Image
 
@@ -272,20 +198,6 @@ def _picture(made: MadeScene) -> Any:
             return opened.convert("RGB")
     except (OSError, Image.DecompressionBombError) as error:
         raise BadInput(f"{made.path}: can't be opened; make the folder again") from error
-
-
-def _caption(scene: Scene) -> Caption:
-    odd = [
-        word
-        for word, is_so in (
-            ("zoom", scene.needs_zoom),
-            ("misleading", any(clue.misleading for clue in scene.clues)),
-            ("hidden", any(clue.visibility == "hidden" for clue in scene.clues)),
-        )
-        if is_so
-    ]
-    place = f"{scene.spot.town}, {country_name(scene.spot.country) or scene.spot.country}"
-    return Caption(place, " · ".join([scene.finest or "nothing tells", f"{scene.locatability:g}/10", *odd]))
 
 
 def _check_ending(out: Path) -> None:

@@ -20,7 +20,7 @@ from geosleuth.support.errors import BadInput
 
 from .camera import Lens, Point2, Point3, View, cosine, on_grid, sine
 from .canvas import BACKDROP_M2, Canvas, Painter
-from .furniture import draw_crossing, draw_fence, draw_lamp, draw_person
+from .furniture import draw_lamp
 from .houses import draw_house
 from .lots import MEASURES, dice
 from .mounts import draw_cover, hang
@@ -470,8 +470,6 @@ def draw_on(canvas: Canvas, scene: Scene, street: Street, light: Light) -> NDArr
     draw_ground(canvas.pixels, window, view.height_m, look, sky, light, dice(f"ground {scene.seed}"))
     draw_terrain(canvas.pixels, window, look, sky, light, dice(f"terrain {scene.seed}"))
     draw_street(canvas, look, sky, light, street.lots, dice(f"road {scene.seed}"))
-    if street.crossing_m is not None and sky.weather != "snow":
-        draw_crossing(canvas, street.crossing_m, MEASURES[look.layout].road_half, light)
     draw_air(canvas, sky, light)
     _shadows(street, light).fall(canvas)
     painter = Painter()
@@ -483,14 +481,12 @@ def draw_on(canvas: Canvas, scene: Scene, street: Street, light: Light) -> NDArr
 
 
 def _queue_still(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
-    """Queue houses, fences and plants."""
+    """Queue houses and plants."""
     look, sky = scene.look, scene.sky
     for lot in street.lots:
         far = _far(canvas, lot.side * lot.front, lot.middle) + BACKDROP_M2
         painter.add(far, partial(draw_house, canvas, lot, look, light))
     street_edge = min((lot.front for lot in street.lots), default=1e9)
-    for fence in street.fences:
-        painter.add(_far(canvas, fence.x, (fence.start + fence.end) / 2), partial(draw_fence, canvas, fence, light))
     for plant in street.plants:
         grow = partial(draw_plant, canvas, plant.at, plant.plant, plant.height_m, sky.season, light, dice(plant.seed))
         # Plants in gardens may be behind a house.
@@ -499,7 +495,7 @@ def _queue_still(painter: Painter, canvas: Canvas, scene: Scene, street: Street,
 
 
 def _queue_things(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
-    """Queue vehicles, people, lamps, poles, and what hides boards."""
+    """Queue vehicles, lamps, poles, and what hides boards."""
     look = scene.look
     for car in street.cars:
         park = partial(draw_car, canvas, car.at, car.colour, car.facing, light, kind=car.kind)
@@ -507,10 +503,6 @@ def _queue_things(painter: Painter, canvas: Canvas, scene: Scene, street: Street
     for bus in street.buses:
         stop = partial(draw_bus, canvas, bus.at, bus.colour, bus.facing, light, doors_on=look.drives_on)
         painter.add(_far(canvas, *bus.at), stop)
-    for number, spot in enumerate(street.people):
-        painter.add(
-            _far(canvas, *spot), partial(draw_person, canvas, spot, light, dice(f"person {scene.seed} {number}"))
-        )
     for spot in street.lamps:
         painter.add(_far(canvas, *spot), partial(draw_lamp, canvas, spot, -1.2 if spot[0] > 0 else 1.2, light))
     if street.poles is not None and look.poles != "none":

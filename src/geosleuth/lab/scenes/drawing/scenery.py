@@ -8,8 +8,7 @@ from geosleuth.lab.scenes.scene import Look, Plant, Scene
 
 from .camera import Lens, Point2, View, cosine, sine
 from .canvas import Colour
-from .furniture import Fence, PoleLine, fences_of, pole_line
-from .houses import shop_door
+from .furniture import PoleLine, pole_line
 from .lots import MEASURES, Lot, Side, dice, lots_of
 from .placement import Box, Hung, place_boards
 from .plants import CROWNS, HEIGHTS_M
@@ -69,10 +68,7 @@ class Street:
     buses: tuple[Bus, ...]
     poles: PoleLine | None
     lamps: tuple[Point2, ...]
-    people: tuple[Point2, ...]
     plants: tuple[Growing, ...]
-    fences: tuple[Fence, ...]
-    crossing_m: float | None
     covers: tuple[Cover, ...]
 
 
@@ -120,8 +116,7 @@ def plan_street(scene: Scene, lens: Lens, main_at: float, reach: tuple[float, fl
     cars = _cars(scene, lens, keep, boards, chance, reach)
     plants = _plants(scene, lens, keep, lots, chance, reach)
     poles = _poles(scene, lens, keep)
-    lamps, people = _lamps(scene, lens, keep, chance), _people(scene, lens, keep, chance)
-    fences = _fences(scene, lots)
+    lamps = _lamps(scene, lens, keep, chance)
     return Street(
         lots,
         boards,
@@ -129,28 +124,9 @@ def plan_street(scene: Scene, lens: Lens, main_at: float, reach: tuple[float, fl
         _buses(boards, scene.look),
         poles,
         lamps,
-        people,
         plants,
-        fences,
-        _crossing(scene),
         covers,
     )
-
-
-def _fences(scene: Scene, lots: tuple[Lot, ...]) -> tuple[Fence, ...]:
-    if scene.look.layout != "suburb":
-        return ()
-    sizes = MEASURES[scene.look.layout]
-    gardens = [
-        (float(lot.side), lot.start, lot.end, lot.face.at(shop_door(lot), 0.0)[1]) for lot in lots if lot.use == "house"
-    ]
-    return fences_of(gardens, sizes.road_half + sizes.pavement + 0.5, dice(f"fences {scene.seed}"))
-
-
-def _crossing(scene: Scene) -> float | None:
-    chance = dice(f"crossing {scene.seed}")
-    paved = scene.look.road == "asphalt" and scene.look.layout in {"high_street", "square", "suburb"}
-    return chance.randrange(70, 160) / 10 if paved and chance.random() < 0.3 else None
 
 
 def _body_box(lens: Lens, board: Hung) -> Box | None:
@@ -291,18 +267,6 @@ def _lamps(scene: Scene, lens: Lens, keep: list[Box], chance: random.Random) -> 
     )  # fmt: skip
 
 
-def _people(scene: Scene, lens: Lens, keep: list[Box], chance: random.Random) -> tuple[Point2, ...]:
-    sizes = MEASURES[scene.look.layout]
-    busy = {"high_street": 7, "suburb": 2, "market": 10, "square": 8, "country_road": 0, "industrial": 1}
-    spots: list[Point2] = []
-    for _ in range(chance.randrange(busy[scene.look.layout] + 1)):
-        x = (sizes.road_half + sizes.pavement * chance.randrange(20, 90) / 100) * (1 if chance.random() < 0.5 else -1)
-        y = chance.randrange(50, 450) / 10 * (-1 if chance.random() < 0.3 else 1)
-        if _clear(lens, (x - 0.35, y - 0.2, 0.0), (x + 0.35, y + 0.2, 1.85), keep):
-            spots.append((x, y))
-    return tuple(spots)
-
-
 def _plants(
     scene: Scene, lens: Lens, keep: list[Box], lots: tuple[Lot, ...], chance: random.Random, reach: tuple[float, float]
 ) -> tuple[Growing, ...]:
@@ -331,7 +295,7 @@ def _plants(
 
 
 def _may_grow(plant: Growing, lens: Lens, keep: list[Box], lots: tuple[Lot, ...]) -> bool:
-    """Return whether a plant would be clear of houses, people and boards."""
+    """Return whether a plant would be clear of houses, the camera and boards."""
     (x, y), tall = plant.at, plant.height_m
     crown, half = CROWNS[plant.plant]
     if any(
