@@ -44,16 +44,16 @@ def server() -> Iterator[ServerUrl]:
 @pytest.mark.parametrize("level", ["country", "city"])
 def test_a_street_name_appears_in_nothing_that_leaves(tmp_path: Path, server: ServerUrl, level: str) -> None:
     photo = save(scene(3), tmp_path / f"rue-{MARKER}.jpg", CLAIMED)
-    desk = tmp_path / "desk"
-    desk.mkdir()
-    out = [word for ending in ENDINGS for word in ("--out", desk / f"found.{ending}")]
+    service = tmp_path / "service"
+    service.mkdir()
+    out = [word for ending in ENDINGS for word in ("--out", service / f"found.{ending}")]
     done = locate_here(
-        photo, *at(server), "--granularity", level, *out, "--trajectory", desk / "run.jsonl",
+        photo, *at(server), "--granularity", level, *out, "--trajectory", service / "run.jsonl",
         "--hint", f"near Rue {MARKER}",
     )  # fmt: skip
     assert done.code == 0, done.err
     assert "Monaco" in done.out
-    written = {path.name: path.read_bytes().decode("utf-8") for path in desk.iterdir()}
+    written = {path.name: path.read_bytes().decode("utf-8") for path in service.iterdir()}
     assert set(written) == {*(f"found.{ending}" for ending in ENDINGS), "run.jsonl"}
     for name, text in {**written, "stdout": done.out, "stderr": done.err}.items():
         folded = text.casefold()
@@ -61,7 +61,7 @@ def test_a_street_name_appears_in_nothing_that_leaves(tmp_path: Path, server: Se
         for told in ("43.7354", "7.4211", "43.7312", "7.4156"):
             assert told not in folded, (name, told)
     assert json.loads(written["found.json"])["granularity"] == level
-    assert read_trajectory(desk / "run.jsonl").ended is not None
+    assert read_trajectory(service / "run.jsonl").ended is not None
 
 
 @pytest.mark.parametrize("album", [False, True])
@@ -71,11 +71,13 @@ def test_the_detective_tells_no_street_and_no_file_name(tmp_path: Path, *, album
     photo = sign_photo(folder / f"Rue {MARKER} 6.jpg", f"Rue {MARKER}", "Monaco", "+377 93 15 28 32")
     if album:
         (folder / f"Rue {MARKER} 8.jpg").write_bytes(b"no picture")
-    desk = tmp_path / "desk"
-    desk.mkdir()
+    service = tmp_path / "service"
+    service.mkdir()
     if not album:
         assert f"Rue {MARKER}" in locate_here(photo, "--offline", "--json").out, "the street was read"
-    out = ("--out", f"{desk}/") if album else ("--trajectory", desk / "run.jsonl", "--out", desk / "found.html")
+    out = (
+        ("--out", f"{service}/") if album else ("--trajectory", service / "run.jsonl", "--out", service / "found.html")
+    )
     beside = ("--sidecars", "--write-exif", "--yes")
     check = ("--check", f"{CLAIMED.lat},{CLAIMED.lon}")
     words = (folder if album else photo, "--offline", "--granularity", "city", *out, *check)
@@ -86,7 +88,7 @@ def test_the_detective_tells_no_street_and_no_file_name(tmp_path: Path, *, album
     assert "Monaco" in done.out
     assert album or "is there already" in again.err
     assert "photo 1: there is no such file" in broken.err
-    written = {path.name: path.read_text(encoding="utf-8") for path in (*desk.iterdir(), *folder.glob("*.xmp"))}
+    written = {path.name: path.read_text(encoding="utf-8") for path in (*service.iterdir(), *folder.glob("*.xmp"))}
     said = {"stdout": done.out, "stderr": done.err, "again": again.out + again.err, "broken": broken.out + broken.err}
     for name, text in {**written, **said}.items():
         assert MARKER.casefold() not in text.casefold(), name

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from desks import all_told as all_told_of
-from desks import at_a_desk, case_with_photo, everything_in
 from geosleuth.atlas.online.access import HIDDEN, Secret
 from geosleuth.atlas.redaction import redacted
 from geosleuth.server import FILES, CaseService, RunRequest
 from locating import ANSWER, locate_here, photo_file
 from openai_server import Reply, Request, chat_reply, failure, openai_server
+from services import all_told as all_told_of
+from services import case_with_photo, everything_in, open_service
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
 KEY = "geosleuth-test-key-91x7"
@@ -63,26 +63,26 @@ def test_the_command_does_not_print_a_key_out_of_an_error(tmp_path: Path, monkey
     assert HIDDEN in done.err
 
 
-def test_the_desk_neither_tells_nor_keeps_a_key_that_comes_back(
+def test_the_service_neither_tells_nor_keeps_a_key_that_comes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, KEY)
 
-    async def work(desk: CaseService) -> None:
-        await desk.change_settings(offline=False)
+    async def work(service: CaseService) -> None:
+        await service.change_settings(offline=False)
         with openai_server([echo]) as url:
-            run = await desk.start(await case_with_photo(desk), RunRequest(model="server:any", base_url=url))
-            told = await all_told_of(desk, run.id)
-        assert (await desk.run(run.id)).state == "done"
+            run = await service.start(await case_with_photo(service), RunRequest(model="server:any", base_url=url))
+            told = await all_told_of(service, run.id)
+        assert (await service.run(run.id)).state == "done"
         assert KEY not in str(told)
         assert HIDDEN in str(told)
-        assert KEY not in json.dumps(await desk.result(run.id))
+        assert KEY not in json.dumps(await service.result(run.id))
         for form in FILES:
-            data, _, _ = await desk.file(run.id, form)
+            data, _, _ = await service.file(run.id, form)
             assert KEY.encode() not in data, form
 
-    at_a_desk(tmp_path / "desk", work)
-    assert KEY.encode() not in everything_in(tmp_path / "desk")
+    open_service(tmp_path / "service", work)
+    assert KEY.encode() not in everything_in(tmp_path / "service")
 
 
 def test_keys_are_taken_out_of_everything_for_as_long_as_they_are_in_use() -> None:

@@ -41,10 +41,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, home: Path) -> Path:
+def service(tmp_path: Path, home: Path) -> Path:
     """The folder that photos and trajectories are in."""
     assert home.is_dir()
-    folder = tmp_path / "desk"
+    folder = tmp_path / "service"
     folder.mkdir()
     return folder
 
@@ -82,47 +82,47 @@ BAD_PHOTOS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("kind", BAD_PHOTOS)
-def test_bad_photos(desk: Path, home: Path, server: ServerUrl, kind: str) -> None:
+def test_bad_photos(service: Path, home: Path, server: ServerUrl, kind: str) -> None:
     make, reason = BAD_PHOTOS[kind]
-    path = desk / "photo.jpg"
+    path = service / "photo.jpg"
     make(path)
-    good = photo_file(desk, "good.jpg")
-    before = contents(desk, home)
+    good = photo_file(service, "good.jpg")
+    before = contents(service, home)
     for photos in ((path,), ("--same-place", good, path)):
-        refusal = locate_here(*photos, *at(server), "--trajectory", desk / "run.jsonl").refusal
+        refusal = locate_here(*photos, *at(server), "--trajectory", service / "run.jsonl").refusal
         assert refusal.startswith(f"{path}: ")
         assert reason.casefold() in refusal.casefold()
-    assert contents(desk, home) == before
+    assert contents(service, home) == before
     assert server.requests == []
 
 
-def test_a_photo_without_permission(desk: Path, home: Path, server: ServerUrl) -> None:
-    path = photo_file(desk)
+def test_a_photo_without_permission(service: Path, home: Path, server: ServerUrl) -> None:
+    path = photo_file(service)
     path.chmod(0)
     # What the command needs is loaded by somebody who may read it.
-    locate_here(desk / "none.jpg", *at(server))
+    locate_here(service / "none.jpg", *at(server))
     root = os.geteuid() == 0
     if root:
         os.seteuid(65_534)
     try:
         refusal = locate_here(path, *at(server)).refusal
-        unwritable = locate_here(path, *at(server), "--trajectory", desk / "run.jsonl").refusal
+        unwritable = locate_here(path, *at(server), "--trajectory", service / "run.jsonl").refusal
     finally:
         if root:
             os.seteuid(0)
     assert "no permission to read it" in refusal
     # Somebody who is not root may write into the folder, and hears of the photo.
     assert "ermission" in unwritable
-    assert [one.name for one in desk.iterdir()] == [path.name]
+    assert [one.name for one in service.iterdir()] == [path.name]
     assert list(home.iterdir()) == []
 
 
 @pytest.mark.slow
-def test_a_bad_photo_as_a_process_of_its_own(desk: Path, home: Path, server: ServerUrl) -> None:
-    path = desk / "photo.jpg"
+def test_a_bad_photo_as_a_process_of_its_own(service: Path, home: Path, server: ServerUrl) -> None:
+    path = service / "photo.jpg"
     bomb(path)
     assert "50000 x 50000" in locate_outside(path, *at(server), "--json").refusal
-    assert contents(desk, home).keys() == {path}
+    assert contents(service, home).keys() == {path}
     assert server.requests == []
 
 
@@ -193,15 +193,15 @@ BAD_WORDS: dict[str, tuple[tuple[object, ...], str]] = {
 
 @pytest.mark.parametrize("kind", BAD_WORDS)
 def test_words_that_must_be_mended(
-    desk: Path, home: Path, server: ServerUrl, recording: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+    service: Path, home: Path, server: ServerUrl, recording: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.chdir(desk)
+    monkeypatch.chdir(service)
     words, reason = BAD_WORDS[kind]
     given = [str(word).replace("URL", server).replace("REC", str(recording)) for word in words]
-    photo = photo_file(desk)
-    before = contents(desk, home, recording.parent)
+    photo = photo_file(service)
+    before = contents(service, home, recording.parent)
     assert reason in locate_here(photo, *given).refusal
-    assert contents(desk, home, recording.parent) == before
+    assert contents(service, home, recording.parent) == before
     assert not base_path().exists()
     assert server.requests == []
 
@@ -215,21 +215,21 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run.jsonl"
 
 
-def test_a_damaged_recording_is_refused_with_its_line(desk: Path, recording: Path) -> None:
-    old = desk / "old.jsonl"
+def test_a_damaged_recording_is_refused_with_its_line(service: Path, recording: Path) -> None:
+    old = service / "old.jsonl"
     old.write_text(
         recording.read_text().replace('"version":1', '"version":7', 1).replace('"version": 1', '"version": 7', 1)
     )
-    assert "is of version 7" in locate_here(photo_file(desk), "--model", f"replay:{old}").refusal
-    bent = desk / "bent.jsonl"
+    assert "is of version 7" in locate_here(photo_file(service), "--model", f"replay:{old}").refusal
+    bent = service / "bent.jsonl"
     lines = recording.read_text().splitlines(keepends=True)
     bent.write_text("".join([*lines[:2], "{]\n", *lines[2:]]))
-    assert f"{bent}, line 3: " in locate_here(photo_file(desk), "--model", f"replay:{bent}").refusal
+    assert f"{bent}, line 3: " in locate_here(photo_file(service), "--model", f"replay:{bent}").refusal
 
 
 @pytest.mark.parametrize("value", [("--turns", 0), ("--calls", -1), ("--seconds", 0), ("--temperature", 9)])
-def test_numbers_out_of_range_are_refused(desk: Path, server: ServerUrl, value: tuple[str, float]) -> None:
-    done = locate_here(photo_file(desk), *at(server), *value)
+def test_numbers_out_of_range_are_refused(service: Path, server: ServerUrl, value: tuple[str, float]) -> None:
+    done = locate_here(photo_file(service), *at(server), *value)
     assert (done.code, done.out) == (2, "")
     assert value[0] in done.err
     assert server.requests == []
@@ -240,19 +240,19 @@ def test_numbers_out_of_range_are_refused(desk: Path, server: ServerUrl, value: 
 CLOUD = "ollama:gpt-oss:120b-cloud"
 
 
-def test_a_script_must_say_yes_before_a_photo_leaves(desk: Path, home: Path, server: ServerUrl) -> None:
-    words = (photo_file(desk), "--model", CLOUD, "--base-url", server, "--trajectory", desk / "run.jsonl")
+def test_a_script_must_say_yes_before_a_photo_leaves(service: Path, home: Path, server: ServerUrl) -> None:
+    words = (photo_file(service), "--model", CLOUD, "--base-url", server, "--trajectory", service / "run.jsonl")
     refusal = locate_here(*words).refusal
     assert "sends the photo, its crops and what tools find to ollama.com" in refusal
     assert refusal.endswith("; add --yes to allow it")
     assert server.requests == []
-    assert not (desk / "run.jsonl").exists()
+    assert not (service / "run.jsonl").exists()
     assert list(home.iterdir()) == []
 
 
-def test_a_remote_host_is_named(desk: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_remote_host_is_named(service: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-very-secret")
-    refusal = locate_here(photo_file(desk), "--model", "anthropic:claude").refusal
+    refusal = locate_here(photo_file(service), "--model", "anthropic:claude").refusal
     assert "to api.anthropic.com; add --yes" in refusal
     assert "secret" not in refusal
     assert list(home.iterdir()) == []
@@ -298,14 +298,14 @@ def test_anything_but_yes_is_no(monkeypatch: pytest.MonkeyPatch, reply: str) -> 
 
 
 @pytest.mark.parametrize("reply", ["\x04", pytest.param("perhaps\n", marks=pytest.mark.slow)])
-def test_at_a_terminal_anything_but_yes_stops_it(desk: Path, home: Path, server: ServerUrl, reply: str) -> None:
-    words = command(photo_file(desk), "--model", CLOUD, "--base-url", server, "--trajectory", desk / "run.jsonl")
+def test_at_a_terminal_anything_but_yes_stops_it(service: Path, home: Path, server: ServerUrl, reply: str) -> None:
+    words = command(photo_file(service), "--model", CLOUD, "--base-url", server, "--trajectory", service / "run.jsonl")
     code, out, shown = at_a_terminal(words, reply, {"GEOSLEUTH_HOME": str(home)})
     assert (code, out) == (2, "")
     assert "to ollama.com. Go on? [y/N]" in " ".join(shown.split())
     assert "nothing was sent" in shown
     assert server.requests == []
-    assert not (desk / "run.jsonl").exists()
+    assert not (service / "run.jsonl").exists()
     assert list(home.iterdir()) == []
 
 
@@ -327,23 +327,23 @@ def test_yes_is_leave_and_the_host_is_named_all_the_same(tmp_path: Path, server:
     assert "to ollama.com" in done.err.splitlines()[0]
 
 
-def test_weights_that_can_not_be_used_are_refused_before_the_run(desk: Path, home: Path) -> None:
+def test_weights_that_can_not_be_used_are_refused_before_the_run(service: Path, home: Path) -> None:
     pytest.importorskip("transformers")
-    folder = desk / "text-model"
+    folder = service / "text-model"
     folder.mkdir()
     (folder / "config.json").write_text('{"model_type": "llama"}')
     header = b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
     (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(4))
-    before = contents(desk)
-    photo = photo_file(desk)
-    refusal = locate_here(photo, "--model", f"hf:{folder}", "--trajectory", desk / "run.jsonl", "--offline")
+    before = contents(service)
+    photo = photo_file(service)
+    refusal = locate_here(photo, "--model", f"hf:{folder}", "--trajectory", service / "run.jsonl", "--offline")
     assert "not made for images and text" in refusal.err.splitlines()[-1]
     assert (refusal.code, refusal.out) == (2, "")
-    assert contents(desk).keys() == {*before, photo}
+    assert contents(service).keys() == {*before, photo}
     assert list(home.iterdir()) == []
 
 
-def test_a_folder_that_is_not_there_is_called_a_folder(desk: Path) -> None:
-    told = locate_here(f"{desk / 'nodir'}/")
+def test_a_folder_that_is_not_there_is_called_a_folder(service: Path) -> None:
+    told = locate_here(f"{service / 'nodir'}/")
     assert (told.code, told.out) == (2, "")
-    assert told.err == f"geosleuth: {desk / 'nodir'}/: there is no such folder; check the path\n"
+    assert told.err == f"geosleuth: {service / 'nodir'}/: there is no such folder; check the path\n"

@@ -10,7 +10,7 @@ import geosleuth
 from geosleuth.cli.handlers.doctor import doctor_document
 from geosleuth.pipeline.defaults import Defaults, config_file, read_defaults, with_default_model, write_defaults
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.server.reach import look_around
+from geosleuth.server.model_discovery import look_around
 from geosleuth.support.errors import BadInput
 from in_process import Done, whole_command
 from later import later
@@ -33,7 +33,7 @@ def home(atlas_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> I
     monkeypatch.setenv("OLLAMA_BASE_URL", NOBODY)
     monkeypatch.setenv("VLLM_BASE_URL", NOBODY)
     at(monkeypatch, "lmstudio", NOBODY)
-    monkeypatch.setattr("geosleuth.server.reach._USUAL", {"vllm": NOBODY, "server": NOBODY})
+    monkeypatch.setattr("geosleuth.server.model_discovery._USUAL", {"vllm": NOBODY, "server": NOBODY})
     config_file().unlink(missing_ok=True)
     yield atlas_home
     config_file().unlink(missing_ok=True)
@@ -60,7 +60,7 @@ def served(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
             case "vllm":
                 monkeypatch.setenv("VLLM_BASE_URL", url)
             case _:
-                monkeypatch.setattr("geosleuth.server.reach._USUAL", {"vllm": NOBODY, "server": str(url)})
+                monkeypatch.setattr("geosleuth.server.model_discovery._USUAL", {"vllm": NOBODY, "server": str(url)})
         yield kind, url
 
 
@@ -126,7 +126,7 @@ def test_python_and_the_server_use_the_default_too(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_server_is_named(broken: Reply, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geosleuth.server.reach.PATIENT_SECONDS", 0.5)
+    monkeypatch.setattr("geosleuth.server.model_discovery.PATIENT_SECONDS", 0.5)
     with openai_server([broken]) as url:
         monkeypatch.setenv("OLLAMA_BASE_URL", url)
         models, (found,) = look_around()

@@ -1,12 +1,12 @@
-"""A desk whose disk gets full: it says so in one line, and every run comes to an end once there is room."""
+"""A service whose disk gets full: it says so in one line, and every run comes to an end once there is room."""
 
 from pathlib import Path
 
 import pytest
 
 from bench_mounts import in_own_mounts
-from desks import at_a_desk, case_with_photo, ended, recording
 from geosleuth.server import CaseService, RunRequest
+from services import case_with_photo, ended, open_service, recording
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
 CHILD = Path(__file__).parents[1] / "support" / "disk_child.py"
@@ -19,7 +19,7 @@ def test_a_run_that_meets_a_full_disk_ends_once_there_is_room(tmp_path: Path, ho
     disk.mkdir()
     model = recording(tmp_path, looks=40)
     words = [disk, CHILD, model, *(["cancel"] if how == "by cancel" else [])]
-    script = 'mount -t tmpfs -o size=2m none "$1"; at=$1; shift; child=$1; shift; exec $PYTHON "$child" "$at/desk" "$@"'
+    script = 'mount -t tmpfs -o size=2m none "$1"; at=$1; shift; child=$1; shift; exec $PYTHON "$child" "$at/home" "$@"'
     full, refusals, freed, again = in_own_mounts(script, *words)
     assert full["state"] == "running"
     assert {refusals[one] for one in ("cancel", "result", "go_on", "photo")} == {FULL}
@@ -31,14 +31,14 @@ def test_a_run_that_meets_a_full_disk_ends_once_there_is_room(tmp_path: Path, ho
 
 @pytest.mark.slow
 def test_a_row_that_nobody_works_on_can_be_settled(tmp_path: Path) -> None:
-    async def work(desk: CaseService) -> None:
-        case = await case_with_photo(desk)
-        run = await desk.start(case, RunRequest(model=recording(tmp_path)))
-        await ended(desk, run.id)
-        await desk._store.set_state(run.id, "running")
-        assert (await desk.cancel(run.id)).state == "interrupted"
-        await desk._store.set_state(run.id, "running")
-        assert (await desk.view(run.id))["answer"]["place"]
-        assert (await desk.run(run.id)).state == "interrupted"
+    async def work(service: CaseService) -> None:
+        case = await case_with_photo(service)
+        run = await service.start(case, RunRequest(model=recording(tmp_path)))
+        await ended(service, run.id)
+        await service._store.set_state(run.id, "running")
+        assert (await service.cancel(run.id)).state == "interrupted"
+        await service._store.set_state(run.id, "running")
+        assert (await service.view(run.id))["answer"]["place"]
+        assert (await service.run(run.id)).state == "interrupted"
 
-    at_a_desk(tmp_path / "desk", work)
+    open_service(tmp_path / "service", work)

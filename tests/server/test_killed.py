@@ -1,4 +1,4 @@
-"""A desk whose process is killed in the middle of its work: what was finished stays, and nothing comes twice."""
+"""A service whose process is killed in the middle of its work: what was finished stays, and nothing comes twice."""
 
 import asyncio
 import os
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from desks import at_a_desk, recording
 from geosleuth.server import CaseService
-from killed_desks import RUNS, killed_after, look_after
+from killed_services import RUNS, killed_after, look_after
+from services import open_service, recording
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
 
@@ -33,20 +33,20 @@ def _open_in(pid: int) -> tuple[set[str], bytes]:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_no_finished_result_is_lost_or_comes_twice(tmp_path: Path) -> None:
     model = recording(tmp_path, looks=4)
-    started, results = killed_after(tmp_path / "desk", model, done=6)
+    started, results = killed_after(tmp_path / "service", model, done=6)
     assert len(started) == RUNS
     assert 6 <= len(results) < RUNS
-    asyncio.run(look_after(tmp_path / "desk", started, results))
+    asyncio.run(look_after(tmp_path / "service", started, results))
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_processes_inherit_no_socket_and_no_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEOSLEUTH_TOKEN", "nobody-else-needs-this")
 
-    async def work(desk: CaseService) -> None:
-        while not desk._jobs.pids:  # noqa: ASYNC110  (a process comes to be; nobody tells)
+    async def work(service: CaseService) -> None:
+        while not service._jobs.pids:  # noqa: ASYNC110  (a process comes to be; nobody tells)
             await asyncio.sleep(0.01)
-        (pid,) = desk._jobs.pids
+        (pid,) = service._jobs.pids
         held, environment = await asyncio.to_thread(_open_in, pid)
         assert f"socket:[{os.fstat(listener.fileno()).st_ino}]" not in held
         assert b"GEOSLEUTH_HOME" in environment
@@ -56,7 +56,7 @@ def test_processes_inherit_no_socket_and_no_token(tmp_path: Path, monkeypatch: p
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         listener.set_inheritable(True)
-        at_a_desk(tmp_path / "desk", work)
+        open_service(tmp_path / "service", work)
 
 
 @pytest.mark.slow
@@ -64,5 +64,5 @@ def test_processes_inherit_no_socket_and_no_token(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize("turn", range(6))
 def test_no_finished_result_is_lost_at_any_moment(tmp_path: Path, turn: int) -> None:
     model = recording(tmp_path, looks=4)
-    started, results = killed_after(tmp_path / "desk", model, done=1 + 3 * turn, linger_s=0.037 * turn)
-    asyncio.run(look_after(tmp_path / "desk", started, results))
+    started, results = killed_after(tmp_path / "service", model, done=1 + 3 * turn, linger_s=0.037 * turn)
+    asyncio.run(look_after(tmp_path / "service", started, results))

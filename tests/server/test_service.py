@@ -1,4 +1,4 @@
-"""The life of a case at a desk: photos in, runs, their results and files, everything gone when it is deleted."""
+"""The life of a case at a service: photos in, runs, their results and files, everything gone when it is deleted."""
 
 import asyncio
 import io
@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from desks import all_told, at_a_desk, case_with_photo, ended, everything_in, photo_bytes, pieces, recording
 from geosleuth.agent import read_trajectory
 from geosleuth.photo import PhotoLimits
 from geosleuth.server import FILES, CaseService, NotThere, RunRequest, ServiceLimits, TooLarge, TooMany, WrongState
 from geosleuth.server.jobs import Jobs
 from geosleuth.support.errors import BadInput
+from services import all_told, case_with_photo, ended, everything_in, open_service, photo_bytes, pieces, recording
 from serving import drawing_bytes
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
@@ -30,10 +30,10 @@ MARK = "Zanzibaraldique"
 def test_a_case_from_photo_to_files(tmp_path: Path) -> None:
     model = recording(tmp_path)
 
-    async def work(desk: CaseService) -> None:
-        case_id = await case_with_photo(desk, "A holiday")
-        run = await desk.start(case_id, RunRequest(model=model))
-        told = await all_told(desk, run.id)
+    async def work(service: CaseService) -> None:
+        case_id = await case_with_photo(service, "A holiday")
+        run = await service.start(case_id, RunRequest(model=model))
+        told = await all_told(service, run.id)
         assert [one.id for one in told] == list(range(len(told)))
         assert [one.data["state"] for one in told if one.kind == "state"] == ["queued", "running", "done"]
         kinds = [one.kind for one in told]
@@ -41,16 +41,16 @@ def test_a_case_from_photo_to_files(tmp_path: Path) -> None:
         assert kinds[-2:] == ["ended", "state"]
         assert all(time.time() - 100 < one.at <= time.time() for one in told)
 
-        row = await desk.run(run.id)
+        row = await service.run(run.id)
         assert (row.state, row.trouble) == ("done", None)
         assert row.answer is not None
         assert row.answer["place"].startswith("Rue Grimaldi")
         assert row.answer["lat"] == pytest.approx(43.7354)
-        result = await desk.view(run.id)
+        result = await service.view(run.id)
         assert result["answer"]["lon"] == pytest.approx(7.4211)
         assert result["model"] == "replay"
 
-        files = {name: await desk.file(run.id, name) for name in FILES}
+        files = {name: await service.file(run.id, name) for name in FILES}
         assert b"Rue Grimaldi" in files["html"][0]
         assert json.loads(files["geojson"][0])["type"] == "FeatureCollection"
         assert files["kml"][1] == "application/vnd.google-earth.kml+xml"
@@ -60,20 +60,20 @@ def test_a_case_from_photo_to_files(tmp_path: Path) -> None:
         kept.write_bytes(files["jsonl"][0])
         assert read_trajectory(kept).ended is not None
 
-        with Image.open(io.BytesIO(await desk.picture(run.id, "image-2"))) as picture:
+        with Image.open(io.BytesIO(await service.picture(run.id, "image-2"))) as picture:
             assert picture.size[0] > 100
         with pytest.raises(NotThere):
-            await desk.picture(run.id, "image-99")
+            await service.picture(run.id, "image-99")
         with pytest.raises(NotThere):
-            await desk.file(run.id, "exe")
-        checked = await desk.check(run.id, 43.735, 7.42)
+            await service.file(run.id, "exe")
+        checked = await service.check(run.id, 43.735, 7.42)
         assert checked["verdict"] == "for"
-        assert (await desk.check(run.id, 35.0, 139.0))["verdict"] != "for"
-        assert (await desk.compare(run.id, run.id))["same"] is True
-        assert [one.id for one in await desk.cases(query="grimaldi HOLIDAY")] == [case_id]
-        assert await desk.cases(query="grimaldi winter") == []
+        assert (await service.check(run.id, 35.0, 139.0))["verdict"] != "for"
+        assert (await service.compare(run.id, run.id))["same"] is True
+        assert [one.id for one in await service.cases(query="grimaldi HOLIDAY")] == [case_id]
+        assert await service.cases(query="grimaldi winter") == []
 
-    at_a_desk(tmp_path / "desk", work)
+    open_service(tmp_path / "service", work)
 
 
 def test_photos_are_shown_without_what_their_files_say(tmp_path: Path) -> None:
@@ -83,25 +83,25 @@ def test_photos_are_shown_without_what_their_files_say(tmp_path: Path) -> None:
     exif[0x010E] = MARK
     image.save(stream, "JPEG", exif=exif)
 
-    async def work(desk: CaseService) -> None:
-        case = await desk.new_case()
-        photo = await desk.add_photo(case.id, "../../etc/wall\u202egpj.jpg", pieces(stream.getvalue(), 1000))
+    async def work(service: CaseService) -> None:
+        case = await service.new_case()
+        photo = await service.add_photo(case.id, "../../etc/wall\u202egpj.jpg", pieces(stream.getvalue(), 1000))
         assert (photo.number, photo.width, photo.height, photo.format) == (1, 900, 600, "JPEG")
         assert "/" not in photo.name
         assert "\u202e" not in photo.name
         for most_px in (320, 2048, 100):
-            shown = await desk.photo_jpeg(case.id, 1, most_px=most_px)
+            shown = await service.photo_jpeg(case.id, 1, most_px=most_px)
             assert MARK.encode() not in shown
             with Image.open(io.BytesIO(shown)) as small:
                 assert max(small.size) == min(most_px, 900)
-        await desk.delete_photo(case.id, 1)
+        await service.delete_photo(case.id, 1)
         with pytest.raises(NotThere):
-            await desk.photo_jpeg(case.id, 1, most_px=320)
-        again = await desk.add_photo(case.id, "b.jpg", pieces(photo_bytes()))
+            await service.photo_jpeg(case.id, 1, most_px=320)
+        again = await service.add_photo(case.id, "b.jpg", pieces(photo_bytes()))
         assert again.number == 2
 
-    at_a_desk(tmp_path / "desk", work)
-    assert MARK.encode() not in everything_in(tmp_path / "desk")
+    open_service(tmp_path / "service", work)
+    assert MARK.encode() not in everything_in(tmp_path / "service")
 
 
 def test_what_is_no_photo_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
@@ -116,76 +116,76 @@ def test_what_is_no_photo_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
         "a zip": b"PK\x03\x04" + bytes(500),
     }
 
-    async def work(desk: CaseService) -> None:
-        case = await desk.new_case()
+    async def work(service: CaseService) -> None:
+        case = await service.new_case()
         for name, data in hostile.items():
             with pytest.raises(BadInput, match=r"\S") as refusal:
-                await desk.add_photo(case.id, name, pieces(data))
+                await service.add_photo(case.id, name, pieces(data))
             assert str(tmp_path) not in str(refusal.value)
             assert "\n" not in str(refusal.value)
         with pytest.raises(TooLarge):
-            await desk.add_photo(case.id, "endless", _endless())
-        assert (await desk.case(case.id)).photos == ()
+            await service.add_photo(case.id, "endless", _endless())
+        assert (await service.case(case.id)).photos == ()
         with pytest.raises(BadInput, match="no photo"):
-            await desk.start(case.id, RunRequest())
-        assert (await desk.add_photo(case.id, "fine.jpg", pieces(whole))).width == 600
+            await service.start(case.id, RunRequest())
+        assert (await service.add_photo(case.id, "fine.jpg", pieces(whole))).width == 600
 
     limits = ServiceLimits(photo=PhotoLimits(max_bytes=300_000, max_pixels=2_000_000))
-    at_a_desk(tmp_path / "desk", work, limits=limits)
-    photos = list((tmp_path / "desk" / "cases").glob("*/photos/*"))
+    open_service(tmp_path / "service", work, limits=limits)
+    photos = list((tmp_path / "service" / "cases").glob("*/photos/*"))
     assert len(photos) == 1
-    assert MARK.encode() not in everything_in(tmp_path / "desk")
+    assert MARK.encode() not in everything_in(tmp_path / "service")
 
 
 def test_a_photo_that_takes_too_much_breaks_nothing_else(tmp_path: Path) -> None:
     stream = io.BytesIO()
     Image.new("1", (12_000, 12_000)).save(stream, "PNG")
 
-    async def work(desk: CaseService) -> None:
-        case = await desk.new_case()
+    async def work(service: CaseService) -> None:
+        case = await service.new_case()
         with pytest.raises(BadInput, match="memory"):
-            await desk.add_photo(case.id, "huge.png", pieces(stream.getvalue()))
-        assert (await desk.add_photo(case.id, "fine.jpg", pieces(photo_bytes()))).width == 240
+            await service.add_photo(case.id, "huge.png", pieces(stream.getvalue()))
+        assert (await service.add_photo(case.id, "fine.jpg", pieces(photo_bytes()))).width == 240
 
-    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(opening_bytes=500 * 1024**2))
+    open_service(tmp_path / "service", work, limits=ServiceLimits(opening_bytes=500 * 1024**2))
 
-    async def in_no_time(desk: CaseService) -> None:
-        case = await desk.new_case()
+    async def in_no_time(service: CaseService) -> None:
+        case = await service.new_case()
         with pytest.raises(BadInput, match="longer"):
-            await desk.add_photo(case.id, "fine.jpg", pieces(photo_bytes()))
+            await service.add_photo(case.id, "fine.jpg", pieces(photo_bytes()))
 
-    at_a_desk(tmp_path / "desk", in_no_time, limits=ServiceLimits(opening_s=0.01))
+    open_service(tmp_path / "service", in_no_time, limits=ServiceLimits(opening_s=0.01))
 
 
 def test_a_case_takes_so_many_pixels(tmp_path: Path) -> None:
-    async def work(desk: CaseService) -> None:
-        case = await case_with_photo(desk)
+    async def work(service: CaseService) -> None:
+        case = await case_with_photo(service)
         with pytest.raises(BadInput, match="million pixels allowed together"):
-            await desk.add_photo(case, "wall.jpg", pieces(photo_bytes(70)))
-        assert len((await desk.case(case)).photos) == 1
+            await service.add_photo(case, "wall.jpg", pieces(photo_bytes(70)))
+        assert len((await service.case(case)).photos) == 1
 
-    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(photo=PhotoLimits(max_case_pixels=60_000)))
+    open_service(tmp_path / "service", work, limits=ServiceLimits(photo=PhotoLimits(max_case_pixels=60_000)))
 
 
 @pytest.mark.slow
 def test_so_many_photos_come_in_at_once(tmp_path: Path) -> None:
-    async def work(desk: CaseService) -> None:
-        case = await desk.new_case("A case")
+    async def work(service: CaseService) -> None:
+        case = await service.new_case("A case")
         hold = asyncio.Event()
 
         async def slow() -> AsyncIterator[bytes]:
             await hold.wait()
             yield photo_bytes()
 
-        coming = [asyncio.create_task(desk.add_photo(case.id, "wall.jpg", slow())) for _ in range(2)]
+        coming = [asyncio.create_task(service.add_photo(case.id, "wall.jpg", slow())) for _ in range(2)]
         await asyncio.sleep(0.2)
         with pytest.raises(TooMany, match="2 photos are coming in already"):
-            await desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
+            await service.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
         hold.set()
         await asyncio.gather(*coming)
-        await desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
+        await service.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
 
-    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(uploads=2))
+    open_service(tmp_path / "service", work, limits=ServiceLimits(uploads=2))
 
 
 @pytest.mark.slow
@@ -199,22 +199,22 @@ def test_so_many_photos_come_in_at_once(tmp_path: Path) -> None:
 def test_photos_that_race_for_the_last_place_do_not_all_get_it(
     tmp_path: Path, limits: ServiceLimits, trouble: type[Exception]
 ) -> None:
-    async def work(desk: CaseService) -> None:
-        case = await desk.new_case("A case")
+    async def work(service: CaseService) -> None:
+        case = await service.new_case("A case")
         hold = asyncio.Event()
 
         async def slow() -> AsyncIterator[bytes]:
             await hold.wait()
             yield photo_bytes()
 
-        coming = [asyncio.create_task(desk.add_photo(case.id, "wall.jpg", slow())) for _ in range(4)]
+        coming = [asyncio.create_task(service.add_photo(case.id, "wall.jpg", slow())) for _ in range(4)]
         await asyncio.sleep(0.2)
         hold.set()
         ends = await asyncio.gather(*coming, return_exceptions=True)
         assert [type(end) for end in ends if isinstance(end, Exception)] == [trouble, trouble]
-        assert len((await desk.case(case.id)).photos) == 2
+        assert len((await service.case(case.id)).photos) == 2
 
-    at_a_desk(tmp_path / "desk", work, limits=limits)
+    open_service(tmp_path / "service", work, limits=limits)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't hold processes to RLIMIT_DATA")
@@ -222,18 +222,18 @@ def test_photos_that_race_for_the_last_place_do_not_all_get_it(
 def test_a_run_that_takes_too_much_memory_ends_alone(tmp_path: Path) -> None:
     model = recording(tmp_path)
 
-    async def work(desk: CaseService) -> None:
-        small = await case_with_photo(desk)
+    async def work(service: CaseService) -> None:
+        small = await case_with_photo(service)
         stream = io.BytesIO()
         Image.new("RGB", (12_000, 10_000), (90, 120, 40)).save(stream, "PNG")
-        large = await case_with_photo(desk, data=stream.getvalue())
-        under_way = [await desk.start(case, RunRequest(model=model)) for case in (large, small)]
-        rows = [await ended(desk, run.id) for run in under_way]
+        large = await case_with_photo(service, data=stream.getvalue())
+        under_way = [await service.start(case, RunRequest(model=model)) for case in (large, small)]
+        rows = [await ended(service, run.id) for run in under_way]
         assert [row.state for row in rows] == ["failed", "done"]
         trouble = rows[0].trouble or ""
         assert trouble == "photo 1: there is not enough memory to open it; give a smaller copy of the photo"
 
-    at_a_desk(tmp_path / "desk", work, limits=ServiceLimits(run_bytes=400 * 1024**2))
+    open_service(tmp_path / "service", work, limits=ServiceLimits(run_bytes=400 * 1024**2))
 
 
 def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
@@ -241,14 +241,14 @@ def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
         yield photo_bytes()
         raise ConnectionResetError
 
-    async def work(desk: CaseService) -> None:
-        case = await desk.new_case()
+    async def work(service: CaseService) -> None:
+        case = await service.new_case()
         with pytest.raises(ConnectionResetError):
-            await desk.add_photo(case.id, "a.jpg", broken())
-        assert (await desk.case(case.id)).photos == ()
+            await service.add_photo(case.id, "a.jpg", broken())
+        assert (await service.case(case.id)).photos == ()
 
-    at_a_desk(tmp_path / "desk", work)
-    assert not list((tmp_path / "desk" / "cases").glob("*/photos/*"))
+    open_service(tmp_path / "service", work)
+    assert not list((tmp_path / "service" / "cases").glob("*/photos/*"))
 
 
 def test_deleted_means_deleted(tmp_path: Path) -> None:
@@ -258,44 +258,44 @@ def test_deleted_means_deleted(tmp_path: Path) -> None:
     exif[0x010E] = MARK
     image.save(stream, "JPEG", exif=exif)
 
-    async def work(desk: CaseService) -> None:
-        kept = await case_with_photo(desk, "kept")
-        case = await desk.new_case(f"{MARK} title", f"{MARK} notes " * 400)
-        await desk.add_photo(case.id, f"{MARK}.jpg", pieces(stream.getvalue()))
-        run = await desk.start(case.id, RunRequest(model=model, hint=f"{MARK} street"))
-        assert (await ended(desk, run.id)).state == "done"
-        other = await desk.start(case.id, RunRequest(model=model))
-        await ended(desk, other.id)
-        await desk.delete_run(other.id)
+    async def work(service: CaseService) -> None:
+        kept = await case_with_photo(service, "kept")
+        case = await service.new_case(f"{MARK} title", f"{MARK} notes " * 400)
+        await service.add_photo(case.id, f"{MARK}.jpg", pieces(stream.getvalue()))
+        run = await service.start(case.id, RunRequest(model=model, hint=f"{MARK} street"))
+        assert (await ended(service, run.id)).state == "done"
+        other = await service.start(case.id, RunRequest(model=model))
+        await ended(service, other.id)
+        await service.delete_run(other.id)
         with pytest.raises(NotThere):
-            await desk.run(other.id)
-        assert MARK.encode() in everything_in(tmp_path / "desk")
-        await desk.delete_case(case.id)
-        assert MARK.encode() not in everything_in(tmp_path / "desk")
-        for asked in (desk.case(case.id), desk.run(run.id), desk.view(run.id), all_told(desk, run.id)):
+            await service.run(other.id)
+        assert MARK.encode() in everything_in(tmp_path / "service")
+        await service.delete_case(case.id)
+        assert MARK.encode() not in everything_in(tmp_path / "service")
+        for asked in (service.case(case.id), service.run(run.id), service.view(run.id), all_told(service, run.id)):
             with pytest.raises(NotThere):
                 await asked
-        assert [one.id for one in await desk.cases()] == [kept]
+        assert [one.id for one in await service.cases()] == [kept]
 
-    at_a_desk(tmp_path / "desk", work)
-    assert MARK.encode() not in everything_in(tmp_path / "desk")
+    open_service(tmp_path / "service", work)
+    assert MARK.encode() not in everything_in(tmp_path / "service")
 
 
 @pytest.mark.slow
 def test_a_case_is_deleted_while_somebody_works_on_it(tmp_path: Path) -> None:
-    async def work(desk: CaseService) -> None:
-        case_id = await case_with_photo(desk)
-        run = await desk.start(case_id, RunRequest())
-        watching = asyncio.create_task(all_told(desk, run.id))
+    async def work(service: CaseService) -> None:
+        case_id = await case_with_photo(service)
+        run = await service.start(case_id, RunRequest())
+        watching = asyncio.create_task(all_told(service, run.id))
         await asyncio.sleep(0.2)
-        await desk.delete_case(case_id)
+        await service.delete_case(case_id)
         told = await asyncio.wait_for(watching, 5)
         assert told[0].kind == "state"
         with pytest.raises(NotThere):
-            await desk.case(case_id)
+            await service.case(case_id)
 
-    at_a_desk(tmp_path / "desk", work)
-    assert not list((tmp_path / "desk" / "cases").iterdir())
+    open_service(tmp_path / "service", work)
+    assert not list((tmp_path / "service" / "cases").iterdir())
 
 
 async def _until_gone(pid: int) -> None:
@@ -311,40 +311,40 @@ def test_a_run_that_begins_while_its_case_is_deleted_is_called_off(
     model, call_off = recording(tmp_path, 400), Jobs.cancel
     at_work: list[int] = []
 
-    async def work(desk: CaseService) -> None:
-        case_id = await case_with_photo(desk)
-        await desk.start(case_id, RunRequest(model=model))
+    async def work(service: CaseService) -> None:
+        case_id = await case_with_photo(service)
+        await service.start(case_id, RunRequest(model=model))
 
         async def meanwhile(jobs: Jobs, run_id: str) -> None:
             await call_off(jobs, run_id)
             if not at_work:
-                run = await desk.start(case_id, RunRequest(model=model))
-                async for told in desk.watch(run.id):
+                run = await service.start(case_id, RunRequest(model=model))
+                async for told in service.watch(run.id):
                     if told.kind == "said":
                         break
                 at_work.extend(jobs.pids)
 
         monkeypatch.setattr(Jobs, "cancel", meanwhile)
-        await desk.delete_case(case_id)
+        await service.delete_case(case_id)
         (pid,) = at_work
         # The process is ended right behind the run, on a busy machine a little later.
         with pytest.raises(ProcessLookupError):
             await _until_gone(pid)
 
-    at_a_desk(tmp_path / "desk", work)
+    open_service(tmp_path / "service", work)
 
 
 @pytest.mark.slow
 def test_what_a_crash_left_of_a_deleted_run_is_swept_up(tmp_path: Path) -> None:
-    model, folder = recording(tmp_path), tmp_path / "desk"
+    model, folder = recording(tmp_path), tmp_path / "service"
 
-    async def work(desk: CaseService) -> Path:
-        case_id = await case_with_photo(desk)
-        run = await desk.start(case_id, RunRequest(model=model))
-        await ended(desk, run.id)
+    async def work(service: CaseService) -> Path:
+        case_id = await case_with_photo(service)
+        run = await service.start(case_id, RunRequest(model=model))
+        await ended(service, run.id)
         return folder / "cases" / case_id / "runs" / f"{run.id}.jsonl"
 
-    kept = at_a_desk(folder, work)
+    kept = open_service(folder, work)
     left = [
         kept.with_name(name) for name in ("0123456789abcdef.jsonl", "0123456789abcdef.try1.jsonl", f".{kept.name}.1")
     ]
@@ -354,90 +354,90 @@ def test_what_a_crash_left_of_a_deleted_run_is_swept_up(tmp_path: Path) -> None:
     async def nothing(_: CaseService) -> None:
         pass
 
-    at_a_desk(folder, nothing)
+    open_service(folder, nothing)
     assert list(kept.parent.iterdir()) == [kept]
 
 
 def test_old_cases_go_when_the_settings_say_so(tmp_path: Path) -> None:
-    folder = tmp_path / "desk"
+    folder = tmp_path / "service"
 
-    async def work(desk: CaseService) -> None:
-        old, new = await desk.new_case("old"), await desk.new_case("new")
-        await desk._store._do(desk._store._db.execute, "UPDATE cases SET changed = 0 WHERE id = ?", (old.id,))
-        await desk.change_settings(retention_days=30)
-        assert [one.id for one in await desk.cases()] == [new.id]
+    async def work(service: CaseService) -> None:
+        old, new = await service.new_case("old"), await service.new_case("new")
+        await service._store._do(service._store._db.execute, "UPDATE cases SET changed = 0 WHERE id = ?", (old.id,))
+        await service.change_settings(retention_days=30)
+        assert [one.id for one in await service.cases()] == [new.id]
 
-    at_a_desk(folder, work)
+    open_service(folder, work)
 
-    async def again(desk: CaseService) -> None:
-        assert desk.settings.retention_days == 30
-        assert desk.settings.offline
+    async def again(service: CaseService) -> None:
+        assert service.settings.retention_days == 30
+        assert service.settings.offline
 
-    at_a_desk(folder, again)
+    open_service(folder, again)
 
 
 def test_pages_of_cases_follow_each_other(tmp_path: Path) -> None:
-    async def work(desk: CaseService) -> None:
-        made = [(await desk.new_case(f"case {number}")).id for number in range(7)][::-1]
-        first = [one.id for one in await desk.cases(limit=3)]
-        then = [one.id for one in await desk.cases(limit=3, before=first[-1])]
+    async def work(service: CaseService) -> None:
+        made = [(await service.new_case(f"case {number}")).id for number in range(7)][::-1]
+        first = [one.id for one in await service.cases(limit=3)]
+        then = [one.id for one in await service.cases(limit=3, before=first[-1])]
         assert first + then == made[:6]
-        await desk.change_case(made[0], title="100 % sure_thing", notes="<script>")
-        assert [one.id for one in await desk.cases(query="% SURE_")] == [made[0]]
-        assert await desk.cases(query="sure%") == []
-        changed = await desk.case(made[0])
+        await service.change_case(made[0], title="100 % sure_thing", notes="<script>")
+        assert [one.id for one in await service.cases(query="% SURE_")] == [made[0]]
+        assert await service.cases(query="sure%") == []
+        changed = await service.case(made[0])
         assert (changed.title, changed.notes) == ("100 % sure_thing", "<script>")
         with pytest.raises(BadInput, match="200"):
-            await desk.new_case("x" * 201)
-        odd = await desk.new_case("half a pair \ud83d", "nul \0 inside")
-        assert (await desk.case(odd.id)).notes == "nul  inside"
+            await service.new_case("x" * 201)
+        odd = await service.new_case("half a pair \ud83d", "nul \0 inside")
+        assert (await service.case(odd.id)).notes == "nul  inside"
 
-    at_a_desk(tmp_path / "desk", work)
+    open_service(tmp_path / "service", work)
 
 
 def test_a_folder_of_an_earlier_version_lacks_what_pictures_are_and_goes_on(tmp_path: Path) -> None:
-    async def begin(desk: CaseService) -> str:
-        return await case_with_photo(desk, "Old")
+    async def begin(service: CaseService) -> str:
+        return await case_with_photo(service, "Old")
 
-    case_id = at_a_desk(tmp_path / "desk", begin)
-    with closing(sqlite3.connect(tmp_path / "desk" / "desk.sqlite")) as file:
+    case_id = open_service(tmp_path / "service", begin)
+    with closing(sqlite3.connect(tmp_path / "service" / "service.sqlite")) as file:
         file.execute("ALTER TABLE photos DROP COLUMN not_a_photo")
         file.commit()
 
-    async def go_on(desk: CaseService) -> list[str | None]:
-        await desk.add_photo(case_id, "more.jpg", pieces(drawing_bytes("Via Roma")))
-        return [one.not_a_photo for one in (await desk.case(case_id)).photos]
+    async def go_on(service: CaseService) -> list[str | None]:
+        await service.add_photo(case_id, "more.jpg", pieces(drawing_bytes("Via Roma")))
+        return [one.not_a_photo for one in (await service.case(case_id)).photos]
 
-    before, after = at_a_desk(tmp_path / "desk", go_on)
+    before, after = open_service(tmp_path / "service", go_on)
     assert before is None
     assert after in ("screenshot", "drawing", "document")
 
 
-def test_two_desks_do_not_share_a_folder(tmp_path: Path) -> None:
+def test_two_services_do_not_share_a_folder(tmp_path: Path) -> None:
     async def work(_: CaseService) -> None:
         with pytest.raises(BadInput, match=r"another geosleuth serve or review is running .* add --home FOLDER"):
-            await CaseService.open(tmp_path / "desk")
+            await CaseService.open(tmp_path / "service")
 
-    at_a_desk(tmp_path / "desk", work)
+    open_service(tmp_path / "service", work)
 
 
 @pytest.mark.slow
 def test_a_run_is_not_over_before_its_end(tmp_path: Path) -> None:
     model = recording(tmp_path)
 
-    async def work(desk: CaseService) -> None:
-        case_id = await case_with_photo(desk)
-        runs = [await desk.start(case_id, RunRequest(model=model)) for _ in range(3)]
-        last = await desk.run(runs[-1].id)
+    async def work(service: CaseService) -> None:
+        case_id = await case_with_photo(service)
+        runs = [await service.start(case_id, RunRequest(model=model)) for _ in range(3)]
+        last = await service.run(runs[-1].id)
         if last.active:
             with pytest.raises(WrongState):
-                await desk.view(last.id)
+                await service.view(last.id)
         with pytest.raises(WrongState):
-            await desk.delete_photo(case_id, 1)
+            await service.delete_photo(case_id, 1)
         for run in runs:
-            assert (await ended(desk, run.id)).state == "done"
+            assert (await ended(service, run.id)).state == "done"
 
-    at_a_desk(tmp_path / "desk", work)
+    open_service(tmp_path / "service", work)
 
 
 async def _endless() -> Any:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from clips import board, still, write_clip
-from desks import at_a_desk, case_with_photo, ended, everything_in, pieces, recording
 from geosleuth.server import CaseService, RunRequest, RunRow, WrongState
 from geosleuth.server.video import merged_places
 from geosleuth.support.errors import BadInput
+from services import case_with_photo, ended, everything_in, open_service, pieces, recording
 
 
 @pytest.fixture(scope="module")
@@ -19,53 +19,53 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def test_a_video_becomes_photos_and_each_place_has_its_run(tmp_path: Path, clip: bytes) -> None:
-    async def work(desk: CaseService) -> None:
-        case = (await desk.new_case("walk")).id
-        (video,) = await desk.add_video(case, "walk.mp4", pieces(clip))
+    async def work(service: CaseService) -> None:
+        case = (await service.new_case("walk")).id
+        (video,) = await service.add_video(case, "walk.mp4", pieces(clip))
         assert [place["spans"][0][0] for place in video["places"]] == [0.0, 1.0]
         assert [place["run"] for place in video["places"]] == [None, None]
         photos = [[frame["photo"] for frame in place["frames"]] for place in video["places"]]
-        names = {photo.number: photo.name for photo in (await desk.case(case)).photos}
+        names = {photo.number: photo.name for photo in (await service.case(case)).photos}
         assert sorted(names) == sorted(number for numbers in photos for number in numbers)
         assert all(name.startswith("walk.mp4 0:0") for name in names.values())
         model = recording(tmp_path)
         with pytest.raises(BadInput, match="no photo 99"):
-            await desk.start(case, RunRequest(model=model), [99])
+            await service.start(case, RunRequest(model=model), [99])
         for numbers in photos:
-            run = await desk.start(case, RunRequest(model=model), numbers)
+            run = await service.start(case, RunRequest(model=model), numbers)
             assert run.photos == tuple(numbers)
-            assert (await ended(desk, run.id)).state == "done"
+            assert (await ended(service, run.id)).state == "done"
         # Both recordings say Rue Grimaldi, so that both are one place.
-        (after,) = await desk.videos(case)
+        (after,) = await service.videos(case)
         assert len(after["places"]) == 1
         assert after["places"][0]["spans"] == [place["spans"][0] for place in video["places"]]
         assert [frame["photo"] for frame in after["places"][0]["frames"]] == [one for both in photos for one in both]
-        await desk.change_settings(granularity="city")
-        (capped,) = await desk.videos(case)
+        await service.change_settings(granularity="city")
+        (capped,) = await service.videos(case)
         assert capped["places"][0]["frames"][0]["reads"] == []
-        await desk.delete_case(case)
+        await service.delete_case(case)
 
-    at_a_desk(tmp_path / "desk", work)
-    assert b"Helsinki" not in everything_in(tmp_path / "desk")
-    assert b"walk.mp4" not in everything_in(tmp_path / "desk")
+    open_service(tmp_path / "service", work)
+    assert b"Helsinki" not in everything_in(tmp_path / "service")
+    assert b"walk.mp4" not in everything_in(tmp_path / "service")
 
 
 def test_what_is_no_video_is_refused_and_leaves_nothing(tmp_path: Path, clip: bytes) -> None:
-    async def work(desk: CaseService) -> None:
-        case = (await desk.new_case()).id
+    async def work(service: CaseService) -> None:
+        case = (await service.new_case()).id
         for data, words in (
             (b"", "empty"), (b"#EXTM3U\nfile:///etc/passwd\n", "no video"), (clip[:400], "cut short or damaged"),
         ):  # fmt: skip
             with pytest.raises(BadInput, match=words) as refused:
-                await desk.add_video(case, "a.mp4", pieces(data))
+                await service.add_video(case, "a.mp4", pieces(data))
             assert str(tmp_path) not in str(refused.value)
-        assert (await desk.case(case)).photos == ()
-        assert await desk.videos(case) == []
+        assert (await service.case(case)).photos == ()
+        assert await service.videos(case) == []
         with pytest.raises(WrongState, match="case of its own"):
-            await desk.add_video(await case_with_photo(desk), "a.mp4", pieces(clip))
+            await service.add_video(await case_with_photo(service), "a.mp4", pieces(clip))
 
-    at_a_desk(tmp_path / "desk", work)
-    assert list((tmp_path / "desk" / "cases").rglob("*.part")) == []
+    open_service(tmp_path / "service", work)
+    assert list((tmp_path / "service" / "cases").rglob("*.part")) == []
 
 
 def test_the_finer_of_two_runs_stands_for_a_place() -> None:

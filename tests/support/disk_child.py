@@ -1,4 +1,4 @@
-"""A desk on a disk that gets full while a run is worked on; prints what it says, a line of JSON each.
+"""A service on a disk that gets full while a run is worked on; prints what it says, a line of JSON each.
 
 Arguments: a folder on a small disk, a recording to play.
 """
@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from desks import ended, photo_bytes, pieces
 from geosleuth.server import CaseService, Feedback, RunRequest
 from geosleuth.server import jobs as jobs_module
 from geosleuth.support.errors import GeosleuthError
+from services import ended, photo_bytes, pieces
 
 
 def say(**words: Any) -> None:
@@ -38,10 +38,10 @@ async def refused(what: Any) -> str:
     return ""
 
 
-async def wait_for_ending(desk: CaseService, run_id: str) -> None:
+async def wait_for_ending(service: CaseService, run_id: str) -> None:
     """Wait until the run's process is done with it, whatever its row says."""
     for _ in range(600):
-        if run_id not in desk._jobs._active and run_id not in desk._jobs._waiting:
+        if run_id not in service._jobs._active and run_id not in service._jobs._waiting:
             return
         await asyncio.sleep(0.1)
 
@@ -49,30 +49,30 @@ async def wait_for_ending(desk: CaseService, run_id: str) -> None:
 async def work(folder: Path, model: str) -> None:
     filler = folder.parent / "filler"
     jobs_module.SETTLE_S = 1000.0 if len(sys.argv) > 3 else 0.5
-    async with await CaseService.open(folder) as desk:
-        case = await desk.new_case("A case")
-        await desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
-        run = await desk.start(case.id, RunRequest(model=model))
-        while (await desk.run(run.id)).state != "running":  # noqa: ASYNC110
+    async with await CaseService.open(folder) as service:
+        case = await service.new_case("A case")
+        await service.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))
+        run = await service.start(case.id, RunRequest(model=model))
+        while (await service.run(run.id)).state != "running":  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         fill(filler)
-        await wait_for_ending(desk, run.id)
-        say(at="full", state=(await desk.run(run.id)).state)
+        await wait_for_ending(service, run.id)
+        say(at="full", state=(await service.run(run.id)).state)
         say(
             at="refusals",
-            cancel=await refused(desk.cancel(run.id)),
-            result=await refused(desk.result(run.id)),
-            go_on=await refused(desk.continue_run(run.id, Feedback(hint="Perhaps an island."))),
-            photo=await refused(desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes(90)))),
+            cancel=await refused(service.cancel(run.id)),
+            result=await refused(service.result(run.id)),
+            go_on=await refused(service.continue_run(run.id, Feedback(hint="Perhaps an island."))),
+            photo=await refused(service.add_photo(case.id, "wall.jpg", pieces(photo_bytes(90)))),
         )
         filler.unlink()
         if len(sys.argv) > 3:
-            row = await desk.cancel(run.id)
+            row = await service.cancel(run.id)
         else:
-            row = await ended(desk, run.id)
-        say(at="freed", state=row.state, trouble=row.trouble, result=await refused(desk.result(run.id)))
-        again = await desk.start(case.id, RunRequest(model=model))
-        say(at="again", state=(await ended(desk, again.id)).state)
+            row = await ended(service, run.id)
+        say(at="freed", state=row.state, trouble=row.trouble, result=await refused(service.result(run.id)))
+        again = await service.start(case.id, RunRequest(model=model))
+        say(at="again", state=(await ended(service, again.id)).state)
 
 
 if __name__ == "__main__":

@@ -216,13 +216,15 @@ def served_here(
 
     async def work() -> None:
         keys = Keys()
-        async with await CaseService.open(folder, workers=workers, limits=chosen.limits, keys=keys.environment) as desk:
-            app = make_app(desk, chosen, keys=keys)
+        async with await CaseService.open(
+            folder, workers=workers, limits=chosen.limits, keys=keys.environment
+        ) as service:
+            app = make_app(service, chosen, keys=keys)
             config = uvicorn.Config(app, http="h11", ws="none", log_level="critical", timeout_graceful_shutdown=1)
             held["server"] = uvicorn.Server(config)
             held["stop"] = app.state.geosleuth.stopping.set
             held["loop"] = asyncio.get_running_loop()
-            held["desk"] = desk
+            held["service"] = service
             ready.set()
             await held["server"].serve(sockets=[listener])
 

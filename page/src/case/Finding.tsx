@@ -3,7 +3,7 @@ import { percent } from "../format";
 import { go } from "../router";
 import { settings } from "../state/server";
 import { isWide, sureWords } from "../state/summary";
-import type { RunView } from "../state/told";
+import type { RunView } from "../state/runReducer";
 import { SuggestedMap } from "../maps/SuggestedMap";
 import { maybe, t } from "../strings";
 import { Banner, Bar, Odds } from "../ui/parts";

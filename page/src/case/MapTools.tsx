@@ -7,7 +7,7 @@ import { Icon } from "../ui/Icon";
 import { later } from "../ui/later";
 import type { Area } from "./OnlyThere";
 import type { Shadows } from "./shadows";
-import type { Stand } from "./stand";
+import type { Stand } from "./resectionPanel";
 
 const ShadowPanel = later(async () => (await import("./ShadowPanel")).ShadowPanel);
 const StandPanel = later(async () => (await import("./StandPanel")).StandPanel);

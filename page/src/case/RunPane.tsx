@@ -28,7 +28,7 @@ import { MapTools } from "./MapTools";
 import { Notes } from "./Notes";
 import { Runs } from "./Runs";
 import { Shadows } from "./shadows";
-import { Stand } from "./stand";
+import { Stand } from "./resectionPanel";
 import { silenceOf } from "./silence";
 import { Spending } from "./Spending";
 import { saidBefore } from "./spoken";

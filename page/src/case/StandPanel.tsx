@@ -5,7 +5,7 @@ import { Icon } from "../ui/Icon";
 import { Banner, Loading } from "../ui/parts";
 import { OnlyThere, type Area } from "./OnlyThere";
 import { useShownWhenOpened } from "../ui/useShownWhenOpened";
-import type { Stand } from "./stand";
+import type { Stand } from "./resectionPanel";
 
 /** Where the camera stood, from what photo and map both show. `number` is the number of the photo that is shown. */
 export function StandPanel({ stand, number, onMark, onArea }: { stand: Stand; number: number; onMark(): void; onArea: ((area: Area) => void) | null }) {

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { api } from "../api/client";
 import type { CallView, ObservedTold } from "../api/types";
 import { seconds } from "../format";
-import type { TurnView } from "../state/told";
+import type { TurnView } from "../state/runReducer";
 import type { Silence } from "./silence";
 import { counted, t } from "../strings";
 import { Icon, type IconName } from "../ui/Icon";

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { AnswerView, CandidateView, ClueView, ResultView, RunRow, RunState, TextLine } from "../api/types";
 import { watch, type Live } from "../state/live";
 import { isActive } from "../state/summary";
-import { NOTHING_TOLD, ranked, type RunView } from "../state/told";
+import { NOTHING_TOLD, ranked, type RunView } from "../state/runReducer";
 
 export interface ShownRun {
   view: RunView;

@@ -1,6 +1,6 @@
 /** What belongs together: which clue speaks for which candidate, and where each is on the photos. */
 import type { Box, CandidateView, ClueView, ObservedTold, TextLine } from "../api/types";
-import type { TurnView } from "./told";
+import type { TurnView } from "./runReducer";
 
 export interface PhotoBox {
   id: string;

@@ -5,7 +5,7 @@ import { listen } from "../api/stream";
 import type { ResultView, Told } from "../api/types";
 import { t } from "../strings";
 import { announce } from "./announce";
-import { after, NOTHING_TOLD, type RunView } from "./told";
+import { after, NOTHING_TOLD, type RunView } from "./runReducer";
 
 export interface Live {
   readonly runId: string;

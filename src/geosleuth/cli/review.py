@@ -46,7 +46,7 @@ def review(
     from geosleuth.support.console import show_json, talk
 
     moved = None if photos is None else inputs_of([str(photos)], batch=True, same_place=False)[0]
-    if (url := handed_over(home or data_dir() / "desk", folder, moved, token_of(None))) is not None:
+    if (url := handed_over(home or data_dir() / "service", folder, moved, token_of(None))) is not None:
         talk(f"opened in the geosleuth that is running: {url}")
         if as_json:
             show_json({"url": url})

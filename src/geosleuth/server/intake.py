@@ -30,7 +30,7 @@ class Folders:
     @property
     def database(self) -> Path:
         """The database."""
-        return self._root / "desk.sqlite"
+        return self._root / "service.sqlite"
 
     def make(self) -> None:
         """Create the folder, for its owner only.

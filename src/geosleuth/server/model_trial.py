@@ -9,7 +9,7 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.models.registry import SERVICES, ModelTarget, find_target
 from geosleuth.names import country_code
 from geosleuth.pipeline.defaults import Defaults
-from geosleuth.server.reach import Reachable
+from geosleuth.server.model_discovery import Reachable
 from geosleuth.support.errors import BadInput, GeosleuthError
 from geosleuth.support.text.safe import one_line
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from geosleuth.models.local_models import fitting_models
+from geosleuth.server.model_discovery import PATIENT_SECONDS
 from geosleuth.server.model_trial import Tried
 from geosleuth.server.ollama import NOT_RUNNING, ollama_root, pull
-from geosleuth.server.reach import PATIENT_SECONDS
 from geosleuth.support.errors import BadInput, GeosleuthError
 
 from .processes import Gone, OutOfMemory, WorkerProcess

@@ -270,5 +270,7 @@ def test_deleting_a_run_leaves_nothing_of_it(server: Served, home: Path, case: s
     assert server.over(run) == "done"
     assert server.client.delete(f"/api/runs/{run}").status_code == 204
     assert error_of(server.client.get(f"/api/runs/{run}/events"))[:2] == (404, "missing")
-    left = [path for path in (home / "data" / "desk").rglob("*") if path.is_file() and b"quixotry" in path.read_bytes()]
+    left = [
+        path for path in (home / "data" / "service").rglob("*") if path.is_file() and b"quixotry" in path.read_bytes()
+    ]
     assert left == []

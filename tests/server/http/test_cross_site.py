@@ -140,7 +140,7 @@ def test_beyond_this_machine_a_token_is_asked_for_and_compared_whole(home: Path,
     file = tmp_path / "token"
     file.write_text(f"{TOKEN}\n")
     arguments = ("--host", "0.0.0.0", "--token-file", str(file), "--allowed-host", "photos.example.org")  # noqa: S104
-    with served(home, "--home", str(tmp_path / "desk"), *arguments) as server:
+    with served(home, "--home", str(tmp_path / "service"), *arguments) as server:
         client = server.client
         assert client.get("/api/health").status_code == 200
         assert client.get("/").status_code in (200, 503)

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from geosleuth.server.http import Hosts, Keys, named_hosts
-from geosleuth.server.http.door import Sessions, check_host, check_origin
+from geosleuth.server.http.auth import Sessions, check_host, check_origin
 from geosleuth.server.http.limits import Bodies, Pace, Streams, client_of
 from geosleuth.server.http.responses import PAGE_POLICY, RequestRefused, with_online_tiles
 from geosleuth.server.http.static_page import tile_origin

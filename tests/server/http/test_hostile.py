@@ -63,7 +63,7 @@ def test_what_is_refused_leaves_nothing_behind(server: Served, home: Path) -> No
     case = server.case()
     assert server.upload(case, photo_bytes()[:300]).status_code == 400
     assert server.client.get(f"/api/cases/{case}").json()["photos"] == []
-    left = [path for path in (home / "data" / "desk" / "cases" / case).rglob("*") if path.is_file()]
+    left = [path for path in (home / "data" / "service" / "cases" / case).rglob("*") if path.is_file()]
     assert left == []
 
 

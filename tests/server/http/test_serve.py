@@ -20,7 +20,7 @@ def refusal(home: Path, *arguments: str, environment: Mapping[str, str] = NOTHIN
     """The one line of a server that does not start."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("GEOSLEUTH_TOKEN", raising=False)
-        done = whole_command("serve", "--home", home / "desk", *arguments, cwd=home, **environment)
+        done = whole_command("serve", "--home", home / "service", *arguments, cwd=home, **environment)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("geosleuth: ")

@@ -204,7 +204,7 @@ def test_ctrl_c_is_quiet_though_requests_wait(home: Path, tmp_path: Path) -> Non
 
 def stopped_s(home: Path, folder: Path, model: str) -> float:
     """Stop a server in the middle of a run that is watched; how long that took."""
-    desk = ("--home", str(folder))
+    service = ("--home", str(folder))
     ended, some = threading.Event(), threading.Event()
 
     def watch() -> None:
@@ -213,7 +213,7 @@ def stopped_s(home: Path, folder: Path, model: str) -> float:
                 some.set()
         ended.set()
 
-    with served(home, *desk) as server:
+    with served(home, *service) as server:
         run = server.start(server.case(photo_bytes()), model=model)
         threading.Thread(target=watch, daemon=True).start()
         assert some.wait(60)

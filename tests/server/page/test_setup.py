@@ -45,7 +45,7 @@ class Machine:
 
     def serve(self) -> Served:
         """Start geosleuth."""
-        return self._held.enter_context(served_here(self._home / "desk"))
+        return self._held.enter_context(served_here(self._home / "service"))
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, base_file: Path) ->
     for variable in VARIABLES.values():
         monkeypatch.setenv(variable, NOBODY)
     monkeypatch.setitem(SERVICES, "lmstudio", replace(SERVICES["lmstudio"], base_url=NOBODY))
-    monkeypatch.setattr("geosleuth.server.reach._USUAL", {"vllm": NOBODY, "server": NOBODY})
+    monkeypatch.setattr("geosleuth.server.model_discovery._USUAL", {"vllm": NOBODY, "server": NOBODY})
     with ExitStack() as held:
         yield Machine(held, monkeypatch, tmp_path / "home")
 

@@ -129,5 +129,5 @@ def test_rows_are_what_the_server_promises(name: str, served: Any) -> None:
         ("TeamView", shapes.TeamView),
     ],
 )
-def test_views_are_what_the_desk_makes(name: str, view: Any) -> None:
+def test_views_are_what_the_service_makes(name: str, view: Any) -> None:
     assert interfaces()[name] == set(view.__annotations__)

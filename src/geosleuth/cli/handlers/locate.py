@@ -20,7 +20,7 @@ from geosleuth.pipeline.result import ClaimCheck, LocateResult, check_claim, che
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
 from geosleuth.report.chain import telling
-from geosleuth.server.reach import command_with, reach_line, within_reach
+from geosleuth.server.model_discovery import command_with, reach_line, within_reach
 from geosleuth.support.console import CTRL_C, cancelled_by_ctrl_c, quiet_libraries, show, show_json, talk
 from geosleuth.support.errors import GeosleuthError
 from geosleuth.tools import ImageSearch

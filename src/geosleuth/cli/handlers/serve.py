@@ -46,7 +46,7 @@ def serve_here(options: "ServeOptions", *, review: "Review | None" = None) -> No
         if options.run_memory is not None:
             settings = replace(settings, limits=replace(settings.limits, run_bytes=int(options.run_memory * 1024**3)))
         settings = replace(settings, review=review, profile=options.profile)
-        folder = options.home or data_dir() / "desk"
+        folder = options.home or data_dir() / "service"
         stopped_by = serve_on(
             listener, settings, folder, options.workers, open_page=options.open_page, as_json=options.as_json
         )
@@ -65,7 +65,7 @@ def wipe_cases(home: Path | None, *, yes: bool, as_json: bool) -> None:
     from geosleuth.support.console import show_json, talk
     from geosleuth.support.text.numbers import size
 
-    folder = home or data_dir() / "desk"
+    folder = home or data_dir() / "service"
     folders = Folders(folder)
     if not folders.database.is_file():
         if as_json:

@@ -15,9 +15,9 @@ from geosleuth.models.registry import SERVICES
 from geosleuth.pipeline.defaults import NONE, Defaults, write_defaults
 from geosleuth.pipeline.model_choice import DETECTIVE
 from geosleuth.pipeline.profiles import SAVED, Profile, known_profiles, read_profile, write_profile
+from geosleuth.server.model_discovery import PATIENT_SECONDS, Broken, Reachable, look_around
 from geosleuth.server.model_trial import NAME, Tried, check_named, cost_of, price_usd, try_model
 from geosleuth.server.ollama import NOT_RUNNING, ollama_root, pull
-from geosleuth.server.reach import PATIENT_SECONDS, Broken, Reachable, look_around
 from geosleuth.support.console import progress, quiet_libraries, show, show_json, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.numbers import plural

@@ -19,7 +19,7 @@ from geosleuth.server import CaseService, DiskFull, NeedsConsent, NotThere, TooL
 from geosleuth.support.errors import GeosleuthError, MissingExtra, ServiceFault, UserError
 
 from . import guide, locate, maps, relief, review, routes, setup, static_page, videos
-from .door import AccessMiddleware
+from .auth import AccessMiddleware
 from .keys import Keys
 from .limits import JSON_BYTES, Bodies, Paced
 from .responses import GuardHeaders, Heads, RequestRefused, guard_headers, refusal
@@ -48,7 +48,7 @@ def make_app(service: CaseService, settings: ServeSettings | None = None, *, key
 
     Args:
         service: the cases.
-        settings: how the door is kept; for this machine alone, without a token, where they are left out.
+        settings: who may use it; for this machine alone, without a token, where they are left out.
         keys: the keys of model services that the service passes to its runs.
     """
     settings = settings or ServeSettings()

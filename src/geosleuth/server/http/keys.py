@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from geosleuth.models.registry import KEYRING as SERVICE_NAME
 from geosleuth.models.registry import SERVICES
-from geosleuth.server.reach import within_reach
+from geosleuth.server.model_discovery import within_reach
 from geosleuth.support.errors import BadInput
 
 from .schemas import ModelShown

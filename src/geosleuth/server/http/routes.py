@@ -18,7 +18,7 @@ from geosleuth.server.intake import THUMB_PX, VIEW_PX
 from geosleuth.server.shapes import CompareView, ReadView, ResultView, ShadowsView, StandView
 from geosleuth.support.errors import BadInput
 
-from .door import COOKIE, SESSION_S, check_token, session_cookie
+from .auth import COOKIE, SESSION_S, check_token, session_cookie
 from .keys import keyring_there, models_within_reach, region_names
 from .limits import JSON_BYTES
 from .responses import REPORT_POLICY, RequestRefused

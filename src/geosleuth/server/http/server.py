@@ -21,7 +21,7 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.net import is_loopback
 
 from .application import make_app
-from .door import Hosts, named_hosts
+from .auth import Hosts, named_hosts
 from .keys import Keys
 from .limits import ACCEPT_AT_ONCE, IDLE_S, ConnectionCaps, Connections, SparseLog, guarding, own_caps
 from .state import ServeSettings, State
@@ -36,7 +36,7 @@ _CANCELLING = "Cancel %s running task(s), timeout graceful shutdown exceeded"
 
 
 def door_of(host: str, allowed_hosts: Sequence[str], token: str | None) -> ServeSettings:
-    """Return how the door is kept of a server that listens at a host.
+    """Return who may use a server that listens at a host.
 
     Raises:
         BadInput: an allowed name is not a host.

@@ -11,9 +11,9 @@ from geosleuth.models.local_models import fitting_models
 from geosleuth.models.registry import SERVICES
 from geosleuth.pipeline.defaults import NONE
 from geosleuth.pipeline.model_choice import DETECTIVE
+from geosleuth.server.model_discovery import PATIENT_SECONDS, Reachable, hosted, look_around
 from geosleuth.server.model_trial import cost_of
 from geosleuth.server.ollama import ollama_root
-from geosleuth.server.reach import PATIENT_SECONDS, Reachable, hosted, look_around
 from geosleuth.server.setup import PullJob, PullState
 from geosleuth.support.net import is_loopback
 

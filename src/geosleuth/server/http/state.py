@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from geosleuth.server import CaseService, ServiceLimits, StreamEvent
 
-from .door import Hosts, Sessions
+from .auth import Hosts, Sessions
 from .keys import Keys
 from .limits import Pace, Streams, client_of
 from .responses import RequestRefused, refuse
@@ -180,7 +180,7 @@ async def gone(receive: Receive) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeSettings:
-    """How the door is kept.
+    """Who may use the server, and how.
 
     Attributes:
         hosts: the names that we answer to.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from geosleuth.server.http.door import Hosts
+    from geosleuth.server.http.auth import Hosts
 
 INSTRUCTIONS = (
     "geosleuth finds out where photos were taken. Open a photo with open_photo; the handle that comes back is the "
@@ -251,7 +251,7 @@ class Guard:
 
     def __init__(self, app: "ASGIApp", hosts: "Hosts", token: str | None) -> None:
         """Guard an app."""
-        from geosleuth.server.http.door import Sessions
+        from geosleuth.server.http.auth import Sessions
         from geosleuth.server.http.limits import Pace
 
         self._app, self._hosts, self._sessions = app, hosts, Sessions(token)
@@ -272,7 +272,7 @@ class Guard:
     def _check(self, scope: "Scope") -> None:
         from starlette.datastructures import Headers
 
-        from geosleuth.server.http.door import bearer, check_host, check_origin, check_token, unauthorised
+        from geosleuth.server.http.auth import bearer, check_host, check_origin, check_token, unauthorised
 
         headers = Headers(scope=scope)
         check_host(headers, self._hosts)

@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from desks import all_told, ended
 from geosleuth.agent import read_trajectory
 from geosleuth.server import CaseService, Feedback
 from python_path import python_path
+from services import all_told, ended
 
 RUNS = 20
 
@@ -23,7 +23,7 @@ def killed_after(
     """Let a process of its own start the runs, and kill it once so many are done: all runs, and the results it told."""
     support = Path(__file__).parent
     child = subprocess.Popen(
-        [sys.executable, str(support / "desk_child.py"), str(folder), model, str(runs)],
+        [sys.executable, str(support / "service_child.py"), str(folder), model, str(runs)],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": python_path(support)},
@@ -49,7 +49,7 @@ def killed_after(
     deadline = time.monotonic() + 30
     while any(map(_lives, workers)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not any(map(_lives, workers)), "the desk's processes must die with it"
+    assert not any(map(_lives, workers)), "the service's processes must die with it"
     return started, results
 
 
@@ -62,32 +62,32 @@ def _lives(pid: int) -> bool:
 
 
 async def look_after(folder: Path, started: list[str], results: dict[str, Any]) -> list[str]:
-    """Open the desk again, check all that must hold, let the rest of the runs end; the interrupted ones."""
-    async with await CaseService.open(folder, workers=2) as desk:
-        (case,) = await desk.cases()
+    """Open the service again, check all that must hold, let the rest of the runs end; the interrupted ones."""
+    async with await CaseService.open(folder, workers=2) as service:
+        (case,) = await service.cases()
         assert sorted(run.id for run in case.runs) == sorted(started)
         interrupted = [run.id for run in case.runs if run.state == "interrupted"]
         assert len(interrupted) <= 2
         for run_id, result in results.items():
-            assert (await desk.run(run_id)).state == "done"
-            assert await desk.view(run_id) == result
-        rows = [await ended(desk, run_id) for run_id in started]
+            assert (await service.run(run_id)).state == "done"
+            assert await service.view(run_id) == result
+        rows = [await ended(service, run_id) for run_id in started]
         assert {row.state for row in rows} <= {"done", "interrupted"}
         for row in rows:
-            told = await all_told(desk, row.id)
+            told = await all_told(service, row.id)
             assert [one.id for one in told] == list(range(len(told)))
             states = [one.data["state"] for one in told if one.kind == "state"]
             assert states[-1] == row.state
             assert states.count("done") == (row.state == "done")
             assert [one.kind for one in told].count("answer") <= 1
             if row.state == "done":
-                assert (await desk.view(row.id))["answer"]["address"]["country"] == "Monaco"
+                assert (await service.view(row.id))["answer"]["address"]["country"] == "Monaco"
         for run_id in interrupted:
-            again = await desk.continue_run(run_id, Feedback())
-            assert (await ended(desk, again.id)).state == "done"
-            assert (await desk.run(run_id)).state == "interrupted"
+            again = await service.continue_run(run_id, Feedback())
+            assert (await ended(service, again.id)).state == "done"
+            assert (await service.run(run_id)).state == "interrupted"
         files = sorted(file.name for file in (folder / "cases" / case.id / "runs").iterdir())
-        known = {run.id for run in (await desk.case(case.id)).runs}
+        known = {run.id for run in (await service.case(case.id)).runs}
         assert {name.partition(".")[0] for name in files} <= known
         assert len(files) == len(set(files))
         for row in rows:

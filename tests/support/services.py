@@ -1,4 +1,4 @@
-"""Photos, recordings and short words for tests of the desk; everything else in them is real."""
+"""Photos, recordings and short words for tests of the service; everything else in them is real."""
 
 import asyncio
 import io
@@ -77,34 +77,34 @@ def recording(folder: Path, looks: int = 2, **answer: Any) -> str:
     return f"replay:{path}"
 
 
-def at_a_desk(
+def open_service(
     folder: Path, work: Callable[[CaseService], Awaitable[T]], *, workers: int = 1, limits: ServiceLimits | None = None
 ) -> T:
-    """What comes of some work at a desk that is opened for it and closed after it."""
+    """What comes of some work at a service that is opened for it and closed after it."""
 
     async def opened() -> T:
-        async with await CaseService.open(folder, workers=workers, limits=limits) as desk:
-            return await work(desk)
+        async with await CaseService.open(folder, workers=workers, limits=limits) as service:
+            return await work(service)
 
     return asyncio.run(opened())
 
 
-async def case_with_photo(desk: CaseService, title: str = "A case", data: bytes | None = None) -> str:
+async def case_with_photo(service: CaseService, title: str = "A case", data: bytes | None = None) -> str:
     """The id of a new case with one photo in it."""
-    case = await desk.new_case(title)
-    await desk.add_photo(case.id, "wall.jpg", pieces(photo_bytes() if data is None else data))
+    case = await service.new_case(title)
+    await service.add_photo(case.id, "wall.jpg", pieces(photo_bytes() if data is None else data))
     return case.id
 
 
-async def all_told(desk: CaseService, run_id: str, after: int = -1) -> list[StreamEvent]:
+async def all_told(service: CaseService, run_id: str, after: int = -1) -> list[StreamEvent]:
     """Everything that is told of a run until it is over."""
-    return [told async for told in desk.watch(run_id, after=after)]
+    return [told async for told in service.watch(run_id, after=after)]
 
 
-async def ended(desk: CaseService, run_id: str) -> RunRow:
+async def ended(service: CaseService, run_id: str) -> RunRow:
     """The run once it is over."""
-    await all_told(desk, run_id)
-    return await desk.run(run_id)
+    await all_told(service, run_id)
+    return await service.run(run_id)
 
 
 def everything_in(folder: Path) -> bytes:
