@@ -73,15 +73,6 @@ def test_a_method_of_ours_and_chosen_tools_go_without_partial(table: Path, tmp_p
     assert "lacks" not in chosen.stderr
 
 
-def test_team_tries_names_them(table: Path, tmp_path: Path) -> None:
-    out = tmp_path / "tries.jsonl"
-    with openai_server([FINAL]) as url:
-        words = ("team", "tries", table, "--model", "server:any", "--base-url", url, "--method", "geovista")
-        done = whole_command(*words, "--parallel", "2", "--out", out)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.count("geovista lacks 1 of its 2 tools: search_web (no web search; --web-search SERVICE)") == 1
-
-
 def test_python_says_it_once_in_a_plain_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, recwarn: pytest.WarningsRecorder
 ) -> None:

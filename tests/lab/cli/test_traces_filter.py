@@ -19,11 +19,16 @@ def filtering(*words: str | Path) -> Done:
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     """Three tries each: kept at 1 and 25 km; at 25; at 200 and 750; always right; never right; tried twice."""
-    path = tmp_path / "distances.csv"
-    path.write_text(
-        "id,try_1,try_2,try_3\nstreet,0.5,30,0.4\ncity,5,30,26\nregion,30,300,900\neasy,0.1,0.2,0.3\nhard,9000,-,9000\n"
-        "short,0.1,2,\n"
-    )
+    path = tmp_path / "tries.jsonl"
+    tries = {
+        "street": [0.5, 30, 0.4],
+        "city": [5, 30, 26],
+        "region": [30, 300, 900],
+        "easy": [0.1, 0.2, 0.3],
+        "hard": [9000, None, 9000],
+        "short": [0.1, 2],
+    }
+    path.write_text("".join(json.dumps({"id": one, "distances_km": km}) + "\n" for one, km in tries.items()))
     return path
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from expert_pictures import Drawn, draw_pictures, save_pictures
 from experts import Known, StandInExpert, Temper, expert_team
@@ -77,15 +75,6 @@ def test_variations_are_read(words: str, values: tuple[int, ...]) -> None:
 def test_a_variation_that_makes_no_sense_says_how_it_is_written(words: str) -> None:
     with pytest.raises(BadInput, match="--vary"):
         read_variation(words)
-
-
-@given(st.text(max_size=40))
-def test_any_words_are_a_variation_or_a_complaint(words: str) -> None:
-    try:
-        found = read_variation(words)
-    except BadInput:
-        return
-    assert found.setting
 
 
 def test_points_vary_one_setting_at_a_time_within_the_team_size() -> None:
@@ -162,11 +151,6 @@ def test_personas_stand_against_backbones() -> None:
     assert [one.chosen for one in found if one.line == "personas"] == [(1,), (1, 2), (1, 2, 3)]
     with pytest.raises(BadInput, match="two models"):
         points([read_variation("personas-against-backbones")], SwarmSettings(), ["one", "one"])
-
-
-def test_a_team_too_small_for_anything_is_told_so() -> None:
-    with pytest.raises(BadInput, match="team of 1"):
-        points([read_variation("reviewers=1..3")], SwarmSettings(), ["one"])
 
 
 def test_ways_are_read_and_unknown_ones_refused() -> None:
@@ -246,19 +230,6 @@ def test_a_reply_that_was_not_waited_for_is_not_kept(tmp_path: Path, pictures: l
         assert store.get(store.key("a", request)) is not None
 
 
-def test_failed_replies_are_counted(examples: list[Example]) -> None:
-    member = ScriptedMember("a", [Reply(failure="no such host")] * 4, then=place(1.0, 2.0))
-    found = asyncio.run(
-        measure(ready("single", [member], placer=Placer(NoAtlas())), examples, placer=Placer(NoAtlas()))
-    )
-    assert (found.failures, sum(found.calls)) == (("no such host",) * 4, 6)
-
-
-def test_values_that_a_team_is_too_small_for_are_named() -> None:
-    told = [read_variation(words) for words in ("agents=2..6", "reviewers=1..3", "rounds=0,20", "answerers=1..3")]
-    assert too_large(told, 3) == {"agents": (4, 5, 6), "reviewers": (3,)}
-
-
 def test_another_file_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("nothing of the kind" * 100, encoding="utf-8")
     with pytest.raises(BadInput, match="can't store replies here"), open_store(tmp_path / "text"):
@@ -329,12 +300,3 @@ def test_a_sweep_runs_every_point_over_every_picture(examples: list[Example], pi
     assert len(one.right) == 6
     assert one.calls_per_query == 3
     assert two.tokens_per_query > 1.8 * one.tokens_per_query
-
-
-def test_the_same_seed_gives_the_same_figures(examples: list[Example], pictures: list[Drawn]) -> None:
-    def run() -> tuple[tuple[float, ...], tuple[int, ...]]:
-        ask = ready("swarm", expert_team(Known(pictures)), placer=Placer(NoAtlas()), seed=9)
-        found = asyncio.run(measure(ask, examples, placer=Placer(NoAtlas()), seed=9, at_once=3))
-        return found.distances_km, found.tokens
-
-    assert repr(run()) == repr(run())

@@ -79,18 +79,6 @@ def test_labels_say_who_is_right_and_one_half_where_nobody_knows() -> None:
     assert mean.labels[0] > 0.85 > mean.labels[2] == 0.5 > mean.labels[1] > 0.0
 
 
-def test_links_of_right_members_end_above_unused_ones_and_those_above_links_of_wrong_ones() -> None:
-    seen = observed([3.0, 900.0, None, 5.0, 700.0], LearnSettings())
-    right = [weight for i in (0, 3) for weight in seen.links[i] if weight]
-    wrong = [weight for i in (1, 4) for weight in seen.links[i] if weight]
-    assert min(right) >= 1.0 >= max(wrong)
-    assert max(right) > 1.5
-    assert min(wrong) < 0.5
-    assert [weight for weight in seen.links[2] if weight] == [1.0] * 4
-    printed = observed([3.0, 900.0, None, 5.0, 700.0], replace(LearnSettings(), link_rule="printed"))
-    assert max(weight for row in printed.links for weight in row) == 1.0
-
-
 def test_who_was_right_is_drawn_again_and_who_was_wrong_is_not_at_once() -> None:
     drawings: list[list[int]] = []
     asyncio.run(learn_picture(3, told([1.0, 999.0, None], drawings), LearnSettings(rounds=60), random.Random(1)))

@@ -112,8 +112,8 @@ StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="The folder o
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpotagentOptions:
-    """The options of ``spotagent``."""
+class SceneOptions:
+    """The options of every synthesis."""
 
     out: Out = None
     count: Count = None
@@ -125,6 +125,19 @@ class SpotagentOptions:
     noise: NoiseName = "both"
     region: Regions = field(default_factory=list)
     web_pages: WebPages = False
+    noise_seed: NoiseSeed = 0
+    prompts: PromptsFolder = None
+    processes: Processes = None
+    at_once: AtOnce = 4
+    cluster: Cluster = None
+    store: Store = None
+    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions(SceneOptions):
+    """The options of a synthesis by models, which photos may go through, too."""
+
     data: PhotoData = None
     web_search: WebSearch = None
     maps: Maps = None
@@ -132,14 +145,24 @@ class SpotagentOptions:
     allow: Allow = field(default_factory=list)
     answers: Answers = None
     offline: OnlyRecorded = False
+    base_url: BaseUrl = None
+    yes: Yes = False
+    missed: Missed = 0.08
+    retry: RetryErrors = None
+    run_tokens: RunTokens = None
+    run_usd: RunUsd = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpotagentOptions(ModelOptions):
+    """The options of ``spotagent``."""
+
     observer: Annotated[
         str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who describes pictures and crops.")
     ] = "stand-in"
     caller: Annotated[
         str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who reads that, calls tools and answers.")
     ] = "stand-in"
-    base_url: BaseUrl = None
-    yes: Yes = False
     within_km: Annotated[float, typer.Option(help="How far off an answer may be to be kept.")] = 5.0
     reasons: Annotated[
         bool,
@@ -152,18 +175,7 @@ class SpotagentOptions:
         str | None,
         typer.Option(metavar="NAME,…", help="The tools that are on; by default the method's own three."),
     ] = None
-    missed: Missed = 0.08
     bad_call: BadCall = 0.03
-    noise_seed: NoiseSeed = 0
-    prompts: PromptsFolder = None
-    processes: Processes = None
-    at_once: AtOnce = 4
-    retry: RetryErrors = None
-    run_tokens: RunTokens = None
-    run_usd: RunUsd = None
-    cluster: Cluster = None
-    store: Store = None
-    as_json: JsonFlag = False
 
 
 @traces.command()
@@ -184,48 +196,18 @@ def spotagent(options: SpotagentOptions) -> None:
 
       geosleuth traces spotagent --scenes scenes/ --observer openai:gpt-5 --caller anthropic:claude-opus-4-1 --out run/
     """
-    from geosleuth.lab.cli.handlers import traces as work
+    from geosleuth.lab.cli.handlers.traces import make
 
-    work.make_spotagent(vars(options), as_json=options.as_json)
+    make("spotagent", vars(options))
 
 
 @dataclass(frozen=True, kw_only=True)
-class GeovistaOptions:
+class GeovistaOptions(ModelOptions):
     """The options of ``geovista``."""
 
-    out: Out = None
-    count: Count = None
-    scenes: Folder = None
-    seed: SceneSeed = 1
-    first: First = 0
-    split: SplitName = "train"
-    world: WorldSeed = 1
-    noise: NoiseName = "both"
-    region: Regions = field(default_factory=list)
-    web_pages: WebPages = False
-    data: PhotoData = None
-    web_search: WebSearch = None
-    maps: Maps = None
-    maps_url: MapsUrl = field(default_factory=list)
-    allow: Allow = field(default_factory=list)
-    answers: Answers = None
-    offline: OnlyRecorded = False
     proposer: Annotated[
         str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who proposes boxes and queries, and judges.")
     ] = "stand-in"
-    base_url: BaseUrl = None
-    yes: Yes = False
-    missed: Missed = 0.08
-    noise_seed: NoiseSeed = 0
-    prompts: PromptsFolder = None
-    processes: Processes = None
-    at_once: AtOnce = 4
-    retry: RetryErrors = None
-    run_tokens: RunTokens = None
-    run_usd: RunUsd = None
-    cluster: Cluster = None
-    store: Store = None
-    as_json: JsonFlag = False
 
 
 @traces.command()
@@ -237,46 +219,23 @@ def geovista(options: GeovistaOptions) -> None:
 
     Example: geosleuth traces geovista --count 2000 --out runs/vista/ --store trajectories/
     """
-    from geosleuth.lab.cli.handlers import traces as work
+    from geosleuth.lab.cli.handlers.traces import make
 
-    work.make_geovista(vars(options), as_json=options.as_json)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GeoagentOptions:
-    """The options of ``geoagent``."""
-
-    out: Out = None
-    count: Count = None
-    scenes: Folder = None
-    seed: SceneSeed = 1
-    first: First = 0
-    split: SplitName = "train"
-    world: WorldSeed = 1
-    noise: NoiseName = "both"
-    region: Regions = field(default_factory=list)
-    web_pages: WebPages = False
-    noise_seed: NoiseSeed = 0
-    prompts: PromptsFolder = None
-    processes: Processes = None
-    at_once: AtOnce = 4
-    cluster: Cluster = None
-    store: Store = None
-    as_json: JsonFlag = False
+    make("geovista", vars(options))
 
 
 @traces.command()
-@takes(GeoagentOptions)
-def geoagent(options: GeoagentOptions) -> None:
+@takes(SceneOptions)
+def geoagent(options: SceneOptions) -> None:
     """Write GeoAgent's records from what scenes show: three levels with clues, reasoning and honest uncertainty.
 
     What can't be read without zooming does not count, and a level that nothing legible reaches stays open.
 
     Example: geosleuth traces geoagent --count 10000 --out runs/records/ --store records/
     """
-    from geosleuth.lab.cli.handlers import traces as work
+    from geosleuth.lab.cli.handlers.traces import make
 
-    work.make_geoagent(vars(options), as_json=options.as_json)
+    make("geoagent", vars(options))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -421,12 +380,6 @@ def export(
     work.export(store, to, out, split, absolute=absolute, overwrite=overwrite, as_json=as_json)
 
 
-def add_store(traces: typer.Typer) -> None:
-    """Add the commands to the group."""
-    for command in (check, card, export):
-        traces.command()(command)
-
-
 def filter_(
     runs: Annotated[
         list[Path],
@@ -447,24 +400,19 @@ def filter_(
     """Find the photos that some tries place within 1, 25, 200 or 750 km and some don't, and the two-phase curriculum.
 
     A photo that every try or no try gets right teaches nothing. Several runs over the same photos are several tries; so
-    are the tries of one run with --parallel. A table of distances is CSV with id, try_1, try_2 … (km; "-" is a try
-    without a place).
+    are the tries of one run with --parallel. A table of distances is what geosleuth train tries writes.
 
     Examples:
 
       geosleuth traces filter runs/try-1 runs/try-2 runs/try-3 --out filtered/
 
-      geosleuth traces filter distances.csv --tries 8 --out filtered/
+      geosleuth traces filter tries.jsonl --tries 8 --out filtered/
     """
     from geosleuth.lab.cli.handlers import traces as work
 
     work.filter_tries(runs, out, tries, parser, overwrite=overwrite, as_json=as_json)
 
 
-def add_filter(traces: typer.Typer) -> None:
-    """Add the command to the group."""
-    traces.command("filter")(filter_)
-
-
-add_store(traces)
-add_filter(traces)
+for _command in (check, card, export):
+    traces.command()(_command)
+traces.command("filter")(filter_)

@@ -9,7 +9,6 @@ import csv
 import io
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -38,8 +37,6 @@ PAPER_PHOTOS = 206_106
 PAPER_KEPT: Mapping[float, int] = {1.0: 22_766, 25.0: 42_764, 200.0: 76_367, 750.0: 91_060}
 """The share of photos that SpotAgent kept in each regime, with eight tries of its fine-tuned model each."""
 
-_TRY_COLUMN = re.compile(r"(?:try|distance|km|d)[ _-]?([0-9]{1,4})(?:[ _-]?km)?", re.IGNORECASE)
-_NO_PLACE = frozenset(("", "nan", "none", "null", "-", "–"))
 Progress = Callable[[int], None]
 Pair = tuple[str, LatLon, LatLon | None]
 """A photo's id, its true place, and the place of one try."""
@@ -187,9 +184,8 @@ def read_tries(
     """Read the error of every try at every photo; several sources of one photo are added in their order.
 
     A folder is a run: all members' tries if it has a team, else its answers, one per photo. A file holds recorded
-    answers, where photos may appear several times, or a table of distances: CSV with a column ``id`` and columns
-    ``try_1``, ``try_2`` and so on, or one ``distance_km`` with a line per try; or JSON lines
-    ``{"id": ..., "distances_km": [...]}``. A try without a place is NaN.
+    answers, where photos may appear several times, or a table of distances: JSON lines
+    ``{"id": ..., "distances_km": [...]}``, as ``train tries`` writes them. A try without a place is NaN.
 
     Raises:
         BadInput: a source can't be read; the message says why.
@@ -241,54 +237,10 @@ def _table(path: Path) -> Iterator[tuple[str, list[float]]] | None:
     """Return the rows of a table of distances; None if the file is something else."""
     try:
         with path.open("rb") as stream:
-            first = stream.readline(1 << 20).decode("utf-8-sig", "replace").strip()
+            first = stream.readline(1 << 20).decode("utf-8-sig", "replace")
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
-    if path.suffix.lower() == ".csv":
-        try:
-            own = [name.strip() for name in next(csv.reader([first]), [])]
-        except csv.Error:
-            return None
-        if "id" in own and "true_lat" not in own and (_try_columns(own) or "distance_km" in own):
-            return _csv_rows(path)
-        if "true_lat" not in own:
-            raise BadInput(
-                f"{path}: not a table of tries; a table of distances has id and try_1, try_2 and "
-                "so on, or id and distance_km; recorded answers have true_lat and true_lon"
-            )
-    elif '"distances_km"' in first:
-        return _json_rows(path)
-    return None
-
-
-def _try_columns(names: Iterable[str]) -> list[str]:
-    """Return the columns of tries, ordered by their numbers."""
-    numbered = [(int(found[1]), name) for name in names if (found := _TRY_COLUMN.fullmatch(name))]
-    return [name for _, name in sorted(numbered)]
-
-
-def _csv_rows(path: Path) -> Iterator[tuple[str, list[float]]]:
-    with path.open("rb") as stream:
-        reader = csv.DictReader(text_lines(path, stream.readline, "row"), skipinitialspace=True)
-        try:
-            yield from _rows_of(path, reader)
-        except csv.Error as error:
-            # The reader's own count: DictReader's is still at the row before.
-            raise BadInput(f"{path}:{reader.reader.line_num}: not CSV: {error}") from error
-
-
-def _rows_of(path: Path, reader: "csv.DictReader[str]") -> Iterator[tuple[str, list[float]]]:
-    reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
-    columns = _try_columns(reader.fieldnames) or ["distance_km"]
-    for row in reader:
-        one = (row.get("id") or "").strip()
-        if not one:
-            raise BadInput(f"{path}:{reader.line_num}: the id is missing")
-        # Photos with fewer tries have fewer cells; an empty cell among others is a try without a place.
-        cells = [cell for name in columns if (cell := row.get(name)) is not None]
-        while len(cells) > 1 and not cells[-1].strip():
-            cells.pop()
-        yield one, [_km(cell, f"{path}:{reader.line_num}") for cell in cells]
+    return _json_rows(path) if '"distances_km"' in first else None
 
 
 def _json_rows(path: Path) -> Iterator[tuple[str, list[float]]]:
@@ -308,15 +260,11 @@ def _json_rows(path: Path) -> Iterator[tuple[str, list[float]]]:
 
 
 def _km(value: object, where: str) -> float:
-    if value is None or (isinstance(value, str) and value.strip().lower() in _NO_PLACE):
+    if value is None:
         return math.nan
-    try:
-        km = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.inf
-    except ValueError:
-        km = math.inf
-    if not 0 <= km < math.inf and not math.isnan(km):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise BadInput(f"{where}: {str(value)[:40]!r} is not a distance in km")
-    return km
+    return float(value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

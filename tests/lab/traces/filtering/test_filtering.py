@@ -13,7 +13,6 @@ from geosleuth.lab.traces.filtering import (
     curriculum,
     filtered,
     passes,
-    teaches,
     tries_of,
 )
 from geosleuth.support.errors import BadInput
@@ -25,28 +24,6 @@ def test_a_try_exactly_at_the_distance_is_within_it() -> None:
     just_over = np.nextafter(1.0, 2.0)
     table = np.array([[1.0, just_over], [25.0, np.nextafter(25.0, 26.0)], [200.0, 200.1], [750.0, 750.1]])
     assert passes(table).tolist() == [[1, 2, 2, 2], [0, 1, 2, 2], [0, 0, 1, 2], [0, 0, 0, 1]]
-
-
-def test_one_pass_and_all_but_one_are_kept_and_none_and_all_are_not() -> None:
-    for tries in (2, 3, 8):
-        within = np.arange(tries + 1)[:, None]
-        assert teaches(within, tries)[:, 0].tolist() == [False, *[True] * (tries - 1), False]
-
-
-def test_the_regimes_are_separate() -> None:
-    # Eight tries: two within 1 km, two more within 25, two more within 200, and two that found no place.
-    one = [0.2, 1.0, 3.0, 25.0, 26.0, 200.0, NAN, None]
-    found = filtered(tries_of({"mixed": one, "easy": [0.1] * 8, "hard": [9000.0] * 8, "lost": [None] * 8}))
-    assert found.within.tolist() == [[2, 4, 6, 6], [8, 8, 8, 8], [0, 0, 0, 0], [0, 0, 0, 0]]
-    assert found.kept.tolist() == [[True] * 4, [False] * 4, [False] * 4, [False] * 4]
-    # Six of eight within 10 km: nothing to learn at 200 km where the other two are near too, but at 1 km there is.
-    near = filtered(tries_of({"near": [0.5, 2, 3, 4, 5, 9, 30, 40]}))
-    assert near.kept.tolist() == [[True, True, False, False]]
-
-
-def test_a_try_without_a_place_counts_as_a_try() -> None:
-    found = filtered(tries_of({"a": [0.5, None], "b": [0.5, 0.5], "c": [None, None]}))
-    assert found.kept[:, 0].tolist() == [True, False, False]
 
 
 def test_photos_with_fewer_tries_are_judged_by_their_own() -> None:
@@ -103,17 +80,6 @@ def test_a_phase_at_another_distance_is_refused() -> None:
 def test_distances_that_go_down_are_refused(wrong: tuple[float, ...]) -> None:
     with pytest.raises(BadInput, match="must be positive and ascending"):
         filtered(tries_of({"a": [1.0, 2.0]}), wrong)
-
-
-def test_a_distance_below_nothing_is_refused() -> None:
-    with pytest.raises(BadInput, match="below 0 km"):
-        tries_of({"a": [1.0, -2.0]})
-
-
-def test_no_photo_is_no_trouble() -> None:
-    found = filtered(tries_of({}))
-    assert [one.photos for one in found.regimes] == [0, 0, 0, 0]
-    assert [len(phase) for phase in curriculum(found)] == [0, 0]
 
 
 @given(arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 5)), elements=st.floats(0, 2000) | st.just(NAN)))

@@ -66,36 +66,22 @@ def test_recorded_answers_may_say_the_same_photo_several_times(tmp_path: Path) -
     assert km["b"] == pytest.approx([878], abs=1)
 
 
-def test_tables_of_distances_are_wide_long_or_lines_of_json(tmp_path: Path) -> None:
-    wide = tmp_path / "wide.csv"
-    wide.write_text("id, try_10, try_2, try_1, note\na, 3, 2, 1, x\nb, , , 5, y\nc, -, nan, 0.5, z\n")
-    long = tmp_path / "long.csv"
-    long.write_text("id,distance_km\na,1\nb,\na,2.5\n")
+def test_reads_tables_of_distances(tmp_path: Path) -> None:
     lines = tmp_path / "lines.jsonl"
     lines.write_text('{"id": "a", "distances_km": [1, null, 2.5]}\n\n{"id": 7, "distances_km": []}\n')
-    assert read_tries([wide])["a"] == [1, 2, 3]
-    assert read_tries([wide])["c"][0] == 0.5
-    assert [math.isnan(km) for km in read_tries([wide])["c"]] == [False, True, True]
-    assert read_tries([wide])["b"] == [5]
-    assert read_tries([long])["a"] == [1, 2.5]
-    assert math.isnan(read_tries([long])["b"][0])
-    assert [len(values) for values in read_tries([lines]).values()] == [3, 0]
-    assert read_tries([wide, long])["a"] == [1, 2, 3, 1, 2.5]
+    found = read_tries([lines])
+    assert [len(values) for values in found.values()] == [3, 0]
+    assert math.isnan(found["a"][1])
+    assert len(read_tries([lines, lines])["a"]) == 6
 
 
 @pytest.mark.parametrize(
     ("name", "text", "trouble"),
     [
-        ("x.csv", "id,try_1\na,far\n", "x.csv:2: 'far' is not a distance in km"),
-        ("x.csv", "id,try_1\na,-3\n", "'-3' is not a distance in km"),
-        ("x.csv", "id,try_1\na,inf\n", "'inf' is not a distance in km"),
-        ("x.csv", "id,try_1\n,3\n", "x.csv:2: the id is missing"),
-        ("x.csv", "id,try_1\na,1\nb," + "9" * 200_000 + "\n", "x.csv:3: (not CSV: field larger than|'9+' is no)"),
         ("x.jsonl", '{"id": "a", "distances_km": [1]}\n{"id": "b", "distances_km": 3}\n', "x.jsonl:2: a row is"),
         ("x.jsonl", '{"id": "a", "distances_km": [true]}\n', "'True' is not a distance in km"),
+        ("x.jsonl", '{"id": "a", "distances_km": [-3]}\n', "'-3' is not a distance in km"),
         ("x.jsonl", '{"id": "a", "distances_km": [1]}\n{"dista\n', "x.jsonl:2: not JSON"),
-        ("x.csv", "id,try_1\n", "no tries found"),
-        ("x.csv", "name,km\na,1\n", "has id and try_1, try_2 and so on, or id and distance_km"),
         ("x.txt", "words", "give a .jsonl or .csv file"),
     ],
 )

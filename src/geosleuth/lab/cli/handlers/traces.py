@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -50,7 +50,7 @@ from geosleuth.lab.traces.filtering import (
     write_filtered,
 )
 from geosleuth.lab.traces.scripted import Slips
-from geosleuth.lab.traces.spotagent import REASON_WORDS, Tally, tally_markdown, tally_to_dict
+from geosleuth.lab.traces.spotagent import tally_markdown, tally_to_dict
 from geosleuth.lab.traces.store_card import Figures, card_text, check_store, figures_of
 from geosleuth.lab.traces.trainer_files import INFO, Trainer, export_store, split_file
 from geosleuth.lab.traces.trajectory_store import CARD, MANIFEST, SCENES
@@ -61,9 +61,7 @@ from geosleuth.support.console import (
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,
-    show,
     show_json,
-    table_view,
     talk,
 )
 from geosleuth.support.errors import BadInput, require
@@ -71,9 +69,6 @@ from geosleuth.support.files import refuse_to_replace, write_text_atomically
 from geosleuth.support.text.numbers import count
 from geosleuth.support.text.safe import printable
 from geosleuth.tools.toolset import all_tools
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _MOST_PROCESSES = 4
 """Each holds its own atlas, about a gigabyte; ask for more if there is memory."""
@@ -92,49 +87,22 @@ _HOW = {
 _SHOWN = 20
 
 
-def make_spotagent(words: Words, *, as_json: bool) -> None:
-    """Make SpotAgent's synthesis.
+def make(kind: Kind, words: Words) -> None:
+    """Make trajectories of scenes or photos by a synthesis, and put what is kept into the store.
 
     Raises:
         UserError: invalid input; what was finished is kept.
         typer.Exit: some failed, or it was stopped.
     """
-    tools = None if words["tools"] is None else tuple(name.strip() for name in words["tools"].split(","))
-    method("spotagent").toolset(all_tools(), tools)
-    slips = Slips(words["missed"], words["bad_call"])
-    recipe = Recipe(
-        kind="spotagent",
-        observer=words["observer"],
-        caller=words["caller"],
-        within_km=words["within_km"],
-        reasons=words["reasons"],
-        tools=tools,
-        slips=slips,
-        **_common("spotagent", words),
-    )
-    _make(recipe, words, as_json=as_json)
-
-
-def make_geovista(words: Words, *, as_json: bool) -> None:
-    """Make GeoVista's assembly.
-
-    Raises:
-        UserError: invalid input; what was finished is kept.
-        typer.Exit: some failed, or it was stopped.
-    """
-    slips = Slips(words["missed"], 0.0)
-    recipe = Recipe(kind="geovista", observer=words["proposer"], slips=slips, **_common("geovista", words))
-    _make(recipe, words, as_json=as_json)
-
-
-def make_geoagent(words: Words, *, as_json: bool) -> None:
-    """Make GeoAgent's records.
-
-    Raises:
-        UserError: invalid input; what was finished is kept.
-        typer.Exit: stopped with Ctrl-C.
-    """
-    _make(Recipe(kind="geoagent", **_common("geoagent", words)), words, as_json=as_json)
+    own: dict[str, Any] = {}
+    if kind == "spotagent":
+        tools = None if words["tools"] is None else tuple(name.strip() for name in words["tools"].split(","))
+        method(kind).toolset(all_tools(), tools)
+        own = {name: words[name] for name in ("observer", "caller", "within_km", "reasons")}
+        own |= {"tools": tools, "slips": Slips(words["missed"], words["bad_call"])}
+    elif kind == "geovista":
+        own = {"observer": words["proposer"], "slips": Slips(words["missed"], 0.0)}
+    _make(Recipe(kind=kind, **own, **_common(kind, words)), words, as_json=words["as_json"])
 
 
 def _common(kind: Kind, words: Words) -> dict[str, Any]:
@@ -221,7 +189,8 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
     if as_json:
         show_json({"run": str(out), "ended": ending.why, "words": ending.words, **tally_to_dict(tally)})
     else:
-        show(_view(tally, out, words["store"]))
+        sys.stdout.write(f"{tally_markdown(tally)}\n")
+        talk(f"kept in {out}" + ("" if words["store"] is None else f", and in the store {words['store']}"))
     if ending.progress.failed or ending.progress.missing:
         talk(ending.words)
         raise typer.Exit(SOME_FAILED)
@@ -334,18 +303,6 @@ def _about_photos(recipe: Recipe, photos: PhotoSet) -> About:
         how_made=_HOW[recipe.kind].replace("each scene", "each photo"),
         sources=tuple(sources),
         settings={**recipe.settings(), SCENES: [photos.card_entry()]},
-    )
-
-
-def _view(tally: Tally, out: Path, store: Path | None) -> "RenderableType":
-    rows = [("made", tally.made), ("kept", tally.kept)]
-    rows += [
-        (f"rejected: {words}", tally.first[reason]) for reason, words in REASON_WORDS.items() if tally.first[reason]
-    ]
-    return table_view(
-        ("", ">trajectories", ">share"),
-        [(name, f"{number:,}", f"{100 * number / tally.made:.1f} %" if tally.made else "") for name, number in rows],
-        caption=f"kept in {out}{'' if store is None else f', and in the store {store}'}",
     )
 
 
