@@ -49,7 +49,6 @@ def commands(photos: Path, url: str, out: Path) -> dict[str, tuple[Any, ...]]:
     return {
         "locate": ("locate", photos / "1.jpg", *at),
         "bench": ("bench", "run", "--data", photos / "set.csv", *at, "--out", out / "run"),
-        "tries": ("team", "tries", photos, *at, "--parallel", "2", "--out", out / "tries.jsonl"),
     }
 
 
@@ -57,7 +56,7 @@ def geosleuth(*words: object, home: Path) -> Done:
     return whole_command(*words, GEOSLEUTH_HOME=str(home), COLUMNS="200")
 
 
-@pytest.mark.parametrize("name", ["locate", "bench", "tries"])
+@pytest.mark.parametrize("name", ["locate", "bench"])
 def test_a_served_policy_is_shown_what_it_learned(
     atlas_home: Path, photos: Path, card: Path, server: ServerUrl, tmp_path: Path, name: str
 ) -> None:
@@ -76,7 +75,7 @@ def test_a_served_policy_is_shown_what_it_learned(
         assert str(tmp_path) not in json.dumps(settings)
 
 
-@pytest.mark.parametrize("name", ["locate", "bench", "tries"])
+@pytest.mark.parametrize("name", ["locate", "bench"])
 @pytest.mark.parametrize(
     ("more", "refused"),
     [
