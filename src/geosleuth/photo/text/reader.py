@@ -270,7 +270,11 @@ def _stretched(image: "Image") -> "Image":
 
 
 def _classified(pixels: Pixels, boxes: Sequence[TextBox]) -> list[list[_Found]]:
-    """Each box that is not surely texture, in the ways that it may stand: tall boxes hold lines turned a quarter."""
+    """Return each box that is not surely texture, in the ways that it may stand.
+
+    Tall boxes hold lines turned a quarter either way. Such a line in Latin may look like a column of Han, too: then it
+    is read in all three ways.
+    """
     turns: list[tuple[Turn, ...]] = [(270, 90) if is_tall(box.quad) else (0, 180) for box in boxes]
     quads = [[turned_quad(box.quad, turn) for turn in ways] for box, ways in zip(boxes, turns, strict=True)]
     strips = [cut_strips(pixels, ways) for ways in quads]
@@ -288,7 +292,7 @@ def _classified(pixels: Pixels, boxes: Sequence[TextBox]) -> list[list[_Found]]:
             for way in (0, 1)
         ]
         if (column := _column(pixels, box)) is not None:
-            ways = [column, ways[0]]
+            ways = [column, *ways]
         if min(float(way.kinds[TEXTURE]) for way in ways) < SURE_TEXTURE:
             found.append(ways)
     return found
@@ -320,6 +324,7 @@ def _first_pass(pixels: Pixels, found: Sequence[Sequence[_Found]]) -> list[_Read
         and (
             2 * better > _PROBES
             or read.found.turn
+            or read.found.stacked
             or (read.engine_confidence < UPSIDE_DOWN and not _may_be_other(read))
         )
     ]
@@ -328,16 +333,21 @@ def _first_pass(pixels: Pixels, found: Sequence[Sequence[_Found]]) -> list[_Read
 
 
 def _other_way_up(pixels: Pixels, found: Sequence[Sequence[_Found]], reads: list[_Read], numbers: Iterable[int]) -> int:
-    """Read some boxes the other way up and keep what is better; return how many were."""
-    chosen = [number for number in numbers if found[number][1].kinds[TEXTURE] < LIKELY_TEXTURE]
-    better = 0
-    for number, other in zip(chosen, _read_by_rapid(pixels, [found[at][1] for at in chosen]), strict=True):
+    """Read some boxes in the other ways they may stand and keep what is best; return how many were better so."""
+    chosen = [(number, way) for number in numbers for way in found[number][1:] if way.kinds[TEXTURE] < LIKELY_TEXTURE]
+    better = set()
+    for (number, _), other in zip(chosen, _read_by_rapid(pixels, [way for _, way in chosen]), strict=True):
         # Thai on its head reads as Latin, surely at times: the classifier must see Latin or Han in it as well.
-        believed = _surely_own(other) or not _may_be_other(reads[number])
+        believed = _surely_own(other) or _is_turned_latin(other, reads[number]) or not _may_be_other(reads[number])
         if believed and _worth(other) > _worth(reads[number]):
             reads[number] = other
-            better += 1
-    return better
+            better.add(number)
+    return len(better)
+
+
+def _is_turned_latin(other: _Read, column: _Read) -> bool:
+    """Return whether what was laid out as a column of square letters is surely a Latin line on its side."""
+    return column.found.stacked and other.script == "latin" and other.engine_confidence >= SURE
 
 
 def _worth(read: _Read) -> float:
