@@ -295,7 +295,7 @@ def test_lenient_loses_no_point_that_strict_finds(text: str) -> None:
 @pytest.mark.parametrize("size", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_hostile_repetition_costs_seconds_at_most(piece: str, size: int) -> None:
     text = piece * (size // len(piece))
-    start = time.perf_counter()
+    start = time.process_time()
     for parser in PARSERS.values():
         parser(text)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20

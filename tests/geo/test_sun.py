@@ -27,7 +27,7 @@ from geosleuth.geo import (
     zenith_distance_deg,
 )
 
-LIMIT_DEG = 0.02
+LIMIT_DEG, STATED_DEG = 0.02, 0.006
 MOMENTS = st.datetimes(datetime(1950, 1, 1), datetime(2050, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001  # a bound
 Times64 = npt.NDArray[np.datetime64]
 
@@ -57,19 +57,13 @@ def test_it_agrees_with_pvlib_everywhere_and_at_all_times() -> None:
     times, lat, lon = random_sights(20_000, 1)
     azimuth, elevation, apparent = spa(times, lat, lon)
     ours = sun_positions(times, lat, lon)
-    assert np.abs(ours.elevation_deg - elevation).max() <= LIMIT_DEG
+    assert np.abs(ours.elevation_deg - elevation).max() <= STATED_DEG
     # Near the zenith all bearings crowd together: there the angle on the sky counts.
     assert (turn(ours.azimuth_deg, azimuth) * np.cos(np.radians(elevation))).max() <= LIMIT_DEG
     assert turn(ours.azimuth_deg, azimuth)[np.abs(elevation) < 75].max() <= LIMIT_DEG
     up = elevation > -0.8
     assert np.abs(ours.apparent_elevation_deg - apparent)[up].max() <= LIMIT_DEG
     assert (ours.apparent_elevation_deg == ours.elevation_deg)[elevation < -0.9].all()
-
-
-def test_the_stated_precision_holds() -> None:
-    times, lat, lon = random_sights(20_000, 2)
-    _, elevation, _ = spa(times, lat, lon)
-    assert np.abs(sun_positions(times, lat, lon).elevation_deg - elevation).max() <= 0.006
 
 
 def test_it_agrees_with_astral() -> None:
@@ -117,12 +111,11 @@ def test_the_sun_is_in_the_zenith_of_the_subsolar_point(moment: datetime) -> Non
     assert float(sun_positions(moment, lat, lon).elevation_deg) == pytest.approx(90, abs=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_rising_noon_and_setting_agree_with_astral(seed: int) -> None:
+def test_rising_noon_and_setting_agree_with_astral() -> None:
     from astral import Observer
     from astral import sun as theirs
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     compared = 0
     for lat, lon, days in zip(
         rng.uniform(-60, 60, 200), rng.uniform(-180, 180, 200), rng.integers(0, 36500, 200), strict=True

@@ -77,8 +77,10 @@ def test_each_format_keeps_its_pixels(name: str, options: dict[str, object], tol
     assert opened.claims.notes == ()
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("name", ["JPEG", "PNG", "WEBP", "TIFF", "HEIF"])
+@pytest.mark.parametrize(
+    ("name", "orientation"),
+    [*(("JPEG", orientation) for orientation in range(1, 9)), *((name, 6) for name in ("PNG", "WEBP", "TIFF", "HEIF"))],
+)
 def test_photos_come_out_upright(name: str, orientation: int) -> None:
     undo = {
         2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -255,7 +257,7 @@ def test_a_promise_that_no_compression_could_keep_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["JPEG", "PNG", "WEBP", "TIFF", "HEIF"])
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.9, 0.98])
+@pytest.mark.parametrize("share", [0.02, 0.6, 0.98])
 def test_cut_files_are_refused(name: str, share: float, tmp_path: Path) -> None:
     image = Image.effect_noise((200, 150), 40).convert("RGB")
     whole = saved(image, name)
