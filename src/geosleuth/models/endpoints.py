@@ -9,7 +9,6 @@ failing, all of them wait.
 import asyncio
 import itertools
 import math
-import random
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -18,6 +17,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from geosleuth.support.errors import BadInput, Offline, ServiceFault
+from geosleuth.support.limits import Breaker, TryLater, after_tries, backoff_s
 
 Came = Literal["answered", "failed", "nothing"]
 """What came of a request: the host answered, if only to refuse; it failed; or there was none to judge it by."""
@@ -83,9 +83,6 @@ class HostGate:
 
     def __init__(self, host: str, settings: GateSettings, tell: Callable[[HostNews], None] | None = None) -> None:
         """Open the gate; ``tell`` hears of rests, and all that are `listening` do if it is left out."""
-        # Not at the top: nobody should wait for the online atlas to be loaded who asks no host.
-        from geosleuth.atlas.online.http import Breaker
-
         self.host = host
         self._rest_s = settings.rest_s
         self._tell = tell or tell_listeners
@@ -97,11 +94,7 @@ class HostGate:
         self._asked_to_wait_until = 0.0
 
     async def enter(self, within_s: float) -> AskPermit:
-        """Wait for a free slot, however long; then until the host may be asked, if that is within so many seconds.
-
-        Raises:
-            ServiceFault: the host rests for longer.
-        """
+        """Wait for a free slot and for the host's rest, see `Gate.enter`."""
         await self._slots.acquire()
         try:
             started = time.monotonic()
@@ -115,7 +108,7 @@ class HostGate:
         return AskPermit(number, time.monotonic() - started)
 
     def leave(self, entry: AskPermit, came: Came, rest_s: float = 0.0) -> None:
-        """Give the slot back and say what came of it; ``rest_s`` is how long the host asks to be left alone."""
+        """Give the slot back and say what came of it, see `Gate.leave`."""
         self._slots.release()
         self._asked_to_wait_until = max(self._asked_to_wait_until, time.monotonic() + rest_s)
         is_probe, was_open = self._probe == entry.number, self._breaker.is_open
@@ -256,14 +249,6 @@ class EndpointSettings:
                 raise BadInput(f"model setting {one.name} must be a number above zero, not {value}")
 
 
-class TryLater(ServiceFault):
-    """The host asks to come back in ``wait_s`` seconds."""
-
-    def __init__(self, host: str, trouble: str, wait_s: float) -> None:
-        super().__init__(host, trouble, retryable=True)
-        self.wait_s = wait_s
-
-
 class SaidNothing(ServiceFault):
     """A reply without words, thoughts or calls."""
 
@@ -320,7 +305,7 @@ class Endpoint:
             spent_s += time.monotonic() - started
             wait_s = _wait_after(fault, tries, settings)
             if wait_s is None or spent_s + wait_s >= settings.total_s:
-                raise _in_the_end(fault, tries) from None
+                raise after_tries(fault, tries) from None
             for hear in tuple(_announcers):
                 hear(fault, wait_s)
             await asyncio.sleep(wait_s)
@@ -333,8 +318,7 @@ def _wait_after(fault: ServiceFault, tries: int, settings: EndpointSettings) -> 
     most = min(settings.tries, 2) if isinstance(fault, Offline | SaidNothing) else settings.tries
     if not fault.retryable or tries >= most:
         return None
-    longest_s = min(settings.backoff_max_s, settings.backoff_s * 2 ** (tries - 1))
-    wait_s = random.uniform(longest_s / 2, longest_s)  # noqa: S311  # spreads requests, keeps no secret
+    wait_s = backoff_s(tries, settings.backoff_s, settings.backoff_max_s)
     return wait_s + fault.wait_s if isinstance(fault, TryLater) else wait_s
 
 
@@ -352,15 +336,6 @@ def shared_endpoint(host: str, settings: EndpointSettings) -> Endpoint:
         wanted = GateSettings(settings.concurrency, settings.breaker_failures, settings.breaker_rest_s)
         known[host] = Endpoint(host, make_gate(host, wanted))
     return known[host]
-
-
-def _in_the_end(fault: ServiceFault, tries: int) -> ServiceFault:
-    if tries == 1:
-        return fault
-    trouble = f"{fault.trouble} (tried {tries} times)"
-    if isinstance(fault, Offline):
-        return Offline(fault.host, trouble)
-    return ServiceFault(fault.host, trouble, retryable=fault.retryable)
 
 
 class InARow:

@@ -24,9 +24,10 @@ from urllib.parse import urlsplit
 import httpx
 
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.atlas.online.http import Busy, OnlineClient, ServiceRequest, after_tries
+from geosleuth.atlas.online.http import OnlineClient, ServiceRequest
 from geosleuth.support.errors import BadInput, ServiceFault
 from geosleuth.support.files import lock_file, write_text_atomically
+from geosleuth.support.limits import TryLater, after_tries
 from geosleuth.support.net import host_of
 from geosleuth.support.text.numbers import size
 
@@ -327,7 +328,7 @@ async def _with_retries(
         except ServiceFault as fault:
             gained, bytes_before = present_bytes() - bytes_before, present_bytes()
             failures = failures + 1 if gained < client.settings.slow_bytes else 1
-            wait_s = max(client.backoff_s(failures), fault.wait_s if isinstance(fault, Busy) else 0.0)
+            wait_s = max(client.backoff_s(failures), fault.wait_s if isinstance(fault, TryLater) else 0.0)
             if not fault.retryable:
                 raise
             if failures >= client.settings.tries or wait_s > _MAX_WAIT_S:

@@ -13,7 +13,6 @@ import asyncio
 import json
 import logging
 import math
-import random
 import socket
 import ssl
 import threading
@@ -39,6 +38,7 @@ import httpx
 from geosleuth import __version__
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.support.errors import BadInput, GeosleuthError, NotRecorded, Offline, ServiceFault
+from geosleuth.support.limits import Breaker, TryLater, after_tries, backoff_s
 from geosleuth.support.net import host_of
 
 from .access import (
@@ -72,7 +72,6 @@ _last_sent: dict[str, float] = {}
 T = TypeVar("T")
 _MAX_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
-_random = random.SystemRandom()
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
@@ -271,61 +270,6 @@ def _too_long(host: str, max_bytes: int) -> ServiceFault:
     return ServiceFault(host, f"its answer is longer than {max_bytes:,} bytes and was not read")
 
 
-class Breaker:
-    """A circuit breaker for one host.
-
-    Closed, all requests pass. After too many failures in a row it opens, and none passes. After a rest it is half open:
-    one request passes as a probe, and its outcome closes or reopens the breaker.
-    """
-
-    def __init__(self, failures: int, rest_s: float) -> None:
-        """Open after ``failures`` in a row, for ``rest_s``."""
-        self._limit = failures
-        self._rest_s = rest_s
-        self._failures = 0
-        self._opened_at: float | None = None
-        self._probing = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether no request passes but a probe."""
-        return self._opened_at is not None
-
-    @property
-    def rest_left_s(self) -> float:
-        """Seconds until the next request may pass; 0 if it may now."""
-        if self._opened_at is None:
-            return 0.0
-        left = self._opened_at + self._rest_s - time.monotonic()
-        return max(left, 0.1 if self._probing else 0.0)
-
-    def enter(self) -> bool:
-        """Return whether a request may pass now; if half open, it becomes the probe."""
-        if self._opened_at is None:
-            return True
-        if self.rest_left_s > 0:
-            return False
-        self._probing = True
-        return True
-
-    def succeeded(self) -> None:
-        """Close: the host answered."""
-        self._failures = 0
-        self._opened_at = None
-        self._probing = False
-
-    def failed(self) -> None:
-        """Count a failure, and open after the last allowed one or a failed probe."""
-        self._failures += 1
-        if self._probing or self._failures >= self._limit:
-            self._opened_at = time.monotonic()
-        self._probing = False
-
-    def abandoned(self) -> None:
-        """Let another request probe: this one was cancelled before the host answered."""
-        self._probing = False
-
-
 def reserve(host: str, spacing_s: float, longest_s: float) -> float | None:
     """Reserve the next free time slot of a host; return the seconds until then, or None if over ``longest_s``.
 
@@ -362,14 +306,6 @@ def postpone(host: str, wait_s: float) -> None:
         _next_free[host] = max(_next_free.get(host, 0.0), time.monotonic() + wait_s)
 
 
-class Busy(ServiceFault):
-    """The service is overloaded or limits the rate; ``wait_s`` is the wait that it asks for."""
-
-    def __init__(self, host: str, trouble: str, wait_s: float) -> None:
-        super().__init__(host, trouble, retryable=True)
-        self.wait_s = wait_s
-
-
 def as_fault(error: Exception, host: str, credentials: Credentials) -> ServiceFault:
     """Return the `ServiceFault` for an error of the client, the network or the decoder."""
     if isinstance(error, ServiceFault):
@@ -385,14 +321,6 @@ def as_fault(error: Exception, host: str, credentials: Credentials) -> ServiceFa
     return ServiceFault(host, "its answer was cut short", retryable=True)
 
 
-def after_tries(fault: ServiceFault, attempts: int) -> ServiceFault:
-    """Return the last fault with the number of attempts in its message."""
-    times = "" if attempts == 1 else f" (tried {attempts} times)"
-    if isinstance(fault, Offline):
-        return Offline(fault.host, fault.trouble + times)
-    return ServiceFault(fault.host, fault.trouble + times, retryable=True)
-
-
 def refusal(response: httpx.Response, host: str, excerpt: str, credentials: Credentials) -> ServiceFault:
     """Return the fault for an HTTP status that is not accepted; ``excerpt`` is from the response's body."""
     status = response.status_code
@@ -405,7 +333,7 @@ def refusal(response: httpx.Response, host: str, excerpt: str, credentials: Cred
         trouble = "is asked too often" if status == httpx.codes.TOO_MANY_REQUESTS else "failed"
         wait_s = _retry_after_s(response.headers.get("retry-after", ""))
         if wait_s > 0:
-            return Busy(host, f"{trouble} (status {status}) and asks to wait {wait_s:.0f} s{quote}", wait_s)
+            return TryLater(host, f"{trouble} (status {status}) and asks to wait {wait_s:.0f} s{quote}", wait_s)
         return ServiceFault(host, f"{trouble} (status {status}){quote}", retryable=True)
     return ServiceFault(host, f"did not accept the request (status {status}){quote}")
 
@@ -661,11 +589,11 @@ class OnlineClient:
                     breaker.succeeded()
                     raise fault from None
                 breaker.failed()
-                wait_s = max(self.backoff_s(attempt), fault.wait_s if isinstance(fault, Busy) else 0.0)
+                wait_s = max(self.backoff_s(attempt), fault.wait_s if isinstance(fault, TryLater) else 0.0)
                 left_s = deadline - time.monotonic()
                 if attempt == settings.tries or wait_s >= left_s or breaker.rest_left_s > 0:
                     raise after_tries(fault, attempt) from None
-                if isinstance(fault, Busy):
+                if isinstance(fault, TryLater):
                     postpone(origin, wait_s)
                 await asyncio.sleep(wait_s)
             except BaseException:
@@ -782,5 +710,4 @@ class OnlineClient:
 
     def backoff_s(self, attempt: int) -> float:
         """Return the wait after a failed try: exponential, with random jitter."""
-        longest_s = min(self.settings.backoff_max_s, self.settings.backoff_s * 2.0 ** (attempt - 1))
-        return longest_s * _random.uniform(0.5, 1.0)
+        return backoff_s(attempt, self.settings.backoff_s, self.settings.backoff_max_s)

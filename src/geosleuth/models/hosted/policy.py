@@ -20,12 +20,13 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
 from geosleuth.atlas.redaction import redacted
-from geosleuth.models.endpoints import EndpointSettings, SaidNothing, TryLater, shared_endpoint
+from geosleuth.models.endpoints import EndpointSettings, SaidNothing, shared_endpoint
 from geosleuth.models.local_models import thinks_unasked
 from geosleuth.models.protocol import Conversation, Sampling, Step, Usage, may_go_on, thinking_tokens
 from geosleuth.models.registry import ModelTarget
 from geosleuth.photo import View, encode
 from geosleuth.support.errors import Offline, ServiceFault
+from geosleuth.support.limits import TryLater
 
 from .client import Client, build_model, listed_entry
 from .messages import (
