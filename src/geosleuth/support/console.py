@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -49,17 +49,32 @@ def table_view(
     *,
     title: str | None = None,
     caption: str | None = None,
+    unbroken: Container[str] = (),
 ) -> "Table":
-    """Return a table; a head that begins with ">" aligns its column to the right."""
+    """Return a table; a head that begins with ">" aligns its column to the right, ``unbroken`` columns do not wrap."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left", caption=caption)
     table.caption_justify = "left"
     for head in heads:
-        table.add_column(head.removeprefix(">"), overflow="fold", justify="right" if head.startswith(">") else "left")
+        side: Literal["left", "right"] = "right" if head.startswith(">") else "left"
+        table.add_column(head.removeprefix(">"), overflow="fold", justify=side, no_wrap=head in unbroken)
     for row in rows:
         table.add_row(*row)
+    return table
+
+
+def facts_view(facts: Mapping[str, Any]) -> "Table":
+    """Return a table of names and values."""
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for key, value in facts.items():
+        text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        table.add_row(key.replace("_", " "), "–" if value in (None, "", [], ()) else text)
     return table
 
 
@@ -87,6 +102,14 @@ def show_json(document: Any) -> None:
     except UnicodeEncodeError:
         text = json.dumps(document, allow_nan=False)
     sys.stdout.write(f"{text}\n")
+
+
+def show_result(document: Any, view: "RenderableType", *, as_json: bool) -> None:
+    """Print an answer: its document for programs, or its view for people."""
+    if as_json:
+        show_json(document)
+    else:
+        show(view)
 
 
 def talk(message: str) -> None:

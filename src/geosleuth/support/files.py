@@ -290,6 +290,18 @@ def _usual_mode(path: Path) -> int:
     return 0o666 & ~mask
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, unless it is there.
+
+    Raises:
+        BadInput: it can't be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{folder}: can't be made: {error.strerror or error}") from error
+
+
 def refuse_to_replace(paths: Iterable[Path], *, overwrite: bool) -> None:
     """Refuse, before anything is written, to replace files that are there, unless ``--overwrite`` says otherwise.
 

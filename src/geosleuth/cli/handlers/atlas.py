@@ -5,17 +5,15 @@ import os
 import re
 import shlex
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.table import Table
 from rich.text import Text
 
 from geosleuth.atlas import (
@@ -31,20 +29,19 @@ from geosleuth.atlas import (
     gazetteers_dir,
     regions_dir,
 )
-from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.facts.scripts import script_of
 from geosleuth.atlas.folders import open_readonly
 from geosleuth.atlas.place_facts import no_gazetteer
 from geosleuth.atlas.suggestion import get_command
-from geosleuth.cli.preparation import building
+from geosleuth.cli.preparation import offline_atlas
 from geosleuth.geo import SAME_SPOT_KM, Extent, LatLon, distance_km
 from geosleuth.geo.extent import Outline, extent_dict, plain
 from geosleuth.names import country_code, country_name, fold, required_country_code
 from geosleuth.pipeline.area import Area, area_of, extent_of, parse_point
 from geosleuth.pipeline.searches import online_settings
-from geosleuth.support.console import progress, show, show_json, talk
+from geosleuth.support.console import facts_view, progress, show, show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import refuse_to_replace, write_bytes_atomically
+from geosleuth.support.files import make_folder, refuse_to_replace, write_bytes_atomically
 from geosleuth.support.net import host_of
 from geosleuth.support.text.numbers import distance, plural
 from geosleuth.support.text.safe import one_line
@@ -55,6 +52,12 @@ if TYPE_CHECKING:
     from geosleuth.atlas.facts.lookups import PhoneInfo
     from geosleuth.atlas.regions import RegionInfo, RegionStore
 
+_NOTHING = "nothing found"
+_MIN_COLOCATED = 2
+_MIN_SCORE_ACROSS_SCRIPTS = 0.75
+_MIN_LIKELY_SCORE = 0.6
+_WIDE_CHARS = 100
+_WIDE_ONLY_COLUMNS = ("streets", "addresses", "age")
 _T = TypeVar("_T")
 _Found = TypeVar("_Found", Hit, Colocation)
 _OUTLINE_FACTOR = 10
@@ -71,14 +74,11 @@ def ask(
         return await question(atlas)
 
     if via is None:
-        # In the main thread, unlike the atlas itself, so that Ctrl-C stops the build at once.
-        with building() as progress:
-            ensure_base(progress)
-        atlas: Atlas = OfflineAtlas(tiles=tiles)
-        return asyncio.run(answer())
-    from geosleuth.atlas.online import make_online
+        atlas: Atlas = offline_atlas(tiles=tiles)
+    else:
+        from geosleuth.atlas.online import make_online
 
-    atlas = make_online(via, online_settings(allow))
+        atlas = make_online(via, online_settings(allow))
     return asyncio.run(answer())
 
 
@@ -243,10 +243,7 @@ def _is_on_a_map(category: str) -> bool:
 
 def show_hits(hits: list[Hit], *, as_json: bool) -> None:
     """Print places, best first."""
-    if as_json:
-        show_json([hit_dict(hit) for hit in hits])
-    else:
-        show(hit_view(hits))
+    show_result(result_dict(hits), hit_view(hits), as_json=as_json)
 
 
 def show_search_radius(hits: list[Hit], radius_m: float, around: LatLon) -> None:
@@ -263,10 +260,7 @@ def _middle_is_farther(hit: Hit, around: LatLon) -> bool:
 
 def show_reverse(found: Reverse, *, as_json: bool) -> None:
     """Print what is at a point."""
-    if as_json:
-        show_json(reverse_dict(found))
-    else:
-        show(reverse_view(found))
+    show_result(result_dict(found), reverse_view(found), as_json=as_json)
 
 
 def show_place(place_id: str, place: Place | None, *, as_json: bool) -> None:
@@ -277,18 +271,12 @@ def show_place(place_id: str, place: Place | None, *, as_json: bool) -> None:
     """
     if place is None:
         raise BadInput(f"no place has the id {place_id[:80]!r}; ids are in the answers of search and geocode")
-    if as_json:
-        show_json(place_dict(place))
-    else:
-        show(place_view(place))
+    show_result(result_dict(place), place_view(place), as_json=as_json)
 
 
 def show_colocations(found: list[Colocation], *, as_json: bool) -> None:
     """Print groups of features."""
-    if as_json:
-        show_json([colocation_dict(item) for item in found])
-    else:
-        show(colocation_view(found))
+    show_result(result_dict(found), colocation_view(found), as_json=as_json)
 
 
 def find_documents(text: str, zims: Sequence[Path], limit: int) -> list[Document]:
@@ -305,10 +293,7 @@ def find_documents(text: str, zims: Sequence[Path], limit: int) -> list[Document
 
 def show_documents(found: list[Document], *, as_json: bool) -> None:
     """Print passages of text."""
-    if as_json:
-        show_json([document_dict(document) for document in found])
-    else:
-        show(document_view(found))
+    show_result(result_dict(found), document_view(found), as_json=as_json)
 
 
 def show_country(name: str, *, as_json: bool) -> None:
@@ -316,10 +301,7 @@ def show_country(name: str, *, as_json: bool) -> None:
     from geosleuth.atlas.facts.countries import country_facts
 
     facts = country_facts(name)
-    if as_json:
-        show_json(plain(facts))
-    else:
-        show(country_view(facts))
+    show_result(plain(facts), country_view(facts), as_json=as_json)
 
 
 def show_brands(name: str, limit: int, *, as_json: bool) -> None:
@@ -327,10 +309,7 @@ def show_brands(name: str, limit: int, *, as_json: bool) -> None:
     from geosleuth.atlas.facts.brands import brand
 
     hits = brand(name, limit=limit)
-    if as_json:
-        show_json([plain(hit) for hit in hits])
-    else:
-        show(brand_view(hits))
+    show_result(result_dict(hits), brand_view(hits), as_json=as_json)
 
 
 def show_phone(number: str, region: str | None, *, as_json: bool) -> None:
@@ -338,10 +317,7 @@ def show_phone(number: str, region: str | None, *, as_json: bool) -> None:
     from geosleuth.atlas.facts.lookups import phone
 
     found = phone(number, region)
-    if as_json:
-        show_json(plain(found))
-    else:
-        show(phone_view(found))
+    show_result(plain(found), phone_view(found), as_json=as_json)
 
 
 def write_picture(path: Path, picture: Picture, *, as_json: bool) -> None:
@@ -369,19 +345,13 @@ def add_region(given: str, name: str | None, countries: Sequence[str], names: Pa
         fetch = f". To fetch the map of a place: {get_command(given)}" if _is_place(given) else ""
         raise BadInput(f"No such file: {given}{fetch}")
     take, folder = _importer(file, countries, names)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{folder}: what is added can't be kept there: {error.strerror or error}") from error
+    make_folder(folder)
     with importing() as progress:
         found = take(file, name, folder=folder, progress=progress)
     if found.refused:
         left_out = plural(found.refused, "row was", "rows were")
         talk(f"{left_out} left out: no name, no position, or not in the file's format")
-    if as_json:
-        show_json(plain(found))
-    else:
-        show(regions_view([found]))
+    show_result(plain(found), regions_view([found]), as_json=as_json)
 
 
 def _is_place(text: str) -> bool:
@@ -524,10 +494,7 @@ def show_info(name: str | None, *, as_json: bool) -> None:
             "gazetteers": [item.name for item in gazetteers.list()],
             "wikipedia": [path.name for path in zim_files()],
         }
-    if as_json:
-        show_json(found)
-    else:
-        show(facts_view(found))
+    show_result(found, facts_view(found), as_json=as_json)
 
 
 def show_place_facts(point: LatLon, date: str | None, *, as_json: bool) -> None:
@@ -535,13 +502,8 @@ def show_place_facts(point: LatLon, date: str | None, *, as_json: bool) -> None:
     from geosleuth.atlas.place_facts import read_day
 
     day = None if date is None else read_day(required_text(date, "a date, such as 2026-06-21"))
-    with building() as progress:
-        ensure_base(progress)
-    found = asyncio.run(OfflineAtlas().place_facts(point, day)).as_dict()
-    if as_json:
-        show_json(found)
-    else:
-        show(facts_view({key: value for key, value in found.items() if key != "point"}))
+    found = asyncio.run(offline_atlas().place_facts(point, day)).as_dict()
+    show_result(found, facts_view({key: value for key, value in found.items() if key != "point"}), as_json=as_json)
 
 
 @contextmanager
@@ -552,88 +514,25 @@ def importing() -> Iterator[Callable[[str, int, int], None]]:
         yield lambda what, done, total: bar.at(done, None if (done, total) == (0, 1) else total, what)
 
 
-_NOTHING = "nothing found"
-_MIN_COLOCATED = 2
-_MIN_SCORE_ACROSS_SCRIPTS = 0.75
-_MIN_LIKELY_SCORE = 0.6
-
-
-# Results as JSON.
-
-
-def place_dict(place: Place) -> dict[str, Any]:
-    """Return a place as JSON."""
-    return {
-        "id": place.id,
-        "name": place.name,
-        "kind": place.kind,
-        "lat": place.point.lat,
-        "lon": place.point.lon,
-        "extent": extent_dict(place.extent),
-        "country": place.country,
-        "region": place.region,
-        "address": place.address,
-        "source": place.source,
-        "details": dict(place.details),
-    }
-
-
-def hit_dict(hit: Hit) -> dict[str, Any]:
-    """Return a place and how it was found, as JSON."""
-    return {
-        **place_dict(hit.place),
-        "score": hit.score,
-        "match": hit.match,
-        "matched": hit.matched,
-        "level": hit.level,
-        "missing": list(hit.missing),
-        "distance_km": hit.distance_km,
-    }
-
-
-def reverse_dict(found: Reverse) -> dict[str, Any]:
-    """Return what is at a point, as JSON."""
-    return {
-        "lat": found.point.lat,
-        "lon": found.point.lon,
-        "country": found.country,
-        "country_name": found.country_name,
-        "region": found.region,
-        "address": found.address,
-        "places": [hit_dict(hit) for hit in found.places],
-        "source": found.source,
-    }
-
-
-def colocation_dict(found: Colocation) -> dict[str, Any]:
-    """Return a group of features as JSON."""
-    return {
-        "lat": found.point.lat,
-        "lon": found.point.lon,
-        "spread_m": found.spread_m,
-        "score": found.score,
-        "places": [place_dict(place) for place in found.places],
-    }
-
-
-def document_dict(document: Document) -> dict[str, Any]:
-    """Return a passage of text as JSON."""
-    found: dict[str, Any] = plain(document)
-    return found
+def result_dict(found: Any) -> Any:
+    """Return results as JSON: a point as ``lat`` and ``lon``, the place of a hit as fields of the hit itself."""
+    if isinstance(found, list | tuple):
+        return [result_dict(item) for item in found]
+    if not isinstance(found, Place | Hit | Reverse | Colocation):
+        return plain(found)
+    values = {item.name: result_dict(getattr(found, item.name)) for item in fields(found)}
+    if isinstance(found, Hit):
+        values["level"] = found.level
+    elif isinstance(found, Reverse):
+        values["address"] = found.address
+    return {**values.pop("place", {}), **values.pop("point", {}), **values}
 
 
 # Results as tables.
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        # Values that people copy must not wrap; names may.
-        table.add_column(column, overflow="fold", no_wrap=column in _NO_WRAP_COLUMNS)
-    return table
-
-
-_NO_WRAP_COLUMNS = ("where", "ids", "fit", "away", "features", "streets", "addresses", "MB", "data of", "age")
+# Values that people copy must not wrap; names may.
+_UNBROKEN = ("where", "ids", "fit", "away", "features", "streets", "addresses", "MB", "data of", "age")
 
 
 def _where(point: LatLon) -> str:
@@ -645,7 +544,7 @@ def hit_view(hits: Sequence[Hit]) -> RenderableType:
     if not hits:
         return Text(_NOTHING)
     has_distances = any(hit.distance_km is not None for hit in hits)
-    table = _table("place", "kind", "where", *(["away"] if has_distances else []), "fit")
+    rows: list[Sequence[RenderableType]] = []
     for hit in hits:
         place = hit.place
         separate_address = bool(place.address) and not (place.address or "").startswith(place.name)
@@ -656,8 +555,9 @@ def hit_view(hits: Sequence[Hit]) -> RenderableType:
         name.append(f"\n{place.id}", style="dim")
         away = [] if not has_distances else ["" if hit.distance_km is None else distance(hit.distance_km)]
         fit = f"{hit.match} {hit.score:.2f}" + "".join(f"\nwithout {part}" for part in hit.missing)
-        table.add_row(name, place.kind, _where(place.point), *away, fit)
-    return table
+        rows.append((name, place.kind, _where(place.point), *away, fit))
+    heads = ("place", "kind", "where", *(["away"] if has_distances else []), "fit")
+    return table_view(heads, rows, unbroken=_UNBROKEN)
 
 
 def reverse_view(found: Reverse) -> RenderableType:
@@ -676,27 +576,20 @@ def place_view(place: Place) -> RenderableType:
     return facts_view({key: value for key, value in facts.items() if value})
 
 
-def facts_view(facts: Mapping[str, Any]) -> RenderableType:
-    """Return a table of names and values."""
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="dim")
-    table.add_column(overflow="fold")
-    for key, value in facts.items():
-        text = ", ".join(str(item) for item in value) if isinstance(value, list | tuple) else str(value)
-        table.add_row(key.replace("_", " "), "–" if value in (None, "", [], ()) else text)
-    return table
-
-
 def colocation_view(found: Sequence[Colocation]) -> RenderableType:
     """Return a table of groups of features."""
     if not found:
         return Text(_NOTHING)
-    table = _table("features", "where", "apart", "ids")
-    for item in found:
-        names = "\n".join(f"{place.name} ({place.kind})" for place in item.places)
-        ids = "\n".join(place.id for place in item.places)
-        table.add_row(names, _where(item.point), distance(item.spread_m / 1000), ids)
-    return table
+    rows = [
+        (
+            "\n".join(f"{place.name} ({place.kind})" for place in item.places),
+            _where(item.point),
+            distance(item.spread_m / 1000),
+            "\n".join(place.id for place in item.places),
+        )
+        for item in found
+    ]
+    return table_view(("features", "where", "apart", "ids"), rows, unbroken=_UNBROKEN)
 
 
 def document_view(found: Sequence[Document]) -> RenderableType:
@@ -748,10 +641,8 @@ def brand_view(hits: Sequence["BrandHit"]) -> RenderableType:
     """Return a table of brands and the countries they are found in."""
     if not hits:
         return Text(_NOTHING)
-    table = _table("brand", "kind", "countries", "fit")
-    for hit in hits:
-        table.add_row(hit.brand.name, hit.brand.kind, _spread(hit), f"{hit.how} {hit.score:.2f}")
-    return table
+    rows = [(hit.brand.name, hit.brand.kind, _spread(hit), f"{hit.how} {hit.score:.2f}") for hit in hits]
+    return table_view(("brand", "kind", "countries", "fit"), rows, unbroken=_UNBROKEN)
 
 
 def _spread(hit: "BrandHit") -> str:
@@ -788,10 +679,6 @@ def regions_view(found: Sequence["RegionInfo"]) -> RenderableType:
     return _RegionTable(found)
 
 
-_WIDE_CHARS = 100
-_WIDE_ONLY_COLUMNS = ("streets", "addresses", "age")
-
-
 @dataclass(frozen=True, slots=True)
 class _RegionTable:
     """A table of regions with the columns that the terminal has room for, and their attributions below."""
@@ -801,10 +688,7 @@ class _RegionTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         rows = [_region_row(item) for item in self.found]
         heads = [head for head in rows[0] if options.max_width >= _WIDE_CHARS or head not in _WIDE_ONLY_COLUMNS]
-        table = _table(*heads)
-        for row in rows:
-            table.add_row(*(row[head] for head in heads))
-        yield table
+        yield table_view(heads, ([row[head] for head in heads] for row in rows), unbroken=_UNBROKEN)
         for credit in dict.fromkeys(item.attribution for item in self.found):
             yield Text(f"credit: {credit}")
 

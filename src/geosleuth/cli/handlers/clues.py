@@ -2,13 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-
 from geosleuth.evidence.guide import field_guide, look_alike, place_code, shown, weigh_sightings
 from geosleuth.evidence.guide import tell_apart as differences
 from geosleuth.names import country_name
-from geosleuth.support.console import show, show_json, talk
+from geosleuth.support.console import show, show_json, table_view, talk
 
 _SHOWN = 10
 _SHOWN_REGIONS = 5
@@ -38,18 +35,18 @@ def weigh(sightings: Sequence[str], *, within: Sequence[str] = (), as_json: bool
         talk("Nothing was understood. `geosleuth clues guide` lists what the field guide knows.")
         return
     tables = field_guide()
-    show(_table(("country", "probability", "regions"), [
+    show(table_view(("country", "probability", "regions"), [
         (country_name(code), f"{share:.0%}", _regions(weighed.regions.get(code, {})))
         for code, share in list(weighed.countries.items())[:_SHOWN]
         if share >= _LEAST_SHARE
-    ]))  # fmt: skip
-    show(_table(("seen", "moved"), [
+    ], unbroken=("country",)))  # fmt: skip
+    show(table_view(("seen", "moved"), [
         (
             shown(tables, one),
             ", ".join(f"{country_name(move.place)} {move.factor:.2g} times as likely" for move in moves) or "nothing",
         )
         for one, moves in zip(weighed.sightings, weighed.moves, strict=True)
-    ], wrapped=True))  # fmt: skip
+    ]))  # fmt: skip
 
 
 def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
@@ -73,7 +70,7 @@ def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
         labels = tables.values[one.attribute]
         each = [", ".join(labels[value].label for value in one.values.get(code, ())) or "?" for code in codes]
         rows.append((tables.attributes[one.attribute].label, *each))
-    show(_table(("look at", *codes), rows))
+    show(table_view(("look at", *codes), rows, unbroken=("look at",)))
 
 
 def guide(about: str, *, as_json: bool) -> None:
@@ -98,20 +95,11 @@ def guide(about: str, *, as_json: bool) -> None:
         words = [(key, ", ".join(f"{what} ({grade})" for what, grade in row.items())) for key, row in rows.items()]
     else:
         words = [(key, ", ".join(row)) for key, row in rows.items()]
-    show(_table((about.strip() or "attribute", "values"), words))
+    head = about.strip() or "attribute"
+    show(table_view((head, "values"), words, unbroken=(head,)))
     if not about.strip():
         show(", ".join(f"{count:,} {what}" for what, count in tables.counts().items()))
 
 
 def _regions(shares: Mapping[str, float]) -> str:
     return ", ".join(f"{place} {share:.0%}" for place, share in list(shares.items())[:_SHOWN_REGIONS])
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, wrapped: bool = False) -> Table:
-    """Return a table whose first column stays on one line, unless ``wrapped``."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for at, name in enumerate(columns):
-        table.add_column(name, overflow="fold", no_wrap=at == 0 and not wrapped)
-    for row in rows:
-        table.add_row(*row)
-    return table

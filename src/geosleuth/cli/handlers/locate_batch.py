@@ -49,7 +49,7 @@ from geosleuth.support.console import (
     this_command,
 )
 from geosleuth.support.errors import BadInput, GeosleuthError, install_command
-from geosleuth.support.files import sha256_of, write_text_atomically
+from geosleuth.support.files import make_folder, sha256_of, write_text_atomically
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import one_line
 
@@ -94,7 +94,7 @@ def locate_batch(
         if request.model is not None and request.model.startswith("replay:"):
             raise BadInput("a recording is of one photo; it can't stand in for a batch")
         if plan.outputs.folder is not None:
-            _make_folder(plan.outputs.folder)
+            make_folder(plan.outputs.folder)
         ask_consent(plan, yes=request.yes)
         batch = _Batch(plan, settings_of(request), jobs or plan.usual_jobs, named)
         try:
@@ -126,13 +126,6 @@ def settings_of(request: LocateRequest) -> str:
     files = {"out", "overwrite", "trajectory", "yes", "write_exif", "sidecars"}
     settings = {name: value for name, value in asdict(request).items() if name not in files}
     return hashlib.sha256(json.dumps([__version__, settings], default=str, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{folder}: can't be made: {error.strerror or error}") from error
 
 
 class _Batch:

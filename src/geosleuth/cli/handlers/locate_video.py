@@ -28,13 +28,12 @@ from geosleuth.support.console import (
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,
-    show,
-    show_json,
+    show_result,
     table_view,
     talk,
 )
 from geosleuth.support.errors import BadInput, GeosleuthError
-from geosleuth.support.files import write_text_atomically
+from geosleuth.support.files import make_folder, write_text_atomically
 from geosleuth.support.text.numbers import plural
 
 from .finding_files import names_left_out, report_of
@@ -73,10 +72,7 @@ def locate_video(paths: Sequence[Path], request: LocateRequest, *, as_json: bool
         except asyncio.CancelledError:
             talk("stopped")
             raise typer.Exit(CTRL_C) from None
-        if as_json:
-            show_json(result.to_dict())
-        else:
-            show(places_card(result, plan))
+        show_result(result.to_dict(), places_card(result, plan), as_json=as_json)
     if trouble := next(filter(None, map(_trouble, result.places)), None):
         raise GeosleuthError(trouble)
 
@@ -102,7 +98,7 @@ async def _work(
 ) -> VideoResult:
     folder = plan.outputs.folder
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         trajectory = trajectory or folder / "place.jsonl"
 
     def keep_in(number: int) -> Path | None:

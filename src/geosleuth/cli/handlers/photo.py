@@ -8,7 +8,6 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from geosleuth.cli.handlers.atlas import facts_view
 from geosleuth.cli.preparation import agree
 from geosleuth.geo.extent import plain
 from geosleuth.photo import Claims, SidecarClaim, first_view, open_photo
@@ -16,9 +15,9 @@ from geosleuth.photo.geotag import is_copy_of_ours
 from geosleuth.photo.sidecar import is_sidecar_of_ours
 from geosleuth.photo.text import ReadingOptions, TextLine, read_picture
 from geosleuth.pipeline.outputs import copy_of, photos_below, sidecar_of
-from geosleuth.support.console import SOME_FAILED, progress, show, show_json, table_view, talk
+from geosleuth.support.console import SOME_FAILED, facts_view, progress, show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import sha256_of
+from geosleuth.support.files import make_folder, sha256_of
 from geosleuth.support.text import printable
 from geosleuth.support.text.numbers import plural
 from geosleuth.tools.similar import NO_TROUBLE, ImageIndex, IndexSummary, Match, build_index, default_index_path
@@ -29,20 +28,14 @@ _SKIPPED_SHOWN = 10
 def show_claims(file: Path, *, as_json: bool) -> None:
     """Print what the metadata of a photo claims."""
     found = open_photo(file).claims
-    if as_json:
-        show_json({name: _value(value) for name, value in plain(found).items()})
-    else:
-        show(_claims_view(found))
+    show_result({name: _value(value) for name, value in plain(found).items()}, _claims_view(found), as_json=as_json)
 
 
 def show_text(file: Path, script: str | None, *, as_json: bool) -> None:
     """Print what is written in a photo."""
     options = ReadingOptions(script=script)
     lines = read_picture(open_photo(file).photo.image, options).lines
-    if as_json:
-        show_json([plain(line) for line in lines])
-    else:
-        show(_text_view(lines))
+    show_result([plain(line) for line in lines], _text_view(lines), as_json=as_json)
 
 
 def undo_estimates(folder: Path, *, reviewed: bool, yes: bool, as_json: bool) -> None:
@@ -88,16 +81,12 @@ def make_index(folder: Path, out: Path | None, encoder: str, coordinates: Path |
     """Index the photos of a folder and print a summary."""
     path = out or default_index_path()
     if out is None:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(f"{path.parent}: the index can't be kept there: {error.strerror or error}") from error
+        make_folder(path.parent)
     with progress("looking at photos") as bar:
         done = build_index(folder, path, encoder, bar.at, coordinates=coordinates)
-    if as_json:
-        show_json({"index": str(path), **plain(done), "reasons": dict(done.reasons)})
-    else:
-        show(_summary_view(path, done))
+    show_result(
+        {"index": str(path), **plain(done), "reasons": dict(done.reasons)}, _summary_view(path, done), as_json=as_json
+    )
 
 
 def show_similar(file: Path, index: Path | None, limit: int, *, as_json: bool) -> None:
@@ -105,10 +94,7 @@ def show_similar(file: Path, index: Path | None, limit: int, *, as_json: bool) -
     opened = open_photo(file)
     photos = ImageIndex.open(index or default_index_path()).searching_for([opened])
     found = photos.find(first_view(opened.photo).image, limit=limit)
-    if as_json:
-        show_json([plain(match) for match in found])
-    else:
-        show(_similar_view(found))
+    show_result([plain(match) for match in found], _similar_view(found), as_json=as_json)
 
 
 def _value(value: Any) -> Any:

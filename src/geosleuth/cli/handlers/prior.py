@@ -13,7 +13,6 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.cli.handlers.atlas import facts_view
 from geosleuth.evidence.visual import (
     FEWEST_PHOTOS,
     Distribution,
@@ -28,9 +27,9 @@ from geosleuth.evidence.visual import (
 from geosleuth.names import country_name
 from geosleuth.photo import first_view, open_photo
 from geosleuth.photo.image_encoder import best_spec, load_encoder
-from geosleuth.support.console import progress, show, show_json, table_view
+from geosleuth.support.console import facts_view, progress, show, show_json, show_result, table_view
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import refuse_to_replace
+from geosleuth.support.files import make_folder, refuse_to_replace
 from geosleuth.support.text import printable
 from geosleuth.tools.similar import IndexSummary, build_index
 from geosleuth.tools.similar.index_file import Contents, read_contents, read_coordinates
@@ -50,7 +49,7 @@ def learn_prior(source: Path, out: Path | None, encoder: str | None, *, overwrit
     """Learn a prior from photos, and print a summary."""
     path = out or default_prior_path()
     if out is None:
-        _make_folder(path.parent)
+        make_folder(path.parent)
     elif not path.parent.is_dir():
         raise BadInput(f"{path}: the folder {path.parent} does not exist")
     _refuse_other_file(path)
@@ -145,10 +144,7 @@ def show_look(photo: Path, prior: str | None, *, as_json: bool) -> None:
     """Print where a photo may have been taken by its look alone."""
     asked = load_prior(prior or default_prior_path())
     seen = asked.look(first_view(open_photo(photo).photo).image)
-    if as_json:
-        show_json(_distribution_document(seen))
-    else:
-        show(_distribution_view(seen))
+    show_result(_distribution_document(seen), _distribution_view(seen), as_json=as_json)
 
 
 def _looked_at(source: Path, encoder: str, report: Progress) -> tuple[IndexSummary, Contents]:
@@ -157,7 +153,7 @@ def _looked_at(source: Path, encoder: str, report: Progress) -> tuple[IndexSumma
     folder = source if table is None else source.parent
     name = load_encoder(encoder).name
     index = cache_dir() / "looks" / f"{_NOT_FOR_A_NAME.sub('-', name)}.index"
-    _make_folder(index.parent)
+    make_folder(index.parent)
     summary = build_index(
         folder,
         index,
@@ -181,13 +177,6 @@ def _check_enough(source: Path, summary: IndexSummary, photos: int) -> None:
 
 def _counted(countries: int) -> str:
     return "1 country" if countries == 1 else f"{countries} countries"
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{folder}: can't be made: {error.strerror or error}") from error
 
 
 def _left_out(summary: IndexSummary, at_sea: int) -> dict[str, int]:

@@ -6,15 +6,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from geosleuth.cli.handlers.atlas import check_png, optional_point, search_area
 from geosleuth.cli.preparation import offline_atlas
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo
-from geosleuth.support.console import show, show_json, talk
+from geosleuth.support.console import show, show_json, table_view, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import write_bytes_atomically
 from geosleuth.support.text.numbers import distance
@@ -85,14 +83,13 @@ def write_picture(found: Output, out: Path, nothing: str) -> None:
 
 
 def _show_card(found: Output) -> None:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("feature", "taken as", "column", "away", "bearing", "off"):
-        table.add_column(name, overflow="fold")
+    rows = []
     for row in found.data["features"]:
         numbers = ("–", "–", "–")
         if row["distance_km"] is not None:
             off = f"{round(row['residual_deg'], 1) + 0.0:+.1f}°" + ("" if row["counts"] else " (left out)")
             numbers = distance(row["distance_km"]), f"{row['bearing_deg']:.1f}°", off
-        table.add_row(row["name"], row["place"], f"{row['column']:.3f}", *numbers)
+        rows.append((row["name"], row["place"], f"{row['column']:.3f}", *numbers))
+    table = table_view(("feature", "taken as", "column", "away", "bearing", "off"), rows)
     lines = found.text.splitlines()[1:]
     show(Group(*map(Text, lines[:1]), Text(), table, *map(Text, lines[1:])))

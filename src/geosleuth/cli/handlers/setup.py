@@ -18,7 +18,7 @@ from geosleuth.pipeline.profiles import SAVED, Profile, known_profiles, read_pro
 from geosleuth.server.model_discovery import PATIENT_SECONDS, Broken, Reachable, look_around
 from geosleuth.server.model_trial import NAME, Tried, check_named, cost_of, price_usd, try_model
 from geosleuth.server.ollama import NOT_RUNNING, ollama_root, pull
-from geosleuth.support.console import progress, quiet_libraries, show, show_json, talk
+from geosleuth.support.console import progress, quiet_libraries, show, show_json, table_view, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.numbers import plural
 
@@ -153,17 +153,14 @@ def _document(one: Reachable) -> dict[str, Any]:
 
 
 def _show(found: list[Reachable], broken: list[Broken]) -> None:
-    from rich.table import Table
-
-    table = Table(title="Models within reach", title_justify="left")
-    for name in ("", "model", "where", "sees pictures", "photos", "cost"):
-        table.add_column(name, overflow="fold")
+    rows = []
     for number, one in enumerate(found, 1):
         sees = {True: "yes", False: "no", None: "it does not say"}[one.sees]
         photos = "stay on this machine" if one.sent_to is None else f"go to {one.sent_to}"
-        table.add_row(str(number), one.model, one.where, sees, photos, cost_of(one))
+        rows.append((str(number), one.model, one.where, sees, photos, cost_of(one)))
     if found:
-        show(table)
+        heads = ("", "model", "where", "sees pictures", "photos", "cost")
+        show(table_view(heads, rows, title="Models within reach"))
     for two in broken:
         talk(f"{two.title} at {two.where} does not work: it {two.trouble}; restart it or correct its address")
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from geosleuth.cli.handlers.atlas import check_png
 from geosleuth.cli.preparation import offline_atlas
 from geosleuth.photo import Album
-from geosleuth.support.console import show, show_json
+from geosleuth.support.console import show_result
 from geosleuth.support.errors import BadInput
 from geosleuth.tools import Case, Output
 from geosleuth.tools.places import find
@@ -54,10 +54,11 @@ def show_sun(options: "SunOptions") -> None:
         raise BadInput(_renamed(str(error), _OPTIONS)) from error
     if options.out is not None:
         write_picture(found, options.out, "no map: there is no band to draw")
-    if options.as_json:
-        show_json(found.data | {"file": None if options.out is None else str(options.out)})
-    else:
-        show(Text(found.text))
+    show_result(
+        found.data | {"file": None if options.out is None else str(options.out)},
+        Text(found.text),
+        as_json=options.as_json,
+    )
 
 
 async def _found(case: Case, options: "SunOptions", shadows: list[Shadow]) -> Output:

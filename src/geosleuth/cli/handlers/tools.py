@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import RenderableType
-from rich.table import Table
 
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.cli.preparation import offline_atlas
 from geosleuth.geo.extent import plain
 from geosleuth.photo import Album, encode, open_photo
-from geosleuth.support.console import show, show_json, talk
+from geosleuth.support.console import show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput, BrokenPlugin
 from geosleuth.support.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.support.text.safe import printable
@@ -28,10 +26,7 @@ def show_tools(*, as_json: bool) -> None:
     tools, broken = with_plugins()
     for one in broken:
         talk(f"geosleuth: {one}")
-    if as_json:
-        show_json([_tool_dict(tool) for tool in tools])
-    else:
-        show(_tools_view(list(tools)))
+    show_result([_tool_dict(tool) for tool in tools], _tools_view(list(tools)), as_json=as_json)
 
 
 def show_schema(names: Sequence[str], surface: str) -> None:
@@ -96,13 +91,11 @@ def _tool_dict(tool: Tool) -> dict[str, Any]:
 
 
 def _tools_view(tools: list[Tool]) -> RenderableType:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("tool", "arguments", "what it does"):
-        table.add_column(name, overflow="fold", no_wrap=name == "tool")
+    rows = []
     for tool in tools:
         arguments = (one.name if one.required else f"[{one.name}]" for one in tool.parameters)
-        table.add_row(tool.name, " ".join(arguments), tool.summary)
-    return table
+        rows.append((tool.name, " ".join(arguments), tool.summary))
+    return table_view(("tool", "arguments", "what it does"), rows, unbroken=("tool",))
 
 
 def show_methods(*, as_json: bool) -> None:
@@ -115,12 +108,6 @@ def show_methods(*, as_json: bool) -> None:
             talk(f"geosleuth: {error}")
             continue
         rows.append({"name": name, "summary": made.summary, "paper": made.paper, "tools": list(made.tools)})
-    if as_json:
-        show_json(rows)
-        return
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in ("method", "what it does", "paper"):
-        table.add_column(column, overflow="fold", no_wrap=column == "method")
-    for row in rows:
-        table.add_row(str(row["name"]), str(row["summary"]), str(row["paper"] or ""))
-    show(table)
+    told = ((str(row["name"]), str(row["summary"]), str(row["paper"] or "")) for row in rows)
+    view = table_view(("method", "what it does", "paper"), told, unbroken=("method",))
+    show_result(rows, view, as_json=as_json)

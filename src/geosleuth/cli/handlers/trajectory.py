@@ -41,7 +41,7 @@ from geosleuth.cli.preparation import offline_atlas
 from geosleuth.geo import coordinates
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
-from geosleuth.support.console import show, show_json, table_view, talk
+from geosleuth.support.console import show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import refuse_to_replace, replacing
 from geosleuth.support.text import one_line, printable
@@ -209,10 +209,7 @@ def _counted(count: int, name: str) -> str:
 def show_run(file: Path, *, whole: bool, as_json: bool) -> None:
     """Print a run for people, or what came of it for programs."""
     trajectory = read_trajectory(file)
-    if as_json:
-        show_json(run_document(trajectory))
-    else:
-        show(run_view(trajectory, whole=whole))
+    show_result(run_document(trajectory), run_view(trajectory, whole=whole), as_json=as_json)
     if trajectory.torn:
         talk("the file ends in the middle of a line, as its writer was killed; that line is left out")
 

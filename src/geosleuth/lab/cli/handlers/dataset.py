@@ -12,7 +12,6 @@ from typing import Any
 import typer
 from rich.console import RenderableType
 
-from geosleuth.cli.handlers.atlas import facts_view
 from geosleuth.cli.preparation import ask_consent
 from geosleuth.geo import threshold_text
 from geosleuth.geo.extent import plain
@@ -52,6 +51,7 @@ from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,
     cancelled_by_ctrl_c,
+    facts_view,
     progress,
     quiet_libraries,
     show,

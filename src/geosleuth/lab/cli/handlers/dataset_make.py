@@ -14,7 +14,6 @@ import typer
 
 from geosleuth.atlas import OfflineAtlas, regions_dir
 from geosleuth.atlas.regions import Regions
-from geosleuth.cli.handlers.atlas import facts_view
 from geosleuth.cli.preparation import building, offline_atlas
 from geosleuth.geo import CellGrid, FloatArray
 from geosleuth.lab.bench.makers.duplicates import HEADER, Digest, digests
@@ -70,6 +69,7 @@ from geosleuth.support.console import (
     CTRL_C,
     SOME_FAILED,
     cancelled_by_ctrl_c,
+    facts_view,
     progress,
     show,
     show_json,

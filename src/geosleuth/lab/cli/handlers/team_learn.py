@@ -13,7 +13,6 @@ from rich.text import Text
 
 from geosleuth.agent.setup import Resources
 from geosleuth.atlas.placing import Placer
-from geosleuth.cli.handlers.atlas import facts_view
 from geosleuth.cli.preparation import offline_atlas
 from geosleuth.lab.cli.handlers.team_compare import ask_consent_for_team, identity_of
 from geosleuth.lab.cli.handlers.team_sources import sources_of
@@ -32,7 +31,16 @@ from geosleuth.lab.teams.learning import (
 from geosleuth.lab.teams.learning.learning import LearnPlan
 from geosleuth.lab.teams.team_page import Drawn, country_words, network_page, network_svg
 from geosleuth.photo import open_photo
-from geosleuth.support.console import CTRL_C, cancelled_by_ctrl_c, progress, show, show_json, table_view, talk
+from geosleuth.support.console import (
+    CTRL_C,
+    cancelled_by_ctrl_c,
+    facts_view,
+    progress,
+    show,
+    show_json,
+    table_view,
+    talk,
+)
 from geosleuth.support.errors import BadInput, GeosleuthError
 from geosleuth.support.files import refuse_to_replace, write_text_atomically
 from geosleuth.support.text.numbers import plural

@@ -12,7 +12,6 @@ import typer
 from PIL import Image, ImageDraw
 
 from geosleuth.atlas import regions_dir
-from geosleuth.cli.handlers.atlas import facts_view
 from geosleuth.geo.extent import plain
 from geosleuth.lab.bench.sets import Item, open_set, subset
 from geosleuth.lab.bench.sets.dataset import refuse_test, with_part
@@ -22,7 +21,7 @@ from geosleuth.lab.scenes.environment.episode import setting_of
 from geosleuth.lab.scenes.scene import Mark, Scene, mark_to_dict, scene_to_dict
 from geosleuth.lab.scenes.world import open_world
 from geosleuth.names import country_name
-from geosleuth.support.console import ProgressBar, progress, show, show_json, table_view, talk
+from geosleuth.support.console import ProgressBar, facts_view, progress, show, show_json, table_view, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.support.text.numbers import count as counted
