@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import pytest
 from PIL import ExifTags, Image
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request, expect
 
@@ -22,6 +23,15 @@ _WITHOUT_WEBGL = ("--disable-gpu", "--disable-3d-apis")
 _AT_REST = """() => document.getAnimations().every(
   (one) => one.playState !== "running" || one.effect?.getComputedTiming().iterations === Infinity,
 )"""
+
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+LOOKS = [(theme, size) for theme in ("light", "dark") for size in (WIDE, PHONE)]
+IN_EVERY_LOOK = pytest.mark.parametrize(
+    ("theme", "size"),
+    [LOOKS[0], *(pytest.param(*look, marks=pytest.mark.slow) for look in LOOKS[1:])],
+    ids=["light-wide", "light-phone", "dark-wide", "dark-phone"],
+)
+"""Each screen in both themes and two sizes; all but the first are slow."""
 
 Opener = Callable[..., Page]
 CLAIMED = (43.55, 7.02)

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser import PATIENCE_MS, Opener, opened, serious_faults
+from browser import IN_EVERY_LOOK, PATIENCE_MS, Opener, opened, serious_faults
 from extract_server import ExtractServer, extract_server, tiny_extract
 from homes import home_with_base
 from serving import Served, photo_bytes, served
 
 expect.set_options(timeout=PATIENCE_MS)
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +132,7 @@ def test_a_fault_is_one_line_and_can_be_tried_again(
     expect(dialog.get_by_role("button", name="Ask 127.0.0.1")).to_be_enabled()
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+@IN_EVERY_LOOK
 def test_axe_finds_no_serious_fault(
     opener: Opener,
     with_maps: Served,

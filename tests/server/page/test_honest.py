@@ -6,11 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from playwright.sync_api import expect
 
-from browser import PATIENCE_MS, Opener
+from browser import PATIENCE_MS, PHONE, WIDE, Opener
 from serving import Served, drawing_bytes, photo_bytes, recording
 
 expect.set_options(timeout=PATIENCE_MS)
-PHONE = {"width": 390, "height": 844}
 SURE = '{"lat": 43.7384, "lon": 7.4246, "city": "Monaco", "country": "Monaco", "probability": 0.99, "radius_km": 2}'
 
 
@@ -137,7 +136,7 @@ def test_says_what_looks_like_no_photo_before_it_looks(open_page: Opener, server
     assert len(server.client.get("/api/cases").json()["cases"]) == before + 1
 
 
-@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_a_notice_covers_no_button(open_page: Opener, server: Served, replay: str, size: dict[str, int]) -> None:
     page = open_page(shown(server, replay)[1], viewport=size, permissions=["clipboard-write"])
     expect(page.locator(".finding.done")).to_be_visible()

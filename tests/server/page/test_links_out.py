@@ -6,10 +6,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from browser import PATIENCE_MS, Located, Opener, serious_faults
+from browser import PATIENCE_MS, PHONE, WIDE, Located, Opener, serious_faults
 
 expect.set_options(timeout=PATIENCE_MS)
-PHONE = {"width": 390, "height": 844}
 MAY_COPY = ["clipboard-read", "clipboard-write"]
 
 
@@ -69,7 +68,7 @@ def test_the_photo_is_copied_for_an_image_search(open_page: Opener, located: Loc
 
 
 @pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_axe_finds_no_serious_fault(
     open_page: Opener, located: Located, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
 ) -> None:

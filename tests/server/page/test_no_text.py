@@ -6,11 +6,10 @@ import pytest
 from PIL import ExifTags, Image
 from playwright.sync_api import expect
 
-from browser import PATIENCE_MS, Located, Opener
+from browser import PATIENCE_MS, WIDE, Located, Opener
 from serving import Served, photo_bytes
 
 expect.set_options(timeout=PATIENCE_MS)
-WIDE = {"width": 1440, "height": 900}
 TAKEN = "2026:06:21 14:00:00"
 
 

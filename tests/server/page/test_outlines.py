@@ -6,11 +6,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser import PATIENCE_MS, Opener, serious_faults
+from browser import IN_EVERY_LOOK, PATIENCE_MS, Opener, serious_faults
 from serving import Served, photo_bytes
 
 expect.set_options(timeout=PATIENCE_MS)
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +30,7 @@ def emirates(server: Served) -> str:
     return f"/#/case/{case}/run/{run}"
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+@IN_EVERY_LOOK
 def test_a_country_that_is_the_finding_has_no_point(
     open_page: Opener, emirates: str, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
 ) -> None:
@@ -63,8 +61,7 @@ def test_only_whole_countries_have_outlines(server: Served) -> None:
     assert all(one["type"] in ("Polygon", "MultiPolygon") for one in found.values())
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+@IN_EVERY_LOOK
 def test_a_country_among_the_candidates_is_its_land(
     open_page: Opener, french: str, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
 ) -> None:

@@ -7,12 +7,11 @@ import pytest
 from PIL import Image, ImageDraw
 from playwright.sync_api import Page, expect
 
-from browser import PATIENCE_MS, Opener, serious_faults
+from browser import IN_EVERY_LOOK, PATIENCE_MS, PHONE, Opener, serious_faults
 from serving import Served, photo_bytes
 
 expect.set_options(timeout=PATIENCE_MS)
 RUN_MS = 240_000
-PHONE = {"width": 390, "height": 844}
 ON_TOP = """(one) => {
   const { left, top, width, height } = one.getBoundingClientRect();
   return one.contains(document.elementFromPoint(left + Math.min(40, width / 2), top + height / 2));
@@ -162,8 +161,7 @@ def test_a_click_on_a_box_of_the_photo_opens_its_line(open_page: Opener, misread
     expect(page.get_by_label("What it says:")).to_have_count(0)
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+@IN_EVERY_LOOK
 def test_axe_finds_no_serious_fault(
     open_page: Opener, misread: str, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
 ) -> None:

@@ -12,13 +12,12 @@ import pytest
 from PIL import ExifTags, Image
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browser import CLAIMED, PATIENCE_MS, Opener, opened, serious_faults, with_gps
+from browser import CLAIMED, IN_EVERY_LOOK, PATIENCE_MS, PHONE, Opener, opened, serious_faults, with_gps
 from foreground import hear_ctrl_c
 from geosleuth.photo.sidecar import SidecarClaim, read_sidecars
 from serving import GEOSLEUTH, Served, photo_bytes, stop, url_of
 
 expect.set_options(timeout=PATIENCE_MS)
-PHONE = {"width": 390, "height": 844}
 MONACO = ("Boulangerie", "Rue Grimaldi", "+377 93 30 23 45")
 FOREIGN = (
     '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
@@ -355,8 +354,7 @@ def test_only_what_is_meant_is_taken(server: Served, library: Path, home: Path, 
     assert (second.returncode, "is being reviewed by another" in second.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+@IN_EVERY_LOOK
 def test_axe_finds_no_serious_fault(
     server: Served, visit: Opener, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
 ) -> None:

@@ -11,12 +11,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browser import PATIENCE_MS, Located, Opener, opened, serious_faults
+from browser import PATIENCE_MS, PHONE, Located, Opener, opened, serious_faults
 from homes import home_with_base
 from serving import Served, photo_bytes, recording, served
 
 expect.set_options(timeout=PATIENCE_MS)
-PHONE = {"width": 390, "height": 844}
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
 
@@ -36,7 +35,7 @@ def pair(server: Served, tmp_path_factory: pytest.TempPathFactory) -> tuple[str,
     return case, runs[0], runs[1]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_no_serious_fault(
     open_page: Opener, located: Located, pair: tuple[str, str, str], theme: str
 ) -> None:
@@ -224,7 +223,7 @@ IN_SIGHT = """() => {
 }"""
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_on_a_phone_the_map_has_half_of_the_first_view(
     open_page: Opener, located: Located, theme: str, shot: Callable[[Page, str], None]
 ) -> None:

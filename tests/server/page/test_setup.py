@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from browser import PATIENCE_MS, Opener, opened, serious_faults
+from browser import IN_EVERY_LOOK, PATIENCE_MS, Opener, opened, serious_faults
 from geosleuth.models.local_models import fitting_models
 from homes import home_with_base
 from model_servers import progress, speaks
@@ -18,7 +18,6 @@ from serving import Served, served_here
 
 expect.set_options(timeout=PATIENCE_MS)
 NOBODY = "http://127.0.0.1:9/v1"
-PHONE = {"width": 390, "height": 844}
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY",
         "OPENROUTER_API_KEY", "AWS_BEARER_TOKEN_BEDROCK")  # fmt: skip
 VARIABLES = {"ollama": "OLLAMA_BASE_URL", "vllm": "VLLM_BASE_URL"}
@@ -267,8 +266,7 @@ def test_it_can_be_sent_away_for_good(machine: Machine, visit: Opener) -> None:
     assert not config_file().exists()
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+@IN_EVERY_LOOK
 def test_axe_finds_no_serious_fault(
     machine: Machine,
     visit: Opener,

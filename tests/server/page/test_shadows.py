@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser import PATIENCE_MS, Located, Opener, serious_faults
+from browser import IN_EVERY_LOOK, PATIENCE_MS, Located, Opener, serious_faults
 from geosleuth.geo import shadow_of_elevation, sun_positions
 
 expect.set_options(timeout=PATIENCE_MS)
-PHONE = {"width": 390, "height": 844}
 MONACO = (43.737, 7.421)
 FOOT = (0.3, 0.6)
 
@@ -125,8 +124,7 @@ def test_a_slider_moves_the_day_and_the_band_with_it(open_page: Opener, located:
     expect(page.locator(".stand-found")).to_contain_text("Where the sun stands")
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+@IN_EVERY_LOOK
 def test_axe_finds_no_serious_fault(
     open_page: Opener, located: Located, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
 ) -> None:

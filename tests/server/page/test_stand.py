@@ -3,10 +3,9 @@
 import math
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from browser import PATIENCE_MS, Located, Opener, serious_faults
+from browser import IN_EVERY_LOOK, PATIENCE_MS, Located, Opener, serious_faults
 from geosleuth.geo import LatLon, bearing_deg, distance_km
 from geosleuth.geo.resection import column_of
 from serving import Served
@@ -15,7 +14,6 @@ expect.set_options(timeout=PATIENCE_MS)
 CAMERA = LatLon(43.7330, 7.4180)
 HEADING_DEG, FOV_DEG = 45.0, 70.0
 FEATURES = (LatLon(43.7405, 7.4215), LatLon(43.7385, 7.4330), LatLon(43.7352, 7.4290))
-PHONE = {"width": 390, "height": 844}
 
 
 def column(feature: LatLon) -> float:
@@ -121,8 +119,7 @@ def test_a_capped_service_says_nothing_finer(server: Served, located: Located) -
     assert "no finer than city" in refused.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [{"width": 1440, "height": 900}, PHONE], ids=["wide", "phone"])
+@IN_EVERY_LOOK
 def test_axe_finds_no_serious_fault(
     open_page: Opener, located: Located, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
 ) -> None:

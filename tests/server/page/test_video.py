@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser import PATIENCE_MS, Opener, serious_faults
+from browser import IN_EVERY_LOOK, PATIENCE_MS, PHONE, WIDE, Opener, serious_faults
 from clips import PLACES, three_places
 from serving import Served
 
 expect.set_options(timeout=PATIENCE_MS)
 RUN_MS = 240_000
-WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +85,7 @@ def test_a_file_that_is_no_video_is_refused_in_words(open_page: Opener, tmp_path
     assert len(server.client.get("/api/cases").json()["cases"]) == cases
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@IN_EVERY_LOOK
 def test_axe_finds_no_serious_fault(
     open_page: Opener, seen: str, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
 ) -> None:
@@ -104,8 +102,7 @@ def test_axe_finds_no_serious_fault(
     shot(page, f"video-map-{theme}-{size['width']}")
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@IN_EVERY_LOOK
 def test_a_chosen_video_is_named_in_the_tray(
     open_page: Opener, clip: Path, theme: str, size: dict[str, int], shot: Callable[[Page, str], None]
 ) -> None:
