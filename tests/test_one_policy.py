@@ -200,9 +200,15 @@ def reinforced(policy: Path, name: str, scenery: Scenery, folder: Path) -> tuple
 @pytest.mark.parametrize(
     ("name", "wire", "boxes"),
     [
-        *((name, wire, "thousandths") for name in METHODS for wire in ("native", "tagged")),
         # A cold start in pixels: its model's family gives thousandths otherwise.
         ("spotagent", "native", "pixels"),
+        ("twm", "tagged", "thousandths"),
+        *(
+            pytest.param(name, wire, "thousandths", marks=pytest.mark.slow)
+            for name in METHODS
+            for wire in ("native", "tagged")
+            if (name, wire) != ("twm", "tagged")
+        ),
     ],
 )
 def test_a_policy_is_shown_the_same_in_every_command(

@@ -24,7 +24,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("delay_s", [0.0, 0.1, 0.3, 0.6])
+@pytest.mark.parametrize("delay_s", [0.1, *(pytest.param(one, marks=pytest.mark.slow) for one in (0.0, 0.3, 0.6))])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_import_says_nothing_of_its_workers(
     tmp_path: Path, number: signal.Signals, delay_s: float

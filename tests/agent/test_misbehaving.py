@@ -178,7 +178,14 @@ def test_empty_replies_end_stuck_and_are_not_sent_back() -> None:
     assert not any(isinstance(message, Step) for message in policy.seen[-1].messages)
 
 
-@pytest.mark.parametrize("kind", ["text", "thinking", "arguments", "text in arguments", "no end of braces"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "thinking",
+        "no end of braces",
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("text", "arguments", "text in arguments")),
+    ],
+)
 def test_huge_replies(kind: str) -> None:
     huge = "Monaco or not? " * 700_000
     step = {

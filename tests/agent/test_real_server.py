@@ -128,7 +128,7 @@ def roles(request: dict[str, Any]) -> list[str]:
         ("default", "native", "image_zoom_in_tool", FULL),
         ("default", "tagged", "image_zoom_in_tool", FULL),
         pytest.param("geovista", "tagged", "image_zoom_in_tool", WORDS, marks=pytest.mark.slow),
-        ("geovista", "native", "image_zoom_in_tool", WORDS),
+        pytest.param("geovista", "native", "image_zoom_in_tool", WORDS, marks=pytest.mark.slow),
         ("twm", "native", "image_zoom_tool", POINT),
         pytest.param("twm", "tagged", "image_zoom_tool", POINT, marks=pytest.mark.slow),
     ],

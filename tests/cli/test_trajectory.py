@@ -161,7 +161,7 @@ def test_what_cannot_be_done_is_told_in_one_line(file: Path, photo: Path, tmp_pa
     refused(geosleuth("replay", small), "the method 'small', which can't be replayed here")
 
 
-@pytest.mark.parametrize("heading", [None, 60])
+@pytest.mark.parametrize("heading", [60, pytest.param(None, marks=pytest.mark.slow)])
 def test_a_panorama_is_replayed_and_exported_with_its_photo(heading: int | None, tmp_path: Path) -> None:
     half = scene(5, (600, 600))
     around = Image.new("RGB", (1200, 600))

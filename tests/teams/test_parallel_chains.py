@@ -79,7 +79,7 @@ def long_tries(count: int) -> tuple[Trajectory, ...]:
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))
-@pytest.mark.parametrize("count", [8, 16])
+@pytest.mark.parametrize("count", [16, pytest.param(8, marks=pytest.mark.slow)])
 def test_the_facts_of_many_long_tries_fit_a_context_of_32k_with_the_photo_and_the_reply(name: str, count: int) -> None:
     system, prompt = asked(long_tries(count), None, name)
     needed = careful_tokens(system) + careful_tokens(prompt) + image_tokens(*SIZE) + REPLY_TOKENS
