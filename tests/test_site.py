@@ -42,11 +42,6 @@ def test_every_page_is_in_the_navigation_once(hooks: ModuleType) -> None:
     assert sorted(pages_in(CONFIG["nav"])) == sorted(written | set(hooks.PAGES))
 
 
-def test_the_navigation_is_grouped() -> None:
-    groups = [name for group in CONFIG["nav"] for name in group]
-    assert groups == ["Start", "Guides", "Benchmarks", "Training", "Reference", "Decisions"]
-
-
 def test_every_link_leads_to_a_file(hooks: ModuleType, caplog: pytest.LogCaptureFixture) -> None:
     sources = [*(ROOT / name for name in hooks.PAGES.values()), *DOCS.rglob("*.md")]
     pages = set(pages_in(CONFIG["nav"]))

@@ -150,10 +150,6 @@ def no_extract(server: ExtractServer) -> None:
     server.offer("andorra", b"this is no extract at all" * 100)
 
 
-def cut_at_the_server(server: ExtractServer) -> None:
-    server.offer("andorra", server.files["/andorra-latest.osm.pbf"][:-100])
-
-
 def web_page(server: ExtractServer) -> None:
     server.offer("andorra", b"<!doctype html><title>Sign in</title>" * 20)
 
@@ -174,10 +170,6 @@ def elsewhere(server: ExtractServer) -> None:
     server.redirects["/andorra-latest.osm.pbf"] = "https://evil.example/andorra-latest.osm.pbf"
 
 
-def catalogue_elsewhere(server: ExtractServer) -> None:
-    server.redirects["/index-v1.json"] = "https://evil.example/index-v1.json"
-
-
 def hostile(server: ExtractServer) -> None:
     bad = entry("andorra", {"name": "\x1b[2JAndorra\nhi"}, (1, 42, 2, 43), "https://evil.example/andorra.osm.pbf")
     server.files["/index-v1.json"] = json.dumps({"features": [bad]}).encode()
@@ -196,13 +188,11 @@ def larger_than_the_disk(server: ExtractServer) -> None:
     [
         (wrong_checksum, 1, "checksum"),
         (no_extract, 1, "127.0.0.1: sent /andorra-latest.osm.pbf, which is not a sound OpenStreetMap extract ("),
-        (cut_at_the_server, 1, "127.0.0.1: sent /andorra-latest.osm.pbf, which is not a sound OpenStreetMap extract ("),
         (web_page, 1, "127.0.0.1: sent /andorra-latest.osm.pbf, which is not a sound OpenStreetMap extract ("),
         (no_checksum, 1, "no checksum"),
         (no_file, 1, "127.0.0.1: has no /andorra-latest.osm.pbf"),
         (no_catalogue, 1, "127.0.0.1: has no /index-v1.json"),
         (elsewhere, 1, "redirects to evil.example"),
-        (catalogue_elsewhere, 1, "redirects to evil.example"),
         (hostile, 1, "leads to evil.example, which was not asked for"),
         (enormous, 1, "more than any map"),
         (larger_than_the_disk, 2, "make room"),
@@ -296,9 +286,7 @@ def test_a_region_of_the_users_own_is_not_replaced_unasked(server: ExtractServer
     assert [region["name"] for region in regions()] == ["andorra", "other"]
 
 
-@pytest.mark.parametrize(
-    ("word", "what"), [("B", []), ("Starbucks", []), ("Cafè B", []), ("98000", []), ("B", ["--overture"])]
-)
+@pytest.mark.parametrize(("word", "what"), [("Cafè B", []), ("98000", []), ("B", ["--overture"])])
 def test_what_stands_on_an_added_map_is_no_place_to_fetch_a_map_of(
     server: ExtractServer, tmp_path: Path, word: str, what: list[str]
 ) -> None:

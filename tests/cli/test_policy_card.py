@@ -75,14 +75,13 @@ def test_a_served_policy_is_shown_what_it_learned(
         assert str(tmp_path) not in json.dumps(settings)
 
 
-@pytest.mark.parametrize("name", ["locate", "bench"])
 @pytest.mark.parametrize(
-    ("more", "refused"),
+    ("name", "more", "refused"),
     [
-        (("--method", "twm"), "trained with --method spotagent, not twm; leave --method out"),
-        (("--tools", "maps_geocode"), "trained with --tools image_zoom_in_tool,maps_geocode, not maps_geocode"),
-        (("--wire", "tagged"), "trained with --wire native, not tagged"),
-        (("--prompts", "."), "no words for the method spotagent"),
+        ("locate", ("--method", "twm"), "trained with --method spotagent, not twm; leave --method out"),
+        ("bench", ("--tools", "maps_geocode"), "with --tools image_zoom_in_tool,maps_geocode, not maps_geocode"),
+        ("bench", ("--wire", "tagged"), "trained with --wire native, not tagged"),
+        ("locate", ("--prompts", "."), "no words for the method spotagent"),
     ],
 )
 def test_a_mismatch_is_one_line_that_says_what_to_pass(

@@ -48,12 +48,11 @@ def country_of(answer: Answer) -> str | None:
     ("lines", "truth", "country"),
     [
         (("Principauté de Monaco", "Tel. +377 93 15 28 32"), LatLon(43.73243, 7.41979), "Monaco"),
-        (PHARMACY, LatLon(44.07, 12.55), "Italy"),
         (("Boulangerie Chez Martine", "www.chezmartine.fr"), LatLon(45.2, 1.1), "France"),
-        (("WELCOME TO GRANADA", "Tel. 958 22 10 22"), LatLon(37.21, -3.63), "Spain"),
+        pytest.param(PHARMACY, LatLon(44.07, 12.55), "Italy", marks=pytest.mark.slow),
         (("SEOUL 56 km", "PYONGYANG 205 km"), LatLon(37.9, 126.7), "South Korea"),
     ],
-    ids=["Monaco", "Rimini", "France", "Granada", "Seoul"],
+    ids=["Monaco", "France", "Rimini", "Seoul"],
 )
 def test_an_area_makes_an_answer_surer_and_is_never_the_answer_itself(
     atlas: OfflineAtlas, lines: tuple[str, ...], truth: LatLon, country: str
@@ -89,10 +88,8 @@ def test_what_fits_an_area_and_tells_nothing_in_it_is_no_finding(atlas: OfflineA
     "detective",
     [
         Detective(countries=["FR"], hint="by the sea", taken=datetime(2026, 7, 14, 13, 30, tzinfo=UTC)),
-        Detective(countries=["FR"], drives_on="right"),
         Detective(within=Disc(LatLon(43.73, 7.42), 20.0), drives_on="right"),
         Detective(drives_on="left"),
-        Detective(hint="Peru", drives_on="right"),
         Detective(hint="Peru", taken=datetime(2026, 7, 14, 13, 30, tzinfo=UTC)),
         Detective(taken=datetime(2026, 7, 14, 13, 30, tzinfo=UTC)),
     ],

@@ -30,7 +30,7 @@ def policy_at(url: str, settings: EndpointSettings = QUICK) -> Policy:
     return make_policy("server:any-model", base_url=url, settings=settings)
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 529, 408])
+@pytest.mark.parametrize("status", [429, 503, 408])
 def test_passing_trouble_passes(album: Album, status: int) -> None:
     with openai_server([failure(status), failure(status), chat_reply("Paris")]) as url:
         step = step_of(policy_at(url), conversation_about(album))
@@ -42,15 +42,12 @@ def test_passing_trouble_passes(album: Album, status: int) -> None:
     [
         (failure(429), "asked too often"),
         (failure(500, "the disk is full"), "the disk is full"),
-        (failure(503), "status 503"),
         (Reply(b"<html><body>Bad gateway</body></html>", 502, content_type="text/html"), "status 502"),
         (chat_reply("Paris", manner="cut"), "cut short"),
         (Reply(b'{"choices": [{"mess'), "no model's reply"),
         (Reply(b""), "no model's reply"),
-        (Reply(b"null"), "no model's reply"),
         (Reply(b"[1, 2]"), "no model's reply"),
         (Reply(b'{"choices": []}'), "no model's reply"),
-        (Reply(b'{"choices": null}'), "no model's reply"),
         (Reply(b'{"choices": [{"message": null}]}'), "no model's reply"),
         (Reply(b"<html>Welcome to our network</html>", content_type="text/html"), "no model's reply"),
         (Reply(b"\xff\xfe\x00", content_type="image/png"), "no model's reply"),
@@ -78,7 +75,6 @@ def test_lasting_trouble_is_told_after_all_tries(album: Album, reply: Reply, exp
         (failure(403), "refused the request"),
         (failure(404), "does not know 'any-model'; check the model's name"),
         (failure(402, "insufficient credits"), "top it up"),
-        (failure(301, location="http://127.0.0.1:9/elsewhere"), "redirects"),
         (failure(307, location="https://elsewhere.example/v1"), "redirects"),
         (Reply(b"x" * 5000), "more than 4000 bytes"),
         (Reply(b"\x1f\x8b", headers={"Content-Encoding": "gzip"}), "compressed"),

@@ -205,7 +205,6 @@ QUOTED = (
 )
 
 
-@pytest.mark.parametrize("quoted", QUOTED)
 @pytest.mark.parametrize(
     "written",
     [
@@ -220,10 +219,11 @@ QUOTED = (
         '<think>I forget to close\n<tool_call>{{"name": "note", "arguments": {{"for": [{}]}}}}</tool_call>',
     ],
 )
-def test_what_a_call_quotes_is_never_carried_out(written: str, quoted: str) -> None:
-    assert named(written.format(json.dumps(quoted))) == [("note", {"for": [quoted]})]
-    raw_line_breaks = json.dumps(quoted).replace("\\n", "\n")
-    assert named(written.format(raw_line_breaks)) == [("note", {"for": [quoted]})]
+def test_what_a_call_quotes_is_never_carried_out(written: str) -> None:
+    for quoted in QUOTED:
+        assert named(written.format(json.dumps(quoted))) == [("note", {"for": [quoted]})]
+        raw_line_breaks = json.dumps(quoted).replace("\\n", "\n")
+        assert named(written.format(raw_line_breaks)) == [("note", {"for": [quoted]})]
 
 
 @pytest.mark.parametrize("quoted", QUOTED)

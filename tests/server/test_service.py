@@ -2,11 +2,9 @@
 
 import asyncio
 import io
-import json
 import os
 import sqlite3
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -15,9 +13,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from geosleuth.agent import read_trajectory
 from geosleuth.photo import PhotoLimits
-from geosleuth.server import FILES, CaseService, NotThere, RunRequest, ServiceLimits, TooLarge, TooMany, WrongState
+from geosleuth.server import CaseService, NotThere, RunRequest, ServiceLimits, TooLarge, TooMany, WrongState
 from geosleuth.server.jobs import Jobs
 from geosleuth.support.errors import BadInput
 from services import all_told, case_with_photo, ended, everything_in, open_service, photo_bytes, pieces, recording
@@ -25,55 +22,6 @@ from serving import drawing_bytes
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
 MARK = "Zanzibaraldique"
-
-
-def test_a_case_from_photo_to_files(tmp_path: Path) -> None:
-    model = recording(tmp_path)
-
-    async def work(service: CaseService) -> None:
-        case_id = await case_with_photo(service, "A holiday")
-        run = await service.start(case_id, RunRequest(model=model))
-        told = await all_told(service, run.id)
-        assert [one.id for one in told] == list(range(len(told)))
-        assert [one.data["state"] for one in told if one.kind == "state"] == ["queued", "running", "done"]
-        kinds = [one.kind for one in told]
-        assert kinds.index("started") < kinds.index("said") < kinds.index("observed") < kinds.index("answer")
-        assert kinds[-2:] == ["ended", "state"]
-        assert all(time.time() - 100 < one.at <= time.time() for one in told)
-
-        row = await service.run(run.id)
-        assert (row.state, row.trouble) == ("done", None)
-        assert row.answer is not None
-        assert row.answer["place"].startswith("Rue Grimaldi")
-        assert row.answer["lat"] == pytest.approx(43.7354)
-        result = await service.view(run.id)
-        assert result["answer"]["lon"] == pytest.approx(7.4211)
-        assert result["model"] == "replay"
-
-        files = {name: await service.file(run.id, name) for name in FILES}
-        assert b"Rue Grimaldi" in files["html"][0]
-        assert json.loads(files["geojson"][0])["type"] == "FeatureCollection"
-        assert files["kml"][1] == "application/vnd.google-earth.kml+xml"
-        assert b"wall.jpg" in files["csv"][0]
-        assert files["dwc.csv"][2] == "wall.dwc.csv"
-        kept = tmp_path / "kept.jsonl"
-        kept.write_bytes(files["jsonl"][0])
-        assert read_trajectory(kept).ended is not None
-
-        with Image.open(io.BytesIO(await service.picture(run.id, "image-2"))) as picture:
-            assert picture.size[0] > 100
-        with pytest.raises(NotThere):
-            await service.picture(run.id, "image-99")
-        with pytest.raises(NotThere):
-            await service.file(run.id, "exe")
-        checked = await service.check(run.id, 43.735, 7.42)
-        assert checked["verdict"] == "for"
-        assert (await service.check(run.id, 35.0, 139.0))["verdict"] != "for"
-        assert (await service.compare(run.id, run.id))["same"] is True
-        assert [one.id for one in await service.cases(query="grimaldi HOLIDAY")] == [case_id]
-        assert await service.cases(query="grimaldi winter") == []
-
-    open_service(tmp_path / "service", work)
 
 
 def test_photos_are_shown_without_what_their_files_say(tmp_path: Path) -> None:

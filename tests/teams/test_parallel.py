@@ -224,16 +224,6 @@ def test_an_answer_that_is_no_trys_is_told() -> None:
     assert far.picked is None
 
 
-def test_sixteen_tries_are_made_at_once() -> None:
-    def seconds(seed: int) -> float:
-        return 0.3 + 0.04 * seed
-
-    policy = BySeed(near, seconds)
-    located(16, policy, ScriptedPolicy([cites("T1.1")]))
-    # How long that takes is the benchmark's to say.
-    assert policy.most_at_once == 16
-
-
 def test_the_photo_is_scaled_and_read_once_for_all_tries(monkeypatch: pytest.MonkeyPatch) -> None:
     from geosleuth.photo import first_view
     from geosleuth.photo.text import ReadingOptions, read_picture

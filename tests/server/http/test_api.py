@@ -128,6 +128,9 @@ def test_the_result_is_what_was_told(server: Served, finished: str) -> None:
     assert row["state"] == "done"
     assert row["answer"]["lon"] == pytest.approx(7.4246)
     assert row["created"] <= row["started"] <= row["ended"]
+    for words, there in (("monaco SEA", True), ("monaco winter", False)):
+        cases = server.client.get("/api/cases", params={"query": words}).json()["cases"]
+        assert (row["case"] in [one["id"] for one in cases]) is there
 
 
 @pytest.mark.parametrize("form", FORMATS)

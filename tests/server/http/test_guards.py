@@ -87,11 +87,11 @@ def test_our_own_page_and_programs_may_change_things(headers: dict[str, str]) ->
         {"origin": "http://localhost:8711", "sec-fetch-site": "cross-site"},
     ],
 )
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-def test_pages_of_other_sites_may_not(headers: dict[str, str], method: str) -> None:
-    with pytest.raises(RequestRefused) as refused:
-        check_origin(method, "/api/cases", Headers({"host": "localhost:8711", **headers}))
-    assert (refused.value.status_code, refused.value.kind) == (403, "origin")
+def test_pages_of_other_sites_may_not(headers: dict[str, str]) -> None:
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        with pytest.raises(RequestRefused) as refused:
+            check_origin(method, "/api/cases", Headers({"host": "localhost:8711", **headers}))
+        assert (refused.value.status_code, refused.value.kind) == (403, "origin")
 
 
 def test_pages_of_other_sites_may_link_here_and_read_nothing() -> None:

@@ -14,9 +14,7 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult, ListToolsResult
 from PIL import Image
-from typer.testing import CliRunner
 
-from geosleuth.cli.commands import whole_app
 from geosleuth.tools.toolset import all_tools
 from mcp_talk import over_stdio, pictures_of, words_of
 
@@ -226,12 +224,6 @@ def test_an_area_is_never_read_from_a_file(talk: Talk) -> None:
     assert "within is the name of a file" in file
     assert "within 'Atlantis' is no area that is known" in unknown
     assert "file" not in unknown
-
-
-def test_the_help_has_examples() -> None:
-    done = CliRunner().invoke(whole_app(), ["mcp", "--help"])
-    assert done.exit_code == 0
-    assert "geosleuth mcp --http --port 8712" in done.output
 
 
 def test_a_line_that_can_not_be_read_is_answered(mcp_home: Path) -> None:
