@@ -60,9 +60,9 @@ from geosleuth.tools.image_tools import image_zoom_in_tool
 from geosleuth.tools.maps import maps_geocode
 from geosleuth.tools.search import search_web
 from geosleuth.tools.web import make_web
-from killed_desks import killed_after, look_after
 from killed_runs import check as check_killed
 from killed_runs import start as start_run
+from killed_services import killed_after, look_after
 from openai_server import Reply, Request, chat_reply, openai_server
 from served_runs import coloured_set, manifest_for
 from served_runs import says as says_in_the_end
@@ -311,7 +311,7 @@ def killed_benches(kills: int, seed: int) -> Tally:
 
 def killed_services(kills: int, seed: int) -> Tally:
     """The service and its two workers, killed while four runs are worked on, or right after the last was done."""
-    from desks import recording
+    from services import recording
 
     tally = Tally("kill -9 of the service")
     chance = random.Random(seed)
@@ -512,8 +512,8 @@ def disk_work(folder: Path) -> dict[str, tuple[Callable[[Path], str], list[int]]
 
 def case_store(folder: Path) -> Callable[[Path], str]:
     """A case with a photo and a run in a service's folder; a second time on the same disk, all of it is looked for."""
-    from desks import photo_bytes, pieces, recording
     from geosleuth.server import CaseService, RunRequest
+    from services import photo_bytes, pieces, recording
 
     model = recording(folder, looks=3)
     # Not on the full disk: what the service acknowledged.

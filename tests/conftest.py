@@ -57,10 +57,10 @@ def pytest_make_collect_report(
 
 
 LOAD_TORCH = (
-    "agent/test_exports.py", "agent/test_real_server.py", "app/test_locate_refusals.py", "app/test_train.py",
-    "clues/test_visual_geoclip.py", "data/store/", "policies/test_baselines_geoclip.py",
-    "policies/test_tiny_server.py", "policies/test_weights.py", "score/rewards/test_encoders.py",
-    "team/test_network.py", "team/test_swarm_locating.py", "train/", "world/environment/",
+    "agent/test_exports.py", "agent/test_real_server.py", "cli/test_locate_refusals.py", "lab/cli/test_train.py",
+    "evidence/test_visual_geoclip.py", "lab/traces/store/", "models/test_baselines_geoclip.py",
+    "models/test_tiny_server.py", "models/test_weights.py", "lab/score/rewards/test_encoders.py",
+    "teams/test_network.py", "teams/test_swarm_locating.py", "lab/train/", "lab/scenes/environment/",
 )  # fmt: skip
 """Tests that load PyTorch, Transformers or TRL, which takes seconds."""
 
