@@ -113,6 +113,11 @@ export function Finding({ view, state, answer, claims, granularity, trouble, bri
         </p>
       ) : null}
       {answer && found ? <Sure answer={answer} /> : null}
+      {[...new Set(claims.flatMap((claim) => claim.not_a_photo ?? []))].map((nature) => (
+        <Banner key={nature} kind="caution">
+          {t("finding.unlike", { nature })}
+        </Banner>
+      ))}
       {answer !== null && !found ? (
         <div class="cant-tell">
           <p class="prose">{(capped ? "" : reason(answer)) || t("finding.cantTell")}</p>

@@ -132,7 +132,8 @@ def test_says_what_looks_like_no_photo_before_it_looks(open_page: Opener, server
     expect(page.locator(".staged .banner")).to_contain_text(re.compile(r"map\.png looks like a \w+, not a photo\."))
     assert len(server.client.get("/api/cases").json()["cases"]) == before
     page.get_by_role("button", name="Find the place all the same").click()
-    expect(page.locator(".finding")).to_be_visible()
+    expect(page.locator(".finding.done")).to_be_visible()
+    expect(page.locator(".finding .banner").first).to_contain_text("may lie elsewhere, or nowhere")
     assert len(server.client.get("/api/cases").json()["cases"]) == before + 1
 
 

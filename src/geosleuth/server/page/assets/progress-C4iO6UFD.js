@@ -1,1 +1,0 @@
-import{r as e}from"./strings--PUQSX-9.js";import{B as t,I as n}from"./index-DEPmAjx4.js";function r(r){let i=t(r.share);return r.state===`downloading`?e(`maps.downloading`,{share:i,size:n(r.size_bytes)}):e(`maps.importing`,{what:r.what,share:i})}export{r as t};

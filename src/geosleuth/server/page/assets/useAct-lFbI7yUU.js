@@ -1,1 +1,0 @@
-import{p as e}from"./parts-Ir_Gzcgr.js";import{o as t}from"./client-D12ZWaYb.js";function n(){let[n,r]=e(!1),[i,a]=e(null);return{busy:n,trouble:i,setTrouble:a,act:async e=>{r(!0),a(null);try{await e()}catch(e){a(t(e).message)}finally{r(!1)}}}}export{n as t};
