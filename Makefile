@@ -119,7 +119,8 @@ page/node_modules/.package-lock.json: page/package.json page/package-lock.json
 	cd page && npm ci --loglevel=error
 	@touch $@
 
-page: page/node_modules/.package-lock.json
+page: $(DEV)/ready page/node_modules/.package-lock.json
+	$(DEV)/bin/python scripts/build_page_types.py
 	cd page && npm run --silent build
 
 # Strict: a broken link, a missing heading or a page that the navigation leaves out stops the build. Never with

@@ -12,6 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from build_page_types import TYPES, page_types
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "page"
 BUILT = ROOT / "src" / "geosleuth" / "server" / "page"
@@ -20,6 +22,9 @@ OLDEST_NODE = (20, 19)
 
 def main() -> int:
     """Say what differs, or why nothing was compared."""
+    if TYPES.read_text(encoding="utf-8") != page_types():
+        print(f"{TYPES.relative_to(ROOT)} is not what the server promises\nRun: make page", file=sys.stderr)
+        return 1
     npm, node = shutil.which("npm"), shutil.which("node")
     if npm is None or node is None or node_version(node) < OLDEST_NODE:
         oldest = ".".join(map(str, OLDEST_NODE))

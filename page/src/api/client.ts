@@ -1,7 +1,7 @@
 /** The server's answers, typed; whatever goes wrong is a Trouble with one line for people. */
 import { t } from "../strings";
 import type {
-  About, ApiTrouble, Box, CaseRow, CheckedView, CompareView, Feedback, GuideView, KeyList, Keeping, MapJob, MapOffer, MapsView, PhotoRow, ResultView, RunRequest, RunRow, NewShadow, Point, Settings, ShadowsView, SightingsView, StandMark, StandView, VideoRow,
+  AboutShown, Failure, Box, CaseShown, CheckShown, CompareView, Feedback, GuideShown, KeyList, Keeping, MapJobShown, MapOfferShown, MapsShown, PhotoShown, ResultView, RunRequest, RunShown, NewShadow, Point, SettingsShown, ShadowsView, SightingsShown, StandMark, StandView, VideoShown,
 } from "./types";
 
 export class Trouble extends Error {
@@ -43,9 +43,9 @@ export function troubleOf(thrown: unknown): Trouble {
 const OF_A_CASE = /^\/api\/(cases|runs)\//;
 
 async function failureOf(response: Response): Promise<Trouble> {
-  let told: Partial<ApiTrouble> = {};
+  let told: Partial<Failure["error"]> = {};
   try {
-    const body = (await response.json()) as { error?: Partial<ApiTrouble> };
+    const body = (await response.json()) as { error?: Partial<Failure["error"]> };
     told = body.error ?? {};
   } catch {
     // Not one of our answers: the status alone must do.
@@ -81,50 +81,50 @@ export async function send<T>(method: string, path: string, body?: unknown, sign
 const id = encodeURIComponent;
 
 export const api = {
-  about: () => get<About>("/api/about"),
-  cases: async (query: string, signal?: AbortSignal, before?: string): Promise<CaseRow[]> => {
+  about: () => get<AboutShown>("/api/about"),
+  cases: async (query: string, signal?: AbortSignal, before?: string): Promise<CaseShown[]> => {
     const asked = new URLSearchParams({ ...(query ? { query } : {}), ...(before ? { before } : {}) });
-    return (await get<{ cases: CaseRow[] }>(`/api/cases?${asked}`, signal)).cases;
+    return (await get<{ cases: CaseShown[] }>(`/api/cases?${asked}`, signal)).cases;
   },
-  newCase: (title: string, notes: string) => send<CaseRow>("POST", "/api/cases", { title, notes }),
-  case: (caseId: string) => get<CaseRow>(`/api/cases/${id(caseId)}`),
-  changeCase: (caseId: string, change: { title?: string; notes?: string }) => send<CaseRow>("PATCH", `/api/cases/${id(caseId)}`, change),
+  newCase: (title: string, notes: string) => send<CaseShown>("POST", "/api/cases", { title, notes }),
+  case: (caseId: string) => get<CaseShown>(`/api/cases/${id(caseId)}`),
+  changeCase: (caseId: string, change: { title?: string; notes?: string }) => send<CaseShown>("PATCH", `/api/cases/${id(caseId)}`, change),
   deleteCase: (caseId: string) => send<void>("DELETE", `/api/cases/${id(caseId)}`),
-  addPhoto: async (caseId: string, name: string, photo: Blob): Promise<PhotoRow> => {
+  addPhoto: async (caseId: string, name: string, photo: Blob): Promise<PhotoShown> => {
     const path = `/api/cases/${id(caseId)}/photos?${new URLSearchParams({ name })}`;
     const response = await ask(path, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: photo });
-    return (await response.json()) as PhotoRow;
+    return (await response.json()) as PhotoShown;
   },
-  addVideo: async (caseId: string, name: string, video: Blob): Promise<VideoRow[]> => {
+  addVideo: async (caseId: string, name: string, video: Blob): Promise<VideoShown[]> => {
     const path = `/api/cases/${id(caseId)}/videos?${new URLSearchParams({ name })}`;
     const response = await ask(path, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: video });
-    return ((await response.json()) as { videos: VideoRow[] }).videos;
+    return ((await response.json()) as { videos: VideoShown[] }).videos;
   },
-  videos: async (caseId: string) => (await get<{ videos: VideoRow[] }>(`/api/cases/${id(caseId)}/videos`)).videos,
+  videos: async (caseId: string) => (await get<{ videos: VideoShown[] }>(`/api/cases/${id(caseId)}/videos`)).videos,
   photoUrl: (caseId: string, number: number, size: "thumb" | "view") => `/api/cases/${id(caseId)}/photos/${number}?size=${size}`,
   read: async (caseId: string, number: number, box: Box) => (await send<{ lines: { text: string; box: Box; confidence: number }[] }>("POST", `/api/cases/${id(caseId)}/photos/${number}/read`, { box })).lines,
   stand: (caseId: string, number: number, marks: StandMark[], fov_deg: number | null) => send<StandView>("POST", `/api/cases/${id(caseId)}/photos/${number}/stand`, { marks, fov_deg }),
-  start: (caseId: string, request: Partial<RunRequest> & { photos?: number[] }) => send<RunRow>("POST", `/api/cases/${id(caseId)}/runs`, request),
-  run: (runId: string) => get<RunRow>(`/api/runs/${id(runId)}`),
+  start: (caseId: string, request: Partial<RunRequest> & { photos?: number[] }) => send<RunShown>("POST", `/api/cases/${id(caseId)}/runs`, request),
+  run: (runId: string) => get<RunShown>(`/api/runs/${id(runId)}`),
   deleteRun: (runId: string) => send<void>("DELETE", `/api/runs/${id(runId)}`),
   eventsUrl: (runId: string, after: number) => `/api/runs/${id(runId)}/events${after >= 0 ? `?after=${after}` : ""}`,
-  goOn: (runId: string, feedback: Feedback) => send<RunRow>("POST", `/api/runs/${id(runId)}/continue`, feedback),
-  cancel: (runId: string) => send<RunRow>("POST", `/api/runs/${id(runId)}/cancel`, {}),
+  goOn: (runId: string, feedback: Feedback) => send<RunShown>("POST", `/api/runs/${id(runId)}/continue`, feedback),
+  cancel: (runId: string) => send<RunShown>("POST", `/api/runs/${id(runId)}/cancel`, {}),
   result: (runId: string) => get<ResultView>(`/api/runs/${id(runId)}/view`),
   fileUrl: (runId: string, format: string) => `/api/runs/${id(runId)}/files/${id(format)}`,
   pictureUrl: (runId: string, handle: string) => `/api/runs/${id(runId)}/pictures/${id(handle)}`,
-  check: (runId: string, lat: number, lon: number) => send<CheckedView>("POST", `/api/runs/${id(runId)}/check`, { lat, lon }),
+  check: (runId: string, lat: number, lon: number) => send<CheckShown>("POST", `/api/runs/${id(runId)}/check`, { lat, lon }),
   compare: (left: string, right: string) => get<CompareView>(`/api/compare?${new URLSearchParams({ left, right })}`),
-  guide: () => get<GuideView>("/api/guide"),
-  weigh: (seen: readonly string[], signal: AbortSignal) => send<SightingsView>("POST", "/api/guide/weigh", { seen }, signal),
+  guide: () => get<GuideShown>("/api/guide"),
+  weigh: (seen: readonly string[], signal: AbortSignal) => send<SightingsShown>("POST", "/api/guide/weigh", { seen }, signal),
   outlines: async (names: string[]) => (await send<{ outlines: Record<string, GeoJSON.Polygon | GeoJSON.MultiPolygon> }>("POST", "/api/outlines", { names })).outlines,
   shadows: (shadows: NewShadow[], place: Point | null, country: string) => send<ShadowsView>("POST", "/api/shadows", { shadows, place, country }),
-  maps: () => get<MapsView>("/api/maps"),
-  offerMap: (place: string, host: string) => send<MapOffer>("POST", "/api/maps/offers", { place, host }),
-  getMap: (place: string, host: string, size_bytes: number) => send<MapJob>("POST", "/api/maps", { place, host, size_bytes }),
+  maps: () => get<MapsShown>("/api/maps"),
+  offerMap: (place: string, host: string) => send<MapOfferShown>("POST", "/api/maps/offers", { place, host }),
+  getMap: (place: string, host: string, size_bytes: number) => send<MapJobShown>("POST", "/api/maps", { place, host, size_bytes }),
   cancelMap: () => send<void>("DELETE", "/api/maps/job"),
-  settings: () => get<Settings>("/api/settings"),
-  changeSettings: (settings: Settings) => send<Settings>("PUT", "/api/settings", settings),
+  settings: () => get<SettingsShown>("/api/settings"),
+  changeSettings: (settings: SettingsShown) => send<SettingsShown>("PUT", "/api/settings", settings),
   disk: () => get<{ bytes: number; quota_mb: number | null }>("/api/disk"),
   wipe: () => send<{ cases: number }>("POST", "/api/wipe", { confirm: "delete all cases" }),
   keys: () => get<KeyList>("/api/keys"),

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { CaseRow, RunRow } from "../api/types";
+import type { CaseShown, RunShown } from "../api/types";
 import { longDate } from "../format";
 import { DeleteCase } from "../home/DeleteCase";
 import { go, hashOf } from "../router";
@@ -14,7 +14,7 @@ import { ExportMenu } from "./ExportMenu";
 const EditCase = later(async () => (await import("../home/EditCase")).EditCase);
 
 /** What the case is called, and what can be done with it as a whole. `ofVideo` says that its photos are frames. */
-export function CaseHead({ row, run, ofVideo, onChanged }: { row: CaseRow; run: RunRow | null; ofVideo: boolean; onChanged(row: CaseRow): void }) {
+export function CaseHead({ row, run, ofVideo, onChanged }: { row: CaseShown; run: RunShown | null; ofVideo: boolean; onChanged(row: CaseShown): void }) {
   const [editing, setEditing] = useState(false);
   const [deleting, setDeleting] = useState(false);
   const [stopping, setStopping] = useState(false);

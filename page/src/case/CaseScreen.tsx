@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, troubleOf, whenSomethingIsMissing } from "../api/client";
-import type { CaseRow, RunRow } from "../api/types";
+import type { CaseShown, RunShown } from "../api/types";
 import { go, hashOf } from "../router";
 import { notify } from "../state/announce";
 import { seenFor, seenWords } from "../state/seen";
@@ -19,9 +19,9 @@ const AGAIN_MS = 3000;
 
 /** One case: its photos, and the run that is shown of it. */
 export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | null }) {
-  const [row, setRow] = useState<CaseRow | null>(null);
+  const [row, setRow] = useState<CaseShown | null>(null);
   const [trouble, setTrouble] = useState<{ message: string; missing: boolean } | null>(null);
-  const [deleting, setDeleting] = useState<RunRow | null>(null);
+  const [deleting, setDeleting] = useState<RunShown | null>(null);
   const [asking, setAsking] = useState<"again" | "everywhere" | null>(null);
   const [ticked, setTicked] = useState<string | null>(null);
   const known = useRef(false);
@@ -86,9 +86,9 @@ export function CaseScreen({ caseId, runId }: { caseId: string; runId: string | 
     );
   }
   const run = row.runs.find((one) => one.id === runId) ?? mainRun(row);
-  const show = (next: RunRow): void => go({ screen: "case", caseId, runId: next.id });
+  const show = (next: RunShown): void => go({ screen: "case", caseId, runId: next.id });
 
-  const remove = async (gone: RunRow): Promise<void> => {
+  const remove = async (gone: RunShown): Promise<void> => {
     setDeleting(null);
     try {
       await api.deleteRun(gone.id);

@@ -1,17 +1,17 @@
-import type { CheckedView } from "../api/types";
+import type { CheckShown } from "../api/types";
 import { coordinates } from "../format";
 import { t } from "../strings";
 import { Icon, type IconName } from "../ui/Icon";
 import { Loading } from "../ui/parts";
 
-const LOOK: Record<CheckedView["verdict"], { kind: string; icon: IconName }> = {
+const LOOK: Record<CheckShown["verdict"], { kind: string; icon: IconName }> = {
   for: { kind: "good", icon: "check" },
   against: { kind: "bad", icon: "close" },
   undecided: { kind: "open", icon: "help" },
 };
 
 /** The verdict on a place that somebody claims, and why. */
-export function CheckPlace({ checked, busy, onClose }: { checked: CheckedView | null; busy: boolean; onClose(): void }) {
+export function CheckPlace({ checked, busy, onClose }: { checked: CheckShown | null; busy: boolean; onClose(): void }) {
   if (busy) return <Loading words={t("check.busy")} />;
   if (checked === null) return null;
   const { kind, icon } = LOOK[checked.verdict];

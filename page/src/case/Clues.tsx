@@ -1,4 +1,4 @@
-import type { ClueView, Support } from "../api/types";
+import type { ClueView, SupportView } from "../api/types";
 import { inOrder } from "../photo/numbering";
 import { LEAST_SAID } from "../state/links";
 import { t } from "../strings";
@@ -31,8 +31,8 @@ function strength(logRatio: number | null): string {
   return logRatio >= FAIR ? t("clues.fairly") : t("clues.weakly");
 }
 
-function Supports({ supports }: { supports: readonly Support[] }) {
-  const weight = (one: Support): number => one.log_ratio ?? LEAST_SAID;
+function Supports({ supports }: { supports: readonly SupportView[] }) {
+  const weight = (one: SupportView): number => one.log_ratio ?? LEAST_SAID;
   const speaking = supports.filter((one) => weight(one) > 0).sort((one, other) => weight(other) - weight(one));
   const first = speaking[0];
   if (!first) return null;

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { RunRow } from "../api/types";
+import type { RunShown } from "../api/types";
 import { withConsent } from "../state/consent";
 import { isActive } from "../state/summary";
 import { t } from "../strings";
@@ -9,11 +9,11 @@ import { Banner, Chip } from "../ui/parts";
 import type { Gathered } from "./feedback";
 
 interface FeedbackBarProps {
-  run: RunRow;
+  run: RunShown;
   gathered: Gathered;
   drawing: boolean;
   onDraw(): void;
-  onContinued(run: RunRow): void;
+  onContinued(run: RunShown): void;
 }
 
 /** What was rejected and what else is known, gathered as chips; one button goes on from there. */

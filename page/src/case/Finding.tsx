@@ -1,4 +1,4 @@
-import type { AnswerCandidate, AnswerView, ClaimView, Granularity, RunState } from "../api/types";
+import type { RivalView, AnswerView, ClaimView, Granularity, RunState } from "../api/types";
 import { percent } from "../format";
 import { go } from "../router";
 import { settings } from "../state/server";
@@ -47,7 +47,7 @@ function Sure({ answer }: { answer: AnswerView }) {
 }
 
 /** What is left where nothing decides: the first few places and their shares. */
-function Likeliest({ candidates }: { candidates: readonly AnswerCandidate[] }) {
+function Likeliest({ candidates }: { candidates: readonly RivalView[] }) {
   const weighed = candidates.filter((one) => one.probability !== null).slice(0, FEW);
   if (weighed.length === 0) return null;
   return (

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { CaseRow } from "../api/types";
+import type { CaseShown } from "../api/types";
 import { t } from "../strings";
 
 const PAUSE_MS = 700;
 
 /** Notes that keep themselves; nothing but the person who writes them ever reads them. */
-export function Notes({ row, onSaved }: { row: CaseRow; onSaved(row: CaseRow): void }) {
+export function Notes({ row, onSaved }: { row: CaseShown; onSaved(row: CaseShown): void }) {
   const [notes, setNotes] = useState(row.notes);
   const [state, setState] = useState<"idle" | "writing" | "saved" | string>("idle");
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { CaseRow, RunRequest, RunRow } from "../api/types";
+import type { CaseShown, RunRequest, RunShown } from "../api/types";
 import { tidy } from "../home/intake";
 import { Wishes } from "../home/Wishes";
 import { withConsent } from "../state/consent";
@@ -9,7 +9,7 @@ import { Dialog } from "../ui/Dialog";
 import { Banner } from "../ui/parts";
 
 /** A fresh run on the same photos, with other wishes; `everywhere` without the area, `photos` where they are not all of the case, `seen` what was ticked since. */
-export function RunAgain({ row, like, everywhere, seen, photos, onClose, onBegun }: { row: CaseRow; like: RunRow | null; everywhere: boolean; seen: string | null; photos: number[] | null; onClose(): void; onBegun(run: RunRow): void }) {
+export function RunAgain({ row, like, everywhere, seen, photos, onClose, onBegun }: { row: CaseShown; like: RunShown | null; everywhere: boolean; seen: string | null; photos: number[] | null; onClose(): void; onBegun(run: RunShown): void }) {
   const before = like?.request;
   const [wishes, setWishes] = useState<Partial<RunRequest>>({
     ...(before ? { hint: before.hint, within: everywhere ? null : before.within, model: before.model, seen: before.seen } : {}),

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { CaseRow, CheckedView, ClaimView, ClueView, RunRow, VideoPlace } from "../api/types";
+import type { CaseShown, CheckShown, ClaimView, ClueView, RunShown, PlaceShown } from "../api/types";
 import { MapView } from "../map/MapView";
 import { numbersOf } from "../photo/numbering";
 import type { Marking, Share } from "../photo/marking";
@@ -42,14 +42,14 @@ import { useScrolledPast } from "./useScrolledPast";
 type Column = "photo" | "map" | "steps";
 
 interface RunPaneProps {
-  row: CaseRow;
-  run: RunRow;
+  row: CaseShown;
+  run: RunShown;
   /** Of a video, all places that it shows. */
-  places: readonly VideoPlace[];
+  places: readonly PlaceShown[];
   onOver(): void;
-  onChanged(row: CaseRow): void;
-  onContinued(run: RunRow): void;
-  onDelete(run: RunRow): void;
+  onChanged(row: CaseShown): void;
+  onContinued(run: RunShown): void;
+  onDelete(run: RunShown): void;
   onAgain(): void;
   /** Ask for a run without the area that this one kept to. */
   onEverywhere(): void;
@@ -66,7 +66,7 @@ export function RunPane({ row, run, places, onOver, onChanged, onContinued, onDe
   const [photo, setPhoto] = useState(0);
   const [mode, setMode] = useState<"look" | "draw" | "pin">("look");
   const [column, setColumn] = useState<Column>(run.answer?.lat == null ? "photo" : "map");
-  const [checked, setChecked] = useState<CheckedView | null>(null);
+  const [checked, setChecked] = useState<CheckShown | null>(null);
   const [checking, setChecking] = useState(false);
 
   const rejectedClues = gathered.clues.value;

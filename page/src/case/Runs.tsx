@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { CaseRow, RunRow } from "../api/types";
+import type { CaseShown, RunShown } from "../api/types";
 import { shortDate } from "../format";
 import { go, hashOf } from "../router";
 import { chooseRun, chosenRuns, mainRun, placeOf, sureWords } from "../state/summary";
@@ -7,10 +7,10 @@ import { t } from "../strings";
 import { Icon } from "../ui/Icon";
 
 /** What a run was told besides the photos, in a few words. */
-function toldOf(run: RunRow): string {
+function toldOf(run: RunShown): string {
   const parts: string[] = [];
   if (run.parent !== null) parts.push(t("runs.continued"));
-  const rejected = (run.rejected.clues?.length ?? 0) + (run.rejected.places?.length ?? 0);
+  const rejected = run.rejected.clues.length + run.rejected.places.length;
   if (rejected > 0) parts.push(t("runs.rejected", { n: rejected }));
   if (run.request.hint) parts.push(t("runs.hint", { hint: run.request.hint }));
   if (run.request.within) parts.push(run.request.within);
@@ -20,7 +20,7 @@ function toldOf(run: RunRow): string {
 }
 
 /** The runs of a case, the newest first; two of them can be laid side by side. */
-export function Runs({ row, shown, onDelete }: { row: CaseRow; shown: string; onDelete(run: RunRow): void }) {
+export function Runs({ row, shown, onDelete }: { row: CaseShown; shown: string; onDelete(run: RunShown): void }) {
   const [chosen, setChosen] = useState<readonly string[] | null>(null);
   const comparable = row.runs.filter((run) => run.answer !== null).map((run) => run.id);
   // Of two there is nothing to choose.

@@ -1,4 +1,4 @@
-import type { Budget, SpentView } from "../api/types";
+import type { BudgetView, SpentView } from "../api/types";
 import { money, seconds } from "../format";
 import { counted, LANGUAGE, t } from "../strings";
 import { Bar } from "../ui/parts";
@@ -13,7 +13,7 @@ interface Row {
 }
 
 /** What was used: of a run that was continued all of it, as elsewhere; else bars where the budget has a limit. */
-export function Spending({ stretch, whole, budget: limits }: { stretch: SpentView | null; whole: SpentView | null; budget: Budget | null }) {
+export function Spending({ stretch, whole, budget: limits }: { stretch: SpentView | null; whole: SpentView | null; budget: BudgetView | null }) {
   if (stretch === null && whole === null && limits === null) return null;
   const plain = (value: number): string => grouped.format(value);
   const continued = stretch !== null && whole !== null && whole.turns > stretch.turns;

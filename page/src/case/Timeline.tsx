@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { api } from "../api/client";
-import type { CallView, ObservedTold } from "../api/types";
+import type { CallView, ObservedView } from "../api/types";
 import { seconds } from "../format";
 import type { TurnView } from "../state/runReducer";
 import type { Silence } from "./silence";
@@ -34,7 +34,7 @@ function gapped(words: string): string {
   return words.replace(/ {2,}/g, " … ").replace(/ (for|with|up|country|brand)$/, "$& …");
 }
 
-function Call({ runId, live, silence, call, outcome, onHighlight }: Shared & { call: CallView; outcome: ObservedTold | null }) {
+function Call({ runId, live, silence, call, outcome, onHighlight }: Shared & { call: CallView; outcome: ObservedView | null }) {
   const capped = silence.withheld !== null;
   const came = capped && outcome?.words === "done" ? t("timeline.untold") : outcome?.words;
   const picture = outcome?.picture ?? null;

@@ -1,6 +1,6 @@
 /** What somebody gathers to say about a run before it goes on. */
 import { computed, signal } from "@preact/signals";
-import type { Box, Feedback, NewReading } from "../api/types";
+import type { Box, Feedback, ReadingShown } from "../api/types";
 import { keyOf, type Line } from "./lines";
 
 export class Gathered {
@@ -9,7 +9,7 @@ export class Gathered {
   /** Lines that are not about the place. */
   readonly texts = signal<ReadonlyMap<string, string>>(new Map());
   /** What somebody reads, by the spot. */
-  readonly readings = signal<ReadonlyMap<string, NewReading>>(new Map());
+  readonly readings = signal<ReadonlyMap<string, ReadingShown>>(new Map());
   readonly hint = signal("");
   readonly within = signal("");
   readonly area = signal<GeoJSON.Polygon | GeoJSON.MultiPolygon | null>(null);

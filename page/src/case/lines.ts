@@ -1,5 +1,5 @@
 /** Lines of text in the photos: as they were read, and as a person reads them. */
-import type { Box, NewReading, TextLine } from "../api/types";
+import type { Box, ReadingShown, TextLine } from "../api/types";
 import { overlap } from "../state/links";
 
 export interface Line {
@@ -21,7 +21,7 @@ export function keyOf(photo: number, box: Box): string {
 }
 
 /** The lines of a run with readings laid over them; the later reading of a spot counts. */
-export function linesOf(read: readonly TextLine[], readings: readonly NewReading[]): Line[] {
+export function linesOf(read: readonly TextLine[], readings: readonly ReadingShown[]): Line[] {
   const own = new Map(readings.map((one) => [keyOf(one.photo, one.box), one]));
   const told = [...own].map(([key, one]): Line => ({ key, text: one.text, photo: one.photo, box: one.box, was: one.was, own: true }));
   const kept = read.filter((line) => !told.some((one) => one.photo === line.photo && overlap(one.box, line.box) >= SAME));

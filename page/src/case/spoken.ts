@@ -1,5 +1,5 @@
 /** What a person said to go on, in their own words: told by what a run was asked beyond the run before it. */
-import type { CaseRow, RunRow } from "../api/types";
+import type { CaseShown, RunShown } from "../api/types";
 import { t } from "../strings";
 
 function added(now: readonly string[] | undefined, before: readonly string[] | undefined): string[] {
@@ -7,16 +7,16 @@ function added(now: readonly string[] | undefined, before: readonly string[] | u
   return [...new Set(now)].filter((one) => !known.has(one));
 }
 
-function wordsOf(run: RunRow, before: RunRow): string {
-  const names = (row: RunRow): string[] => (row.rejected.places ?? []).map((place) => place.name);
-  const clues = (row: RunRow): string[] => [...(row.rejected.seen ?? []), ...(row.rejected.texts ?? [])];
+function wordsOf(run: RunShown, before: RunShown): string {
+  const names = (row: RunShown): string[] => row.rejected.places.map((place) => place.name);
+  const clues = (row: RunShown): string[] => [...row.rejected.seen, ...row.rejected.texts];
   const { hint, within, area } = run.request;
   const earlier = before.request.hint ?? "";
   const parts = [
     ...added(names(run), names(before)).map((name) => t("timeline.notPlace", { name })),
     ...added(clues(run), clues(before)).map((seen) => t("timeline.notClue", { seen })),
   ];
-  const read = (row: RunRow): string[] => (row.rejected.readings ?? []).map((one) => JSON.stringify([one.was, one.text]));
+  const read = (row: RunShown): string[] => row.rejected.readings.map((one) => JSON.stringify([one.was, one.text]));
   for (const one of added(read(run), read(before))) {
     const [was, text] = JSON.parse(one) as [string, string];
     parts.push(was === "" || was === text ? t("timeline.reads", { text }) : t("timeline.corrects", { was, text }));
@@ -29,12 +29,12 @@ function wordsOf(run: RunRow, before: RunRow): string {
 }
 
 /** For each time that somebody went on, the first one first; null where the run before it is gone. */
-export function saidBefore(row: CaseRow, run: RunRow): (string | null)[] {
+export function saidBefore(row: CaseShown, run: RunShown): (string | null)[] {
   const said: (string | null)[] = [];
-  let at: RunRow | undefined = run;
+  let at: RunShown | undefined = run;
   while (at !== undefined && at.parent !== null) {
     const parent: string = at.parent;
-    const before: RunRow | undefined = row.runs.find((one) => one.id === parent);
+    const before: RunShown | undefined = row.runs.find((one) => one.id === parent);
     said.unshift(before ? wordsOf(at, before) : null);
     at = before;
   }

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { Box, RunRow, TextLine } from "../api/types";
+import type { Box, RunShown, TextLine } from "../api/types";
 import type { Marking, Share } from "../photo/marking";
 import { announce, notify } from "../state/announce";
 import { t } from "../strings";
@@ -21,11 +21,11 @@ export interface Reading {
 }
 
 /** The text of a run, and what a person corrects in it. */
-export function useReading(run: RunRow, read: readonly TextLine[], gathered: Gathered): Reading {
+export function useReading(run: RunShown, read: readonly TextLine[], gathered: Gathered): Reading {
   const [editing, setEditing] = useState<string | null>(null);
   const [state, setState] = useState<Reading["state"]>("no");
   const readings = gathered.readings.value;
-  const lines = useMemo(() => linesOf(read, [...(run.rejected.readings ?? []), ...readings.values()]), [read, run.rejected, readings]);
+  const lines = useMemo(() => linesOf(read, [...run.rejected.readings, ...readings.values()]), [read, run.rejected, readings]);
 
   const edit = (key: string | null): void => {
     // A box that nothing was written into is none.

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { AnswerView, CandidateView, ClueView, ResultView, RunRow, RunState, TextLine } from "../api/types";
+import type { AnswerView, CandidateView, ClueView, ResultView, RunShown, RunState, TextLine } from "../api/types";
 import { watch, type Live } from "../state/live";
 import { isActive } from "../state/summary";
 import { NOTHING_TOLD, ranked, type RunView } from "../state/runReducer";
@@ -18,7 +18,7 @@ export interface ShownRun {
 }
 
 /** A run as it stands: what was told so far, and the result as soon as there is one. */
-export function useRun(run: RunRow, onOver: () => void): ShownRun {
+export function useRun(run: RunShown, onOver: () => void): ShownRun {
   const [live, setLive] = useState<Live | null>(null);
   useEffect(() => {
     // A run that was over before we came changes nothing in the row that shows it.

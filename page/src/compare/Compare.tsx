@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { AnswerView, CandidateView, ClueView, CompareView, RunRow, SpentView } from "../api/types";
+import type { AnswerView, CandidateView, ClueView, CompareView, RunShown, SpentView } from "../api/types";
 import { kilometres, longDate, percent, seconds } from "../format";
 import { MapView } from "../map/MapView";
 import { hashOf } from "../router";
@@ -15,11 +15,11 @@ const RIGHT = "2";
 
 interface Both {
   told: CompareView;
-  left: RunRow;
-  right: RunRow;
+  left: RunShown;
+  right: RunShown;
 }
 
-function Side({ letter, name, run, answer, model, spent }: { letter: string; name: string; run: RunRow; answer: AnswerView; model: string; spent: SpentView }) {
+function Side({ letter, name, run, answer, model, spent }: { letter: string; name: string; run: RunShown; answer: AnswerView; model: string; spent: SpentView }) {
   const used = [counted("compare.steps", spent.turns), counted("timeline.calls", spent.calls), seconds(spent.seconds)].join(", ");
   return (
     <section class="panel compare-side" aria-label={name}>

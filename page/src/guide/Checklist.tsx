@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { CandidateView, GuideAttribute, SightingsView } from "../api/types";
+import type { CandidateView, GuideAttribute, SightingsShown } from "../api/types";
 import { percent } from "../format";
 import { MapView } from "../map/MapView";
 import { letterAt } from "../map/marks";
@@ -16,7 +16,7 @@ import { Understood, useWeighed } from "./Understood";
 /** What is ticked, as the server reads it: attribute=value. */
 type Ticks = ReadonlySet<string>;
 
-function candidatesOf(found: SightingsView | null): CandidateView[] {
+function candidatesOf(found: SightingsShown | null): CandidateView[] {
   return (found?.countries ?? []).map((one, index) => ({
     id: one.code, name: one.name, lat: one.lat, lon: one.lon, radius_km: one.radius_km, probability: one.share,
     for: [], against: [], fate: "open", letter: letterAt(index), is_answer: false,
@@ -153,7 +153,7 @@ function Group({ group, attributes, ticks, onFlip }: { group: string; attributes
   );
 }
 
-function Ranking({ found, highlighted, onHighlight }: { found: SightingsView; highlighted: string | null; onHighlight(id: string | null): void }) {
+function Ranking({ found, highlighted, onHighlight }: { found: SightingsShown; highlighted: string | null; onHighlight(id: string | null): void }) {
   return (
     <>
       <ol class="see-ranking">

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { GuideAttribute, SightingsView } from "../api/types";
+import type { GuideAttribute, SightingsShown } from "../api/types";
 import { t } from "../strings";
 import { Chip } from "../ui/parts";
 
@@ -8,8 +8,8 @@ const TYPING_MS = 250;
 const FEW = 2;
 
 /** What the server makes of things seen, asked anew when they have not changed for a moment. */
-export function useWeighed(seen: readonly string[]): { found: SightingsView | null; trouble: string | null } {
-  const [found, setFound] = useState<SightingsView | null>(null);
+export function useWeighed(seen: readonly string[]): { found: SightingsShown | null; trouble: string | null } {
+  const [found, setFound] = useState<SightingsShown | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
   const key = seen.join("\n");
   useEffect(() => {

@@ -1,5 +1,5 @@
 import { api } from "../api/client";
-import type { CaseRow } from "../api/types";
+import type { CaseShown } from "../api/types";
 import { isoDate, longDate, shortDate } from "../format";
 import { hashOf } from "../router";
 import { isActive, mainRun, placeOf, sureWords, titleOf } from "../state/summary";
@@ -7,7 +7,7 @@ import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";
 import { Bar } from "../ui/parts";
 
-export function CaseCard({ row, onDelete, onEdit }: { row: CaseRow; onDelete(): void; onEdit(): void }) {
+export function CaseCard({ row, onDelete, onEdit }: { row: CaseShown; onDelete(): void; onEdit(): void }) {
   const run = mainRun(row);
   const first = row.photos[0];
   const sure = sureWords(run?.answer ?? null);

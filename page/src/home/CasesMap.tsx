@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { CaseRow } from "../api/types";
+import type { CaseShown } from "../api/types";
 import { percent } from "../format";
 import { MapView } from "../map/MapView";
 import type { Mark } from "../map/marks";
@@ -15,8 +15,8 @@ const DAYS = [0, 1, 7, 30, 365] as const;
 const DAY_S = 86_400;
 const NOTHING = (): void => undefined;
 
-async function allCases(query: string, signal: AbortSignal): Promise<CaseRow[]> {
-  const rows: CaseRow[] = [];
+async function allCases(query: string, signal: AbortSignal): Promise<CaseShown[]> {
+  const rows: CaseShown[] = [];
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const found = await api.cases(query, signal, rows.at(-1)?.id);
     if (found.length === 0) break;
@@ -27,7 +27,7 @@ async function allCases(query: string, signal: AbortSignal): Promise<CaseRow[]> 
 
 /** Where all cases were found, as sure and as new as somebody wants them. */
 export function CasesMap({ query, version }: { query: string; version: number }) {
-  const [rows, setRows] = useState<CaseRow[]>([]);
+  const [rows, setRows] = useState<CaseShown[]>([]);
   const [trouble, setTrouble] = useState<string | null>(null);
   const [least, setLeast] = useState(0);
   const [days, setDays] = useState(0);

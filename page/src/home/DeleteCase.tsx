@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { CaseRow } from "../api/types";
+import type { CaseShown } from "../api/types";
 import { announce, notify } from "../state/announce";
 import { titleOf } from "../state/summary";
 import { counted, t } from "../strings";
 import { Confirm } from "../ui/Dialog";
 
 /** Says what is deleted before it is. */
-export function DeleteCase({ row, onClose, onDeleted }: { row: CaseRow; onClose(): void; onDeleted(): void }) {
+export function DeleteCase({ row, onClose, onDeleted }: { row: CaseShown; onClose(): void; onDeleted(): void }) {
   const [busy, setBusy] = useState(false);
   const act = async (): Promise<void> => {
     setBusy(true);

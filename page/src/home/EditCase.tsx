@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { CaseRow } from "../api/types";
+import type { CaseShown } from "../api/types";
 import { t } from "../strings";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
 import { Banner } from "../ui/parts";
 
 /** Title and notes of a case. */
-export function EditCase({ row, onClose, onSaved }: { row: CaseRow; onClose(): void; onSaved(row: CaseRow): void }) {
+export function EditCase({ row, onClose, onSaved }: { row: CaseShown; onClose(): void; onSaved(row: CaseShown): void }) {
   const [title, setTitle] = useState(row.title);
   const [notes, setNotes] = useState(row.notes);
   const [trouble, setTrouble] = useState<string | null>(null);

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { CaseRow } from "../api/types";
+import type { CaseShown } from "../api/types";
 import { serverGone } from "../state/server";
 import { isActive } from "../state/summary";
 import { counted, t } from "../strings";
@@ -21,11 +21,11 @@ const REFRESH_MS = 4000;
 /** The cases on this machine, the newest first; a search looks through titles, notes and places. */
 export function History({ version, onCount }: { version: number; onCount(known: number): void }) {
   const [query, setQuery] = useState("");
-  const [rows, setRows] = useState<CaseRow[] | null>(null);
+  const [rows, setRows] = useState<CaseShown[] | null>(null);
   const [full, setFull] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
-  const [deleting, setDeleting] = useState<CaseRow | null>(null);
-  const [editing, setEditing] = useState<CaseRow | null>(null);
+  const [deleting, setDeleting] = useState<CaseShown | null>(null);
+  const [editing, setEditing] = useState<CaseShown | null>(null);
   const [again, setAgain] = useState(0);
   const [mapped, setMapped] = useState(false);
 

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { api } from "../api/client";
-import type { MapJob, MapOffer } from "../api/types";
+import type { MapJobShown, MapOfferShown } from "../api/types";
 import { bytes, seconds } from "../format";
 import { hashOf } from "../router";
 import { isActive, loadMaps, mapAskedFor, maps } from "../state/maps";
@@ -13,7 +13,7 @@ import { progressWords } from "./progress";
 
 /** A map by the name of its place: names the host and asks, shows what it takes and asks again, then how far it is. */
 export function GetMap({ place }: { place: string }) {
-  const [offer, setOffer] = useState<MapOffer | null>(null);
+  const [offer, setOffer] = useState<MapOfferShown | null>(null);
   const { busy, trouble, act } = useAct();
   const [begun, setBegun] = useState(maps.value?.job?.place === place && isActive(maps.value.job));
   const host = maps.value?.host ?? "";
@@ -22,7 +22,7 @@ export function GetMap({ place }: { place: string }) {
     mapAskedFor.value = null;
   };
   const ask = (): Promise<void> => act(async () => setOffer(await api.offerMap(place, host)));
-  const start = (found: MapOffer): Promise<void> =>
+  const start = (found: MapOfferShown): Promise<void> =>
     act(async () => {
       await api.getMap(place, host, found.size_bytes);
       setBegun(true);
@@ -78,7 +78,7 @@ function Host({ host, busy, onAsk, onClose }: { host: string; busy: boolean; onA
   );
 }
 
-function Offer({ offer, busy, onStart, onClose }: { offer: MapOffer; busy: boolean; onStart(): void; onClose(): void }) {
+function Offer({ offer, busy, onStart, onClose }: { offer: MapOfferShown; busy: boolean; onStart(): void; onClose(): void }) {
   const rows = [
     [t("maps.map"), offer.title],
     [t("maps.size"), bytes(offer.size_bytes)],
@@ -110,7 +110,7 @@ function Offer({ offer, busy, onStart, onClose }: { offer: MapOffer; busy: boole
   );
 }
 
-function Progress({ job, busy, onStop, onAgain, onClose }: { job: MapJob; busy: boolean; onStop(): void; onAgain(): void; onClose(): void }) {
+function Progress({ job, busy, onStop, onAgain, onClose }: { job: MapJobShown; busy: boolean; onStop(): void; onAgain(): void; onClose(): void }) {
   return (
     <>
       {job.state === "failed" ? <Banner kind="bad">{job.trouble ?? t("maps.failed", { place: job.place })}</Banner> : null}

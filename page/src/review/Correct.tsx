@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { reviewApi, type PlaceFound } from "../api/review";
+import { reviewApi } from "../api/review";
+import type { PlaceFound } from "../api/types";
 import { coordinates } from "../format";
 import { counted, t } from "../strings";
 import { Icon } from "../ui/Icon";

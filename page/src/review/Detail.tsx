@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { reviewApi, type FileClaim, type PlaceFound, type ReviewedWhole } from "../api/review";
+import { reviewApi } from "../api/review";
+import type { ClaimShown, PlaceFound, ReviewedWhole } from "../api/types";
 import { coordinates } from "../format";
 import { disc } from "../map/geometry";
 import { MapView } from "../map/MapView";
@@ -51,7 +52,7 @@ export function Detail({ state, id, onBack }: { state: ReviewState; id: string; 
   const pin = async (lat: number, lon: number): Promise<void> => {
     setPinning(false);
     const [named] = await reviewApi.places({ lat, lon }).catch(() => []);
-    choose(named ?? { lat, lon, words: "", country: null, region: null, precise: null });
+    choose(named ?? { lat, lon, words: "", country: null, region: null, precise: null, kind: null });
   };
   const busy = state.busy.value;
   const photo = state.photo.value;
@@ -136,7 +137,7 @@ export function Detail({ state, id, onBack }: { state: ReviewState; id: string; 
 
 const NO_CANDIDATES: [] = [];
 
-function claimWords(one: FileClaim): string {
+function claimWords(one: ClaimShown): string {
   if (one.trouble !== null) return t("review.claimBroken", { trouble: one.trouble });
   const where = [one.lat !== null && one.lon !== null ? coordinates(one.lat, one.lon) : null, one.place].filter(Boolean).join("; ");
   const key = one.source === "sidecar" ? "review.claimSidecar" : "review.claimFile";

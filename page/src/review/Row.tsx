@@ -1,9 +1,10 @@
-import { reviewApi, type Reviewed } from "../api/review";
+import { reviewApi } from "../api/review";
+import type { ReviewedShown } from "../api/types";
 import { sureWords } from "../state/summary";
 import { t } from "../strings";
 
 /** One photo of the list. */
-export function Row({ one, current, selected, onOpen, onSelect }: { one: Reviewed; current: boolean; selected: boolean; onOpen(): void; onSelect(): void }) {
+export function Row({ one, current, selected, onOpen, onSelect }: { one: ReviewedShown; current: boolean; selected: boolean; onOpen(): void; onSelect(): void }) {
   const place = one.at?.words || one.place || one.name;
   return (
     <li class={`review-row ${current ? "current" : ""} ${one.verdict}`} data-id={one.id}>

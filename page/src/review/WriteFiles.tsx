@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { reviewApi, type Verdict, type Written } from "../api/review";
+import { reviewApi, type Verdict } from "../api/review";
+import type { FilesShown } from "../api/types";
 import { t } from "../strings";
 import { Dialog } from "../ui/Dialog";
 import { Banner, Loading } from "../ui/parts";
@@ -10,7 +11,7 @@ export function WriteFiles({ counts, onClose }: { counts: Record<Verdict, number
   const [sidecars, setSidecars] = useState(true);
   const [copies, setCopies] = useState(false);
   const { busy, trouble, act } = useAct();
-  const [done, setDone] = useState<Written | null>(null);
+  const [done, setDone] = useState<FilesShown | null>(null);
   const held = counts.confirmed + counts.corrected;
   const write = (): Promise<void> => act(async () => setDone(await reviewApi.write(sidecars, copies)));
   return (
@@ -57,7 +58,7 @@ export function WriteFiles({ counts, onClose }: { counts: Record<Verdict, number
   );
 }
 
-function namesOf(done: Written): string {
+function namesOf(done: FilesShown): string {
   const names = done.left.join(", ");
   return done.kept > done.left.length ? t("review.keptMore", { names }) : names;
 }

@@ -1,14 +1,15 @@
 /** What is shown of the batch, what is selected, and what the person decides. */
 import { computed, signal } from "@preact/signals";
 import { troubleOf } from "../api/client";
-import { reviewApi, type Chosen, type PlaceFound, type Reviewed, type ReviewView, type Verdict } from "../api/review";
+import { reviewApi, type Chosen, type Verdict } from "../api/review";
+import type { PlaceFound, ReviewedShown, ReviewShown } from "../api/types";
 import { announce } from "../state/announce";
 import { t } from "../strings";
 
 const PAGE = 60;
 
 export class ReviewState {
-  readonly view = signal<ReviewView | null>(null);
+  readonly view = signal<ReviewShown | null>(null);
   readonly verdict = signal<Verdict | null>(null);
   readonly least = signal<number | null>(null);
   readonly current = signal<string | null>(null);
@@ -20,7 +21,7 @@ export class ReviewState {
   readonly correcting = signal(false);
   /** Counts up with every decision, so that details are asked for anew. */
   readonly changes = signal(0);
-  readonly photo = computed<Reviewed | null>(() => this.view.value?.photos.find((one) => one.id === this.current.value) ?? null);
+  readonly photo = computed<ReviewedShown | null>(() => this.view.value?.photos.find((one) => one.id === this.current.value) ?? null);
   readonly chosenCount = computed(() => (this.all.value ? (this.view.value?.matching ?? 0) : this.selected.value.size));
 
   async load(): Promise<void> {

@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { Keeping, KeyList, KeyRow } from "../api/types";
+import type { Keeping, KeyList, KeyShown } from "../api/types";
 import { announce } from "../state/announce";
 import { t } from "../strings";
 import { Field } from "../ui/Field";
 import { Icon } from "../ui/Icon";
 import { Banner, Loading } from "../ui/parts";
 
-function whereOf(row: KeyRow): string {
+function whereOf(row: KeyShown): string {
   switch (row.keep) {
     case "memory":
       return t("keysafe.inMemory");

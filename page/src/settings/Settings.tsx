@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { api, troubleOf } from "../api/client";
-import type { Settings as Kept } from "../api/types";
+import type { SettingsShown as Kept } from "../api/types";
 import { about, meet, settings } from "../state/server";
 import { SetupLater } from "../setup/FirstVisit";
 import { chooseTheme, themeChoice, type ThemeChoice } from "../state/theme";

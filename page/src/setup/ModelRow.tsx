@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import { setupApi, type Reachable, type Tried } from "../api/setup";
+import { setupApi } from "../api/setup";
+import type { ReachableShown, TriedShown } from "../api/types";
 import { troubleOf } from "../api/client";
 import { seconds } from "../format";
 import { withConsent } from "../state/consent";
@@ -11,10 +12,10 @@ import { Banner } from "../ui/parts";
 const OPEN_NAME = ":NAME";
 
 /** A server at an address that the person writes, of which nothing is known yet. */
-export const OWN_SERVER: Reachable = { model: `server${OPEN_NAME}`, where: "", base_url: null, sees: null, sent_to: null, cost: "" };
+export const OWN_SERVER: ReachableShown = { model: `server${OPEN_NAME}`, where: "", base_url: null, sees: null, sent_to: null, cost: "" };
 
 interface ModelRowProps {
-  one: Reachable;
+  one: ReachableShown;
   busy: boolean;
   /** What is the default now, and where it is. */
   kept: { model: string | null; base_url: string | null };
@@ -28,7 +29,7 @@ export function ModelRow({ one, busy, kept, onChoose }: ModelRowProps) {
   const [name, setName] = useState(keptHere ? (kept.model ?? "").slice("server:".length) : "");
   const [address, setAddress] = useState(keptHere ? (kept.base_url ?? "") : "");
   const [trying, setTrying] = useState(false);
-  const [tried, setTried] = useState<Tried | null>(null);
+  const [tried, setTried] = useState<TriedShown | null>(null);
   const [trouble, setTrouble] = useState<string | null>(null);
   const open = one.model.endsWith(OPEN_NAME);
   const prefix = one.model.slice(0, one.model.indexOf(":") + 1);
@@ -72,7 +73,7 @@ export function ModelRow({ one, busy, kept, onChoose }: ModelRowProps) {
   );
 }
 
-function Facts({ one }: { one: Reachable }) {
+function Facts({ one }: { one: ReachableShown }) {
   return (
     <dl class="setup-facts">
       <div>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { setupApi, type PullJob, type SetupView } from "../api/setup";
+import { setupApi } from "../api/setup";
+import type { PullShown, SetupShown } from "../api/types";
 import { troubleOf } from "../api/client";
 import { bytes, percent } from "../format";
 import { t } from "../strings";
@@ -8,8 +9,8 @@ import { Banner, Bar } from "../ui/parts";
 const LOOK_MS = 700;
 
 /** A small open model that Ollama could fetch: named, sized, its licence shown, asked. */
-export function Offer({ offer, broken, before, onFetched }: { offer: NonNullable<SetupView["offer"]>; broken: SetupView["broken"][number] | null; before: PullJob | null; onFetched(): void }) {
-  const [job, setJob] = useState<PullJob | null>(before);
+export function Offer({ offer, broken, before, onFetched }: { offer: NonNullable<SetupShown["offer"]>; broken: SetupShown["broken"][number] | null; before: PullShown | null; onFetched(): void }) {
+  const [job, setJob] = useState<PullShown | null>(before);
   const [trouble, setTrouble] = useState<string | null>(null);
   const fetching = job?.state === "fetching";
   useEffect(() => {
@@ -25,7 +26,7 @@ export function Offer({ offer, broken, before, onFetched }: { offer: NonNullable
     }, LOOK_MS);
     return () => clearInterval(timer);
   }, [fetching]);
-  const act = async (work: () => Promise<PullJob | null>): Promise<void> => {
+  const act = async (work: () => Promise<PullShown | null>): Promise<void> => {
     setTrouble(null);
     try {
       setJob(await work());

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import { setupApi, type SetupView } from "../api/setup";
+import { setupApi } from "../api/setup";
+import type { SetupShown } from "../api/types";
 import { troubleOf } from "../api/client";
 import { notify } from "../state/announce";
 import { meet, settings } from "../state/server";
@@ -18,7 +19,7 @@ const OLLAMA = "Ollama";
 /** What is within reach, what each costs and where photos go; one is tried and made the default. */
 export function Setup({ onDone, onDismiss }: { onDone(): void; onDismiss?: () => void }) {
   const [offlineFor, setOfflineFor] = useState<{ model: string; baseUrl: string | null } | null>(null);
-  const [view, setView] = useState<SetupView | null>(null);
+  const [view, setView] = useState<SetupShown | null>(null);
   const { busy, trouble, setTrouble, act } = useAct();
   const look = (): Promise<void> => act(async () => setView(await setupApi.look()));
   useEffect(() => {

@@ -1,5 +1,5 @@
 /** What belongs together: which clue speaks for which candidate, and where each is on the photos. */
-import type { Box, CandidateView, ClueView, ObservedTold, TextLine } from "../api/types";
+import type { Box, CandidateView, ClueView, ObservedView, TextLine } from "../api/types";
 import type { TurnView } from "./runReducer";
 
 export interface PhotoBox {
@@ -97,7 +97,7 @@ export function boxesOf(clues: readonly ClueView[], lines: readonly Pick<TextLin
     if (line.text !== "" && free(line.photo, line.box)) boxes.push({ id: `text-${index}`, photo: line.photo, box: line.box, label: line.text, kind: "text" });
   });
   if (live) {
-    const outcomes = turns.flatMap((turn) => turn.calls.map((one) => one.outcome)).filter((one): one is ObservedTold => one !== null);
+    const outcomes = turns.flatMap((turn) => turn.calls.map((one) => one.outcome)).filter((one): one is ObservedView => one !== null);
     const last = outcomes.findLast((one) => one.picture?.box);
     if (last?.picture?.box) boxes.push({ id: `crop-${last.call}`, photo: last.picture.photo, box: last.picture.box, label: last.words, kind: "crop" });
   }

@@ -1,12 +1,12 @@
 /** Maps of the atlas: which are there, and the one that is being fetched. */
 import { computed, signal } from "@preact/signals";
 import { api, troubleOf } from "../api/client";
-import type { MapJob, MapsView } from "../api/types";
+import type { MapJobShown, MapsShown } from "../api/types";
 import { t } from "../strings";
 import { announce } from "./announce";
 import { meet } from "./server";
 
-export const maps = signal<MapsView | null>(null);
+export const maps = signal<MapsShown | null>(null);
 /** The server fetches maps for the person at its own machine only. */
 export const mapsRefused = signal<string | null>(null);
 /** Why it could not be asked which maps are there. */
@@ -20,7 +20,7 @@ export const fetching = computed(() => (maps.value?.job && isActive(maps.value.j
 const LOOK_MS = 700;
 let waiting = false;
 
-export function isActive(job: MapJob): boolean {
+export function isActive(job: MapJobShown): boolean {
   return job.state === "downloading" || job.state === "importing";
 }
 

@@ -1,6 +1,6 @@
 /** A run as it stands, made from what was told of it and from nothing else. */
 import type {
-  AnswerView, Budget, CallView, CandidateView, ClueView, MemberTold, ObservedTold, RunState, SpentView, StartedTold, TextLine, Told,
+  AnswerView, BudgetView, CallView, CandidateView, ClueView, MemberTold, ObservedView, RunState, SpentView, StartedView, TextLine, Told,
 } from "../api/types";
 
 export interface TurnView {
@@ -9,20 +9,20 @@ export interface TurnView {
   before: string;
   thought: string;
   text: string;
-  calls: { call: CallView; outcome: ObservedTold | null }[];
+  calls: { call: CallView; outcome: ObservedView | null }[];
 }
 
 export interface RunView {
   state: RunState | null;
   position: number | null;
   preparing: { what: string; share: number } | null;
-  started: StartedTold | null;
+  started: StartedView | null;
   turns: TurnView[];
   candidates: CandidateView[];
   clues: ClueView[];
   lines: TextLine[];
   spent: SpentView | null;
-  budget: Budget | null;
+  budget: BudgetView | null;
   answer: AnswerView | null;
   members: MemberTold[];
   /** What somebody said to go on, until the next step answers to it. */
@@ -42,7 +42,7 @@ function withTurn(turns: TurnView[], number: number, change: (turn: TurnView) =>
   return turns.with(at, change(before));
 }
 
-function observed(view: RunView, outcome: ObservedTold): RunView {
+function observed(view: RunView, outcome: ObservedView): RunView {
   const turns = withTurn(view.turns, outcome.turn, (turn) => {
     const known = turn.calls.some(({ call }) => call.id === outcome.call);
     const calls = known

@@ -1,10 +1,10 @@
 /** What the server says about itself, the settings, and whether it wants a token. */
 import { signal } from "@preact/signals";
 import { api, troubleOf, whenSignInIsWanted } from "../api/client";
-import type { About, Settings } from "../api/types";
+import type { AboutShown, SettingsShown } from "../api/types";
 
-export const about = signal<About | null>(null);
-export const settings = signal<Settings | null>(null);
+export const about = signal<AboutShown | null>(null);
+export const settings = signal<SettingsShown | null>(null);
 export const signInWanted = signal(false);
 /** Whether the server wants a token, so that there is something to sign out of. */
 export const signedIn = signal(false);

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { api } from "../api/client";
-import type { CaseRow, VideoPlace } from "../api/types";
+import type { CaseShown, PlaceShown } from "../api/types";
 import { hashOf } from "../router";
 import { isActive, placeOf, sureWords } from "../state/summary";
 import { t } from "../strings";
@@ -11,7 +11,7 @@ import { clock, runOf, whenOf } from "./videos";
 const AGAIN_MS = 1500;
 
 /** The places that a video shows: when, where, and which second says what. */
-export function VideoPlaces({ row, places, shown, onChanged }: { row: CaseRow; places: readonly VideoPlace[]; shown: string | null; onChanged(row: CaseRow): void }) {
+export function VideoPlaces({ row, places, shown, onChanged }: { row: CaseShown; places: readonly PlaceShown[]; shown: string | null; onChanged(row: CaseShown): void }) {
   const waiting = places.length > 0 && row.runs.some(isActive);
   useEffect(() => {
     if (!waiting) return undefined;

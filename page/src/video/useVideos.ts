@@ -1,11 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../api/client";
-import type { CaseRow, VideoPlace } from "../api/types";
+import type { CaseShown, PlaceShown } from "../api/types";
 
-const NONE: readonly VideoPlace[] = [];
+const NONE: readonly PlaceShown[] = [];
 
 /** The places of a case's videos; asked for anew whenever a run has begun or ended, since two may turn out to be one. */
-export function useVideos(row: CaseRow | null): readonly VideoPlace[] {
+export function useVideos(row: CaseShown | null): readonly PlaceShown[] {
   const [places, setPlaces] = useState(NONE);
   const key = row === null ? "" : [row.id, ...row.runs.map((run) => `${run.id} ${run.state}`)].join();
   useEffect(() => {

@@ -1,6 +1,6 @@
 /** Videos: what they show, and how one becomes a case with a run for each of its places. */
 import { api } from "../api/client";
-import type { CaseRow, RunRequest, RunRow, VideoPlace } from "../api/types";
+import type { CaseShown, RunRequest, RunShown, PlaceShown } from "../api/types";
 import { tidy } from "../home/intake";
 import type { Mark } from "../map/marks";
 import { withConsent } from "../state/consent";
@@ -22,11 +22,11 @@ export function clock(seconds: number): string {
   return whole < 3600 ? `${Math.floor(whole / 60)}:${tail}` : `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${tail}`;
 }
 
-export function whenOf(place: VideoPlace): string {
+export function whenOf(place: PlaceShown): string {
   return place.spans.map(([from, to]) => `${clock(from)}–${clock(to)}`).join(", ");
 }
 
-export function runOf(row: CaseRow, place: VideoPlace): RunRow | null {
+export function runOf(row: CaseShown, place: PlaceShown): RunShown | null {
   return row.runs.find((run) => run.id === place.run) ?? null;
 }
 
@@ -40,7 +40,7 @@ export async function beginVideo(files: readonly File[], wishes: Partial<RunRequ
     const found = await api.addVideo(caseId, file.name, file);
     const places = found.flatMap((video) => video.places);
     const runs = await withConsent(async (send_to) => {
-      const begun: RunRow[] = [];
+      const begun: RunShown[] = [];
       for (const place of places) begun.push(await api.start(caseId, { ...tidy(wishes), send_to, photos: place.frames.map((frame) => frame.photo) }));
       return begun;
     });
@@ -55,7 +55,7 @@ export async function beginVideo(files: readonly File[], wishes: Partial<RunRequ
 }
 
 /** The places of a case's videos for the map of one of them; the others have their numbers. */
-export function placeMarks(row: CaseRow, places: readonly VideoPlace[], shown: string): Mark[] {
+export function placeMarks(row: CaseShown, places: readonly PlaceShown[], shown: string): Mark[] {
   // A place that was run again has a newer run than the one that is shown, of the same frames.
   const own = row.runs.find((run) => run.id === shown)?.photos.join();
   return places.flatMap((place, index): Mark[] => {

@@ -101,11 +101,7 @@ async def try_model(defaults: Defaults) -> Tried:
 
 
 async def _check_answers(defaults: Defaults) -> None:
-    """Refuse a server at an address of the user's where nothing answers: a run would try for minutes.
-
-    Raises:
-        BadInput: nothing does.
-    """
+    """Refuse a server at an address of the user's where nothing answers: a run would try for minutes."""
     import httpx
 
     prefix, _, name = str(defaults.model).partition(":")

@@ -221,11 +221,7 @@ class CaseService:
         return await asyncio.to_thread(self._folders.size_bytes)
 
     async def _check_quota(self) -> None:
-        """Refuse to take in more than the settings allow; what is there is never deleted for that.
-
-        Raises:
-            TooMany: the cases take all that they may.
-        """
+        """Refuse to take in more than the settings allow; what is there is never deleted for that."""
         quota_mb = self._settings.quota_mb
         if quota_mb is None:
             return

@@ -4,7 +4,9 @@ Every key is always there; what is not known is null, and lists may be empty. Bo
 shares of the photo's first view. All texts are plain: what was read in photos is data.
 """
 
-from typing import Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
+
+from pydantic import Field
 
 from geosleuth.agent import EndReason, Fate
 from geosleuth.answer.granularity import Granularity
@@ -14,7 +16,7 @@ from geosleuth.tools.shadows import ShadowsFound
 EventKind = Literal[
     "state", "started", "resumed", "said", "observed", "candidate", "clues", "spent", "member", "answer", "ended"
 ]
-Box = list[float]
+Box = Annotated[list[float], Field(min_length=4, max_length=4)]
 
 
 class BudgetView(TypedDict):
@@ -39,7 +41,7 @@ class SpentView(TypedDict):
     of: BudgetView
 
 
-class PhotoShown(TypedDict):
+class FirstView(TypedDict):
     """The first view of a photo; ``photo`` counts from 1."""
 
     handle: str
@@ -55,7 +57,7 @@ class StartedView(TypedDict):
     method: str
     tools: list[str]
     budget: BudgetView
-    photos: list[PhotoShown]
+    photos: list[FirstView]
     hint: str | None
     area: str | None
 

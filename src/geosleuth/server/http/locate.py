@@ -65,11 +65,7 @@ async def locate(request: Request, asked: Annotated[OneCall, Query()]) -> Respon
 
 
 async def _result(state: State, run: str) -> dict[str, Any]:
-    """Wait for a run's end, and return its document.
-
-    Raises:
-        Refused: it came to none.
-    """
+    """Wait for a run's end, and return its document."""
     async for _ in state.service.watch(run):
         pass
     row = await state.service.run(run)
@@ -90,11 +86,7 @@ async def _events(state: State, run: str) -> AsyncIterator[StreamEvent]:
 
 
 async def _unless_gone(work: Awaitable[dict[str, Any]], request: Request, state: State) -> dict[str, Any]:
-    """Return what comes of some work, as long as the client waits and the server runs.
-
-    Raises:
-        Refused: nobody waits any more.
-    """
+    """Return what comes of some work, as long as the client waits and the server runs."""
     working = asyncio.ensure_future(work)
     waiting = asyncio.ensure_future(gone(request.receive)), asyncio.ensure_future(state.stopping.wait())
     try:

@@ -29,6 +29,10 @@ _MOST = 2**31
 _PLACES = 100_000
 
 
+VIEW = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True)
+"""Every key of an answer is there."""
+
+
 class StrictBody(BaseModel):
     """Whatever is not named is refused: a misspelt option must not pass for one that was left out."""
 
@@ -281,13 +285,13 @@ def _is_place(pair: Any) -> bool:
 class StrictView(BaseModel):
     """Just what is named."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = VIEW
 
 
 class OpenView(BaseModel):
     """At least what is named."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", json_schema_serialization_defaults_required=True)
 
 
 class Trouble(StrictView):
@@ -405,14 +409,33 @@ class Summary(OpenView):
     area: shapes.AreaKind | None = None
 
 
-class Wanted(OpenView):
-    """What a run was asked to do."""
+class ReadingShown(StrictView):
+    """What a person reads in a part of a photo; ``was`` is what was read before."""
 
-    model: str | None = None
-    within: str | None = None
-    area: dict[str, Any] | None = None
-    hint: str | None = None
-    granularity: Granularity = "exact"
+    box: shapes.Box
+    text: str
+    photo: int
+    was: str
+
+
+class RejectedPlaceShown(StrictView):
+    """A candidate that a person ruled out."""
+
+    name: str
+    lat: float | None
+    lon: float | None
+    radius_km: float | None
+    country: str | None
+
+
+class RejectedShown(StrictView):
+    """What people said so far: clues by their ids and words, lines that don't count, readings, and wrong places."""
+
+    clues: list[str] = []
+    texts: list[str] = []
+    seen: list[str] = []
+    readings: list[ReadingShown] = []
+    places: list[RejectedPlaceShown] = []
 
 
 class RunShown(StrictView):
@@ -422,7 +445,7 @@ class RunShown(StrictView):
     case: str
     parent: str | None
     state: RunState
-    request: Wanted
+    request: RunRequest
     granularity: Granularity
     photos: list[int]
     created: float
@@ -431,17 +454,17 @@ class RunShown(StrictView):
     answer: Summary | None
     trouble: str | None
     position: int | None
-    rejected: dict[str, Any]
+    rejected: RejectedShown
 
     @classmethod
     def of(cls, row: RunRow) -> "RunShown":
         """Return the model of the service's row."""
         return cls(
-            id=row.id, case=row.case, parent=row.parent, state=row.state, request=_wanted(row),
+            id=row.id, case=row.case, parent=row.parent, state=row.state, request=row.request,
             granularity=row.granularity, photos=list(row.photos), created=row.created.timestamp(),
             started=_seconds(row.started), ended=_seconds(row.ended),
             answer=None if row.answer is None else Summary.model_validate(row.answer),
-            trouble=row.trouble, position=row.position, rejected=dict(row.rejected),
+            trouble=row.trouble, position=row.position, rejected=RejectedShown.model_validate(row.rejected),
         )  # fmt: skip
 
 
@@ -574,12 +597,6 @@ def _seconds(when: datetime | None) -> float | None:
     return None if when is None else when.timestamp()
 
 
-def _wanted(row: RunRow) -> Wanted:
-    from dataclasses import asdict
-
-    return Wanted.model_validate({**asdict(row.request), "send_to": list(row.request.send_to)})
-
-
 _TOLD: dict[str, Any] = {
     "started": shapes.StartedView,
     "resumed": shapes.ResumedView,
@@ -596,14 +613,10 @@ _TOLD: dict[str, Any] = {
 @cache
 def model_of(shape: Any) -> type[BaseModel]:
     """Return a model with the keys of a typed dictionary, and of those inside it."""
-    # Runs that an older service has kept lack what was added since, which may be null; what a newer one has kept
-    # besides is left out. Neither is a reason to fail.
     named: dict[str, Any] = {
-        name: (_mapped(hint), None if type(None) in get_args(hint) else ...)
-        for name, hint in get_type_hints(shape).items()
+        name: (_mapped(hint), ...) for name, hint in get_type_hints(shape, include_extras=True).items()
     }
-    settings = ConfigDict(extra="ignore")
-    return create_model(shape.__name__, __config__=settings, __doc__=shape.__doc__, **named)
+    return create_model(shape.__name__, __config__=VIEW, __doc__=shape.__doc__, **named)
 
 
 def _mapped(hint: Any) -> Any:

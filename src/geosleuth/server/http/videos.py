@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
 
 from .responses import RequestRefused
 from .schemas import REFUSALS, CaseId, StrictView
@@ -31,7 +32,7 @@ class FrameShown(StrictView):
 class PlaceShown(StrictView):
     """A place: the stretches of time in which it is shown, its frames, and the run that locates it."""
 
-    spans: list[list[float]]
+    spans: list[Annotated[list[float], Field(min_length=2, max_length=2)]]
     frames: list[FrameShown]
     run: str | None
 

@@ -153,11 +153,7 @@ class Locating:
         return Output(text, data, sources=_sources(finding))
 
     def _plan(self, *, granularity: Granularity | None, within: str | None, **words: Any) -> Plan:
-        """The server's own plan with a client's words in it: what is known of the photo, and nothing else.
-
-        Raises:
-            BadInput: an argument is invalid.
-        """
+        """The server's own plan with a client's words in it: what is known of the photo, and nothing else."""
         if within is not None and names_file(within):
             raise BadInput("within is the name of a file; write a country, a region, S,W,N,E or LAT,LON,KM in degrees")
         # No finer than the server allows.
