@@ -186,7 +186,7 @@ def test_without_the_extra_one_line_says_what_to_install(short: Path, monkeypatc
 _CONFINED = """
 import io, json, socket, sys
 from geosleuth.photo import video_decoder as decoder
-from geosleuth.photo.video_limits import Container, VideoLimits
+from geosleuth.photo.video_limits import VideoContainer, VideoLimits
 port = int(sys.argv[1])
 stream = open(sys.argv[2], "rb", buffering=0)
 decoder._import_all()
@@ -201,7 +201,7 @@ for what in (lambda: open("/etc/hostname"), lambda: socket.create_connection(("1
 for name in ("hls", "concat", "dash"):
     try:
         stream.seek(0)
-        decoder.Decoder(stream, VideoLimits(), decoder.Sender(io.BytesIO())).work(Container(name, name, name))
+        decoder.Decoder(stream, VideoLimits(), decoder.Sender(io.BytesIO())).work(VideoContainer(name, name, name))
         told.append("read")
     except (decoder.Refusal, ValueError):
         told.append("refused")

@@ -38,14 +38,6 @@ def test_a_staged_copy_is_still_for_testing(spec: str, tmp_path: Path) -> None:
     refuse_to_learn(tmp_path / "staged" / "key.jsonl")
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_a_table_made_of_it_is_too(spec: str, tmp_path: Path, ending: str) -> None:
-    out = tmp_path / f"rated.{ending}"
-    done = geosleuth("dataset", "rate", spec, "--out", out)
-    assert done.returncode == 0, done.stderr
-    refuse_to_learn(out)
-
-
 @pytest.mark.parametrize("library", ["verifiers", "verl"])
 def test_an_environment_of_it_is_refused_or_keeps_the_mark(spec: str, tmp_path: Path, library: str) -> None:
     words = ("world", "export", "--for", library, "--data", spec, "--out", tmp_path / "out")

@@ -312,7 +312,7 @@ def test_stdout_carries_the_protocol_alone_and_the_end_of_input_ends_the_server(
             run.stdin.write(json.dumps(line) + "\n")
         run.stdin.write("this is no message\n")
         run.stdin.flush()
-        answers = [json.loads(run.stdout.readline()) for _ in range(2)]
+        answers = [json.loads(run.stdout.readline()) for _ in range(3)]
         rest, told = run.communicate(timeout=60)
     (done,) = (answer for answer in answers if answer.get("id") == 2)
     assert done["result"]["isError"] is False
