@@ -28,7 +28,7 @@ from geosleuth.answer.answer import envelope
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.placing import Placer, with_point
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.names.extraction import read_reply
+from geosleuth.lab.bench.prose import read_reply
 
 WITHIN_KM = (1.0, 25.0, 200.0, 750.0)
 LEAST_WITHIN_1KM = 0.22

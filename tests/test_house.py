@@ -17,7 +17,7 @@ PACKAGE = ROOT / "src" / "geosleuth"
 # From the ground up: a package may import from those before it, never from those after it. The laboratory comes last,
 # so that nothing people install for locating photos imports it.
 CORE = (
-    "support", "geo", "answer", "names", "photo", "atlas", "evidence", "tools", "models", "agent", "teams", "pipeline",
+    "support", "geo", "names", "answer", "photo", "atlas", "evidence", "tools", "models", "agent", "teams", "pipeline",
     "report", "server", "cli",
 )  # fmt: skip
 LAB = ("score", "bench", "teams", "inspect", "scenes", "traces", "train", "cli")

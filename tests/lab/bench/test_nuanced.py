@@ -16,7 +16,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.placing import place_words
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.lab.bench.placed import placer_of
-from geosleuth.names.extraction import read_reply
+from geosleuth.lab.bench.prose import read_reply
 from homes import add_region
 
 FROM_ATLAS = (

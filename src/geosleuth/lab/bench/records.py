@@ -26,8 +26,8 @@ from typing import Any, BinaryIO
 
 from geosleuth.answer import FORMAT, Address, Answer, ParserName, answer_from_dict, parse
 from geosleuth.geo import LatLon
+from geosleuth.lab.bench.prose import read_reply
 from geosleuth.lab.score import Truth
-from geosleuth.names.extraction import read_reply
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import MAX_LINE_BYTES, byte_lines
 

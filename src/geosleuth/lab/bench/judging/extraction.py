@@ -16,9 +16,9 @@ from rich.text import Text
 
 from geosleuth.answer import Address, Answer, answer_to_dict
 from geosleuth.answer.parse import find_objects
+from geosleuth.lab.bench.prose import Extracted, extract
 from geosleuth.lab.bench.records import Record
 from geosleuth.lab.bench.scored import truth_to_dict
-from geosleuth.names.extraction import Extracted, extract
 
 from .asking import Asked, Asker, AskProgress
 from .judged_file import spent_line

@@ -17,10 +17,9 @@ from itertools import pairwise
 from geosleuth.answer import Address, Answer, parse_lenient
 from geosleuth.answer.parse import prose_of
 from geosleuth.geo import LatLon
-
-from .cities import cities_called, is_listed_region, same_city, without_region_words
-from .country_names import country_code, country_name
-from .folding import compact, fold
+from geosleuth.names.cities import cities_called, is_listed_region, same_city, without_region_words
+from geosleuth.names.country_names import country_code, country_name
+from geosleuth.names.folding import compact, fold
 
 _LONGEST = 12_000
 """How much of a reply's end is read as prose."""

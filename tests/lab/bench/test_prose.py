@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from geosleuth.answer.answer import envelope
+from geosleuth.lab.bench.prose import Extracted, extract, read_reply
 from geosleuth.names import same_city, same_country
-from geosleuth.names.extraction import Extracted, extract, read_reply
 
 SHAPES = [
     ("<answer>Schöneberger Straße, 22149 Hamburg, Germany</answer>",
