@@ -16,7 +16,7 @@ from PIL import Image
 
 import geosleuth
 from geosleuth.photo import open_photo
-from geosleuth.photo.nature import judge, nature_of
+from geosleuth.photo.nature import judge, judged, nature_of
 from geosleuth.pipeline.result import LocateResult
 from geosleuth.report import report_html
 from in_process import whole_command
@@ -63,6 +63,12 @@ def test_real_street_photos_stay_photographs_and_take_little_time(shared: list[P
         began.append(time.process_time())
     assert natures.count("photo") >= len(shared) - 1, natures
     assert median(np.diff(began)) < 0.06, "under 30 ms on a machine at rest"
+
+
+def test_judges_a_picture_once() -> None:
+    first = judged(open_photo(document(3), name="page.png"))
+    assert first.is_judged
+    assert judged(first) is first
 
 
 def test_odd_sizes_and_plain_pictures_are_judged() -> None:

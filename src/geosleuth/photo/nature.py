@@ -61,19 +61,24 @@ def looks_like(nature: str) -> str:
 
 
 def judged(opened: "OpenedPhoto") -> "OpenedPhoto":
-    """Return an opened picture whose claims say whether it is no photograph."""
+    """Return an opened picture whose claims say whether it is no photograph; one that was judged before as it is."""
+    if opened.is_judged:
+        return opened
     nature = nature_of(opened)
-    return replace(opened, claims=replace(opened.claims, not_a_photo=None if nature == "photo" else nature))
+    claims = replace(opened.claims, not_a_photo=None if nature == "photo" else nature)
+    return replace(opened, claims=claims, is_judged=True)
 
 
-def leave_out_others(opened: "OpenedPhoto", name: object) -> None:
-    """Let photographs pass, and no other pictures: what lies in a folder was not chosen one by one.
+def leave_out_others(opened: "OpenedPhoto", name: object) -> "OpenedPhoto":
+    """Return a photograph, judged, and let no other picture pass: what lies in a folder was not chosen one by one.
 
     Raises:
         NotAPhoto: it is no photograph.
     """
-    if (nature := nature_of(opened)) != "photo":
+    opened = judged(opened)
+    if (nature := opened.claims.not_a_photo) is not None:
         raise NotAPhoto(name, nature)
+    return opened
 
 
 def judge(image: "Image") -> NatureVerdict:

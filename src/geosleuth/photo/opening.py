@@ -174,10 +174,14 @@ _LONGEST_NAME = 300
 
 @dataclass(frozen=True, slots=True)
 class OpenedPhoto:
-    """A photo to look at, and apart from it what its file claims."""
+    """A photo to look at, and apart from it what its file claims.
+
+    ``is_judged`` says that it was looked at for being a photograph at all, see `geosleuth.photo.nature.judged`.
+    """
 
     photo: Photo
     claims: Claims
+    is_judged: bool = False
 
 
 def open_photo(

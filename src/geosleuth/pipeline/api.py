@@ -440,7 +440,7 @@ async def _each(
                 try:
                     photo = await asyncio.to_thread(open_photo, path)
                     if path not in named:
-                        await asyncio.to_thread(leave_out_others, photo, path)
+                        photo = await asyncio.to_thread(leave_out_others, photo, path)
                     one = await ready.locate([path], [photo])
                     failed = one.failed
                     results[path] = GeosleuthError(failed) if failed else one

@@ -195,7 +195,7 @@ class _Batch:
         plan = self._plan
         photo = await asyncio.to_thread(open_photo, path)
         if path not in self._named:
-            await asyncio.to_thread(leave_out_others, photo, path)
+            photo = await asyncio.to_thread(leave_out_others, photo, path)
         similar = plan.searches.find_similar([photo])
         kept = self._file(sha256, ".jsonl", name)
         if kept is not None:
