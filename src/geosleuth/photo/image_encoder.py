@@ -169,35 +169,18 @@ _USUAL_SIDE_PX = 224
 _KNOWN_OUTPUTS = ("features", "image_embeds", "image_features", "embeddings", "embedding", "pooler_output")
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    session: Any
-    input: str
-    output: str
-    preparation: Preparation
-    channels_first: bool
+class NetworkEncoder:
+    """A network in a file or a folder; a subclass says how it is loaded and how it looks at prepared pictures."""
 
-
-class OnnxEncoder:
-    """A network in an ONNX file that takes one batch of pictures.
-
-    Size and order come from its input. Colours are scaled as usual for ImageNet unless the file's metadata say
-    otherwise (``geosleuth.mean`` and ``geosleuth.deviation``: one number or three with commas, of 0 to 255). Its
-    features are the output that ``geosleuth.features`` names, or one with a usual name, or the first.
-    """
+    _batch = BATCH
+    _channels_first = True
 
     def __init__(self, path: Path) -> None:
-        """Remember the file.
-
-        Raises:
-            BadInput: there is none.
-        """
-        if not path.is_file():
-            raise BadInput(f"{path}: there is no such ONNX file; check the path")
+        """Remember where it is; it is loaded before the first picture."""
         self._path = path
         self._lock = threading.Lock()
 
-    @cached_property
+    @property
     def name(self) -> str:
         """The file's name with a fingerprint of its content."""
         return f"{self._path.stem}@{digest_of(self._path)}"
@@ -213,36 +196,94 @@ class OnnxEncoder:
         """One row a picture, each of length 1.
 
         Raises:
-            BadInput: the file holds no network that takes pictures and gives features.
+            BadInput: there is no network that takes pictures and gives features.
+            MissingExtra: what loads it is not installed.
         """
-        if not images:
-            return np.empty((0, self.dimension), dtype=np.float32)
-        return unit_rows(self._run(images, self._loaded.output))
+        return unit_rows(self.embeddings(images)) if images else np.empty((0, self.dimension), dtype=np.float32)
 
-    def _run(self, images: "Sequence[Image]", output: str) -> Features:
-        loaded = self._loaded
+    def embeddings(self, images: "Sequence[Image]") -> Features:
+        """One row a picture, of the length that the network gives it; at least one picture is needed."""
+        with self._lock:
+            network, preparation = self._loaded
         rows = []
-        for start in range(0, len(images), BATCH):
-            given = loaded.preparation.rows(images[start : start + BATCH])
-            if loaded.channels_first:
-                given = np.ascontiguousarray(given.transpose(0, 3, 1, 2))
+        for start in range(0, len(images), self._batch):
+            pixels = preparation.rows(images[start : start + self._batch])
+            if self._channels_first:
+                pixels = np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))
             try:
-                (found,) = loaded.session.run([output], {loaded.input: given})
+                rows.append(pooled(self._look(network, pixels), channels_first=self._channels_first))
             except Exception as error:
                 raise self._trouble("its network can't look at a picture", error) from error
-            rows.append(pooled(np.asarray(found), channels_first=loaded.channels_first))
         together = np.concatenate(rows)
         if together.ndim != 2 or len(together) != len(images) or not np.isfinite(together).all():
-            raise self._trouble(f"its output {output!r} is no row of numbers for each picture")
+            raise self._trouble("its output is no row of numbers for each picture")
         return together.astype(np.float32)
 
     @property
-    def _loaded(self) -> _Loaded:
-        with self._lock:
-            return self._once
+    def _loaded(self) -> tuple[Any, Preparation]:
+        raise NotImplementedError
+
+    def _look(self, network: Any, pixels: Features) -> npt.NDArray[np.floating]:
+        raise NotImplementedError
+
+    def _trouble(self, what: str, error: Exception | None = None) -> GeosleuthError:
+        reason = f": {' '.join(str(error).split())[:200]}" if error else ""
+        return BadInput(f"{self._path}: {what}{reason}")
+
+
+def folder_name(folder: Path) -> str:
+    """A folder's name with a fingerprint of the weights and settings in it."""
+    kinds = ("*.json", "*.safetensors", "*.bin")
+    files = sorted(path for kind in kinds for path in folder.glob(kind) if path.is_file())
+    return f"{folder.resolve().name}@{digest_of(*files)}"
+
+
+class TorchEncoder(NetworkEncoder):
+    """A network that torch runs, in a folder with its settings and weights."""
 
     @cached_property
-    def _once(self) -> _Loaded:
+    def name(self) -> str:
+        """The folder's name with a fingerprint of its weights and settings."""
+        return folder_name(self._path)
+
+    def _look(self, network: Any, pixels: Features) -> npt.NDArray[np.floating]:
+        torch = require("torch", extra="weights")
+        with torch.inference_mode():
+            seen: npt.NDArray[np.floating] = self._run(network, torch.from_numpy(pixels)).float().numpy()
+        return seen
+
+    def _run(self, network: Any, pixels: Any) -> Any:
+        return network(pixels)
+
+
+class OnnxEncoder(NetworkEncoder):
+    """A network in an ONNX file that takes one batch of pictures.
+
+    Size and order come from its input. Colours are scaled as usual for ImageNet unless the file's metadata say
+    otherwise (``geosleuth.mean`` and ``geosleuth.deviation``: one number or three with commas, of 0 to 255). Its
+    features are the output that ``geosleuth.features`` names, or one with a usual name, or the first.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Remember the file.
+
+        Raises:
+            BadInput: there is none.
+        """
+        if not path.is_file():
+            raise BadInput(f"{path}: there is no such ONNX file; check the path")
+        super().__init__(path)
+
+    @cached_property
+    def name(self) -> str:
+        """The file's name with a fingerprint of its content."""
+        return f"{self._path.stem}@{digest_of(self._path)}"
+
+    def _look(self, network: Any, pixels: Features) -> npt.NDArray[np.floating]:
+        return np.asarray(network.run([self._output], {network.get_inputs()[0].name: pixels})[0])
+
+    @cached_property
+    def _loaded(self) -> tuple[Any, Preparation]:
         onnxruntime = import_onnxruntime()
         try:
             session = onnxruntime.InferenceSession(
@@ -255,8 +296,8 @@ class OnnxEncoder:
         if len(session.get_inputs()) != 1 or not pictures:
             raise self._trouble("it does not take pictures alone: one input of four dimensions in float32 is needed")
         shape = pictures[0].shape
-        channels_first = shape[3] != 3
-        height, width = shape[2:] if channels_first else shape[1:3]
+        self._channels_first = shape[3] != 3
+        height, width = shape[2:] if self._channels_first else shape[1:3]
         try:
             preparation = Preparation(
                 width_px=width if isinstance(width, int) else _USUAL_SIDE_PX,
@@ -266,12 +307,8 @@ class OnnxEncoder:
             )
         except ValueError as error:
             raise self._trouble("its sizes or its metadata make no sense", error) from error
-        output = _output([one.name for one in session.get_outputs()], told)
-        return _Loaded(session, pictures[0].name, output, preparation, channels_first)
-
-    def _trouble(self, what: str, error: Exception | None = None) -> GeosleuthError:
-        reason = f": {' '.join(str(error).split())[:200]}" if error else ""
-        return BadInput(f"{self._path}: {what}{reason}")
+        self._output = _output([one.name for one in session.get_outputs()], told)
+        return session, preparation
 
 
 class BundledEncoder(OnnxEncoder):
@@ -294,10 +331,6 @@ class BundledEncoder(OnnxEncoder):
             raise DataFault(f"{BUNDLED.name} is missing from the package: install geosleuth again")
         super().__init__(BUNDLED)
 
-    def logits(self, images: "Sequence[Image]") -> Features:
-        """How much each picture looks like each of ImageNet's 1000 classes, before softmax."""
-        return self._run(images, "logits") if images else np.empty((0, 1000), dtype=np.float32)
-
     def _trouble(self, what: str, error: Exception | None = None) -> GeosleuthError:
         return DataFault(f"{super()._trouble(what, error)}; the package is damaged: install geosleuth again")
 
@@ -316,13 +349,7 @@ def _told_colour(told: Mapping[str, str], key: str, otherwise: Colour) -> Colour
     return red, green, blue
 
 
-@dataclass(frozen=True, slots=True)
-class _TowerLoaded:
-    model: Any
-    preparation: Preparation
-
-
-class TowerEncoder:
+class TowerEncoder(TorchEncoder):
     """A vision model in a folder with ``config.json`` and its weights; code in the folder is never run.
 
     Pictures are prepared here as the folder's image processor describes, so torchvision is not needed. Of a model for
@@ -337,72 +364,24 @@ class TowerEncoder:
         """
         if not (folder / "config.json").is_file():
             raise BadInput(f"{folder}: no config.json is in it; give a folder with a transformers model")
-        self._folder = folder
-        self._lock = threading.Lock()
+        super().__init__(folder)
+
+    def _run(self, network: Any, pixels: Any) -> Any:
+        return _look(network, pixels)
 
     @cached_property
-    def name(self) -> str:
-        """The folder's name with a fingerprint of its weights and settings."""
-        kinds = ("*.json", "*.safetensors", "*.bin")
-        files = sorted(path for kind in kinds for path in self._folder.glob(kind) if path.is_file())
-        return f"{self._folder.resolve().name}@{digest_of(*files)}"
-
-    @cached_property
-    def dimension(self) -> int:
-        """How many features a picture has; one is looked at to find out."""
-        from PIL import Image
-
-        return int(self.features([Image.new("RGB", (64, 64), (127, 127, 127))]).shape[1])
-
-    def features(self, images: "Sequence[Image]") -> Features:
-        """One row a picture, each of length 1.
-
-        Raises:
-            BadInput: the folder's model can't be loaded or does not look at pictures.
-            MissingExtra: transformers or torch is not installed.
-        """
-        return unit_rows(self.embeddings(images)) if images else np.empty((0, self.dimension), dtype=np.float32)
-
-    def embeddings(self, images: "Sequence[Image]") -> Features:
-        """One row a picture, of the length that the model gives it; at least one picture is needed.
-
-        Raises:
-            BadInput: the folder's model can't be loaded or does not look at pictures.
-            MissingExtra: transformers or torch is not installed.
-        """
-        torch = require("torch", extra="weights")
-        with self._lock:
-            loaded = self._loaded
-        rows = []
-        for start in range(0, len(images), BATCH):
-            given = loaded.preparation.rows(images[start : start + BATCH]).transpose(0, 3, 1, 2)
-            try:
-                with torch.inference_mode():
-                    seen = _look(loaded.model, torch.from_numpy(np.ascontiguousarray(given)))
-            except (ValueError, TypeError, RuntimeError) as error:
-                raise self._trouble("its model can't look at a picture", error) from error
-            rows.append(pooled(seen.float().numpy()))
-        together = np.concatenate(rows)
-        if together.ndim != 2 or not np.isfinite(together).all():
-            raise BadInput(f"{self._folder}: its model gives no row of numbers for a picture")
-        return together.astype(np.float32)
-
-    @cached_property
-    def _loaded(self) -> _TowerLoaded:
+    def _loaded(self) -> tuple[Any, Preparation]:
         transformers = require("transformers", extra="weights")
         require("torch", extra="weights")
         try:
-            settings = _processor_settings(self._folder)
+            settings = _processor_settings(self._path)
             model = transformers.AutoModel.from_pretrained(
-                str(self._folder), local_files_only=True, trust_remote_code=False
+                str(self._path), local_files_only=True, trust_remote_code=False
             )
             preparation = preparation_of(settings, _side_px(model.config))
         except (OSError, ValueError, TypeError, AttributeError, RuntimeError) as error:
             raise self._trouble("it can't be loaded as a vision model", error) from error
-        return _TowerLoaded(model.eval(), preparation)
-
-    def _trouble(self, what: str, error: Exception) -> BadInput:
-        return BadInput(f"{self._folder}: {what}: {' '.join(str(error).split())[:200]}")
+        return model.eval(), preparation
 
 
 def _look(model: Any, pixels: Any) -> Any:
@@ -434,19 +413,17 @@ def _side_px(config: Any) -> int:
 
 BUNDLED_NAME = "bundled"
 JOINED_NAME = "dinov2"
-# Galleries, indexes and priors of before name the bundled encoder so.
-_EARLIER_NAME = "eyes"
 
 
 def is_named(spec: str) -> bool:
     """Return whether a spec names an encoder, and no file or folder."""
-    return spec in (BUNDLED_NAME, JOINED_NAME, _EARLIER_NAME)
+    return spec in (BUNDLED_NAME, JOINED_NAME)
 
 
 def lasting_spec(spec: str) -> str:
     """Return a spec that finds the same encoder from any folder."""
     if is_named(spec):
-        return BUNDLED_NAME if spec == _EARLIER_NAME else spec
+        return spec
     return str(Path(spec).expanduser().resolve())
 
 

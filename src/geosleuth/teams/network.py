@@ -19,33 +19,28 @@ import io
 import json
 import math
 import sqlite3
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from geosleuth.photo import OpenedPhoto, first_view
 from geosleuth.photo.image_encoder import (
-    Features,
     ImageEncoder,
     Preparation,
-    digest_of,
+    TorchEncoder,
+    folder_name,
     is_named,
     load_encoder,
-    unit_rows,
 )
 from geosleuth.support.errors import BadInput, require
 
 from .member import TrustWeights
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 Array: TypeAlias = npt.NDArray[np.floating]
 
@@ -400,12 +395,14 @@ def damaged(path: Path) -> BadInput:
     return BadInput(f"{path}: the team's state is damaged; delete it and learn again")
 
 
-class VaeEncoder:
+class VaeEncoder(TorchEncoder):
     """The encoder half of an ``AutoencoderKL`` in a folder that `diffusers` can read; code in it is never run.
 
     A picture's features are the means of its latent cells. Nothing is sampled: a picture has one row of
     features.
     """
+
+    _batch = 1
 
     def __init__(self, folder: Path, side_px: int = SIDE_PX) -> None:
         """Store the folder; a whole Stable Diffusion folder with a ``vae`` works too.
@@ -416,59 +413,25 @@ class VaeEncoder:
         found = vae_folder(folder)
         if found is None:
             raise BadInput(f"{folder}: no {_CLASS} found; give a folder such as one with stabilityai/sd-vae-ft-mse")
-        self._folder = found
+        super().__init__(found)
         self._preparation = Preparation(side_px, side_px, mean=_MIDDLE, deviation=_MIDDLE)
-        self._lock = threading.Lock()
 
     @cached_property
     def name(self) -> str:
         """Return the folder's name with a fingerprint of its weights and settings, and the picture size."""
-        kinds = ("*.json", "*.safetensors", "*.bin")
-        files = sorted(path for kind in kinds for path in self._folder.glob(kind) if path.is_file())
-        return f"{self._folder.resolve().name}@{digest_of(*files)}/{self._preparation.width_px}"
+        return f"{folder_name(self._path)}/{self._preparation.width_px}"
+
+    def _run(self, network: Any, pixels: Any) -> Any:
+        return network.encode(pixels).latent_dist.mode().flatten(1)
 
     @cached_property
-    def dimension(self) -> int:
-        """Return the number of features; it encodes one picture to find out."""
-        from PIL import Image
-
-        return int(self.features([Image.new("RGB", (64, 64), (127, 127, 127))]).shape[1])
-
-    def features(self, images: "Sequence[Image]") -> Features:
-        """Return one row per picture, each of length 1.
-
-        Raises:
-            BadInput: the folder's VAE can't be loaded.
-            MissingExtra: diffusers or torch is not installed.
-        """
-        if not images:
-            return np.empty((0, self.dimension), dtype=np.float32)
-        torch = require("torch", extra="weights")
-        with self._lock:
-            vae = self._vae
-        rows = []
-        for image in images:
-            pixels = np.ascontiguousarray(self._preparation.rows([image]).transpose(0, 3, 1, 2))
-            try:
-                with torch.inference_mode():
-                    rows.append(vae.encode(torch.from_numpy(pixels)).latent_dist.mode().float().numpy().reshape(-1))
-            except (ValueError, TypeError, RuntimeError) as error:
-                raise self._trouble("its VAE can't encode a picture", error) from error
-        together = np.stack(rows)
-        if not np.isfinite(together).all():
-            raise BadInput(f"{self._folder}: its VAE returns invalid numbers for a picture")
-        return unit_rows(together)
-
-    @cached_property
-    def _vae(self) -> Any:
+    def _loaded(self) -> tuple[Any, Preparation]:
         diffusers = require("diffusers", extra="weights")
         try:
-            return diffusers.AutoencoderKL.from_pretrained(str(self._folder), local_files_only=True).eval()
+            vae = diffusers.AutoencoderKL.from_pretrained(str(self._path), local_files_only=True)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
             raise self._trouble(f"it can't be loaded as an {_CLASS}", error) from error
-
-    def _trouble(self, what: str, error: Exception) -> BadInput:
-        return BadInput(f"{self._folder}: {what}: {' '.join(str(error).split())[:200]}")
+        return vae.eval(), self._preparation
 
 
 def vae_folder(folder: Path) -> Path | None:

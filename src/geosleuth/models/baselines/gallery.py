@@ -9,36 +9,31 @@ and that is code: such a file is loaded only where the user names it, too.
 """
 
 import csv
-import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from geosleuth.geo import FloatArray, LatLon, is_valid
 from geosleuth.photo.image_encoder import (
-    BATCH,
     Features,
     ImageEncoder,
     Preparation,
+    TorchEncoder,
     digest_of,
     is_named,
     load_encoder,
-    pooled,
     preparation_of,
     unit_rows,
 )
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import read_json
 from geosleuth.tools.similar.index_file import open_for_reading, read_info, shown
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 SCRIPTED: Final = (".pt", ".ts", ".torchscript")
 _SETTINGS: Final = "preprocessor_config.json"
@@ -96,7 +91,7 @@ def _file_of(spec: str) -> Path:
     return path
 
 
-class ScriptedEncoder:
+class ScriptedEncoder(TorchEncoder):
     """A network that torch.jit saved: NetVLAD, GeM, CosPlace or any other that gives a row for a picture.
 
     Load only files that you trust. ``preprocessor_config.json`` beside it says how pictures are prepared, as
@@ -111,46 +106,13 @@ class ScriptedEncoder:
         """
         if not path.is_file():
             raise BadInput(f"{path}: there is no such file; check the path")
-        self._path = path
-        self._lock = threading.Lock()
+        super().__init__(path)
 
     @cached_property
     def name(self) -> str:
         """The file's name with a fingerprint of its content."""
         settings = self._path.parent / _SETTINGS
         return f"{self._path.stem}@{digest_of(self._path, *([settings] if settings.is_file() else []))}"
-
-    @cached_property
-    def dimension(self) -> int:
-        """How many features a picture has; one is looked at to find out."""
-        from PIL import Image
-
-        return int(self.features([Image.new("RGB", (64, 64), (127, 127, 127))]).shape[1])
-
-    def features(self, images: "Sequence[Image]") -> Features:
-        """One row a picture, each of length 1.
-
-        Raises:
-            BadInput: the file holds no network that looks at pictures.
-            MissingExtra: torch is not installed.
-        """
-        if not images:
-            return np.empty((0, self.dimension), dtype=np.float32)
-        torch = require("torch", extra="weights")
-        with self._lock:
-            network, preparation = self._loaded
-        rows = []
-        for start in range(0, len(images), BATCH):
-            given = preparation.rows(images[start : start + BATCH]).transpose(0, 3, 1, 2)
-            try:
-                with torch.inference_mode():
-                    rows.append(pooled(network(torch.from_numpy(np.ascontiguousarray(given))).float().numpy()))
-            except (RuntimeError, TypeError, AttributeError, ValueError) as error:
-                raise self._trouble("its network can't look at a picture", error) from error
-        together = np.concatenate(rows)
-        if together.ndim != 2 or len(together) != len(images) or not np.isfinite(together).all():
-            raise BadInput(f"{self._path}: its network gives no row of numbers for a picture")
-        return unit_rows(together)
 
     @cached_property
     def _loaded(self) -> tuple[Any, Preparation]:
@@ -162,9 +124,6 @@ class ScriptedEncoder:
             return network, preparation_of(_settings(self._path.parent / _SETTINGS), _USUAL_SIDE_PX)
         except (OSError, RuntimeError, ValueError, TypeError, AttributeError) as error:
             raise self._trouble("it can't be loaded as a TorchScript network", error) from error
-
-    def _trouble(self, what: str, error: Exception) -> BadInput:
-        return BadInput(f"{self._path}: {what}: {' '.join(str(error).split())[:200]}")
 
 
 def _settings(path: Path) -> Mapping[str, Any]:
