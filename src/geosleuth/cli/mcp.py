@@ -6,10 +6,27 @@ from typing import Annotated
 
 import typer
 
-from geosleuth.cli.options import PANEL, Allow, ImageSearch, Maps, MapsUrl, Prior, WebSearch, request_of, takes
+from geosleuth.cli.options import (
+    MODEL,
+    PANEL,
+    Allow,
+    BaseUrl,
+    ImageSearch,
+    Maps,
+    MapsUrl,
+    Model,
+    OfflineFlag,
+    Prior,
+    Seconds,
+    Turns,
+    Usd,
+    WebSearch,
+    Yes,
+    request_of,
+    takes,
+)  # fmt: skip
 
 _WAY = "How clients reach it"
-_MODEL = "Who thinks in locate"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,46 +73,24 @@ class DoorOptions:
 class ServedOptions:
     """Who thinks in ``locate``, and what may be asked: fields of a request."""
 
-    offline: Annotated[bool, typer.Option("--offline", rich_help_panel=PANEL, help="No model and no service.")] = False
+    offline: OfflineFlag = False
     maps: Maps = None
     maps_url: MapsUrl = field(default_factory=list)
     web_search: WebSearch = None
     image_search: ImageSearch = None
     prior: Prior = None
     allow: Allow = field(default_factory=list)
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=_MODEL,
-            show_default="detective: no model, on this machine",
-            help="As for geosleuth locate; clients can't choose it.",
-        ),
-    ] = None
-    base_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", rich_help_panel=_MODEL, help="Where the model is served."),
-    ] = None
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", rich_help_panel=_MODEL, help="Photos may be sent to the model's host.")
-    ] = False
-    turns: Annotated[
-        int | None,
-        typer.Option(min=1, rich_help_panel=_MODEL, help="Replies of the model in one call, at most."),
-    ] = None
-    seconds: Annotated[
-        float | None,
-        typer.Option(min=0.1, rich_help_panel=_MODEL, help="Seconds of one call, at most."),
-    ] = None
-    usd: Annotated[
-        float | None,
-        typer.Option(min=0.0, rich_help_panel=_MODEL, help="US dollars for one call, at most."),
-    ] = None
+    model: Model = None
+    base_url: BaseUrl = None
+    yes: Yes = False
+    turns: Turns = None
+    seconds: Seconds = None
+    usd: Usd = None
     granularity: Annotated[
         str,
         typer.Option(
             metavar="LEVEL",
-            rich_help_panel=_MODEL,
+            rich_help_panel=MODEL,
             help="locate returns nothing finer than this: country, region, city, street or exact.",
         ),
     ] = "exact"
@@ -111,7 +106,7 @@ def mcp(options: McpOptions) -> None:
     """Serve the tools over the Model Context Protocol: every tool, open_photo for handles, and locate as one.
 
     Over stdin and stdout for the client that starts it, or over HTTP on this machine. Nothing leaves the machine unless
-    a model or a service is named here; clients can't name one.
+    a model or a service is named here; clients can't name one. Budgets hold for each call of locate.
 
     Examples:
 

@@ -79,32 +79,6 @@ BaseUrl = Annotated[
     str | None,
     typer.Option(metavar="URL", rich_help_panel=MODEL, help="Where the model is served."),
 ]
-Parallel = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        max=64,
-        rich_help_panel=MODEL,
-        help="So many tries at once; a verifier decides. Budgets hold for each try, and for the verifier.",
-    ),
-]
-Verifier = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=MODEL,
-        show_default="rule-based: claims are checked against the atlas",
-        help="The model that reads all tries and decides; same for the one that made them.",
-    ),
-]
-ChainsRead = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=MODEL,
-        show_default="whole up to 4 tries, then facts",
-        help="What the verifier reads of each try: whole, or facts (what was observed).",
-    ),
-]
 TeamFile = Annotated[
     Path | None,
     typer.Option(metavar="TEAM.YAML", rich_help_panel=MODEL, help="Several agents that review and discuss."),
@@ -125,15 +99,6 @@ ReplyTokens = Annotated[
     int | None,
     typer.Option(min=1, rich_help_panel=MODEL, help="Tokens of one reply, at most; thinking comes on top."),
 ]
-ThinkingTokens = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        rich_help_panel=MODEL,
-        show_default="8192, once the model is seen to think",
-        help="Tokens that a reply may think with beforehand, at most.",
-    ),
-]
 Seconds = Annotated[
     float | None,
     typer.Option(min=0.1, rich_help_panel=MODEL, help="Seconds, at most."),
@@ -141,10 +106,6 @@ Seconds = Annotated[
 Usd = Annotated[
     float | None,
     typer.Option(min=0.0, rich_help_panel=MODEL, help="US dollars, at most."),
-]
-Temperature = Annotated[
-    float | None,
-    typer.Option(min=0.0, max=2.0, rich_help_panel=MODEL, help="How freely replies are drawn."),
 ]
 Seed = Annotated[
     int | None,
@@ -183,10 +144,6 @@ PolicyCardFile = Annotated[
         help="How the model was trained, which is how it is played; none to play it otherwise.",
     ),
 ]
-WireName = Annotated[
-    str | None,
-    typer.Option(rich_help_panel=WAY, help="How calls travel: native or tagged; by default as the method has it."),
-]
 Boxes = Annotated[
     str,
     typer.Option(
@@ -195,32 +152,8 @@ Boxes = Annotated[
         "trained, which one question finds out.",
     ),
 ]
-Panorama = Annotated[
-    str | None,
-    typer.Option(
-        rich_help_panel=WAY,
-        show_default="planar for geovista, else views",
-        help="How panoramas are shown: cut into views, or planar (whole).",
-    ),
-]
-ForceAnswer = Annotated[
-    bool,
-    typer.Option("--force-answer", rich_help_panel=WAY, help="Ask for a best guess, with its honest probability."),
-]
 OfflineFlag = Annotated[
     bool, typer.Option("--offline", rich_help_panel=PANEL, help="No network at all, not even this machine's own.")
-]
-McpServers = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="SERVERS.JSON",
-        rich_help_panel=PANEL,
-        help="MCP servers of your own, whose tools a model may use: those that --mcp-allow names.",
-    ),
-]
-McpAllow = Annotated[
-    list[str],
-    typer.Option(metavar="SERVER.TOOL", rich_help_panel=PANEL, help="A tool of these servers. May be repeated."),
 ]
 Yes = Annotated[
     bool,
@@ -249,27 +182,74 @@ class RunOptions:
     profile: ProfileName = None
     model: Model = None
     base_url: BaseUrl = None
-    parallel: Parallel = 1
-    verifier: Verifier = None
-    chains: ChainsRead = None
+    parallel: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=64,
+            rich_help_panel=MODEL,
+            help="So many tries at once; a verifier decides. Budgets hold for each try, and for the verifier.",
+        ),
+    ] = 1
+    verifier: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=MODEL,
+            show_default="rule-based: claims are checked against the atlas",
+            help="The model that reads all tries and decides; same for the one that made them.",
+        ),
+    ] = None
+    chains: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=MODEL,
+            show_default="whole up to 4 tries, then facts",
+            help="What the verifier reads of each try: whole, or facts (what was observed).",
+        ),
+    ] = None
     team: TeamFile = None
     turns: Turns = None
     calls: Calls = None
     tokens: Tokens = None
     reply_tokens: ReplyTokens = None
-    thinking_tokens: ThinkingTokens = None
+    thinking_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            rich_help_panel=MODEL,
+            show_default="8192, once the model is seen to think",
+            help="Tokens that a reply may think with beforehand, at most.",
+        ),
+    ] = None
     seconds: Seconds = None
     usd: Usd = None
-    temperature: Temperature = None
+    temperature: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=2.0, rich_help_panel=MODEL, help="How freely replies are drawn."),
+    ] = None
     seed: Seed = None
     method: MethodName = None
     prompts: PromptsFolder = None
     tools: ToolNames = None
-    wire: WireName = None
+    wire: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=WAY, help="How calls travel: native or tagged; by default as the method has it."),
+    ] = None
     policy_card: PolicyCardFile = None
-    panorama: Panorama = None
+    panorama: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=WAY,
+            show_default="planar for geovista, else views",
+            help="How panoramas are shown: cut into views, or planar (whole).",
+        ),
+    ] = None
     boxes: Boxes = "auto"
-    force_answer: ForceAnswer = False
+    force_answer: Annotated[
+        bool,
+        typer.Option("--force-answer", rich_help_panel=WAY, help="Ask for a best guess, with its honest probability."),
+    ] = False
     offline: OfflineFlag = False
     yes: Yes = False
     maps: Maps = None
@@ -278,8 +258,18 @@ class RunOptions:
     image_search: ImageSearch = None
     prior: Prior = None
     allow: Allow = field(default_factory=list)
-    mcp: McpServers = None
-    mcp_allow: McpAllow = field(default_factory=list)
+    mcp: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="SERVERS.JSON",
+            rich_help_panel=PANEL,
+            help="MCP servers of your own, whose tools a model may use: those that --mcp-allow names.",
+        ),
+    ] = None
+    mcp_allow: Annotated[
+        list[str],
+        typer.Option(metavar="SERVER.TOOL", rich_help_panel=PANEL, help="A tool of these servers. May be repeated."),
+    ] = field(default_factory=list)
 
 
 def request_of(options: Any, *parts: type, **more: Any) -> "LocateRequest":

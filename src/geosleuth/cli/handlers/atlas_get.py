@@ -182,11 +182,7 @@ def _show(regions: list[RegionInfo], options: GetOptions, places: Sequence[str] 
 
 
 def _kind(options: GetOptions) -> Kind:
-    """Return the kind of data to download.
-
-    Raises:
-        BadInput: several kinds are given, or one that can't be updated without a place.
-    """
+    """Return the kind of data to download."""
     chosen: dict[Kind, bool] = {
         "geonames": options.geonames, "overture": options.overture, "wikipedia": options.wikipedia,
     }  # fmt: skip

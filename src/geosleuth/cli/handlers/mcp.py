@@ -14,6 +14,8 @@ from geosleuth.support.console import quiet_libraries, talk
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.net import is_loopback
 
+from .serve import door_token, listening
+
 
 @dataclass(frozen=True, slots=True)
 class Doors:
@@ -32,8 +34,10 @@ def serve_tools(request: LocateRequest, photos: Sequence[Path], doors: Doors | N
         UserError: invalid input; nothing has been served.
     """
     require("mcp.server", extra="serve")
+    for module in ("uvicorn", "fastapi") if doors else ():
+        require(module, extra="serve")
+    token = door_token(doors.host, doors.token_file) if doors else None
     with quiet_libraries():
-        token = _token(doors) if doors else None
         plan = make_plan(request, [])
         ask_consent(plan, yes=request.yes)
         source = PhotoSource(tuple(_folder(path) for path in photos), anywhere=doors is None)
@@ -45,27 +49,7 @@ def serve_tools(request: LocateRequest, photos: Sequence[Path], doors: Doors | N
                 _serve_http(service, doors, token)
 
 
-def _token(doors: Doors) -> str | None:
-    """Return the token that requests must show; beyond this machine there must be one.
-
-    Raises:
-        BadInput: it is missing, or can't be used.
-    """
-    for module in ("uvicorn", "fastapi"):
-        require(module, extra="serve")
-    from geosleuth.cli.handlers.serve import TOKEN_VARIABLE, token_of
-
-    token = token_of(doors.token_file)
-    if token is None and not is_loopback(doors.host):
-        raise BadInput(
-            f"{doors.host} can be reached from other machines, so a token is needed: "
-            f"set {TOKEN_VARIABLE}, or name a file that holds one with --token-file"
-        )
-    return token
-
-
 def _serve_http(service: McpService, doors: Doors, token: str | None) -> None:
-    from geosleuth.cli.handlers.serve import listening
     from geosleuth.server.http import Hosts, named_hosts
 
     names = named_hosts([*doors.names, doors.host])

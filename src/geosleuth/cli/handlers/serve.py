@@ -31,12 +31,7 @@ def serve_here(options: "ServeOptions", *, review: "Review | None" = None) -> No
         BadInput: the port is taken, the address is not this machine's, the token is missing or too short, or
             another server works on the same cases.
     """
-    token = token_of(options.token_file)
-    if token is None and not is_loopback(options.host):
-        raise BadInput(
-            f"{options.host} can be reached from other machines, so a token is needed: "
-            f"set {TOKEN_VARIABLE}, or name a file that holds one with --token-file"
-        )
+    token = door_token(options.host, options.token_file)
     listener = listening(options.host, options.port)
     with listener:
         # Only now: what is wrong with the words is said at once, and loading takes a while.
@@ -101,6 +96,21 @@ def _check_unused(database: Path) -> None:
             raise BadInput(f"{database}: in use by a geosleuth server; stop it first, or wipe on its page") from error
     except sqlite3.DatabaseError:
         pass  # damaged: it is deleted all the same
+
+
+def door_token(host: str, file: Path | None) -> str | None:
+    """Return the token that requests must show.
+
+    Raises:
+        BadInput: it can't be used, or there is none and the address can be reached from other machines.
+    """
+    token = token_of(file)
+    if token is None and not is_loopback(host):
+        raise BadInput(
+            f"{host} can be reached from other machines, so a token is needed: "
+            f"set {TOKEN_VARIABLE}, or name a file that holds one with --token-file"
+        )
+    return token
 
 
 def token_of(file: Path | None) -> str | None:

@@ -79,11 +79,7 @@ def _is_told(options: SetupOptions, name: str) -> bool:
 
 
 def _save(name: str, options: SetupOptions) -> None:
-    """Write a profile: the options, which hold what there was of that name where they say nothing else.
-
-    Raises:
-        BadInput: there is nothing to save, or it can't be saved.
-    """
+    """Write a profile: the options, which hold what there was of that name where they say nothing else."""
     before = read_profile(name) if name in known_profiles() else Profile(name, {})
     told = {one: getattr(options, one) for one in SAVED if one in before.options or _is_told(options, one)}
     kept = {one: tuple(value) if isinstance(value, list) else value for one, value in told.items() if value is not None}
@@ -126,11 +122,7 @@ def _offer(options: SetupOptions) -> None:
 
 
 def _pull(options: SetupOptions) -> None:
-    """Have Ollama fetch the model for this machine's memory, after a yes, and make it the default.
-
-    Raises:
-        BadInput: Ollama does not run, nobody agreed, or it could not.
-    """
+    """Have Ollama fetch the model for this machine's memory, after a yes, and make it the default."""
     root = asyncio.run(ollama_root(PATIENT_SECONDS))
     if root is None:
         raise BadInput(NOT_RUNNING)

@@ -161,11 +161,7 @@ async def _claims(package: Package, photos: Sequence[OpenedPhoto]) -> tuple[Clai
 
 
 def _asked_again(package: Package, photos: Sequence[OpenedPhoto]) -> tuple[list[str], list[str], Pictures]:
-    """Let the tools of every run work once more; return what is proved, what is not, and the pictures.
-
-    Raises:
-        Changed: a tool answers something else.
-    """
+    """Let the tools of every run work once more; return what is proved, what is not, and the pictures."""
     shown = package.finding().picked or package.runs[TRAJECTORY]
     with _blaming(next(name for name, run in package.runs.items() if run is shown)):
         pictures = pictures_of(shown, photos_in(photos, shown), max_pixels=first_view_pixels(shown))
