@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, takes
+from geosleuth.cli.options import JsonFlag, Overwrite, argument, flag, option, required, takes
 
 atlas = typer.Typer(no_args_is_help=True)
 
@@ -205,19 +205,15 @@ def crossing(
 class ColocatedOptions:
     """The options of ``colocated``."""
 
-    features: Annotated[list[str], typer.Argument(help="Two to five names or categories.")]
-    metres: Annotated[float, typer.Option(min=1, max=20_000, help="The greatest distance between them.")] = 150
+    features: list[str] = argument("Two to five names or categories.")
+    metres: float = option(150, "The greatest distance between them.", min=1, max=20_000)
     within: Within = None
-    bearings: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DEG,DEG,…",
-            help="Direction from the first feature to each other one, so one fewer than features; x for any.",
-        ),
-    ] = None
-    in_order: Annotated[bool, typer.Option("--in-order", help="Only where they lie along a line in this order.")] = (
-        False
+    bearings: str | None = option(
+        None,
+        "Direction from the first feature to each other one, so one fewer than features; x for any.",
+        metavar="DEG,DEG,…",
     )
+    in_order: bool = flag("Only where they lie along a line in this order.")
     limit: Limit = 10
     via: Via = None
     allow: Allow = field(default_factory=list)
@@ -318,14 +314,12 @@ class DrawOptions:
     """The options of ``draw``."""
 
     point: Point
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The PNG file to write.")]
+    out: Path = required("The PNG file to write.", "--out", "-o", metavar="FILE")
     overwrite: Overwrite = False
-    zoom: Annotated[float, typer.Option(min=0, max=20, help="15 shows a neighbourhood, 5 a country.")] = 15
-    width: Annotated[int, typer.Option(min=64, max=2048)] = 640
-    height: Annotated[int, typer.Option(min=64, max=2048)] = 640
-    marker: Annotated[list[str], typer.Option(metavar="LAT,LON", help="Put a pin here; repeatable.")] = field(
-        default_factory=list
-    )
+    zoom: float = option(15, "15 shows a neighbourhood, 5 a country.", min=0, max=20)
+    width: int = option(640, "", min=64, max=2048)
+    height: int = option(640, "", min=64, max=2048)
+    marker: list[str] = option([], "Put a pin here; repeatable.", metavar="LAT,LON")
     via: Via = None
     allow: Allow = field(default_factory=list)
     as_json: JsonFlag = False
@@ -355,12 +349,12 @@ class SatelliteOptions:
     """The options of ``satellite``."""
 
     point: Point
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The PNG file to write.")]
+    out: Path = required("The PNG file to write.", "--out", "-o", metavar="FILE")
     overwrite: Overwrite = False
-    tiles: Annotated[Path | None, typer.Option(help="Your MBTiles or PMTiles file.")] = None
-    zoom: Annotated[float, typer.Option(min=0, max=20)] = 16
-    width: Annotated[int, typer.Option(min=64, max=2048)] = 640
-    height: Annotated[int, typer.Option(min=64, max=2048)] = 640
+    tiles: Path | None = option(None, "Your MBTiles or PMTiles file.")
+    zoom: float = option(16, "", min=0, max=20)
+    width: int = option(640, "", min=64, max=2048)
+    height: int = option(640, "", min=64, max=2048)
     via: Via = None
     allow: Allow = field(default_factory=list)
     as_json: JsonFlag = False
@@ -424,45 +418,30 @@ def add(
 class GetOptions:
     """The options of ``get``."""
 
-    place: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PLACE",
-            help="A country, region or city in any language, a code such as DE-BY, or LAT,LON for the smallest "
-            "map that covers that point; for --overture also a box S,W,N,E or a disc LAT,LON,RADIUS_KM; for "
-            "--wikipedia the code of a language.",
-            show_default=False,
-        ),
-    ] = None
-    name: Annotated[str | None, typer.Option(help="Its name in the atlas; by default the extract's name.")] = None
-    update: Annotated[
-        bool, typer.Option("--update", help="Download newer data; without PLACE, for everything downloaded before.")
-    ] = False
-    geonames: Annotated[
-        bool, typer.Option("--geonames", help="The country's places from GeoNames, instead of a map.")
-    ] = False
-    overture: Annotated[
-        bool, typer.Option("--overture", help="Shops and other places from Overture Maps, instead of a map.")
-    ] = False
-    wikipedia: Annotated[
-        bool, typer.Option("--wikipedia", help="Wikipedia in a language, for atlas documents, instead of a map.")
-    ] = False
-    edition: Annotated[
-        str | None,
-        typer.Option(
-            help="With --wikipedia: mini (first paragraphs; the default), nopic (all text) or maxi (with pictures)."
-        ),
-    ] = None
-    mirror: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Ask this server instead of the usual one; also GEOSLEUTH_EXTRACTS_URL, GEOSLEUTH_GEONAMES_URL, "
-            "GEOSLEUTH_OVERTURE_URL, GEOSLEUTH_KIWIX_URL.",
-        ),
-    ] = None
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Allow the download without asking.")] = False
-    offline: Annotated[bool, typer.Option("--offline", help="Use no network; the command then refuses to run.")] = False
+    place: str | None = argument(
+        "A country, region or city in any language, a code such as DE-BY, or LAT,LON for the smallest "
+        "map that covers that point; for --overture also a box S,W,N,E or a disc LAT,LON,RADIUS_KM; for "
+        "--wikipedia the code of a language.",
+        default=None,
+        metavar="PLACE",
+        show_default=False,
+    )
+    name: str | None = option(None, "Its name in the atlas; by default the extract's name.")
+    update: bool = flag("Download newer data; without PLACE, for everything downloaded before.")
+    geonames: bool = flag("The country's places from GeoNames, instead of a map.")
+    overture: bool = flag("Shops and other places from Overture Maps, instead of a map.")
+    wikipedia: bool = flag("Wikipedia in a language, for atlas documents, instead of a map.")
+    edition: str | None = option(
+        None, "With --wikipedia: mini (first paragraphs; the default), nopic (all text) or maxi (with pictures)."
+    )
+    mirror: str | None = option(
+        None,
+        "Ask this server instead of the usual one; also GEOSLEUTH_EXTRACTS_URL, GEOSLEUTH_GEONAMES_URL, "
+        "GEOSLEUTH_OVERTURE_URL, GEOSLEUTH_KIWIX_URL.",
+        metavar="URL",
+    )
+    yes: bool = flag("Allow the download without asking.", "--yes", "-y")
+    offline: bool = flag("Use no network; the command then refuses to run.")
     as_json: JsonFlag = False
 
 

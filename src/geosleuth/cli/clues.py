@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, takes
+from geosleuth.cli.options import JsonFlag, Overwrite, option, required, takes
 
 clues = typer.Typer(no_args_is_help=True)
 
@@ -81,41 +81,24 @@ def guide(
 class ResectionOptions:
     """The options of ``resection``."""
 
-    feature: Annotated[
-        list[str],
-        typer.Option(
-            metavar="COLUMN@PLACE",
-            help="Where in the picture a feature's middle is (0 left edge, 1 right edge, or 1240px), and the feature: "
-            "its name, LAT,LON or an id of the atlas. Repeat it.",
-        ),
-    ]
-    photo: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The photo: its width for pixels, its focal length for the field of view."),
-    ] = None
-    fov: Annotated[
-        float | None,
-        typer.Option(metavar="DEG", help="The picture's width in degrees; without it, solved for."),
-    ] = None
-    noise: Annotated[
-        float, typer.Option(metavar="DEG", min=0.01, max=30, help="How far off a column may be, as standard deviation.")
-    ] = 1.0
-    within: Annotated[
-        str | None,
-        typer.Option(
-            metavar="AREA",
-            help="The camera stood there: a country, a region, S,W,N,E or LAT,LON,KM in degrees, or a GeoJSON file. "
-            "Names are looked up there first.",
-        ),
-    ] = None
-    check: Annotated[
-        str | None,
-        typer.Option(metavar="LAT,LON", help="Say how well the columns fit this place."),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Draw the area on a map: a PNG file."),
-    ] = None
+    feature: list[str] = required(
+        "Where in the picture a feature's middle is (0 left edge, 1 right edge, or 1240px), and the feature: "
+        "its name, LAT,LON or an id of the atlas. Repeat it.",
+        metavar="COLUMN@PLACE",
+    )
+    photo: Path | None = option(
+        None, "The photo: its width for pixels, its focal length for the field of view.", metavar="FILE"
+    )
+    fov: float | None = option(None, "The picture's width in degrees; without it, solved for.", metavar="DEG")
+    noise: float = option(1.0, "How far off a column may be, as standard deviation.", metavar="DEG", min=0.01, max=30)
+    within: str | None = option(
+        None,
+        "The camera stood there: a country, a region, S,W,N,E or LAT,LON,KM in degrees, or a GeoJSON file. "
+        "Names are looked up there first.",
+        metavar="AREA",
+    )
+    check: str | None = option(None, "Say how well the columns fit this place.", metavar="LAT,LON")
+    out: Path | None = option(None, "Draw the area on a map: a PNG file.", "--out", "-o", metavar="FILE")
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 

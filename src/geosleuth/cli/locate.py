@@ -1,12 +1,9 @@
 """``geosleuth locate``: where was this photo taken?"""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from geosleuth.cli.options import PANEL, WAY, RunOptions, request_of, takes
+from geosleuth.cli.options import PANEL, WAY, RunOptions, argument, flag, option, request_of, takes
 
 _KNOWN = "What you know"
 _LEAVES = "What comes out"
@@ -16,134 +13,84 @@ _LEAVES = "What comes out"
 class OutputOptions:
     """What comes out."""
 
-    out: Annotated[
-        list[str],
-        typer.Option(
-            metavar="FILE",
-            rich_help_panel=_LEAVES,
-            help="Also write the finding, by the ending: .html (a report), .zip (an evidence package), .json, "
-            ".geojson, .kml, .csv, .dwc.csv, .xmp; DIR/ for a batch. May be repeated.",
-        ),
-    ] = field(default_factory=list)
-    granularity: Annotated[
-        str,
-        typer.Option(
-            metavar="LEVEL",
-            rich_help_panel=_LEAVES,
-            help="Tell nothing finer than this: country, region, city, street or exact.",
-        ),
-    ] = "exact"
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", rich_help_panel=_LEAVES, help="Files that are there already may be replaced.")
-    ] = False
-    write_exif: Annotated[
-        bool,
-        typer.Option(
-            "--write-exif",
-            rich_help_panel=_LEAVES,
-            help="After asking, write a copy of each photo with the estimated place in its metadata.",
-        ),
-    ] = False
-    sidecars: Annotated[
-        bool,
-        typer.Option(
-            "--sidecars", rich_help_panel=_LEAVES, help="Write an XMP sidecar, PHOTO.jpg.xmp, beside each photo."
-        ),
-    ] = False
+    out: list[str] = option(
+        [],
+        "Also write the finding, by the ending: .html (a report), .zip (an evidence package), .json, "
+        ".geojson, .kml, .csv, .dwc.csv, .xmp; DIR/ for a batch. May be repeated.",
+        panel=_LEAVES,
+        metavar="FILE",
+    )
+    granularity: str = option(
+        "exact", "Tell nothing finer than this: country, region, city, street or exact.", panel=_LEAVES, metavar="LEVEL"
+    )
+    overwrite: bool = flag("Files that are there already may be replaced.", panel=_LEAVES)
+    write_exif: bool = flag(
+        "After asking, write a copy of each photo with the estimated place in its metadata.", panel=_LEAVES
+    )
+    sidecars: bool = flag("Write an XMP sidecar, PHOTO.jpg.xmp, beside each photo.", panel=_LEAVES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownOptions:
     """What the user knows about the photo."""
 
-    within: Annotated[
-        str | None,
-        typer.Option(
-            metavar="AREA",
-            rich_help_panel=_KNOWN,
-            help="Where it must lie: a country, a region, S,W,N,E or LAT,LON,KM, or a GeoJSON file with polygons.",
-        ),
-    ] = None
-    hint: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", rich_help_panel=_KNOWN, help="What you know about the photo."),
-    ] = None
-    taken: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", rich_help_panel=_KNOWN, help="When it was taken, such as 2026-07-14T15:30+02:00."),
-    ] = None
-    drives_on: Annotated[
-        str | None,
-        typer.Option(metavar="SIDE", rich_help_panel=_KNOWN, help="Where traffic keeps to: left or right."),
-    ] = None
-    seen: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            rich_help_panel=_KNOWN,
-            help='What you see, such as "yellow centre line, left-hand traffic": weighed by the field guide.',
-        ),
-    ] = None
-    check: Annotated[
-        str | None,
-        typer.Option(metavar="LAT,LON", rich_help_panel=_KNOWN, help="Say what speaks for this place and against it."),
-    ] = None
-    area: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", rich_help_panel=_KNOWN, help="Where the place lies, in words for a model."),
-    ] = None
+    within: str | None = option(
+        None,
+        "Where it must lie: a country, a region, S,W,N,E or LAT,LON,KM, or a GeoJSON file with polygons.",
+        panel=_KNOWN,
+        metavar="AREA",
+    )
+    hint: str | None = option(None, "What you know about the photo.", panel=_KNOWN, metavar="TEXT")
+    taken: str | None = option(None, "When it was taken, such as 2026-07-14T15:30+02:00.", panel=_KNOWN, metavar="TIME")
+    drives_on: str | None = option(None, "Where traffic keeps to: left or right.", panel=_KNOWN, metavar="SIDE")
+    seen: str | None = option(
+        None,
+        'What you see, such as "yellow centre line, left-hand traffic": weighed by the field guide.',
+        panel=_KNOWN,
+        metavar="TEXT",
+    )
+    check: str | None = option(None, "Say what speaks for this place and against it.", panel=_KNOWN, metavar="LAT,LON")
+    area: str | None = option(None, "Where the place lies, in words for a model.", panel=_KNOWN, metavar="TEXT")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PhotoOptions:
     """The photos, and whether each has an answer of its own."""
 
-    photos: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PHOTO...",
-            help="A photo: a file, an https address, - (standard input) or clipboard:. Several, folders or quoted "
-            "patterns are worked on as a batch. Or one video.",
-        ),
-    ]
+    photos: list[str] = argument(
+        "A photo: a file, an https address, - (standard input) or clipboard:. Several, folders or quoted "
+        "patterns are worked on as a batch. Or one video.",
+        metavar="PHOTO...",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchOptions:
     """How photos are worked on."""
 
-    same_place: Annotated[
-        bool, typer.Option("--same-place", rich_help_panel=WAY, help="The photos were taken at one place: one answer.")
-    ] = False
-    batch: Annotated[bool, typer.Option("--batch", rich_help_panel=WAY, help="A batch, even of one photo.")] = False
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            rich_help_panel=WAY,
-            show_default="2 for the detective, 4 for models",
-            help="Photos of a batch that are worked on at once.",
-        ),
-    ] = None
+    same_place: bool = flag("The photos were taken at one place: one answer.", panel=WAY)
+    batch: bool = flag("A batch, even of one photo.", panel=WAY)
+    jobs: int | None = option(
+        None,
+        "Photos of a batch that are worked on at once.",
+        panel=WAY,
+        min=1,
+        show_default="2 for the detective, 4 for models",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class LastOptions:
     """What stands last in the help."""
 
-    image_url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            rich_help_panel=PANEL,
-            help="Where the photo is on the web already, for an image search that takes addresses only.",
-        ),
-    ] = None
-    trajectory: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep every step in this file (JSON lines)."),
-    ] = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")] = False
+    image_url: str | None = option(
+        None,
+        "Where the photo is on the web already, for an image search that takes addresses only.",
+        panel=PANEL,
+        metavar="URL",
+    )
+    trajectory: Path | None = option(None, "Keep every step in this file (JSON lines).", metavar="FILE")
+    as_json: bool = flag("Print one JSON document on stdout and nothing else.", "--json")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from geosleuth.cli.options import (
+from geosleuth.cli.options import (  # fmt: skip
     MODEL,
     PANEL,
     Allow,
@@ -22,9 +19,11 @@ from geosleuth.cli.options import (
     Usd,
     WebSearch,
     Yes,
+    flag,
+    option,
     request_of,
     takes,
-)  # fmt: skip
+)
 
 _WAY = "How clients reach it"
 
@@ -33,40 +32,24 @@ _WAY = "How clients reach it"
 class DoorOptions:
     """How clients reach the server, and what it may read."""
 
-    http: Annotated[
-        bool, typer.Option("--http", rich_help_panel=_WAY, help="Serve over Streamable HTTP, not stdin and stdout.")
-    ] = False
-    host: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=_WAY, help="Where to listen with --http; beyond this machine a token must be set."
-        ),
-    ] = "127.0.0.1"
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, rich_help_panel=_WAY, help="The port; 0 is any that is free.")
-    ] = 8712
-    allowed_host: Annotated[
-        list[str],
-        typer.Option(metavar="NAME", rich_help_panel=_WAY, help="Another name that clients know this machine by."),
-    ] = field(default_factory=list)
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            rich_help_panel=_WAY,
-            show_default="GEOSLEUTH_TOKEN, if set",
-            help="Every request must show the token in this file.",
-        ),
-    ] = None
-    photos: Annotated[
-        list[Path],
-        typer.Option(
-            metavar="FOLDER",
-            rich_help_panel=PANEL,
-            show_default="any folder; with --http none",
-            help="Read photos only from this folder. May be repeated.",
-        ),
-    ] = field(default_factory=list)
+    http: bool = flag("Serve over Streamable HTTP, not stdin and stdout.", panel=_WAY)
+    host: str = option("127.0.0.1", "Where to listen with --http; beyond this machine a token must be set.", panel=_WAY)
+    port: int = option(8712, "The port; 0 is any that is free.", panel=_WAY, min=0, max=65535)
+    allowed_host: list[str] = option([], "Another name that clients know this machine by.", panel=_WAY, metavar="NAME")
+    token_file: Path | None = option(
+        None,
+        "Every request must show the token in this file.",
+        panel=_WAY,
+        metavar="FILE",
+        show_default="GEOSLEUTH_TOKEN, if set",
+    )
+    photos: list[Path] = option(
+        [],
+        "Read photos only from this folder. May be repeated.",
+        panel=PANEL,
+        metavar="FOLDER",
+        show_default="any folder; with --http none",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,14 +69,12 @@ class ServedOptions:
     turns: Turns = None
     seconds: Seconds = None
     usd: Usd = None
-    granularity: Annotated[
-        str,
-        typer.Option(
-            metavar="LEVEL",
-            rich_help_panel=MODEL,
-            help="locate returns nothing finer than this: country, region, city, street or exact.",
-        ),
-    ] = "exact"
+    granularity: str = option(
+        "exact",
+        "locate returns nothing finer than this: country, region, city, street or exact.",
+        panel=MODEL,
+        metavar="LEVEL",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args, get_type_hints
 
 import typer
 
@@ -174,6 +174,34 @@ ProfileName = Annotated[
 
 T = TypeVar("T")
 
+_TYPER = "typer"
+
+
+def option(default: T, words: str, *names: str, panel: str | None = None, **details: Any) -> T:
+    """Declare a field that is an option; without names, it is called as the field is."""
+    return cast("T", _declared(typer.Option(*names, help=words, rich_help_panel=panel, **details), default))
+
+
+def flag(words: str, *names: str, panel: str | None = None) -> bool:
+    """Declare a field that is true where its option is given."""
+    return cast("bool", _declared(typer.Option(*names, help=words, rich_help_panel=panel), default=False))
+
+
+def required(words: str, *names: str, panel: str | None = None, **details: Any) -> Any:
+    """Declare a field that is an option without a default."""
+    return _declared(typer.Option(*names, help=words, rich_help_panel=panel, **details), MISSING)
+
+
+def argument(words: str, default: Any = MISSING, **details: Any) -> Any:
+    """Declare a field that is an argument."""
+    return _declared(typer.Argument(help=words, **details), default)
+
+
+def _declared(told: Any, default: Any) -> Any:
+    if isinstance(default, list):
+        return field(default_factory=default.copy, metadata={_TYPER: told})
+    return field(default=default, metadata={_TYPER: told})
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
@@ -182,74 +210,55 @@ class RunOptions:
     profile: ProfileName = None
     model: Model = None
     base_url: BaseUrl = None
-    parallel: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=64,
-            rich_help_panel=MODEL,
-            help="So many tries at once; a verifier decides. Budgets hold for each try, and for the verifier.",
-        ),
-    ] = 1
-    verifier: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=MODEL,
-            show_default="rule-based: claims are checked against the atlas",
-            help="The model that reads all tries and decides; same for the one that made them.",
-        ),
-    ] = None
-    chains: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=MODEL,
-            show_default="whole up to 4 tries, then facts",
-            help="What the verifier reads of each try: whole, or facts (what was observed).",
-        ),
-    ] = None
+    parallel: int = option(
+        1,
+        "So many tries at once; a verifier decides. Budgets hold for each try, and for the verifier.",
+        panel=MODEL,
+        min=1,
+        max=64,
+    )
+    verifier: str | None = option(
+        None,
+        "The model that reads all tries and decides; same for the one that made them.",
+        panel=MODEL,
+        metavar="NAME",
+        show_default="rule-based: claims are checked against the atlas",
+    )
+    chains: str | None = option(
+        None,
+        "What the verifier reads of each try: whole, or facts (what was observed).",
+        panel=MODEL,
+        show_default="whole up to 4 tries, then facts",
+    )
     team: TeamFile = None
     turns: Turns = None
     calls: Calls = None
     tokens: Tokens = None
     reply_tokens: ReplyTokens = None
-    thinking_tokens: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            rich_help_panel=MODEL,
-            show_default="8192, once the model is seen to think",
-            help="Tokens that a reply may think with beforehand, at most.",
-        ),
-    ] = None
+    thinking_tokens: int | None = option(
+        None,
+        "Tokens that a reply may think with beforehand, at most.",
+        panel=MODEL,
+        min=0,
+        show_default="8192, once the model is seen to think",
+    )
     seconds: Seconds = None
     usd: Usd = None
-    temperature: Annotated[
-        float | None,
-        typer.Option(min=0.0, max=2.0, rich_help_panel=MODEL, help="How freely replies are drawn."),
-    ] = None
+    temperature: float | None = option(None, "How freely replies are drawn.", panel=MODEL, min=0.0, max=2.0)
     seed: Seed = None
     method: MethodName = None
     prompts: PromptsFolder = None
     tools: ToolNames = None
-    wire: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=WAY, help="How calls travel: native or tagged; by default as the method has it."),
-    ] = None
+    wire: str | None = option(None, "How calls travel: native or tagged; by default as the method has it.", panel=WAY)
     policy_card: PolicyCardFile = None
-    panorama: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=WAY,
-            show_default="planar for geovista, else views",
-            help="How panoramas are shown: cut into views, or planar (whole).",
-        ),
-    ] = None
+    panorama: str | None = option(
+        None,
+        "How panoramas are shown: cut into views, or planar (whole).",
+        panel=WAY,
+        show_default="planar for geovista, else views",
+    )
     boxes: Boxes = "auto"
-    force_answer: Annotated[
-        bool,
-        typer.Option("--force-answer", rich_help_panel=WAY, help="Ask for a best guess, with its honest probability."),
-    ] = False
+    force_answer: bool = flag("Ask for a best guess, with its honest probability.", panel=WAY)
     offline: OfflineFlag = False
     yes: Yes = False
     maps: Maps = None
@@ -258,18 +267,13 @@ class RunOptions:
     image_search: ImageSearch = None
     prior: Prior = None
     allow: Allow = field(default_factory=list)
-    mcp: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="SERVERS.JSON",
-            rich_help_panel=PANEL,
-            help="MCP servers of your own, whose tools a model may use: those that --mcp-allow names.",
-        ),
-    ] = None
-    mcp_allow: Annotated[
-        list[str],
-        typer.Option(metavar="SERVER.TOOL", rich_help_panel=PANEL, help="A tool of these servers. May be repeated."),
-    ] = field(default_factory=list)
+    mcp: Path | None = option(
+        None,
+        "MCP servers of your own, whose tools a model may use: those that --mcp-allow names.",
+        panel=PANEL,
+        metavar="SERVERS.JSON",
+    )
+    mcp_allow: list[str] = option([], "A tool of these servers. May be repeated.", panel=PANEL, metavar="SERVER.TOOL")
 
 
 def request_of(options: Any, *parts: type, **more: Any) -> "LocateRequest":
@@ -314,6 +318,12 @@ def takes(
         shown: the fields that `--help` shows, beside those without a default; `--help-all` shows all.
     """
     hints = get_type_hints(options, include_extras=True)
+    for one in fields(options):  # type: ignore[arg-type]
+        if (told := one.metadata.get(_TYPER)) is not None:
+            if hints[one.name] is bool and told.default is ...:
+                # Without a name, Typer would add --no-NAME.
+                told.param_decls = (f"--{one.name.replace('_', '-')}",)
+            hints[one.name] = Annotated[hints[one.name], told]
     if shown is not None:
         known = {one.name: _default(one) for one in fields(options)}  # type: ignore[arg-type]
         left_out = [name for name, default in known.items() if default is not inspect.Parameter.empty]

@@ -1,12 +1,9 @@
 """``geosleuth serve``: the page and the HTTP API."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from geosleuth.cli.options import ProfileName, takes
+from geosleuth.cli.options import ProfileName, flag, option, takes
 
 PORT = 8711
 
@@ -15,37 +12,27 @@ PORT = 8711
 class ServeOptions:
     """The options of ``serve``."""
 
-    host: Annotated[
-        str, typer.Option(help="The address to listen at. Beyond this machine a token is needed: see --token-file.")
-    ] = "127.0.0.1"
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.")] = PORT
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False
-    token_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Whoever asks must show the token on this file's first line; or set GEOSLEUTH_TOKEN.",
-        ),
-    ] = None
-    allowed_host: Annotated[
-        list[str],
-        typer.Option(metavar="NAME", help="A name that browsers reach this server by, besides the address."),
-    ] = field(default_factory=list)
-    workers: Annotated[int, typer.Option(min=1, max=32, help="Runs that are worked on at once.")] = 1
-    run_memory: Annotated[
-        float | None,
-        typer.Option(
-            metavar="GIB",
-            min=0.5,
-            help="Memory that a run may use; by default three quarters of this machine's, shared by the workers.",
-        ),
-    ] = None
-    home: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Where cases are kept; by default with the atlas's data."),
-    ] = None
+    host: str = option(
+        "127.0.0.1", "The address to listen at. Beyond this machine a token is needed: see --token-file."
+    )
+    port: int = option(PORT, "The port; 0 for any that is free.", min=0, max=65535)
+    open_page: bool = flag("Open the page in the browser.", "--open")
+    token_file: Path | None = option(
+        None, "Whoever asks must show the token on this file's first line; or set GEOSLEUTH_TOKEN.", metavar="FILE"
+    )
+    allowed_host: list[str] = option(
+        [], "A name that browsers reach this server by, besides the address.", metavar="NAME"
+    )
+    workers: int = option(1, "Runs that are worked on at once.", min=1, max=32)
+    run_memory: float | None = option(
+        None,
+        "Memory that a run may use; by default three quarters of this machine's, shared by the workers.",
+        metavar="GIB",
+        min=0.5,
+    )
+    home: Path | None = option(None, "Where cases are kept; by default with the atlas's data.", metavar="FOLDER")
     profile: ProfileName = None
-    as_json: Annotated[bool, typer.Option("--json", help='Print {"url": …} on stdout once it is ready.')] = False
+    as_json: bool = flag('Print {"url": …} on stdout once it is ready.', "--json")
 
 
 @takes(ServeOptions)

@@ -1,11 +1,9 @@
 """``geosleuth setup``: which model is asked from now on."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-import typer
-
-from geosleuth.cli.options import JsonFlag, RunOptions, takes
+from geosleuth.cli.options import JsonFlag, RunOptions, flag, option, takes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,23 +12,17 @@ class SetupOptions(RunOptions):
 
     names_new_profile: ClassVar[bool] = True
 
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Use this model; none is the detective. Without it, models are listed."),
-    ] = None
-    pull: Annotated[
-        bool,
-        typer.Option("--pull", help="Have Ollama on this machine fetch a small open vision model, and use it."),
-    ] = False
-    untried: Annotated[bool, typer.Option("--untried", help="Do not try the model on an example photo first.")] = False
-    profile: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Save the options given as this profile; those of a paper's, or of the profile before, stay.",
-        ),
-    ] = None
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")] = False
+    model: str | None = option(
+        None, "Use this model; none is the detective. Without it, models are listed.", metavar="NAME"
+    )
+    pull: bool = flag("Have Ollama on this machine fetch a small open vision model, and use it.")
+    untried: bool = flag("Do not try the model on an example photo first.")
+    profile: str | None = option(
+        None,
+        "Save the options given as this profile; those of a paper's, or of the profile before, stay.",
+        metavar="NAME",
+    )
+    yes: bool = flag("Ask nothing.", "--yes", "-y")
     as_json: JsonFlag = False
 
 

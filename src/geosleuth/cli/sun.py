@@ -1,12 +1,9 @@
 """``geosleuth sun``: where on Earth a shadow can be, or when it fits a place."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from geosleuth.cli.options import JsonFlag, Overwrite, takes
+from geosleuth.cli.options import JsonFlag, Overwrite, argument, option, takes
 
 _Maybe = float | None
 
@@ -15,32 +12,20 @@ _Maybe = float | None
 class SunOptions:
     """The options of ``sun``."""
 
-    time: Annotated[
-        str, typer.Argument(metavar="TIME", help="Such as 2024-06-21T14:30Z or +02:00; without a zone, a local clock.")
-    ]
-    to: Annotated[str, typer.Option(metavar="TIME", help="The end of a range that begins at TIME.")] = ""
-    shadow: Annotated[_Maybe, typer.Option(metavar="RATIO", help="Length of the shadow by the object's height.")] = None
-    elevation: Annotated[_Maybe, typer.Option(metavar="DEG", help="Height of the sun, instead of a shadow.")] = None
-    direction: Annotated[_Maybe, typer.Option(metavar="DEG", help="Bearing that the shadow points to; 90 is east.")] = (
-        None
+    time: str = argument("Such as 2024-06-21T14:30Z or +02:00; without a zone, a local clock.", metavar="TIME")
+    to: str = option("", "The end of a range that begins at TIME.", metavar="TIME")
+    shadow: _Maybe = option(None, "Length of the shadow by the object's height.", metavar="RATIO")
+    elevation: _Maybe = option(None, "Height of the sun, instead of a shadow.", metavar="DEG")
+    direction: _Maybe = option(None, "Bearing that the shadow points to; 90 is east.", metavar="DEG")
+    azimuth: _Maybe = option(None, "Bearing of the sun, instead of the shadow's.", metavar="DEG")
+    also: list[str] = option(
+        [], "Another shadow of the same place: TIME,RATIO or TIME,RATIO,DIRECTION.", metavar="TIME,RATIO"
     )
-    azimuth: Annotated[_Maybe, typer.Option(metavar="DEG", help="Bearing of the sun, instead of the shadow's.")] = None
-    also: Annotated[
-        list[str],
-        typer.Option(
-            metavar="TIME,RATIO", help="Another shadow of the same place: TIME,RATIO or TIME,RATIO,DIRECTION."
-        ),
-    ] = field(default_factory=list)
-    place: Annotated[
-        str, typer.Option(metavar="PLACE", help="A name or LAT,LON: say how the sun stands there, and when it fits.")
-    ] = ""
-    country: Annotated[str, typer.Option(help="Only there; its clocks are used.")] = ""
-    tolerance: Annotated[float, typer.Option(metavar="DEG", help="How far off the sun's height may be.")] = 2.0
-    direction_tolerance: Annotated[float, typer.Option(metavar="DEG", help="How far off a direction may be.")] = 10.0
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Draw the band on a map: a PNG file."),
-    ] = None
+    place: str = option("", "A name or LAT,LON: say how the sun stands there, and when it fits.", metavar="PLACE")
+    country: str = option("", "Only there; its clocks are used.")
+    tolerance: float = option(2.0, "How far off the sun's height may be.", metavar="DEG")
+    direction_tolerance: float = option(10.0, "How far off a direction may be.", metavar="DEG")
+    out: Path | None = option(None, "Draw the band on a map: a PNG file.", "--out", "-o", metavar="FILE")
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 

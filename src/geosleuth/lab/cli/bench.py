@@ -19,7 +19,11 @@ from geosleuth.cli.options import (
     Seconds,
     Tokens,
     Usd,
+    argument,
+    flag,
+    option,
     request_of,
+    required,
     takes,
 )
 
@@ -39,27 +43,12 @@ Strict = Annotated[
     bool,
     typer.Option("--strict", help="Count only an answer's own point: an answer in words is unlocated."),
 ]
-Files = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Records: .jsonl or .csv; see docs/records.md.")]
 
 
 RUN = "The run"
 PHOTOS = "Which photos"
 
-Data = Annotated[
-    str,
-    typer.Option(
-        metavar="SET",
-        rich_help_panel=PHOTOS,
-        help="A data set on disk: NAME:PATH as in geosleuth dataset list, or the path of a folder or table.",
-    ),
-]
-Limit = Annotated[
-    int | None,
-    typer.Option(
-        "--limit", "--sample", min=1, rich_help_panel=PHOTOS, help="So many photos, drawn at random by --sample-seed."
-    ),
-]
-SampleSeed = Annotated[int, typer.Option(rich_help_panel=PHOTOS, help="Which photos --limit draws.")]
+
 Only = Annotated[
     list[str],
     typer.Option(metavar="FIELD=VALUE", rich_help_panel=PHOTOS, help="Only photos with this. May be repeated."),
@@ -92,14 +81,7 @@ RunSeconds = Annotated[
     float | None,
     typer.Option(min=0.1, rich_help_panel=RUN, help="Seconds of the whole run, at most."),
 ]
-Cluster = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", rich_help_panel=RUN, help="Work on a Ray cluster: HOST:PORT, auto or local."),
-]
-Gpus = Annotated[
-    float,
-    typer.Option(min=0.0, rich_help_panel=RUN, help="How much of a GPU each process of the cluster gets."),
-]
+
 
 VARIANTS = "What is varied"
 Answers = Annotated[Path, typer.Argument(metavar="FILE|RUN", help="Records (.jsonl, .csv), or the folder of a run.")]
@@ -110,49 +92,45 @@ bench = typer.Typer(no_args_is_help=True)
 class FolderOptions:
     """The data set, and where the run is kept."""
 
-    data: Data
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; an existing run is resumed.")
-    ]
+    data: str = required(
+        "A data set on disk: NAME:PATH as in geosleuth dataset list, or the path of a folder or table.",
+        panel=PHOTOS,
+        metavar="SET",
+    )
+    out: Path = required("The run's folder; an existing run is resumed.", "--out", "-o", metavar="RUN/")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetOptions:
     """Which photos of a set, how many at once, and what the whole run may use."""
 
-    limit: Limit = None
-    sample_seed: SampleSeed = 0
+    limit: int | None = option(
+        None, "So many photos, drawn at random by --sample-seed.", "--limit", "--sample", panel=PHOTOS, min=1
+    )
+    sample_seed: int = option(0, "Which photos --limit draws.", panel=PHOTOS)
     only: Only = field(default_factory=list)
     at_once: AtOnce = None
     per_host: PerHost = None
     run_tokens: RunTokens = None
     run_usd: RunUsd = None
     run_seconds: RunSeconds = None
-    retry: Annotated[
-        Literal["errors"] | None,
-        typer.Option(rich_help_panel=RUN, help="Try those photos again, and only those, that ended in an error."),
-    ] = None
+    retry: Literal["errors"] | None = option(
+        None, "Try those photos again, and only those, that ended in an error.", panel=RUN
+    )
     strict: Strict = False
-    cluster: Cluster = None
-    partial: Annotated[
-        bool,
-        typer.Option("--partial", rich_help_panel=RUN, help="Go on where tools of a paper's method can't answer here."),
-    ] = False
+    cluster: str | None = option(None, "Work on a Ray cluster: HOST:PORT, auto or local.", panel=RUN, metavar="ADDRESS")
+    partial: bool = flag("Go on where tools of a paper's method can't answer here.", panel=RUN)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkOptions:
     """What one run has and an ablation does not."""
 
-    gpus: Gpus = 0.0
-    mask: Annotated[
-        Literal["text", "signs", "poles", "foreground", "clue"] | None,
-        typer.Option(rich_help_panel=RUN, help="Hide this in every photo, to see what answers depend on."),
-    ] = None
-    unmasked: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN/", rich_help_panel=RUN, help="The run whose clues --mask clue hides."),
-    ] = None
+    gpus: float = option(0.0, "How much of a GPU each process of the cluster gets.", panel=RUN, min=0.0)
+    mask: Literal["text", "signs", "poles", "foreground", "clue"] | None = option(
+        None, "Hide this in every photo, to see what answers depend on.", panel=RUN
+    )
+    unmasked: Path | None = option(None, "The run whose clues --mask clue hides.", panel=RUN, metavar="RUN/")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,23 +201,17 @@ def selection_of(options: SetOptions) -> dict[str, Any]:
 class VariantOptions:
     """What is varied, and how it is reported."""
 
-    vary: Annotated[
-        list[str],
-        typer.Option(
-            metavar="SETTING=A,B,…",
-            rich_help_panel=VARIANTS,
-            help="An option of a run and its values: tools=search_web+maps_geocode,none, method=twm,spotagent, "
-            "model=hf:DIR1,hf:DIR2, parallel=1,4, web-search=offline,tavily. Several make every combination.",
-        ),
-    ] = field(default_factory=list)
-    preset: Annotated[
-        Literal["spotagent-tools", "twm-tools"] | None,
-        typer.Option(rich_help_panel=VARIANTS, help="A paper's own tool sets, and its rows beside ours."),
-    ] = None
-    within: Annotated[
-        str | None,
-        typer.Option("--within", metavar="KM,KM,…", help="Report these distances instead of 1, 25, 200, 750, 2500."),
-    ] = None
+    vary: list[str] = option(
+        [],
+        "An option of a run and its values: tools=search_web+maps_geocode,none, method=twm,spotagent, "
+        "model=hf:DIR1,hf:DIR2, parallel=1,4, web-search=offline,tavily. Several make every combination.",
+        panel=VARIANTS,
+        metavar="SETTING=A,B,…",
+    )
+    preset: Literal["spotagent-tools", "twm-tools"] | None = option(
+        None, "A paper's own tool sets, and its rows beside ours.", panel=VARIANTS
+    )
+    within: str | None = option(None, "Report these distances instead of 1, 25, 200, 750, 2500.", metavar="KM,KM,…")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,34 +251,23 @@ def ablate(options: AblateOptions) -> None:
 class ReportOptions:
     """The options of ``report``."""
 
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs, as bench run --out made them.")]
-    out: Annotated[list[Path], typer.Option("--out", "-o", help="Also write a page or a document: .html, .json.")] = (
-        field(default_factory=list)
+    runs: list[Path] = argument("Folders of runs, as bench run --out made them.", metavar="RUN…")
+    out: list[Path] = option([], "Also write a page or a document: .html, .json.", "--out", "-o")
+    data: str | None = option(
+        None, "The runs' data set, as for bench run: puts its photos into the gallery.", metavar="SET"
     )
-    data: Annotated[
-        str | None,
-        typer.Option(metavar="SET", help="The runs' data set, as for bench run: puts its photos into the gallery."),
-    ] = None
-    gallery: Annotated[
-        int, typer.Option(min=0, max=100, metavar="N", help="Wins and failures to show, so many each for every run.")
-    ] = 12
-    by: Annotated[list[str], typer.Option(help="Slice by a field: continent, country, or any of the data set's.")] = (
-        field(default_factory=list)
-    )
+    gallery: int = option(12, "Wins and failures to show, so many each for every run.", min=0, max=100, metavar="N")
+    by: list[str] = option([], "Slice by a field: continent, country, or any of the data set's.")
     within: Thresholds = None
     strict: Strict = False
     distance: Distance = "geodesic"
-    right_within: Annotated[
-        float, typer.Option(metavar="KM", help="What counts as right: a win, and worth its cost.")
-    ] = 25.0
-    published: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATASET",
-            show_default="the runs' own, where papers have rows on it",
-            help="Print the papers' rows on this data set beside ours; 'none' leaves them out.",
-        ),
-    ] = None
+    right_within: float = option(25.0, "What counts as right: a win, and worth its cost.", metavar="KM")
+    published: str | None = option(
+        None,
+        "Print the papers' rows on this data set beside ours; 'none' leaves them out.",
+        metavar="DATASET",
+        show_default="the runs' own, where papers have rows on it",
+    )
     maps: Annotated[bool, typer.Option("--maps/--no-maps", help="Draw a map for every photo of the gallery.")] = True
     overwrite: Overwrite = False
     as_json: JsonFlag = False
@@ -353,24 +314,18 @@ class AskOptions:
     """How a model is asked about answers, and what that may cost."""
 
     base_url: BaseUrl = None
-    jobs: Annotated[int, typer.Option(min=1, max=256, metavar="N", help="How many questions at once.")] = 4
-    questions: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", rich_help_panel=MODEL, help="Questions, at most."),
-    ] = None
+    jobs: int = option(4, "How many questions at once.", min=1, max=256, metavar="N")
+    questions: int | None = option(None, "Questions, at most.", panel=MODEL, min=1, metavar="N")
     tokens: Tokens = None
     usd: Usd = None
     seconds: Seconds = None
     reply_tokens: ReplyTokens = None
-    retry_unreadable: Annotated[
-        bool, typer.Option("--retry-unreadable", help="Ask again where a kept reply can't be read.")
-    ] = False
-    cache: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", show_default="in the cache folder", help="Where the model's words are kept."),
-    ] = None
+    retry_unreadable: bool = flag("Ask again where a kept reply can't be read.")
+    cache: Path | None = option(
+        None, "Where the model's words are kept.", metavar="FILE", show_default="in the cache folder"
+    )
     offline: OfflineFlag = False
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Texts may be sent to the model's host; don't ask.")] = False
+    yes: bool = flag("Texts may be sent to the model's host; don't ask.", "--yes", "-y")
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 
@@ -380,24 +335,20 @@ class JudgeOptions(AskOptions):
     """The options of ``judge``."""
 
     file: Answers
-    model: Annotated[str, typer.Option(metavar="NAME", rich_help_panel=MODEL, help="Who judges, named as for locate.")]
+    model: str = required("Who judges, named as for locate.", panel=MODEL, metavar="NAME")
     parser: Parser = "lenient"
-    ask: Annotated[
-        Literal["undecided", "unmatched", "replies"],
-        typer.Option(
-            help="Ask about names that the rule can't decide, about all that it does not match, or, where it does not, "
-            "about the whole reply."
-        ),
-    ] = "undecided"
-    sample: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="Also ask so many names that the rule is sure of, to measure agreement."),
-    ] = 100
-    seed: Annotated[int, typer.Option(help="Which ones those are.")] = 0
-    out: Annotated[
-        list[Path],
-        typer.Option("--out", "-o", help="Also write the figures (.json) or every verdict (.csv). May be repeated."),
-    ] = field(default_factory=list)
+    ask: Literal["undecided", "unmatched", "replies"] = option(
+        "undecided",
+        "Ask about names that the rule can't decide, about all that it does not match, or, where it does not, "
+        "about the whole reply.",
+    )
+    sample: int = option(
+        100, "Also ask so many names that the rule is sure of, to measure agreement.", min=0, metavar="N"
+    )
+    seed: int = option(0, "Which ones those are.")
+    out: list[Path] = option(
+        [], "Also write the figures (.json) or every verdict (.csv). May be repeated.", "--out", "-o"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,17 +356,11 @@ class ExtractOptions(AskOptions):
     """The options of ``extract``."""
 
     file: Answers
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", rich_help_panel=MODEL, help="Who is asked where the rule finds no name."),
-    ] = None
-    everything: Annotated[
-        bool, typer.Option("--all", help="Ask the model about every reply, not only where the rule finds no name.")
-    ] = False
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE.jsonl", help="Write records with the answers in place of replies."),
-    ] = None
+    model: str | None = option(None, "Who is asked where the rule finds no name.", panel=MODEL, metavar="NAME")
+    everything: bool = flag("Ask the model about every reply, not only where the rule finds no name.", "--all")
+    out: Path | None = option(
+        None, "Write records with the answers in place of replies.", "--out", "-o", metavar="FILE.jsonl"
+    )
 
 
 @takes(ExtractOptions)
@@ -459,29 +404,24 @@ def judge(options: JudgeOptions) -> None:
 class InjectOptions:
     """The options of ``inject`` that are not those of every run."""
 
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; an existing run is resumed.")
-    ]
-    cases: Annotated[int, typer.Option(min=1, max=324, help="So many cases; each has a twin without the text.")] = 324
-    cases_seed: Annotated[int, typer.Option(help="Which scenes the texts are drawn beside.")] = 1
-    most_shifted: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=100.0,
-            metavar="PERCENT",
-            help="Exit with 1 where more answers are shifted, or anything forbidden was tried.",
-        ),
-    ] = None
+    out: Path = required("The run's folder; an existing run is resumed.", "--out", "-o", metavar="RUN/")
+    cases: int = option(324, "So many cases; each has a twin without the text.", min=1, max=324)
+    cases_seed: int = option(1, "Which scenes the texts are drawn beside.")
+    most_shifted: float | None = option(
+        None,
+        "Exit with 1 where more answers are shifted, or anything forbidden was tried.",
+        min=0.0,
+        max=100.0,
+        metavar="PERCENT",
+    )
     at_once: AtOnce = None
     per_host: PerHost = None
     run_tokens: RunTokens = None
     run_usd: RunUsd = None
     run_seconds: RunSeconds = None
-    retry: Annotated[
-        Literal["errors"] | None,
-        typer.Option(rich_help_panel=RUN, help="Try those cases again, and only those, that ended in an error."),
-    ] = None
+    retry: Literal["errors"] | None = option(
+        None, "Try those cases again, and only those, that ended in an error.", panel=RUN
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -534,38 +474,24 @@ bench.command()(extract)
 class ScoreOptions:
     """The options of ``score``."""
 
-    files: Files
+    files: list[Path] = argument("Records: .jsonl or .csv; see docs/records.md.", metavar="FILE…")
     parser: Parser = "lenient"
     distance: Distance = "geodesic"
-    by: Annotated[list[str], typer.Option(help="Slice by a field: continent, country, or any of the records'.")] = (
-        field(default_factory=list)
-    )
+    by: list[str] = option([], "Slice by a field: continent, country, or any of the records'.")
     within: Thresholds = None
-    published: Annotated[
-        str | None,
-        typer.Option(metavar="DATASET", help="Print the papers' rows on this data set beside ours."),
-    ] = None
+    published: str | None = option(None, "Print the papers' rows on this data set beside ours.", metavar="DATASET")
     strict: Strict = False
     maps: Maps = None
     allow: Allow = field(default_factory=list)
-    datum: Annotated[
-        Literal["wgs84", "gcj02", "both"],
-        typer.Option(help="What the records' truths are in; with both, each file is scored both ways."),
-    ] = "wgs84"
-    answers: Annotated[
-        Literal["wgs84", "gcj02"],
-        typer.Option(help="What the answers are in: gcj02 where a model passes on what AMAP says."),
-    ] = "wgs84"
-    sure_within: Annotated[
-        float, typer.Option(metavar="KM", help="What counts as right when the least sure answers are left out.")
-    ] = 25.0
-    out: Annotated[
-        list[Path], typer.Option("--out", "-o", help="Also write a page, a document or a table: .html, .json, .csv.")
-    ] = field(default_factory=list)
-    records: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.csv", help="Also write every record's error."),
-    ] = None
+    datum: Literal["wgs84", "gcj02", "both"] = option(
+        "wgs84", "What the records' truths are in; with both, each file is scored both ways."
+    )
+    answers: Literal["wgs84", "gcj02"] = option(
+        "wgs84", "What the answers are in: gcj02 where a model passes on what AMAP says."
+    )
+    sure_within: float = option(25.0, "What counts as right when the least sure answers are left out.", metavar="KM")
+    out: list[Path] = option([], "Also write a page, a document or a table: .html, .json, .csv.", "--out", "-o")
+    records: Path | None = option(None, "Also write every record's error.", metavar="FILE.csv")
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 
@@ -613,16 +539,14 @@ def score(options: ScoreOptions) -> None:
 class CompareOptions:
     """The options of ``compare``."""
 
-    first: Annotated[Path, typer.Argument(help="Records of the first answerer.")]
-    second: Annotated[Path, typer.Argument(help="Records of the second, on the same images.")]
+    first: Path = argument("Records of the first answerer.")
+    second: Path = argument("Records of the second, on the same images.")
     parser: Parser = "lenient"
     distance: Distance = "geodesic"
     within: Thresholds = None
     strict: Strict = False
-    moved: Annotated[int, typer.Option(min=0, help="How many of the images that moved most to list.")] = 10
-    out: Annotated[list[Path], typer.Option("--out", "-o", help="Also write a page or a document: .html, .json.")] = (
-        field(default_factory=list)
-    )
+    moved: int = option(10, "How many of the images that moved most to list.", min=0)
+    out: list[Path] = option([], "Also write a page or a document: .html, .json.", "--out", "-o")
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 

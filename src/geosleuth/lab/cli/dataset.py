@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, takes
+from geosleuth.cli.options import JsonFlag, Overwrite, argument, flag, option, required, takes
 
 dataset = typer.Typer(no_args_is_help=True)
 
@@ -21,10 +21,7 @@ Spec = Annotated[
 
 Set = Annotated[str, typer.Argument(metavar="SET", help="A table, a folder, or NAME:PATH; see geosleuth dataset list.")]
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The table to write: .csv or .jsonl.")]
-Limit = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
-]
+
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")]
 Jobs = Annotated[int | None, typer.Option(min=1, max=64, metavar="N", help="Photos at the same time.")]
 Level = Literal["city", "region", "country", "cell"]
@@ -105,18 +102,13 @@ class RateOptions:
 
     data: Set
     out: Out
-    model: Annotated[str, typer.Option(metavar="SPEC", help="Who looks, such as openai:gpt-5 or ollama:qwen3-vl.")]
-    base_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Where a server of your own listens."),
-    ] = None
+    model: str = required("Who looks, such as openai:gpt-5 or ollama:qwen3-vl.", metavar="SPEC")
+    base_url: str | None = option(None, "Where a server of your own listens.", metavar="URL")
     jobs: Jobs = None
-    limit: Limit = None
-    ask_again: Annotated[
-        bool, typer.Option("--ask-again", help="Ask once more where an earlier reply held no rating.")
-    ] = False
-    offline: Annotated[bool, typer.Option("--offline", help="Refuse models that are not on this machine.")] = False
-    yes: Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the model.")] = False
+    limit: int | None = option(None, "Only N photos, drawn at random and always the same.", min=1, metavar="N")
+    ask_again: bool = flag("Ask once more where an earlier reply held no rating.")
+    offline: bool = flag("Refuse models that are not on this machine.")
+    yes: bool = flag("Allow photos to be sent to the model.")
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 
@@ -159,21 +151,11 @@ class FilterRatedOptions:
 
     data: Set
     out: Out
-    least: Annotated[
-        float, typer.Option(min=0, max=10, metavar="SCORE", help="Leave out photos below this locatability.")
-    ] = 4.0
-    column: Annotated[str, typer.Option(metavar="NAME", help="Where the locatability stands.")] = "locatability"
-    keep_landmarks: Annotated[bool, typer.Option("--keep-landmarks", help="Keep trivially famous landmarks, too.")] = (
-        False
-    )
-    least_size: Annotated[
-        str | None,
-        typer.Option(metavar="WxH", help="Leave out smaller photos, such as 1600x1200, either way up."),
-    ] = None
-    dropped: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write what is left out here, with the reason."),
-    ] = None
+    least: float = option(4.0, "Leave out photos below this locatability.", min=0, max=10, metavar="SCORE")
+    column: str = option("locatability", "Where the locatability stands.", metavar="NAME")
+    keep_landmarks: bool = flag("Keep trivially famous landmarks, too.")
+    least_size: str | None = option(None, "Leave out smaller photos, such as 1600x1200, either way up.", metavar="WxH")
+    dropped: Path | None = option(None, "Write what is left out here, with the reason.", metavar="FILE")
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 
@@ -237,31 +219,16 @@ class SampleOptions:
     """The options of ``sample``."""
 
     data: Set
-    count: Annotated[int, typer.Option("--count", "-n", min=1, metavar="M", help="How many photos to draw.")]
+    count: int = required("How many photos to draw.", "--count", "-n", min=1, metavar="M")
     out: Out
     seed: Seed = 0
-    weights: Annotated[str, typer.Option(metavar="R,P,A", help="How much roads, people and area count.")] = (
-        "0.5,0.2,0.3"
-    )
-    figures: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Your figures: country and road_km, population or area_km2."),
-    ] = None
-    people: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Your count of people: lat, lon, population; summed up by cell."),
-    ] = None
-    least_people: Annotated[float, typer.Option(min=0, metavar="N", help="What a cell counts with at least.")] = 0.0
-    present: Annotated[
-        bool, typer.Option("--present", help="Share out among the countries that the set has, not all of the world.")
-    ] = False
-    refill: Annotated[bool, typer.Option("--refill", help="Where a country has too few, let the others give more.")] = (
-        False
-    )
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write quota, available and drawn of every country here: .csv."),
-    ] = None
+    weights: str = option("0.5,0.2,0.3", "How much roads, people and area count.", metavar="R,P,A")
+    figures: Path | None = option(None, "Your figures: country and road_km, population or area_km2.", metavar="FILE")
+    people: Path | None = option(None, "Your count of people: lat, lon, population; summed up by cell.", metavar="FILE")
+    least_people: float = option(0.0, "What a cell counts with at least.", min=0, metavar="N")
+    present: bool = flag("Share out among the countries that the set has, not all of the world.")
+    refill: bool = flag("Where a country has too few, let the others give more.")
+    report: Path | None = option(None, "Write quota, available and drawn of every country here: .csv.", metavar="FILE")
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 
@@ -344,18 +311,17 @@ class SplitOptions:
     """The options of ``split``."""
 
     data: Set
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for train.csv, test.csv ….")]
-    parts: Annotated[
-        str, typer.Option(metavar="NAME=SHARE,…", help="The parts; what is dropped by --strip leaves the first ones.")
-    ] = "train=0.8,val=0.1,test=0.1"
+    out: Path = required("The folder for train.csv, test.csv ….", "--out", "-o", metavar="DIR")
+    parts: str = option(
+        "train=0.8,val=0.1,test=0.1",
+        "The parts; what is dropped by --strip leaves the first ones.",
+        metavar="NAME=SHARE,…",
+    )
     by: By = "cell"
     cell: Cell = 1.0
-    strip: Annotated[
-        float | None,
-        typer.Option(metavar="KM", help="Leave out photos so that parts lie at least so far apart."),
-    ] = None
+    strip: float | None = option(None, "Leave out photos so that parts lie at least so far apart.", metavar="KM")
     seed: Seed = 0
-    ending: Annotated[Literal["csv", "jsonl"], typer.Option("--format", help="What the tables are.")] = "csv"
+    ending: Literal["csv", "jsonl"] = option("csv", "What the tables are.", "--format")
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 
@@ -406,26 +372,17 @@ def add_makers(dataset: typer.Typer) -> None:
 class PanoramaOptions:
     """The options of ``panorama``."""
 
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Tiles of one panorama or of many.")]
+    folder: Path = argument("Tiles of one panorama or of many.", metavar="FOLDER")
     out: OutFolder
-    places: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where each was taken: a table with id, lat and lon."),
-    ] = None
-    pattern: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WORDS", help="How tiles are named, such as {id}/{z}/{x}/{y}.jpg or {id}_{row}_{col}.png."
-        ),
-    ] = None
-    grid: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMNSxROWS", help="Where tiles at the edge are missing: how many there should be."),
-    ] = None
-    size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="Pixels of the result.")] = "4096x2048"
-    missing: Annotated[
-        float, typer.Option(min=0, max=1, metavar="SHARE", help="The share of tiles that may be grey.")
-    ] = 0.0
+    places: Path | None = option(None, "Where each was taken: a table with id, lat and lon.", metavar="FILE")
+    pattern: str | None = option(
+        None, "How tiles are named, such as {id}/{z}/{x}/{y}.jpg or {id}_{row}_{col}.png.", metavar="WORDS"
+    )
+    grid: str | None = option(
+        None, "Where tiles at the edge are missing: how many there should be.", metavar="COLUMNSxROWS"
+    )
+    size: str = option("4096x2048", "Pixels of the result.", metavar="WIDTHxHEIGHT")
+    missing: float = option(0.0, "The share of tiles that may be grey.", min=0, max=1, metavar="SHARE")
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 
@@ -452,27 +409,14 @@ def panorama(options: PanoramaOptions) -> None:
 class MosaicOptions:
     """The options of ``mosaic``."""
 
-    scenes: Annotated[
-        list[Path], typer.Argument(metavar="SCENE…", help="SAFE folders, folders of files, GeoTIFF or JPEG 2000 files.")
-    ]
+    scenes: list[Path] = argument("SAFE folders, folders of files, GeoTIFF or JPEG 2000 files.", metavar="SCENE…")
     out: OutFolder
-    cities: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A table of cities with name, lat and lon."),
-    ] = None
-    city: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A city that the atlas knows; may be given several times."),
-    ] = None
-    at: Annotated[
-        str | None,
-        typer.Option(metavar="LAT,LON", help="The middle of one mosaic."),
-    ] = None
-    side: Annotated[int, typer.Option(min=16, max=20_000, metavar="PX", help="Pixels a side.")] = 2000
-    metres: Annotated[float, typer.Option(min=1, max=1000, help="Metres a pixel.")] = 10.0
-    empty: Annotated[
-        float, typer.Option(min=0, max=1, metavar="SHARE", help="The share that may be black: no scene shows it.")
-    ] = 0.05
+    cities: Path | None = option(None, "A table of cities with name, lat and lon.", metavar="FILE")
+    city: list[str] | None = option(None, "A city that the atlas knows; may be given several times.", metavar="NAME")
+    at: str | None = option(None, "The middle of one mosaic.", metavar="LAT,LON")
+    side: int = option(2000, "Pixels a side.", min=16, max=20_000, metavar="PX")
+    metres: float = option(10.0, "Metres a pixel.", min=1, max=1000)
+    empty: float = option(0.05, "The share that may be black: no scene shows it.", min=0, max=1, metavar="SHARE")
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 
@@ -501,26 +445,16 @@ class PoisOptions:
 
     data: Set
     out: OutTable
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            "--pois", metavar="FILE", help="Your points of interest; by default those of the atlas's regions."
-        ),
-    ] = None
-    category: Annotated[
-        str | None,
-        typer.Option(metavar="WORD", help="Only such points of interest, as geosleuth atlas pois knows them."),
-    ] = None
-    within: Annotated[float, typer.Option(min=1, max=10_000, metavar="METRES", help="How far a photo may be.")] = 100.0
-    cities: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="So many cities, those with the most."),
-    ] = None
-    per_city: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Photos of each; by default as many as the poorest has."),
-    ] = None
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The random seed.")] = 0
+    table: Path | None = option(
+        None, "Your points of interest; by default those of the atlas's regions.", "--pois", metavar="FILE"
+    )
+    category: str | None = option(
+        None, "Only such points of interest, as geosleuth atlas pois knows them.", metavar="WORD"
+    )
+    within: float = option(100.0, "How far a photo may be.", min=1, max=10_000, metavar="METRES")
+    cities: int | None = option(None, "So many cities, those with the most.", min=1, metavar="N")
+    per_city: int | None = option(None, "Photos of each; by default as many as the poorest has.", min=1, metavar="N")
+    seed: int = option(0, "The random seed.", min=0, metavar="N")
     overwrite: Overwrite = False
     as_json: JsonFlag = False
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, PromptsFolder, takes
+from geosleuth.cli.options import JsonFlag, Overwrite, PromptsFolder, flag, option, takes
 
 Dataset = Annotated[
     Path,
@@ -32,34 +32,25 @@ class CompareOptions:
 
     dataset: Dataset
     team: TeamFile
-    ways: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            show_default="all, or swarm with --vary",
-            help="Ways of working, with commas: swarm, strangers, majority, debate ...",
-        ),
-    ] = None
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SETTING=VALUES",
-            help="Vary the swarm instead: answerers=1..8, reviewers=1..8, rounds=0,1,3, agents=2..6 (with --ways), "
-            "answerers=1..4*reviewers=0..3 (a grid), personas-against-backbones, or usual; may be given several times.",
-        ),
-    ] = None
-    record: Annotated[
-        Path | None,
-        typer.Option(metavar="DATASET", help="Other photos, to find the member with the best record; else the first."),
-    ] = None
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the page of plots here; it is one file and loads nothing."),
-    ] = None
-    replies: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep replies here, and ask nothing twice; by default beside the team."),
-    ] = None
+    ways: str | None = option(
+        None,
+        "Ways of working, with commas: swarm, strangers, majority, debate ...",
+        metavar="NAMES",
+        show_default="all, or swarm with --vary",
+    )
+    vary: list[str] | None = option(
+        None,
+        "Vary the swarm instead: answerers=1..8, reviewers=1..8, rounds=0,1,3, agents=2..6 (with --ways), "
+        "answerers=1..4*reviewers=0..3 (a grid), personas-against-backbones, or usual; may be given several times.",
+        metavar="SETTING=VALUES",
+    )
+    record: Path | None = option(
+        None, "Other photos, to find the member with the best record; else the first.", metavar="DATASET"
+    )
+    out: Path | None = option(None, "Write the page of plots here; it is one file and loads nothing.", metavar="FILE")
+    replies: Path | None = option(
+        None, "Keep replies here, and ask nothing twice; by default beside the team.", metavar="FILE"
+    )
     photos: Photos = None
     seed: Seed = 0
     at_once: AtOnce = 4
@@ -126,44 +117,22 @@ class LearnOptions:
 
     dataset: Dataset
     team: TeamFile
-    state: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where it is kept; by default its society, or beside the team's file."),
-    ] = None
-    encoder: Annotated[
-        str, typer.Option(metavar="SPEC", help="bundled, an .onnx file, or a folder with a VAE or vision model.")
-    ] = "bundled"
-    preset: Annotated[
-        Preset, typer.Option(help="quick, or all as in the paper: its rounds, its network, its schooling.")
-    ] = Preset.quick
-    rounds: Annotated[int, typer.Option(min=1, metavar="N", help="Rounds about each photo (L).")] = 20
-    within_km: Annotated[float, typer.Option(min=0.0, metavar="KM", help="How near an answer must be (th).")] = 50.0
-    judged: Annotated[
-        Judged | None,
-        typer.Option(help="Who is to be elected: by own answers (quick), or by reviewed ones (paper)."),
-    ] = None
-    labels: Annotated[
-        LabelKind | None,
-        typer.Option(help="What becomes of the rounds: answered (quick), mean, or last (paper)."),
-    ] = None
-    link_rule: Annotated[
-        Rule, typer.Option(help="How links change: default (ours), printed (the paper), released (its code).")
-    ] = Rule.default
-    ask_anew: Annotated[
-        bool, typer.Option("--ask-anew", help="Ask every question again in every round, as the paper does.")
-    ] = False
-    photos: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Stop asking after N new photos."),
-    ] = None
-    max_tokens: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Stop asking after so many tokens, images included."),
-    ] = None
-    max_seconds: Annotated[
-        float | None,
-        typer.Option(min=0.0, metavar="S", help="Stop asking after so many seconds."),
-    ] = None
+    state: Path | None = option(
+        None, "Where it is kept; by default its society, or beside the team's file.", metavar="FILE"
+    )
+    encoder: str = option("bundled", "bundled, an .onnx file, or a folder with a VAE or vision model.", metavar="SPEC")
+    preset: Preset = option(Preset.quick, "quick, or all as in the paper: its rounds, its network, its schooling.")
+    rounds: int = option(20, "Rounds about each photo (L).", min=1, metavar="N")
+    within_km: float = option(50.0, "How near an answer must be (th).", min=0.0, metavar="KM")
+    judged: Judged | None = option(None, "Who is to be elected: by own answers (quick), or by reviewed ones (paper).")
+    labels: LabelKind | None = option(None, "What becomes of the rounds: answered (quick), mean, or last (paper).")
+    link_rule: Rule = option(
+        Rule.default, "How links change: default (ours), printed (the paper), released (its code)."
+    )
+    ask_anew: bool = flag("Ask every question again in every round, as the paper does.")
+    photos: int | None = option(None, "Stop asking after N new photos.", min=1, metavar="N")
+    max_tokens: int | None = option(None, "Stop asking after so many tokens, images included.", min=1, metavar="N")
+    max_seconds: float | None = option(None, "Stop asking after so many seconds.", min=0.0, metavar="S")
     at_once: AtOnce = 2
     seed: Seed = 0
     prompts: PromptsFolder = None

@@ -6,56 +6,31 @@ from typing import Annotated, Literal
 
 import typer
 
-from geosleuth.cli.options import Allow, JsonFlag, Maps, MapsUrl, Overwrite, PromptsFolder, WebSearch, takes
+from geosleuth.cli.options import (
+    Allow,
+    JsonFlag,
+    Maps,
+    MapsUrl,
+    Overwrite,
+    PromptsFolder,
+    WebSearch,
+    argument,
+    flag,
+    option,
+    required,
+    takes,
+)
 
 traces = typer.Typer(no_args_is_help=True)
 
 _SCENES, _MADE_BY, _RUN, _SLIPS = "Scenes", "Who makes them", "The run", "Slips of stand-ins"
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="RUN/",
-        show_default="STORE.run, beside the store",
-        help="The run's folder; an existing run is resumed.",
-    ),
-]
-Count = Annotated[
-    int | None,
-    typer.Option(min=1, rich_help_panel=_SCENES, help="So many scenes, designed and drawn on the spot."),
-]
-Folder = Annotated[
-    Path | None,
-    typer.Option("--scenes", metavar="FOLDER", rich_help_panel=_SCENES, help="Scenes of geosleuth world make instead."),
-]
-SceneSeed = Annotated[int, typer.Option("--seed", rich_help_panel=_SCENES, help="The seed of the scenes.")]
-First = Annotated[int, typer.Option(min=0, rich_help_panel=_SCENES, help="The number of the first scene.")]
+
+
 SplitName = Annotated[
     Literal["train", "held-out"], typer.Option("--split", rich_help_panel=_SCENES, help="Which places and designs.")
 ]
-WorldSeed = Annotated[int, typer.Option("--world", metavar="SEED", rich_help_panel=_SCENES, help="Which world.")]
-NoiseName = Annotated[
-    Literal["none", "chains", "homonyms", "both"],
-    typer.Option("--noise", rich_help_panel=_SCENES, help="Which names stand in several towns of the world."),
-]
-Regions = Annotated[
-    list[Path],
-    typer.Option("--region", metavar="FILE", rich_help_panel=_SCENES, help="An added region of real businesses."),
-]
-WebPages = Annotated[
-    bool,
-    typer.Option("--web-pages", rich_help_panel=_SCENES, help="Scenes of a world with web pages; a quarter needs one."),
-]
-PhotoData = Annotated[
-    str | None,
-    typer.Option(
-        "--data",
-        metavar="SET",
-        rich_help_panel=_SCENES,
-        help="Photos of a data set instead, as for geosleuth bench run; --count takes the first so many.",
-    ),
-]
+
+
 Answers = Annotated[
     Path | None,
     typer.Option(
@@ -66,13 +41,8 @@ Answers = Annotated[
         help="With --data: the file that keeps every answer of models and services.",
     ),
 ]
-OnlyRecorded = Annotated[
-    bool,
-    typer.Option("--offline", rich_help_panel=_RUN, help="Ask nobody: repeat a run from the answers that it kept."),
-]
-NoiseSeed = Annotated[
-    int, typer.Option("--noise-seed", rich_help_panel=_MADE_BY, help="The seed of slips and wording.")
-]
+
+
 BaseUrl = Annotated[
     str | None,
     typer.Option(metavar="URL", rich_help_panel=_MADE_BY, help="Where models are served, if not at the usual place."),
@@ -82,31 +52,7 @@ Processes = Annotated[
     int | None,
     typer.Option(min=1, rich_help_panel=_RUN, show_default="one a core, 4 at most", help="Processes here, 1 GB each."),
 ]
-AtOnce = Annotated[
-    int, typer.Option(min=1, rich_help_panel=_RUN, help="Trajectories under way at once, where models are asked.")
-]
-RetryErrors = Annotated[
-    Literal["errors"] | None,
-    typer.Option("--retry", rich_help_panel=_RUN, help="Try those scenes again, and only those, whose model failed."),
-]
-RunTokens = Annotated[
-    int | None,
-    typer.Option(min=1, rich_help_panel=_RUN, help="Tokens of the whole run, at most."),
-]
-RunUsd = Annotated[
-    float | None,
-    typer.Option(min=0.0, rich_help_panel=_RUN, help="US dollars of the whole run, at most."),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", rich_help_panel=_RUN, help="Work on a Ray cluster: HOST:PORT, auto or local."),
-]
-Store = Annotated[
-    Path | None,
-    typer.Option(metavar="STORE/", rich_help_panel=_RUN, help="Put what is kept into this store when it ends."),
-]
-Missed = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Lettering that is not noticed.")]
-BadCall = Annotated[float, typer.Option(rich_help_panel=_SLIPS, help="Calls that can't be carried out.")]
+
 
 StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="The folder of a store of trajectories.")]
 
@@ -115,22 +61,33 @@ StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="The folder o
 class SceneOptions:
     """The options of every synthesis."""
 
-    out: Out = None
-    count: Count = None
-    scenes: Folder = None
-    seed: SceneSeed = 1
-    first: First = 0
+    out: Path | None = option(
+        None,
+        "The run's folder; an existing run is resumed.",
+        "--out",
+        "-o",
+        metavar="RUN/",
+        show_default="STORE.run, beside the store",
+    )
+    count: int | None = option(None, "So many scenes, designed and drawn on the spot.", panel=_SCENES, min=1)
+    scenes: Path | None = option(None, "Scenes of geosleuth world make instead.", panel=_SCENES, metavar="FOLDER")
+    seed: int = option(1, "The seed of the scenes.", panel=_SCENES)
+    first: int = option(0, "The number of the first scene.", panel=_SCENES, min=0)
     split: SplitName = "train"
-    world: WorldSeed = 1
-    noise: NoiseName = "both"
-    region: Regions = field(default_factory=list)
-    web_pages: WebPages = False
-    noise_seed: NoiseSeed = 0
+    world: int = option(1, "Which world.", panel=_SCENES, metavar="SEED")
+    noise: Literal["none", "chains", "homonyms", "both"] = option(
+        "both", "Which names stand in several towns of the world.", panel=_SCENES
+    )
+    region: list[Path] = option([], "An added region of real businesses.", panel=_SCENES, metavar="FILE")
+    web_pages: bool = flag("Scenes of a world with web pages; a quarter needs one.", panel=_SCENES)
+    noise_seed: int = option(0, "The seed of slips and wording.", panel=_MADE_BY)
     prompts: PromptsFolder = None
     processes: Processes = None
-    at_once: AtOnce = 4
-    cluster: Cluster = None
-    store: Store = None
+    at_once: int = option(4, "Trajectories under way at once, where models are asked.", panel=_RUN, min=1)
+    cluster: str | None = option(
+        None, "Work on a Ray cluster: HOST:PORT, auto or local.", panel=_RUN, metavar="ADDRESS"
+    )
+    store: Path | None = option(None, "Put what is kept into this store when it ends.", panel=_RUN, metavar="STORE/")
     as_json: JsonFlag = False
 
 
@@ -138,32 +95,35 @@ class SceneOptions:
 class ModelOptions(SceneOptions):
     """The options of a synthesis by models, which photos may go through, too."""
 
-    data: PhotoData = None
+    data: str | None = option(
+        None,
+        "Photos of a data set instead, as for geosleuth bench run; --count takes the first so many.",
+        panel=_SCENES,
+        metavar="SET",
+    )
     web_search: WebSearch = None
     maps: Maps = None
     maps_url: MapsUrl = field(default_factory=list)
     allow: Allow = field(default_factory=list)
     answers: Answers = None
-    offline: OnlyRecorded = False
+    offline: bool = flag("Ask nobody: repeat a run from the answers that it kept.", panel=_RUN)
     base_url: BaseUrl = None
     yes: Yes = False
-    missed: Missed = 0.08
-    retry: RetryErrors = None
-    run_tokens: RunTokens = None
-    run_usd: RunUsd = None
+    missed: float = option(0.08, "Lettering that is not noticed.", panel=_SLIPS)
+    retry: Literal["errors"] | None = option(
+        None, "Try those scenes again, and only those, whose model failed.", panel=_RUN
+    )
+    run_tokens: int | None = option(None, "Tokens of the whole run, at most.", panel=_RUN, min=1)
+    run_usd: float | None = option(None, "US dollars of the whole run, at most.", panel=_RUN, min=0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SpotagentOptions(ModelOptions):
     """The options of ``spotagent``."""
 
-    observer: Annotated[
-        str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who describes pictures and crops.")
-    ] = "stand-in"
-    caller: Annotated[
-        str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who reads that, calls tools and answers.")
-    ] = "stand-in"
-    within_km: Annotated[float, typer.Option(help="How far off an answer may be to be kept.")] = 5.0
+    observer: str = option("stand-in", "Who describes pictures and crops.", panel=_MADE_BY, metavar="MODEL")
+    caller: str = option("stand-in", "Who reads that, calls tools and answers.", panel=_MADE_BY, metavar="MODEL")
+    within_km: float = option(5.0, "How far off an answer may be to be kept.")
     reasons: Annotated[
         bool,
         typer.Option(
@@ -171,11 +131,8 @@ class SpotagentOptions(ModelOptions):
             help="Reject calls without Seen, Missing and Tool before them; that rule is ours, not the paper's.",
         ),
     ] = True
-    tools: Annotated[
-        str | None,
-        typer.Option(metavar="NAME,…", help="The tools that are on; by default the method's own three."),
-    ] = None
-    bad_call: BadCall = 0.03
+    tools: str | None = option(None, "The tools that are on; by default the method's own three.", metavar="NAME,…")
+    bad_call: float = option(0.03, "Calls that can't be carried out.", panel=_SLIPS)
 
 
 @traces.command()
@@ -205,9 +162,7 @@ def spotagent(options: SpotagentOptions) -> None:
 class GeovistaOptions(ModelOptions):
     """The options of ``geovista``."""
 
-    proposer: Annotated[
-        str, typer.Option(metavar="MODEL", rich_help_panel=_MADE_BY, help="Who proposes boxes and queries, and judges.")
-    ] = "stand-in"
+    proposer: str = option("stand-in", "Who proposes boxes and queries, and judges.", panel=_MADE_BY, metavar="MODEL")
 
 
 @traces.command()
@@ -242,18 +197,12 @@ def geoagent(options: SceneOptions) -> None:
 class NotesOptions:
     """The options of ``import-notes``."""
 
-    notes: Annotated[
-        Path, typer.Argument(metavar="NOTES", help="CSV or JSONL: a photo, its country, and a person's notes.")
-    ]
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="STORE/", help="The store that gets the records.")]
-    photos: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Where the photos are, if not beside the notes."),
-    ] = None
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="MODEL", help="Who words the notes; by default rules sort the person's own sentences."),
-    ] = None
+    notes: Path = argument("CSV or JSONL: a photo, its country, and a person's notes.", metavar="NOTES")
+    out: Path = required("The store that gets the records.", "--out", "-o", metavar="STORE/")
+    photos: Path | None = option(None, "Where the photos are, if not beside the notes.", metavar="FOLDER")
+    model: str | None = option(
+        None, "Who words the notes; by default rules sort the person's own sentences.", metavar="MODEL"
+    )
     base_url: BaseUrl = None
     prompts: PromptsFolder = None
     split: SplitName = "train"

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, PolicyCardFile, PromptsFolder, takes
+from geosleuth.cli.options import JsonFlag, PolicyCardFile, PromptsFolder, argument, flag, option, takes
 
 train = typer.Typer(no_args_is_help=True)
 
@@ -221,102 +221,47 @@ def tries(
 class EvaluateOptions:
     """The options of ``evaluate``."""
 
-    policy: Annotated[
-        str, typer.Argument(metavar="POLICY/", help="A folder with weights, such as RUN/policy; a RUN/; or: detective")
-    ]
-    scenes: Annotated[int, typer.Option(min=1, rich_help_panel=_SCENES, help="So many, drawn on the spot.")] = 1000
-    seed: Annotated[int, typer.Option(rich_help_panel=_SCENES, help="The seed of the scenes.")] = 7
-    split: Annotated[
-        Literal["held-out", "train"], typer.Option(rich_help_panel=_SCENES, help="Which places and designs.")
-    ] = "held-out"
-    world: Annotated[int, typer.Option(metavar="SEED", rich_help_panel=_SCENES, help="Which world.")] = 1
-    start: Annotated[int, typer.Option(min=0, rich_help_panel=_SCENES, help="The number of the first scene.")] = 0
-    no_tools: Annotated[bool, typer.Option("--no-tools", rich_help_panel=_PLAY, help="Switch all tools off.")] = False
-    method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=_PLAY,
-            show_default="as the policy was trained; default where nobody knows",
-            help="Whose words, tools and budget.",
-        ),
-    ] = None
+    policy: str = argument("A folder with weights, such as RUN/policy; a RUN/; or: detective", metavar="POLICY/")
+    scenes: int = option(1000, "So many, drawn on the spot.", panel=_SCENES, min=1)
+    seed: int = option(7, "The seed of the scenes.", panel=_SCENES)
+    split: Literal["held-out", "train"] = option("held-out", "Which places and designs.", panel=_SCENES)
+    world: int = option(1, "Which world.", panel=_SCENES, metavar="SEED")
+    start: int = option(0, "The number of the first scene.", panel=_SCENES, min=0)
+    no_tools: bool = flag("Switch all tools off.", panel=_PLAY)
+    method: str | None = option(
+        None,
+        "Whose words, tools and budget.",
+        panel=_PLAY,
+        metavar="NAME",
+        show_default="as the policy was trained; default where nobody knows",
+    )
     prompts: PromptsFolder = None
     policy_card: PolicyCardFile = None
-    reward: Annotated[
-        str,
-        typer.Option(metavar="NAME", rich_help_panel=_PLAY, help="What answers are scored by, beside the distance."),
-    ] = "ours"
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict", rich_help_panel=_PLAY, help="Count only an answer's own point: an answer in words is unlocated."
-        ),
-    ] = False
-    reading: Annotated[
-        Literal["clue boxes", "pixels"], typer.Option(rich_help_panel=_PLAY, help="What read_text reads with.")
-    ] = "clue boxes"
-    control: Annotated[
-        Literal["none", "blank image", "other image", "other tools"],
-        typer.Option(rich_help_panel=_PLAY, help="Show or read another scene, to see what the policy needs."),
-    ] = "none"
-    turns: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", rich_help_panel=_PLAY, help="In place of the method's own."),
-    ] = None
-    each: Annotated[
-        int,
-        typer.Option(
-            "--tries", "-k", min=1, metavar="K", rich_help_panel=_REPLIES, help="With several, a verifier decides."
-        ),
-    ] = 1
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0, rich_help_panel=_REPLIES, show_default="0; 1 for several tries", help="Of drawing replies."
-        ),
-    ] = None
-    max_new_tokens: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", rich_help_panel=_REPLIES, help="How long a reply may get."),
-    ] = None
-    workers: Annotated[int, typer.Option(min=0, rich_help_panel=_PLAY, help="Processes that draw scenes.")] = 0
-    batch: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", rich_help_panel=_REPLIES, help="Replies drawn together."),
-    ] = None
-    within: Annotated[
-        str | None,
-        typer.Option(metavar="KM,KM,…", rich_help_panel=_RUNS, help="Distances of the table over saved policies."),
-    ] = None
-    k: Annotated[
-        str | None,
-        typer.Option(
-            "--k", metavar="NUMBERS", rich_help_panel=_RUNS, help="The K of pass@K; by default 1, 2, 4 ... N."
-        ),
-    ] = None
-    follow: Annotated[
-        bool, typer.Option("--follow", rich_help_panel=_RUNS, help="Wait for further policies until the run has ended.")
-    ] = False
-    keep_best: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FIGURE", rich_help_panel=_RUNS, help="Copy the best policy to RUN/best, by within_25km or another."
-        ),
-    ] = None
-    data: Annotated[
-        str | None,
-        typer.Option(metavar="SET", rich_help_panel=_SCENES, help="Photos of a data set instead, the first --scenes."),
-    ] = None
-    at_once: Annotated[
-        int, typer.Option(min=1, metavar="N", rich_help_panel=_PLAY, help="Tries that are under way at once.")
-    ] = 64
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", metavar="FOLDER", help="Store results scene by scene; an interrupted run resumes there."
-        ),
-    ] = None
+    reward: str = option("ours", "What answers are scored by, beside the distance.", panel=_PLAY, metavar="NAME")
+    strict: bool = flag("Count only an answer's own point: an answer in words is unlocated.", panel=_PLAY)
+    reading: Literal["clue boxes", "pixels"] = option("clue boxes", "What read_text reads with.", panel=_PLAY)
+    control: Literal["none", "blank image", "other image", "other tools"] = option(
+        "none", "Show or read another scene, to see what the policy needs.", panel=_PLAY
+    )
+    turns: int | None = option(None, "In place of the method's own.", panel=_PLAY, min=1, metavar="N")
+    each: int = option(1, "With several, a verifier decides.", "--tries", "-k", panel=_REPLIES, min=1, metavar="K")
+    temperature: float | None = option(
+        None, "Of drawing replies.", panel=_REPLIES, min=0.0, show_default="0; 1 for several tries"
+    )
+    max_new_tokens: int | None = option(None, "How long a reply may get.", panel=_REPLIES, min=1, metavar="N")
+    workers: int = option(0, "Processes that draw scenes.", panel=_PLAY, min=0)
+    batch: int | None = option(None, "Replies drawn together.", panel=_REPLIES, min=1, metavar="N")
+    within: str | None = option(None, "Distances of the table over saved policies.", panel=_RUNS, metavar="KM,KM,…")
+    k: str | None = option(None, "The K of pass@K; by default 1, 2, 4 ... N.", panel=_RUNS, metavar="NUMBERS")
+    follow: bool = flag("Wait for further policies until the run has ended.", panel=_RUNS)
+    keep_best: str | None = option(
+        None, "Copy the best policy to RUN/best, by within_25km or another.", panel=_RUNS, metavar="FIGURE"
+    )
+    data: str | None = option(None, "Photos of a data set instead, the first --scenes.", panel=_SCENES, metavar="SET")
+    at_once: int = option(64, "Tries that are under way at once.", panel=_PLAY, min=1, metavar="N")
+    out: Path | None = option(
+        None, "Store results scene by scene; an interrupted run resumes there.", "--out", "-o", metavar="FOLDER"
+    )
     as_json: JsonFlag = False
 
 

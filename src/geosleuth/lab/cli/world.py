@@ -1,35 +1,15 @@
 """``geosleuth world``: street scenes drawn from real geography, to train and to measure with."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, takes
+from geosleuth.cli.options import JsonFlag, Overwrite, flag, option, required, takes
 
 world = typer.Typer(no_args_is_help=True)
 
-Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Another one gives other scenes.")]
-WorldSeed = Annotated[
-    int, typer.Option("--world-seed", min=0, metavar="N", help="Another one gives other towns, streets and businesses.")
-]
-SplitName = Annotated[
-    Literal["train", "held-out"], typer.Option(help="Which places and designs: the two share neither.")
-]
-Kind = Annotated[Literal["street", "panorama", "mixed"], typer.Option(help="Which kind of picture.")]
-Noise = Annotated[
-    Literal["none", "chains", "homonyms", "both"],
-    typer.Option(help="Which businesses' names stand in several towns."),
-]
-WebPages = Annotated[
-    bool,
-    typer.Option("--web-pages", help="Businesses have pages on a made-up web, and a quarter of scenes needs one."),
-]
-RegionNames = Annotated[
-    list[str],
-    typer.Option("--region", metavar="NAME", help="An added region whose real businesses join; may be repeated."),
-]
 
 Data = Annotated[
     str,
@@ -65,19 +45,20 @@ AllowTest = Annotated[
 class MakeOptions:
     """The options of ``make``."""
 
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder, or one to continue.")]
-    count: Annotated[int, typer.Option(min=1, max=10_000_000, metavar="N", help="How many scenes.")] = 100
-    seed: Seed = 1
-    split: SplitName = "train"
-    kind: Kind = "street"
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, max=256, metavar="N", help="Processes that draw at the same time; left out, one a core."),
-    ] = None
-    region: RegionNames = field(default_factory=list)
-    noise: Noise = "both"
-    web_pages: WebPages = False
-    world_seed: WorldSeed = 1
+    out: Path = required("A new folder, or one to continue.", "--out", "-o", metavar="FOLDER")
+    count: int = option(100, "How many scenes.", min=1, max=10_000_000, metavar="N")
+    seed: int = option(1, "Another one gives other scenes.", min=0, metavar="N")
+    split: Literal["train", "held-out"] = option("train", "Which places and designs: the two share neither.")
+    kind: Literal["street", "panorama", "mixed"] = option("street", "Which kind of picture.")
+    workers: int | None = option(
+        None, "Processes that draw at the same time; left out, one a core.", min=1, max=256, metavar="N"
+    )
+    region: list[str] = option([], "An added region whose real businesses join; may be repeated.", metavar="NAME")
+    noise: Literal["none", "chains", "homonyms", "both"] = option(
+        "both", "Which businesses' names stand in several towns."
+    )
+    web_pages: bool = flag("Businesses have pages on a made-up web, and a quarter of scenes needs one.")
+    world_seed: int = option(1, "Another one gives other towns, streets and businesses.", min=0, metavar="N")
     as_json: JsonFlag = False
 
 
@@ -148,8 +129,8 @@ class ServeOptions:
     world_seed: MapSeed = None
     limit: Limit = None
     allow_test: AllowTest = False
-    port: Annotated[int, typer.Option(min=0, max=65_535, metavar="N", help="0 takes any that is free.")] = 8000
-    sessions: Annotated[int, typer.Option(min=1, max=1024, metavar="N", help="Clients at once.")] = 16
+    port: int = option(8000, "0 takes any that is free.", min=0, max=65_535, metavar="N")
+    sessions: int = option(16, "Clients at once.", min=1, max=1024, metavar="N")
 
 
 @world.command()
@@ -183,9 +164,9 @@ def serve(options: ServeOptions) -> None:
 class ExportOptions:
     """The options of ``export``."""
 
-    library: Annotated[Literal["verl", "verifiers"], typer.Option("--for", help="Whose files to write.")]
+    library: Literal["verl", "verifiers"] = required("Whose files to write.", "--for")
     data: Data
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Files of the same names are replaced.")]
+    out: Path = required("Files of the same names are replaced.", "--out", "-o", metavar="FOLDER")
     method: MethodName = "default"
     reward: RewardName = "ours"
     tools: ToolNames = None
