@@ -194,9 +194,7 @@ def crossing(
 
     area, streets = work.search_area(within), [work.required_text(street, "two streets") for street in (first, second)]
     hits = work.ask(
-        via,
-        allow,
-        lambda backend: backend.crossing(*streets, within=area.extent, limit=area.query_limit(limit)),
+        via, allow, lambda backend: backend.crossing(*streets, within=area.extent, limit=area.query_limit(limit))
     )
     work.show_hits(area.filtered(hits, limit), as_json=as_json)
 
@@ -394,8 +392,7 @@ def add(
     name: Annotated[str | None, typer.Option(help="Its name in the atlas; by default the file's name.")] = None,
     country: Annotated[list[str], typer.Option(help="Of a GeoNames dump, only this country; repeatable.")] = [],  # noqa: B006
     names: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="More names for a GeoNames dump: alternateNamesV2 (.txt, .zip)."),
+        Path | None, typer.Option(metavar="FILE", help="More names for a GeoNames dump: alternateNamesV2 (.txt, .zip).")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

@@ -139,12 +139,7 @@ def locate(options: LocateOptions) -> None:
     from geosleuth.photo.video_limits import is_video
 
     request = request_of(
-        options,
-        RunOptions,
-        KnownOptions,
-        OutputOptions,
-        image_url=options.image_url,
-        trajectory=options.trajectory,
+        options, RunOptions, KnownOptions, OutputOptions, image_url=options.image_url, trajectory=options.trajectory
     )
     with local_photos(options.photos, request) as words:
         paths, many, named = inputs_of(words, batch=options.batch, same_place=options.same_place)

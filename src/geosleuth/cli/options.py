@@ -56,8 +56,7 @@ Prior = Annotated[
     ),
 ]
 Allow = Annotated[
-    list[str],
-    typer.Option(metavar="HOST", rich_help_panel=PANEL, help="A host that map and search services may ask."),
+    list[str], typer.Option(metavar="HOST", rich_help_panel=PANEL, help="A host that map and search services may ask.")
 ]
 
 
@@ -75,42 +74,20 @@ Model = Annotated[
         "replay:TRAJECTORY.",
     ),
 ]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option(metavar="URL", rich_help_panel=MODEL, help="Where the model is served."),
-]
+BaseUrl = Annotated[str | None, typer.Option(metavar="URL", rich_help_panel=MODEL, help="Where the model is served.")]
 TeamFile = Annotated[
     Path | None,
     typer.Option(metavar="TEAM.YAML", rich_help_panel=MODEL, help="Several agents that review and discuss."),
 ]
-Turns = Annotated[
-    int | None,
-    typer.Option(min=1, rich_help_panel=MODEL, help="Replies of the model, at most."),
-]
-Calls = Annotated[
-    int | None,
-    typer.Option(min=0, rich_help_panel=MODEL, help="Tool calls, at most."),
-]
-Tokens = Annotated[
-    int | None,
-    typer.Option(min=1, rich_help_panel=MODEL, help="Tokens in and out together, at most."),
-]
+Turns = Annotated[int | None, typer.Option(min=1, rich_help_panel=MODEL, help="Replies of the model, at most.")]
+Calls = Annotated[int | None, typer.Option(min=0, rich_help_panel=MODEL, help="Tool calls, at most.")]
+Tokens = Annotated[int | None, typer.Option(min=1, rich_help_panel=MODEL, help="Tokens in and out together, at most.")]
 ReplyTokens = Annotated[
-    int | None,
-    typer.Option(min=1, rich_help_panel=MODEL, help="Tokens of one reply, at most; thinking comes on top."),
+    int | None, typer.Option(min=1, rich_help_panel=MODEL, help="Tokens of one reply, at most; thinking comes on top.")
 ]
-Seconds = Annotated[
-    float | None,
-    typer.Option(min=0.1, rich_help_panel=MODEL, help="Seconds, at most."),
-]
-Usd = Annotated[
-    float | None,
-    typer.Option(min=0.0, rich_help_panel=MODEL, help="US dollars, at most."),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(rich_help_panel=MODEL, help="For models that can repeat themselves."),
-]
+Seconds = Annotated[float | None, typer.Option(min=0.1, rich_help_panel=MODEL, help="Seconds, at most.")]
+Usd = Annotated[float | None, typer.Option(min=0.0, rich_help_panel=MODEL, help="US dollars, at most.")]
+Seed = Annotated[int | None, typer.Option(rich_help_panel=MODEL, help="For models that can repeat themselves.")]
 MethodName = Annotated[
     str | None,
     typer.Option(
@@ -156,8 +133,7 @@ OfflineFlag = Annotated[
     bool, typer.Option("--offline", rich_help_panel=PANEL, help="No network at all, not even this machine's own.")
 ]
 Yes = Annotated[
-    bool,
-    typer.Option("--yes", "-y", rich_help_panel=PANEL, help="Send the photo, or write a copy, without asking."),
+    bool, typer.Option("--yes", "-y", rich_help_panel=PANEL, help="Send the photo, or write a copy, without asking.")
 ]
 
 

@@ -26,8 +26,7 @@ def text(
     file: PhotoFile,
     *,
     script: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Read every line in this script, such as hangul or thai."),
+        str | None, typer.Option(metavar="NAME", help="Read every line in this script, such as hangul or thai.")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -69,14 +68,10 @@ def undo(
 def index(
     folder: Annotated[Path, typer.Argument(help="Where your geotagged photos are; folders in it count too.")],
     *,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The index; by default one for all folders."),
-    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The index; by default one for all folders.")] = None,
     encoder: EncoderSpec = "bundled",
     coordinates: Annotated[
-        Path | None,
-        typer.Option(metavar="CSV", help="Columns path, lat, lon; goes before what the photos claim."),
+        Path | None, typer.Option(metavar="CSV", help="Columns path, lat, lon; goes before what the photos claim.")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

@@ -20,8 +20,7 @@ def learn(
     source: Source,
     *,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The prior; by default the one that locate uses."),
+        Path | None, typer.Option(metavar="FILE", help="The prior; by default the one that locate uses.")
     ] = None,
     encoder: Annotated[
         str | None,
@@ -52,8 +51,7 @@ def measure(
     source: Source,
     *,
     prior: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The prior; by default the one that locate uses."),
+        Path | None, typer.Option(metavar="FILE", help="The prior; by default the one that locate uses.")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -71,8 +69,7 @@ def look(
     photo: PhotoFile,
     *,
     prior: Annotated[
-        str | None,
-        typer.Option(metavar="FILE|geoclip:FOLDER", help="The prior; by default the one that locate uses."),
+        str | None, typer.Option(metavar="FILE|geoclip:FOLDER", help="The prior; by default the one that locate uses.")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

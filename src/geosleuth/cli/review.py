@@ -10,8 +10,7 @@ import typer
 def review(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="What geosleuth locate FOLDER --out DIR/ wrote.")],
     photos: Annotated[
-        Path | None,
-        typer.Argument(metavar="[PHOTOS]", help="Where the photos are now, if they were moved."),
+        Path | None, typer.Argument(metavar="[PHOTOS]", help="Where the photos are now, if they were moved.")
     ] = None,
     *,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.")] = 0,

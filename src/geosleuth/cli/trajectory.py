@@ -43,8 +43,7 @@ def export(
     out: Annotated[Path, typer.Option(metavar="OUT", help="The file to write, one JSON record a line.")],
     photo: Photos = None,
     images: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write the images below this folder; by default beside OUT."),
+        Path | None, typer.Option(metavar="FOLDER", help="Write the images below this folder; by default beside OUT.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="OUT may be replaced.")] = False,
     as_json: JsonFlag = False,

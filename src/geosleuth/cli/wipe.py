@@ -11,8 +11,7 @@ from geosleuth.cli.options import JsonFlag
 def wipe(
     *,
     home: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Where cases are kept; by default with the atlas's data."),
+        Path | None, typer.Option(metavar="FOLDER", help="Where cases are kept; by default with the atlas's data.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
     as_json: JsonFlag = False,

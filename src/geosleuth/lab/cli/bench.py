@@ -32,16 +32,14 @@ Parser = Annotated[
     typer.Option(help="How replies are read: as a person would, or only exact JSON as the papers' tables were made."),
 ]
 Distance = Annotated[
-    Literal["geodesic", "great-circle"],
-    typer.Option(help="On the WGS-84 ellipsoid, or on a sphere of 6371 km radius."),
+    Literal["geodesic", "great-circle"], typer.Option(help="On the WGS-84 ellipsoid, or on a sphere of 6371 km radius.")
 ]
 Thresholds = Annotated[
     str | None,
     typer.Option("--within", metavar="KM,KM,…", help="Report these distances instead of the ten usual ones."),
 ]
 Strict = Annotated[
-    bool,
-    typer.Option("--strict", help="Count only an answer's own point: an answer in words is unlocated."),
+    bool, typer.Option("--strict", help="Count only an answer's own point: an answer in words is unlocated.")
 ]
 
 
@@ -69,17 +67,12 @@ PerHost = Annotated[
         min=1, rich_help_panel=RUN, show_default="as many as photos", help="Requests that a model's host gets at once."
     ),
 ]
-RunTokens = Annotated[
-    int | None,
-    typer.Option(min=1, rich_help_panel=RUN, help="Tokens of the whole run, at most."),
-]
+RunTokens = Annotated[int | None, typer.Option(min=1, rich_help_panel=RUN, help="Tokens of the whole run, at most.")]
 RunUsd = Annotated[
-    float | None,
-    typer.Option(min=0.0, rich_help_panel=RUN, help="US dollars of the whole run, at most."),
+    float | None, typer.Option(min=0.0, rich_help_panel=RUN, help="US dollars of the whole run, at most.")
 ]
 RunSeconds = Annotated[
-    float | None,
-    typer.Option(min=0.1, rich_help_panel=RUN, help="Seconds of the whole run, at most."),
+    float | None, typer.Option(min=0.1, rich_help_panel=RUN, help="Seconds of the whole run, at most.")
 ]
 
 
@@ -611,8 +604,7 @@ def published(
     *,
     dataset: Annotated[str | None, typer.Option(help="Only rows on this data set.")] = None,
     paper: Annotated[
-        str | None,
-        typer.Option(help="Only this paper: smilegeo, geoagent, spotagent, geovista or twm."),
+        str | None, typer.Option(help="Only this paper: smilegeo, geoagent, spotagent, geovista or twm.")
     ] = None,
     table: Annotated[int | None, typer.Option(help="Only this table, or figure, of the paper.")] = None,
     as_json: JsonFlag = False,

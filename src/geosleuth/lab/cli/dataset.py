@@ -127,11 +127,7 @@ def rate(options: RateOptions) -> None:
     from .handlers import dataset as work
 
     request = LocateRequest(
-        model=options.model,
-        base_url=options.base_url,
-        offline=options.offline,
-        yes=options.yes,
-        tools="none",
+        model=options.model, base_url=options.base_url, offline=options.offline, yes=options.yes, tools="none"
     )
     work.rate_set(
         options.data,
@@ -184,13 +180,9 @@ def duplicates(
     bits: Annotated[
         int, typer.Option(min=0, max=31, metavar="N", help="How many of 256 bits may differ; more finds more.")
     ] = 24,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write the pairs here: .csv."),
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the pairs here: .csv.")] = None,
     kept: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the set without its doubles here: .csv or .jsonl."),
+        Path | None, typer.Option(metavar="FILE", help="Write the set without its doubles here: .csv or .jsonl.")
     ] = None,
     jobs: Jobs = None,
     overwrite: Overwrite = False,

@@ -163,8 +163,7 @@ def show(
     state: Annotated[Path, typer.Argument(metavar="STATE", help="What a team has learned, see geosleuth team learn.")],
     *,
     photo: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Show whom the team would trust with this photo."),
+        Path | None, typer.Option(metavar="FILE", help="Show whom the team would trust with this photo.")
     ] = None,
     out: Annotated[
         Path | None,
@@ -188,8 +187,7 @@ def show(
 
 def replay(
     files: Annotated[
-        list[str],
-        typer.Argument(metavar="[NAME=]FILE…", help="Recorded answers, a file an agent: .jsonl or .csv."),
+        list[str], typer.Argument(metavar="[NAME=]FILE…", help="Recorded answers, a file an agent: .jsonl or .csv.")
     ],
     *,
     folds: Annotated[int, typer.Option(min=2, max=50, help="How many parts; each is answered from the others.")] = 5,
@@ -199,12 +197,10 @@ def replay(
         typer.Option("--out", "-o", metavar="FILE.jsonl", help="Also write the answers, as records to score."),
     ] = None,
     save: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Learn from all images, and keep what was learned."),
+        Path | None, typer.Option(metavar="FILE.json", help="Learn from all images, and keep what was learned.")
     ] = None,
     model: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", help="Answer with what was learned before; truths are not read."),
+        Path | None, typer.Option(metavar="FILE.json", help="Answer with what was learned before; truths are not read.")
     ] = None,
     overwrite: Overwrite = False,
     as_json: JsonFlag = False,

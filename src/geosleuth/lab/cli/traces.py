@@ -240,8 +240,7 @@ def import_photos(
         Literal["spotagent", "twm"], typer.Option(help="Whose question and answer form, without tools.")
     ] = "spotagent",
     limit: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
+        int | None, typer.Option(min=1, metavar="N", help="Only N photos, drawn at random and always the same.")
     ] = None,
     prompts: PromptsFolder = None,
     split: SplitName = "train",
@@ -279,8 +278,7 @@ def card(
     store: StoreFolder,
     *,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write it there, and not on stdout."),
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write it there, and not on stdout.")
     ] = None,
     overwrite: Overwrite = False,
     as_json: JsonFlag = False,
@@ -304,8 +302,7 @@ def export(
     to: Annotated[Literal["trl", "ms-swift", "llama-factory"], typer.Option(help="Who is to read it.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The folder to write to.")],
     split: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Only this split; by default each in a file of its own."),
+        str | None, typer.Option(metavar="NAME", help="Only this split; by default each in a file of its own.")
     ] = None,
     absolute: Annotated[
         bool, typer.Option("--absolute", help="Name pictures by whole paths, for trainers started elsewhere.")

@@ -11,12 +11,10 @@ from geosleuth.cli.options import JsonFlag, PolicyCardFile, PromptsFolder, argum
 train = typer.Typer(no_args_is_help=True)
 
 Config = Annotated[
-    str,
-    typer.Option("--config", "-c", metavar="RECIPE", help="A YAML file, or a name of geosleuth train recipes."),
+    str, typer.Option("--config", "-c", metavar="RECIPE", help="A YAML file, or a name of geosleuth train recipes.")
 ]
 Out = Annotated[
-    Path,
-    typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; a run of this recipe there is resumed."),
+    Path, typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; a run of this recipe there is resumed.")
 ]
 Changes = Annotated[
     list[str],
@@ -24,8 +22,7 @@ Changes = Annotated[
 ]
 NoResume = Annotated[bool, typer.Option("--no-resume", help="Refuse a folder that holds a run already.")]
 Seconds = Annotated[
-    float | None,
-    typer.Option(min=1.0, metavar="S", help="Stop after about so long, with a checkpoint to resume from."),
+    float | None, typer.Option(min=1.0, metavar="S", help="Stop after about so long, with a checkpoint to resume from.")
 ]
 
 
@@ -136,8 +133,7 @@ def dry_run(
 @train.command()
 def recipes(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="One of them: print its YAML, to copy and change."),
+        str | None, typer.Argument(metavar="[NAME]", help="One of them: print its YAML, to copy and change.")
     ] = None,
     *,
     as_json: JsonFlag = False,

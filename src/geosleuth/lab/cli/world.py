@@ -12,8 +12,7 @@ world = typer.Typer(no_args_is_help=True)
 
 
 Data = Annotated[
-    str,
-    typer.Option("--data", metavar="SET", help="The photos, as for geosleuth bench run: a path, or NAME:PATH."),
+    str, typer.Option("--data", metavar="SET", help="The photos, as for geosleuth bench run: a path, or NAME:PATH.")
 ]
 MethodName = Annotated[str, typer.Option("--method", metavar="NAME", help="Whose words, tools and budget.")]
 RewardName = Annotated[
@@ -23,18 +22,14 @@ ToolNames = Annotated[
     str | None,
     typer.Option("--tools", metavar="A,B", help="Only these tools; left out, the method's own that work offline."),
 ]
-Turns = Annotated[
-    int | None,
-    typer.Option("--turns", min=1, metavar="N", help="In place of the method's own."),
-]
+Turns = Annotated[int | None, typer.Option("--turns", min=1, metavar="N", help="In place of the method's own.")]
 Boxes = Annotated[Literal["pixels", "thousandths", "fractions"], typer.Option("--boxes", help="How models give boxes.")]
 MapSeed = Annotated[
     int | None,
     typer.Option("--world-seed", min=0, metavar="N", help="Ask the map of this world, where its scenes stand."),
 ]
 Limit = Annotated[
-    int | None,
-    typer.Option("--limit", min=1, metavar="N", help="Only N photos, drawn at random and always the same."),
+    int | None, typer.Option("--limit", min=1, metavar="N", help="Only N photos, drawn at random and always the same.")
 ]
 AllowTest = Annotated[
     bool, typer.Option("--allow-test", help="Take test parts of data sets too; what is written keeps that mark.")
@@ -86,13 +81,11 @@ def make(options: MakeOptions) -> None:
 def show(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder that world make filled.")],
     scene: Annotated[
-        str | None,
-        typer.Argument(metavar="[ID]", help="A scene of it; left out, what the folder holds."),
+        str | None, typer.Argument(metavar="[ID]", help="A scene of it; left out, what the folder holds.")
     ] = None,
     *,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Also write the picture with its clues framed."),
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Also write the picture with its clues framed.")
     ] = None,
     overwrite: Overwrite = False,
     as_json: JsonFlag = False,
