@@ -18,7 +18,7 @@ from geosleuth.answer import Address, Answer, parse_lenient
 from geosleuth.answer.parse import prose_of
 from geosleuth.geo import LatLon
 from geosleuth.names.cities import cities_called, is_listed_region, same_city, without_region_words
-from geosleuth.names.country_names import country_code, country_name
+from geosleuth.names.country_names import cities_by_country, country_code, country_name
 from geosleuth.names.folding import compact, fold
 
 _LONGEST = 12_000
@@ -358,8 +358,6 @@ def _country_named(text: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _countries_of_cities() -> dict[int, str]:
-    from .country_names import cities_by_country
-
     return {city.geoname_id: code for code, cities in cities_by_country().items() for city in cities}
 
 
