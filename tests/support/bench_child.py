@@ -196,7 +196,7 @@ def main(photos: Path, run: Path, options: Options) -> int:
             run,
             options,
             attempt=slow if options.wait_s else replayed,
-            ended=lambda record: tell(ended=record.image),
+            ended=lambda record: tell(**{"ended" if record.outcome == "answered" else "cut_off": record.image}),
             say=lambda words: tell(said=words),
         )
     except UserError as error:

@@ -137,7 +137,7 @@ def test_a_torn_last_line_is_left_out_wherever_it_is_torn(tmp_path: Path) -> Non
         (record_to_line(record("0" * 16)), "line 3: try 1 of 0000000000000000 comes after try 1"),
         (record_to_line(record()).replace(b'"answered"', b'"perhaps"'), "line 3: not a line of a journal"),
         (record_to_line(record()).replace(b'"00112233aabbccdd"', b'"../../x"'), "line 3: not a line of"),
-        (record_to_line(record()).replace(b"+00:00", b""), "line 3: not a line of .*without its zone"),
+        (record_to_line(record()).replace(b'Z"', b'"'), "line 3: not a line of .*timezone"),
         (record_to_line(record(trouble="T")).replace(b'"T"', b'{"T":1}'), "line 3: not a line of"),
         (record_to_line(record()).replace(b'"turns":2', b'"turns":1e999'), "line 3: not a line of"),
     ],
@@ -165,7 +165,7 @@ def test_lines_that_wait_share_one_turn_of_the_disk(tmp_path: Path) -> None:
     after: list[tuple[str, int]] = []
 
     async def through() -> None:
-        writer = LineWriter[TryRecord](
+        writer = LineWriter(
             path,
             path.stat().st_size,
             before=lambda records: batches.append(len(records)),
@@ -173,7 +173,7 @@ def test_lines_that_wait_share_one_turn_of_the_disk(tmp_path: Path) -> None:
         )
         try:
             many = [record(f"{number:016x}") for number in range(500)]
-            await asyncio.gather(*(writer.add(one, record_to_line(one)) for one in many))
+            await asyncio.gather(*(writer.add(one) for one in many))
         finally:
             writer.close()
             writer.close()
@@ -192,10 +192,10 @@ def test_a_line_whose_writer_was_called_off_still_counts_and_is_told(tmp_path: P
     told: list[TryRecord] = []
 
     async def through() -> None:
-        writer = LineWriter[TryRecord](
+        writer = LineWriter(
             path, path.stat().st_size, before=lambda _records: None, after=lambda one, _offset: told.append(one)
         )
-        adding = asyncio.create_task(writer.add(record(), record_to_line(record())))
+        adding = asyncio.create_task(writer.add(record()))
         await asyncio.sleep(0)
         adding.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -216,10 +216,10 @@ def test_what_breaks_beside_the_disk_reaches_whoever_waits(tmp_path: Path) -> No
         raise KeyError("a bug")
 
     async def through() -> None:
-        writer = LineWriter[TryRecord](path, path.stat().st_size, before=broken, after=lambda *_: None)
+        writer = LineWriter(path, path.stat().st_size, before=broken, after=lambda *_: None)
         for _ in range(2):
             with pytest.raises(KeyError):
-                await writer.add(record(), record_to_line(record()))
+                await writer.add(record())
         writer.close()
 
     asyncio.run(through())

@@ -3,9 +3,9 @@
 import asyncio
 import hashlib
 import re
-import threading
+import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ from geosleuth.support.text.safe import one_line
 
 from .folder import RunFolder
 from .journal import Attempt, Attempted, Job, Known, TryRecord, Worker
-from .results import Clock, DoneHere, Errors, RunProgress, RunSummary, progress_of, write_results
+from .results import Errors, RunProgress, RunSummary, write_results
 
 if TYPE_CHECKING:
     from geosleuth.geo import LatLon
@@ -35,8 +35,6 @@ _MEMBER_FILE = re.compile(r".*\.run[0-9]+\.jsonl")
 
 Retry = Literal["errors"]
 JobOf = Callable[[Item, str, int, bytes], Job]
-_AHEAD_BYTES = 64 * 1024 * 1024
-_PATIENCE_S = 10.0
 LimitName = Literal["tokens", "usd", "seconds", "photos"]
 _ENOUGH_TO_JUDGE = 5
 Why = Literal["done", "tokens", "usd", "seconds", "photos", "stopped", "given up"]
@@ -112,11 +110,6 @@ class Todo:
     cut_off: tuple[TryRecord, ...] = ()
     again: bool = False
 
-    @property
-    def size_bytes(self) -> int:
-        """Return its size in memory."""
-        return len(self.job.content) if self.job else 0
-
 
 def plain_job(_item: Item, name: str, number: int, content: bytes) -> Job:
     """Return a job for a photo without a mask."""
@@ -124,34 +117,20 @@ def plain_job(_item: Item, name: str, number: int, content: bytes) -> Job:
 
 
 class Feed:
-    """Reads a data set in a thread; photos come out in the data set's order.
+    """Hands out a data set's photos in its order; each is read in a thread, when somebody takes it.
 
-    At most ``ahead`` photos wait, and at most a fixed number of bytes. ``measured`` receives every answer that was
-    there already with its truth, as it is passed.
+    ``measured`` receives every answer that was there already with its truth, as it is passed.
     """
 
-    def __init__(
-        self,
-        data: DataSet,
-        folder: RunFolder,
-        *,
-        ahead: int,
-        retry: Retry | None,
-        job_of: JobOf,
-        place: PlaceText = place_nothing,
-    ) -> None:
-        """Prepare the feed; `start` begins reading."""
-        self._data, self._folder, self._ahead, self._retry, self._job_of = data, folder, ahead, retry, job_of
-        self._strays, self._place = folder.strays(), place
+    def __init__(self, data: DataSet, folder: RunFolder, rules: "RunRules", job_of: JobOf) -> None:
+        """Prepare the feed; nothing is read yet."""
+        self._data, self._folder, self._rules, self._job_of = data, folder, rules, job_of
+        self._strays = folder.strays()
         self.measured: deque[tuple[LatLon | None, LatLon]] = deque()
-        self.passed_all = False
-        self._room = threading.Condition()
-        self._waiting = self._waiting_bytes = 0
+        self._names: set[str] = set()
+        self._todos = self._read()
+        self._turn = asyncio.Lock()
         self._stopped = False
-        self._out: asyncio.Queue[Todo | Exception | None] = asyncio.Queue()
-        self._loop = asyncio.get_running_loop()
-        self._thread = threading.Thread(target=self._work, name="photos", daemon=True)
-        self._thread.start()
 
     async def next(self) -> Todo | None:
         """Return the next photo; None if there is none left, or it was stopped.
@@ -159,66 +138,25 @@ class Feed:
         Raises:
             UserError: the data set can't be read further.
         """
-        found = await self._out.get()
-        if not isinstance(found, Todo):
-            self._out.put_nowait(None)
-        if isinstance(found, Exception):
-            raise found
-        if found is not None:
-            with self._room:
-                self._waiting -= 1
-                self._waiting_bytes -= found.size_bytes
-                self._room.notify()
-        return found
+        async with self._turn:
+            return None if self._stopped else await asyncio.to_thread(next, self._todos, None)
 
     def stop(self) -> None:
         """Hand out no more photos."""
-        with self._room:
-            self._stopped = True
-            self._room.notify()
-        self._out.put_nowait(None)
+        self._stopped = True
 
-    async def close(self) -> None:
-        """Stop, and wait until the thread has noticed; one that is stuck on a disk is abandoned."""
-        self.stop()
-        if self._thread.is_alive():
-            await asyncio.to_thread(self._thread.join, _PATIENCE_S)
-
-    def _work(self) -> None:
-        try:
-            for item in self._data:
-                if self._stopped:
-                    return
-                todo = self._todo(item)
-                if todo is not None and not self._hand(todo):
-                    return
-            self.passed_all = True
-            self._put(None)
-        except Exception as error:  # noqa: BLE001  (raised again in the loop)
-            self._put(error)
-
-    def _hand(self, todo: Todo) -> bool:
-        size = todo.size_bytes
-        with self._room:
-            while (
-                not self._stopped
-                and self._waiting
-                and (self._waiting >= self._ahead or self._waiting_bytes + size > _AHEAD_BYTES)
-            ):
-                self._room.wait()
+    def _read(self) -> Iterator[Todo]:
+        for item in self._data:
             if self._stopped:
-                return False
-            self._waiting += 1
-            self._waiting_bytes += size
-        self._put(todo)
-        return True
-
-    def _put(self, what: Todo | Exception | None) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            self._loop.call_soon_threadsafe(self._out.put_nowait, what)
+                return
+            if (todo := self._todo(item)) is not None:
+                yield todo
 
     def _todo(self, item: Item) -> Todo | None:
         name = self._folder.name_of(item.id)
+        if name in self._names:
+            raise BadInput(f"two photos of the data set have the id {item.id[:80]!r}; give each its own")
+        self._names.add(name)
         known = self._folder.index.of(name)
         strays = self._strays.pop(name, [])
         cut_off = tuple(
@@ -239,14 +177,14 @@ class Feed:
         return Todo(item.id, name, number, item.truth, job, sha256, cut_off=cut_off, again=again)
 
     def _is_due(self, known: Known | None) -> bool:
-        if self._retry == "errors":
+        if self._rules.retry == "errors":
             return known is not None and known.state == "failed"
         return known is None or known.state == "interrupted"
 
     def _measure(self, item: Item, known: Known | None) -> None:
         if known is not None and known.state in ("located", "unlocated"):
             answer = answer_from_dict(self._folder.plain_at(known)["answer"])
-            self.measured.append((point_of(answer, self._place)[0], item.truth.point))
+            self.measured.append((point_of(answer, self._rules.place)[0], item.truth.point))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -406,8 +344,8 @@ async def run_set(
 ) -> Ending:
     """Work on every photo of a data set that a run has not finished, and write its results.
 
-    Photos start in the data set's order. At most ``at_once`` are in progress, and as many wait with their files read;
-    memory grows only by a few bytes per photo.
+    Photos start in the data set's order. At most ``at_once`` are in progress, each read when it starts; memory grows
+    only by a few bytes per photo.
 
     Args:
         data: the photos.
@@ -453,43 +391,42 @@ class _Engine:
     ) -> None:
         if at_once < 1:
             raise ValueError("at_once must be at least 1")
-        self._data, self._folder, self._worker, self._at_once = data, folder, worker, at_once
-        self._limits, self._retry, self._give_up = rules.limits, rules.retry, rules.give_up
-        self._watch, self._told, self._resting = listeners.watch, listeners.ended, listeners.resting
-        self._job_of, self._place = job_of, rules.place
+        self._folder, self._worker, self._at_once = folder, worker, at_once
+        self._rules, self._listeners = rules, listeners
+        self._feed = Feed(data, folder, rules, job_of)
         self._index = folder.index
         self._earlier_s = self._index.seconds
         self._due = self._index.count("failed") if rules.retry == "errors" else self._missing
         self._errors = Errors()
-        self._clock = Clock()
+        self._began_s = time.monotonic()
         self._watched_s = 0.0
         self._under_way = self._first_tries = self._ended_here = 0
-        self._names: set[str] = set()
         self._cut: list[tuple[Todo, Job]] = []
         self._change = asyncio.Event()
         self._in_a_row = InARow(rules.give_up)
         self._error: Exception | None = None
-        self._feed: Feed | None = None
         self._trouble = ""
         self.why: Why = "done"
 
     async def work(self) -> None:
-        self._watch(self.progress())
-        feed = self._feed = Feed(
-            self._data, self._folder, ahead=self._at_once, retry=self._retry, job_of=self._job_of, place=self._place
-        )
+        self._listeners.watch(self.progress())
         ticking = asyncio.create_task(self._tick())
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._at_once):
-                    group.create_task(self._work(feed))
+                    group.create_task(self._work())
         finally:
             ticking.cancel()
-            await feed.close()
+            self._feed.stop()
             await self._folder.flush()
             await self._enter_cut()
         if self._error is not None:
             raise self._error
+
+    @property
+    def _seconds(self) -> float:
+        """Return the time since this command began."""
+        return time.monotonic() - self._began_s
 
     async def _tick(self) -> None:
         """Update the progress while no photo ends, so that time and resting hosts show."""
@@ -498,14 +435,14 @@ class _Engine:
             self._show(_TICK_S)
 
     def _show(self, every_s: float) -> None:
-        if self._clock.seconds - self._watched_s >= every_s:
-            self._watched_s = self._clock.seconds
-            self._watch(self.progress())
+        if self._seconds - self._watched_s >= every_s:
+            self._watched_s = self._seconds
+            self._listeners.watch(self.progress())
 
-    async def _work(self, feed: Feed) -> None:
+    async def _work(self) -> None:
         """Take the next photo as long as there is one; one of ``at_once`` such tasks."""
         try:
-            while (todo := await feed.next()) is not None:
+            while (todo := await self._feed.next()) is not None:
                 for record in todo.cut_off:
                     await self._enter(record, None)
                 if todo.job is None and todo.trouble is None:
@@ -520,7 +457,7 @@ class _Engine:
     async def _may_begin(self, todo: Todo) -> bool:
         """Return whether a photo may start within the run's limits, once those in progress have shown what they use."""
         while not self._stopping:
-            limit = in_the_way(self._limits, self._so_far(), again=todo.again)
+            limit = in_the_way(self._rules.limits, self._so_far(), again=todo.again)
             if limit is None:
                 return True
             if not self._under_way:
@@ -536,8 +473,7 @@ class _Engine:
     def _stop(self, why: Why) -> None:
         if not self._stopping:
             self.why = why
-        if self._feed is not None:
-            self._feed.stop()
+        self._feed.stop()
         self._changed()
 
     def _changed(self) -> None:
@@ -549,17 +485,13 @@ class _Engine:
             spent=self._index.spent,
             tries=self._index.tries,
             under_way=self._under_way,
-            seconds=self._earlier_s + self._clock.seconds,
+            seconds=self._earlier_s + self._seconds,
             finished=self._index.count("located", "unlocated", "failed"),
             first_tries_under_way=self._first_tries,
         )
 
     async def _one(self, todo: Todo) -> None:
         began = datetime.now(UTC)
-        known = self._index.of(todo.name)
-        if todo.name in self._names or (known is not None and known.tries >= todo.number):
-            raise BadInput(f"two photos of the data set have the id {todo.id[:80]!r}; give each its own")
-        self._names.add(todo.name)
         self._under_way += 1
         self._first_tries += not todo.again
         try:
@@ -581,7 +513,6 @@ class _Engine:
             )
             await self._enter(record, todo)
         finally:
-            self._names.discard(todo.name)
             self._under_way -= 1
             self._first_tries -= not todo.again
             self._changed()
@@ -607,10 +538,10 @@ class _Engine:
         if todo is not None and record.outcome != "interrupted":
             self._ended_here += 1
             if record.outcome == "answered":
-                point, _ = await asyncio.to_thread(point_of, record.answer, self._place)
+                point, _ = await asyncio.to_thread(point_of, record.answer, self._rules.place)
                 self._errors.add(point, todo.truth.point)
             self._count_failures(record)
-        self._told(record)
+        self._listeners.ended(record)
         self._show(_WATCH_EVERY_S)
 
     def _count_failures(self, record: TryRecord) -> None:
@@ -636,20 +567,27 @@ class _Engine:
         return max(0, self._folder.manifest.data.count - self._index.count("located", "unlocated", "failed"))
 
     def progress(self) -> RunProgress:
-        while self._feed is not None and self._feed.measured:
+        while self._feed.measured:
             self._errors.add(*self._feed.measured.popleft())
-        return progress_of(
-            self._index,
-            self._errors,
-            total=self._folder.manifest.data.count,
-            seconds=self._earlier_s + self._clock.seconds,
-            here=DoneHere(
-                ended=self._ended_here,
-                seconds=self._clock.seconds,
-                to_do=max(0, self._due - self._ended_here),
-                under_way=self._under_way,
-            ),
-            resting=self._resting(),
+        spent, total = self._index.spent, self._folder.manifest.data.count
+        answered, failed = self._index.count("located", "unlocated"), self._index.count("failed")
+        rate = self._ended_here / self._seconds if self._ended_here else None
+        return RunProgress(
+            total=total,
+            done=answered + failed,
+            answered=answered,
+            unlocated=self._index.count("unlocated"),
+            failed=failed,
+            missing=max(0, total - answered - failed),
+            measured=self._errors.measured,
+            within_25km=self._errors.within(25.0),
+            tokens=spent.usage.input_tokens + spent.usage.output_tokens,
+            usd=spent.usage.cost_usd,
+            seconds=self._earlier_s + self._seconds,
+            rate=rate,
+            eta_s=max(0, self._due - self._ended_here) / rate if rate else None,
+            under_way=self._under_way,
+            resting=self._listeners.resting(),
         )
 
     def words(self, why: Why) -> str:
@@ -661,20 +599,18 @@ class _Engine:
             case "done" if progress.missing == 0:
                 failed = f", {progress.failed} of them failed" if progress.failed else ""
                 return f"all {plural(progress.total, 'photo', 'photos')} are done{failed}"
-            case "done" if self._retry == "errors":
+            case "done" if self._rules.retry == "errors":
                 return f"every photo that had failed was tried again{still}"
             case "done":
                 return f"every photo of the data set was tried{still}"
             case "given up":
-                return f"stopped: {self._give_up} times in a row {one_line(self._trouble)}{still}; fix that and go on"
+                often = f"{self._rules.give_up} times in a row"
+                return f"stopped: {often} {one_line(self._trouble)}{still}; fix that and go on"
             case "stopped":
                 return f"stopped{still}; what is finished is kept"
             case limit:
-                return _limit_words(self._limits, limit, self._index.spent, still)
-
-
-def _limit_words(limits: RunLimits, limit: LimitName, spent: Spent, still: str) -> str:
-    return f"stopped at the run's limit of {limit_words(limits, limit, spent)}{still}; raise the limit to go on"
+                reached = limit_words(self._rules.limits, limit, self._index.spent)
+                return f"stopped at the run's limit of {reached}{still}; raise the limit to go on"
 
 
 class LocalWorker:

@@ -10,19 +10,18 @@ RUN/lock                               held by the process that works on it
 import asyncio
 import json
 import os
-import queue
 import socket
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib import import_module
 from itertools import islice, takewhile
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Generic, TypeVar
+from typing import Any, BinaryIO
 
 from geosleuth.agent.codec import from_line
 from geosleuth.support.errors import BadInput
@@ -46,9 +45,7 @@ from .journal import (
 )
 from .manifest import Manifest, check_same, manifest_from_dict, manifest_to_dict
 
-T = TypeVar("T")
-
-_AT_ONCE = 8
+_SYNCED_AT_ONCE = 8
 AGAIN = "fix that, then run the same command again: nothing that was finished is lost"
 
 MANIFEST, JOURNAL, TRAJECTORIES, LOCK = "manifest.json", "journal.jsonl", "trajectories", "lock"
@@ -58,21 +55,12 @@ _LOCKED_BYTE = 1 << 20
 Say = Callable[[str], None]
 
 
-@dataclass(slots=True)
-class _Waiting(Generic[T]):
-    what: T | None
-    line: bytes
-    done: "asyncio.Future[None]" = field(repr=False)
-    offset: int = 0
+class LineWriter:
+    """Appends records to a journal: those that come while the disk is busy share the next write and sync.
 
-
-class LineWriter(Generic[T]):
-    """Appends lines in a thread.
-
-    Writes that arrive during a flush are batched into the next one, with one sync. ``before`` makes safe what must be
-    on disk before the lines, in the thread; ``after`` receives every line that counts now with its offset, in the
-    loop, before the writer of the line resumes. After a failure the file is as before, and every other line is refused
-    with the same message.
+    ``before`` makes safe what must be on disk before the lines, in a thread; ``after`` receives every record that
+    counts now with its offset. After a failure the file is as before, and every other record is refused with the same
+    message.
     """
 
     def __init__(
@@ -80,8 +68,8 @@ class LineWriter(Generic[T]):
         path: Path,
         end: int,
         *,
-        before: Callable[[Sequence[T]], None],
-        after: Callable[[T, int], None],
+        before: Callable[[Sequence[TryRecord]], None],
+        after: Callable[[TryRecord, int], None],
     ) -> None:
         """Open the file to append at ``end``; anything after it is cut off.
 
@@ -90,130 +78,69 @@ class LineWriter(Generic[T]):
         """
         self.path = path
         self._before, self._after = before, after
-        self._queue: queue.SimpleQueue[_Waiting[T] | None] = queue.SimpleQueue()
-        self._end = end
+        self._waiting: list[tuple[TryRecord, asyncio.Future[None]]] = []
+        self._working: asyncio.Task[None] | None = None
         self._broken: Exception | None = None
         try:
-            self._file = os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0))
-            os.ftruncate(self._file, end)
-            os.lseek(self._file, end, os.SEEK_SET)
+            self._file = path.open("r+b", buffering=0)
+            self._file.truncate(end)
+            self._file.seek(end)
         except OSError as error:
             raise self._trouble(error) from error
-        self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
-        self._thread.start()
 
-    async def add(self, what: T, line: bytes) -> None:
-        """Append a line; it is safe on disk when this returns, even if the caller is cancelled while waiting.
+    async def add(self, record: TryRecord) -> None:
+        """Append a record; it is safe on disk when this returns, even if the caller is cancelled while waiting.
 
         Raises:
             BadInput: it can't be written, for example because the disk is full.
         """
-        await self._put(what, line)
+        done = asyncio.get_running_loop().create_future()
+        self._waiting.append((record, done))
+        if self._working is None or self._working.done():
+            self._working = asyncio.create_task(self._work())
+        await asyncio.shield(done)
 
     async def flush(self) -> None:
-        """Wait for all lines that were added before."""
-        # Errors are raised to those who wait for a line.
-        with suppress(Exception):
-            await self._put(None, b"")
-
-    def _put(self, what: T | None, line: bytes) -> "asyncio.Future[None]":
-        waiting = _Waiting(what, line, asyncio.get_running_loop().create_future())
-        self._queue.put(waiting)
-        return asyncio.shield(waiting.done)
+        """Wait for all records that were added before."""
+        if self._working is not None:
+            await asyncio.wait([self._working])
 
     def close(self) -> None:
-        """Write pending lines and close the file; closing twice is harmless."""
-        if self._thread.is_alive():
-            self._queue.put(None)
-            self._thread.join()
-            os.close(self._file)
+        """Close the file; closing twice is harmless."""
+        self._file.close()
 
-    def _work(self) -> None:
-        going = True
-        while going:
-            batch: list[_Waiting[T]] = []
-            one = self._queue.get()
-            with suppress(queue.Empty):
-                while one is not None:
-                    batch.append(one)
-                    one = self._queue.get_nowait()
-                going = False
-            if batch:
-                self._commit(batch)
-                for loop in {waiting.done.get_loop() for waiting in batch}:
-                    own = [waiting for waiting in batch if waiting.done.get_loop() is loop]
-                    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                        loop.call_soon_threadsafe(self._tell, own, self._broken)
+    async def _work(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            lines = [record_to_line(record) for record, _ in batch]
+            offset = self._file.tell()
+            if self._broken is None:
+                await asyncio.to_thread(self._commit, [record for record, _ in batch], lines)
+            for (record, done), line in zip(batch, lines, strict=True):
+                try:
+                    if self._broken is not None:
+                        raise self._broken
+                    self._after(record, offset)
+                    done.set_result(None)
+                except Exception as error:  # noqa: BLE001  (raised where somebody waits for the line)
+                    done.set_exception(error)
+                offset += len(line)
 
-    def _commit(self, batch: Sequence[_Waiting[T]]) -> None:
-        lines = [waiting for waiting in batch if waiting.what is not None]
-        if self._broken is not None or not lines:
-            return
-        end = self._end
+    def _commit(self, records: Sequence[TryRecord], lines: Sequence[bytes]) -> None:
+        end = self._file.tell()
         try:
-            self._before([waiting.what for waiting in lines if waiting.what is not None])
-            for waiting in lines:
-                waiting.offset = end
-                end += len(waiting.line)
-            _write_all(self._file, b"".join(waiting.line for waiting in lines))
-            os.fsync(self._file)
-            self._end = end
+            self._before(records)
+            left = memoryview(b"".join(lines))
+            while left:
+                left = left[self._file.write(left) :]
+            os.fsync(self._file.fileno())
         except Exception as error:  # noqa: BLE001  (raised where somebody waits for the line)
             self._broken = self._trouble(error) if isinstance(error, OSError) else error
             with suppress(OSError):
-                os.ftruncate(self._file, self._end)
-
-    def _tell(self, batch: Sequence[_Waiting[T]], broken: Exception | None) -> None:
-        for waiting in batch:
-            if broken is not None:
-                waiting.done.set_exception(broken)
-                continue
-            try:
-                if waiting.what is not None:
-                    self._after(waiting.what, waiting.offset)
-            except Exception as error:  # noqa: BLE001  (raised where somebody waits for the line)
-                waiting.done.set_exception(error)
-            else:
-                waiting.done.set_result(None)
+                self._file.truncate(end)
 
     def _trouble(self, error: OSError) -> BadInput:
         return BadInput(f"{self.path}: can't be written: {error.strerror or error}; {AGAIN}")
-
-
-def _write_all(file: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(file, view) :]
-
-
-class Syncing:
-    """Syncs files in a few threads: those who wait at the same time share one sync."""
-
-    def __init__(self) -> None:
-        """Start without threads; they are created on demand."""
-        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="sync")
-
-    def __call__(self, paths: Sequence[Path]) -> None:
-        """Wait until the contents of these files, and folders' entries, are on disk.
-
-        Raises:
-            OSError: they are not.
-        """
-        shares = [paths[start::_AT_ONCE] for start in range(min(_AT_ONCE, len(paths)))]
-        waiting = [self._threads.submit(_sync_each, share) for share in shares[1:]]
-        if shares:
-            _sync_each(shares[0])
-        for one in waiting:
-            one.result()
-
-    def close(self) -> None:
-        """Stop the threads."""
-        self._threads.shutdown()
-
-
-def _sync_each(paths: Sequence[Path]) -> None:
-    for path in paths:
-        sync_file(path)
 
 
 def sync_file(path: Path) -> None:
@@ -257,8 +184,7 @@ class RunFolder:
         self._listed: dict[str, list[str]] = {}
         self._reading: BinaryIO | None = None
         self._one_reads = threading.Lock()
-        self._sync = Syncing()
-        self._writer: LineWriter[TryRecord] | None = None
+        self._writer: LineWriter | None = None
 
     @classmethod
     def begin(cls, path: Path, manifest: Manifest, say: Say = _no_messages) -> "RunFolder":
@@ -304,7 +230,6 @@ class RunFolder:
         """Write what is pending and release the folder; closing twice is harmless."""
         if self._writer is not None:
             self._writer.close()
-        self._sync.close()
         if self._reading is not None:
             self._reading.close()
             self._reading = None
@@ -407,14 +332,14 @@ class RunFolder:
         Raises:
             BadInput: they can't be written.
         """
-        await self._writing.add(record, record_to_line(record))
+        await self._writing.add(record)
 
     async def flush(self) -> None:
         """Wait for all tries that were recorded before."""
         await self._writing.flush()
 
     @property
-    def _writing(self) -> LineWriter[TryRecord]:
+    def _writing(self) -> LineWriter:
         if self._writer is None:
             raise ValueError("this run was opened for reading")
         return self._writer
@@ -430,7 +355,8 @@ class RunFolder:
             names = sorted(name for name in _entries(shard) if name.startswith(beginnings))
             files += [file for trajectory in trajectories for file in _files_among(names, trajectory)]
         shards = {file.parent for file in files}
-        self._sync([*files, *shards, *([self.path / TRAJECTORIES] if shards else ())])
+        with ThreadPoolExecutor(_SYNCED_AT_ONCE, thread_name_prefix="sync") as threads:
+            list(threads.map(sync_file, [*files, *shards, *([self.path / TRAJECTORIES] if shards else ())]))
 
 
 def files_with(trajectory: Path) -> list[Path]:

@@ -6,32 +6,30 @@ is cut off when the run is continued.
 """
 
 import hmac
+import operator
 import re
 import secrets
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, timedelta
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Protocol, get_args
+from typing import Annotated, BinaryIO, Literal, Protocol, get_args
+
+import msgspec
 
 from geosleuth.agent import Spent
 from geosleuth.agent.codec import from_line, to_line
 from geosleuth.agent.events import Answerer, EndReason
 from geosleuth.answer import Answer, answer_from_dict, answer_to_dict
 from geosleuth.lab.bench.sets.dataset import Box
-from geosleuth.models import Usage
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import byte_lines
-from geosleuth.support.service_use import read_uses
 
 LENGTH = 16
-_NAME = re.compile(rf"[0-9a-f]{{{LENGTH}}}")
-_FILE = re.compile(rf"([0-9a-f]{{{LENGTH}}})\.([1-9][0-9]{{0,4}})\.(?:.+\.)?jsonl")
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-_MOST_SPANS = 4096
+_NAME = rf"[0-9a-f]{{{LENGTH}}}"
+_FILE = re.compile(rf"({_NAME})\.([1-9][0-9]{{0,4}})\.(?:.+\.)?jsonl")
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 Outcome = Literal["answered", "failed", "interrupted"]
 """How a try ended: with an answer, which may be "can't tell" or wrong; with an error; or cut off.
 
@@ -42,7 +40,6 @@ VERSION = 1
 PhotoState = Literal["interrupted", "located", "unlocated", "failed"]
 """What is known of a photo: only tries that were cut off; an answer with a point; one without; an error."""
 _STATES: tuple[PhotoState, ...] = get_args(PhotoState)
-_OUTCOMES, _REASONS, _ANSWERERS = (frozenset(get_args(kind)) for kind in (Outcome, EndReason, Answerer))
 _MOST_TRIES = 0xFFFF
 
 
@@ -54,11 +51,6 @@ def new_key() -> str:
 def name_of(key: str, id: str) -> str:  # noqa: A002  (the data set's own word)
     """Return the name of a photo: constant within a run, and not reversible to the id without the key."""
     return hmac.digest(bytes.fromhex(key), id.encode("utf-8", "surrogatepass"), "sha256").hex()[:LENGTH]
-
-
-def is_name(text: str) -> bool:
-    """Return whether this can be the name of a photo; anything else must not become part of a path."""
-    return _NAME.fullmatch(text) is not None
 
 
 def file_name(name: str, number: int) -> str:
@@ -73,38 +65,29 @@ def read_file_name(file: str) -> tuple[str, int] | None:
 
 
 class WorkedTime:
-    """The union of time spans, added in any order.
-
-    It remembers the newest few thousand separate spans. An older gap stays a gap, even if a later span covers it.
-    """
+    """The union of time spans, added in any order."""
 
     def __init__(self) -> None:
         """Start with no time."""
-        self._begins: list[int] = []
-        self._ends: list[int] = []
-        self._since = 0
-        self._total = 0
+        self._begins: list[datetime] = []
+        self._ends: list[datetime] = []
+        self._total = timedelta()
 
     @property
     def seconds(self) -> float:
         """Return the total length."""
-        return self._total / 1_000_000
+        return self._total.total_seconds()
 
     def add(self, began: datetime, ended: datetime) -> None:
         """Add a span; one that ends before it begins is ignored."""
-        begin, end = (max((moment - _EPOCH) // _MICROSECOND, self._since) for moment in (began, ended))
-        if end <= begin:
+        if ended <= began:
             return
-        touched = slice(bisect_left(self._ends, begin), bisect_right(self._begins, end))
+        touched = slice(bisect_left(self._ends, began), bisect_right(self._begins, ended))
         begins, ends = self._begins[touched], self._ends[touched]
-        if begins:
-            begin, end = min(begin, begins[0]), max(end, ends[-1])
-        self._begins[touched], self._ends[touched] = [begin], [end]
-        self._total += end - begin - (sum(ends) - sum(begins))
-        if len(self._begins) > _MOST_SPANS:
-            half = _MOST_SPANS // 2
-            self._since = self._ends[half - 1]
-            del self._begins[:half], self._ends[:half]
+        self._total -= sum(map(operator.sub, ends, begins), timedelta())
+        began, ended = min([began, *begins]), max([ended, *ends])
+        self._begins[touched], self._ends[touched] = [began], [ended]
+        self._total += ended - began
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,24 +119,12 @@ class Attempted:
     host: str | None = None
 
 
-class Attempt(Protocol):
-    """Runs one try. It writes the trajectory into the given file, and other files beside it.
+Attempt = Callable[[Job, Path], Awaitable[Attempted]]
+"""Runs one try. It writes the trajectory into the given file, and other files beside it.
 
-    It raises only `UserError`, for what must be fixed before the run can continue: a failing model and a photo that
-    can't be opened are outcomes.
-    """
-
-    async def __call__(self, job: Job, keep_in: Path) -> Attempted:
-        """Run the try."""
-        ...
-
-
-class Making(Protocol):
-    """Builds an `Attempt`, here or on another machine: it can be pickled, and is called once in each process."""
-
-    async def __call__(self) -> "Ready":
-        """Load everything that tries need."""
-        ...
+It raises only `UserError`, for what must be fixed before the run can continue: a failing model and a photo that can't
+be opened are outcomes.
+"""
 
 
 class Ready(Protocol):
@@ -169,23 +140,20 @@ class Ready(Protocol):
         ...
 
 
-class Worker(Protocol):
-    """Runs tries: in this process, or on a cluster. The try's files are in the run's folder when it returns.
+Making = Callable[[], Awaitable[Ready]]
+"""Builds an `Attempt`, here or on another machine: it can be pickled, and is called once in each process."""
+Worker = Callable[[Job], Awaitable[Attempted]]
+"""Runs a try, in this process or on a cluster; its files are in the run's folder then.
 
-    Raises:
-        UserError: the run can't continue.
-    """
-
-    async def __call__(self, job: Job) -> Attempted:
-        """Run one try."""
-        ...
+It raises `UserError` if the run can't continue.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TryRecord:
     """A try that ended, as the journal records it. The photo's true place is not in it."""
 
-    image: str
+    image: Annotated[str, msgspec.Meta(pattern=rf"^{_NAME}\Z")]
     id: str
     number: int
     outcome: Outcome
@@ -193,8 +161,8 @@ class TryRecord:
     by: Answerer
     answer: Answer
     spent: Spent
-    began: datetime
-    ended: datetime
+    began: Moment
+    ended: Moment
     sha256: str | None = None
     trouble: str | None = None
     host: str | None = None
@@ -357,37 +325,7 @@ def _read_header(line: bytes) -> str:
 
 def record_to_line(record: TryRecord) -> bytes:
     """Return the line of a try; None values are left out."""
-    spent, usage = record.spent, record.spent.usage
-    plain: dict[str, Any] = {
-        "image": record.image,
-        "id": record.id,
-        "try": record.number,
-        "outcome": record.outcome,
-        "reason": record.reason,
-        "trouble": record.trouble,
-        "host": record.host,
-        "sha256": record.sha256,
-        "by": record.by,
-        "answer": answer_to_dict(record.answer),
-        "spent": {
-            "turns": spent.turns,
-            "calls": spent.calls,
-            "failed_calls": spent.failed_calls,
-            "withheld_calls": spent.withheld_calls,
-            "seconds": spent.seconds,
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "cached_tokens": usage.cached_tokens,
-            "cost_usd": usage.cost_usd,
-            "reply_seconds": usage.seconds,
-            "tries": usage.tries,
-            **({} if usage.thinking_tokens is None else {"thinking_tokens": usage.thinking_tokens}),
-            **({"services": [asdict(use) for use in spent.services]} if spent.services else {}),
-        },
-        "began": record.began.isoformat(),
-        "ended": record.ended.isoformat(),
-        "node": record.node,
-    }
+    plain = msgspec.to_builtins(replace(record, answer=Answer())) | {"answer": answer_to_dict(record.answer)}
     return to_line({name: value for name, value in plain.items() if value is not None})
 
 
@@ -399,57 +337,7 @@ def record_from_line(line: bytes) -> TryRecord:
     """
     plain = from_line(line)
     try:
-        if not (plain["outcome"] in _OUTCOMES and plain["reason"] in _REASONS and plain["by"] in _ANSWERERS):
-            raise BadInput("not a line of a journal: unknown outcome, reason or by")
-        spent = plain["spent"]
-        usage = Usage(
-            int(spent["input_tokens"]),
-            int(spent["output_tokens"]),
-            int(spent["cached_tokens"]),
-            None if spent["cost_usd"] is None else float(spent["cost_usd"]),
-            float(spent["reply_seconds"]),
-            int(spent["tries"]),
-            None if spent.get("thinking_tokens") is None else int(spent["thinking_tokens"]),
-        )
-        name = str(plain["image"])
-        if not is_name(name):
-            raise BadInput("not a line of a journal: its image has an invalid name")
-        return TryRecord(
-            image=name,
-            id=str(plain["id"]),
-            number=int(plain["try"]),
-            outcome=plain["outcome"],
-            reason=plain["reason"],
-            by=plain["by"],
-            answer=answer_from_dict(plain["answer"]),
-            spent=Spent(
-                int(spent["turns"]),
-                int(spent["calls"]),
-                int(spent["failed_calls"]),
-                int(spent["withheld_calls"]),
-                float(spent["seconds"]),
-                usage,
-                services=read_uses(spent.get("services", [])),
-            ),
-            began=_moment(plain["began"]),
-            ended=_moment(plain["ended"]),
-            sha256=_text(plain.get("sha256")),
-            trouble=_text(plain.get("trouble")),
-            host=_text(plain.get("host")),
-            node=_text(plain.get("node")),
-        )
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise BadInput(f"not a line of a journal: {type(error).__name__}: {str(error)[:100]}") from error
-
-
-def _moment(value: str) -> datetime:
-    found = datetime.fromisoformat(value)
-    if found.tzinfo is None:
-        raise ValueError("a time without its zone")
-    return found
-
-
-def _text(value: object) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise TypeError("a text is something else")
-    return value
+        answer = answer_from_dict(plain["answer"])
+        return replace(msgspec.convert({**plain, "answer": {}}, TryRecord), answer=answer)
+    except (KeyError, ValueError, msgspec.ValidationError) as error:
+        raise BadInput(f"not a line of a journal: {str(error)[:200]}") from error

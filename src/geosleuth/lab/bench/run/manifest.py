@@ -7,16 +7,17 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import msgspec
 
 from geosleuth import __version__
 from geosleuth.agent.trajectory import new_id, now
 from geosleuth.support.errors import BadInput
-from geosleuth.support.service_use import ServiceUse, read_uses
+from geosleuth.support.service_use import ServiceUse
 
-from .journal import new_key
+from .journal import Moment, new_key
 
 FORMAT = "geosleuth-run"
 VERSION = 1
@@ -48,11 +49,11 @@ class Manifest:
     seed: int | None = None
     mask: str | None = None
     id: str = field(default_factory=new_id)
-    created: datetime = field(default_factory=now)
+    created: Moment = field(default_factory=now)
     geosleuth: str = __version__
     python: str = field(default_factory=platform.python_version)
     platform: str = field(default_factory=platform.platform)
-    name_key: str = field(default_factory=new_key, repr=False)
+    name_key: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{2})+$")] = field(default_factory=new_key, repr=False)
     services: tuple[ServiceUse, ...] = ()
 
     @property
@@ -63,27 +64,8 @@ class Manifest:
 
 def manifest_to_dict(manifest: Manifest) -> dict[str, Any]:
     """Return the manifest as written."""
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "id": manifest.id,
-        "created": manifest.created.isoformat(),
-        "geosleuth": manifest.geosleuth,
-        "python": manifest.python,
-        "platform": manifest.platform,
-        "data": {
-            "name": manifest.data.name,
-            "count": manifest.data.count,
-            "sha256": manifest.data.sha256,
-            "selection": dict(manifest.data.selection),
-        },
-        "settings": dict(manifest.settings),
-        "settings_sha256": manifest.settings_sha256,
-        "seed": manifest.seed,
-        "mask": manifest.mask,
-        "name_key": manifest.name_key,
-        "services": [asdict(use) for use in manifest.services],
-    }
+    plain = msgspec.to_builtins(manifest, enc_hook=str)
+    return {"format": FORMAT, "version": VERSION, **plain, "settings_sha256": manifest.settings_sha256}
 
 
 def manifest_from_dict(plain: Any) -> Manifest:
@@ -100,22 +82,9 @@ def manifest_from_dict(plain: Any) -> Manifest:
             f"{str(plain.get('geosleuth'))[:20]}; geosleuth {__version__} reads version {VERSION}"
         )
     try:
-        data = plain["data"]
-        manifest = Manifest(
-            data=DataInfo(str(data["name"]), int(data["count"]), str(data["sha256"]), dict(data["selection"])),
-            settings=dict(plain["settings"]),
-            seed=None if plain["seed"] is None else int(plain["seed"]),
-            mask=None if plain["mask"] is None else str(plain["mask"]),
-            id=str(plain["id"]),
-            created=datetime.fromisoformat(plain["created"]),
-            geosleuth=str(plain["geosleuth"]),
-            python=str(plain["python"]),
-            platform=str(plain["platform"]),
-            name_key=bytes.fromhex(plain["name_key"]).hex(),
-            services=read_uses(plain.get("services", [])),
-        )
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
-        raise BadInput(f"this manifest can't be read: {type(error).__name__}: {str(error)[:100]}") from error
+        manifest = msgspec.convert(plain, Manifest)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise BadInput(f"this manifest can't be read: {str(error)[:100]}") from error
     if plain.get("settings_sha256") != manifest.settings_sha256:
         raise BadInput("this manifest was changed by hand: its settings do not match their fingerprint")
     return manifest

@@ -3,12 +3,10 @@
 import json
 import math
 import os
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
-from math import expm1
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +16,15 @@ from numpy.typing import NDArray
 from geosleuth.agent import Spent
 from geosleuth.agent.codec import to_line
 from geosleuth.answer.answer import answer_from_dict
-from geosleuth.geo import FARTHEST_KM, LatLon, distance_km, distances_km
+from geosleuth.geo import LatLon, distance_km, distances_km
 from geosleuth.lab.bench.placed import PlaceText, place_nothing, point_of
 from geosleuth.lab.bench.scored import TRAINED_ON_TEST, truth_to_dict
 from geosleuth.lab.bench.sets.dataset import DataSet, Item
-from geosleuth.lab.score import Summary, Truth, summarise
+from geosleuth.lab.score import Summary, summarise
 from geosleuth.support.files import replacing, write_text_atomically
 
 from .folder import RunFolder
-from .journal import Index
 
-SHOWN_KM = (1.0, 25.0, 200.0, 750.0, 2500.0)
-# Errors are counted in steps of about 1 %, so that a median needs neither every error nor a sort.
-_STEP = 0.01
-_FINEST_KM = 0.01
-_STEPS = int(np.log1p(FARTHEST_KM / _FINEST_KM) / _STEP) + 2
 _AT_ONCE = 1000
 
 FORMAT = "geosleuth-run-summary"
@@ -49,11 +41,10 @@ class RunProgress:
     """A run at one moment.
 
     ``done`` of ``total`` photos are answered or failed, and ``missing`` are neither. ``answered`` includes those that
-    are ``unlocated``. ``measured`` answers have been compared with their truths: ``within_…`` are shares of them, with
-    unlocated ones as misses, and ``median_km`` is right to about 1 % (infinite if half of them or more are unlocated).
-    Errors are in none of these figures. ``tokens``, ``usd`` (None if a price is unknown) and ``seconds`` are those of
-    the whole run, all tries together. ``rate`` is photos per second since this command began. ``resting`` is the host
-    that is not asked at the moment because it failed too often.
+    are ``unlocated``. ``measured`` answers have been compared with their truths: ``within_25km`` is a share of them,
+    with unlocated ones as misses. ``tokens``, ``usd`` (None if a price is unknown) and ``seconds`` are those of the
+    whole run, all tries together. ``rate`` is photos per second since this command began. ``resting`` is the host that
+    is not asked at the moment because it failed too often.
     """
 
     total: int
@@ -63,12 +54,7 @@ class RunProgress:
     failed: int
     missing: int
     measured: int
-    within_1km: float | None
     within_25km: float | None
-    within_200km: float | None
-    within_750km: float | None
-    within_2500km: float | None
-    median_km: float | None
     tokens: int
     usd: float | None
     seconds: float
@@ -85,123 +71,36 @@ def errors_km(pairs: Sequence[tuple[float, float, float, float]]) -> NDArray[np.
 
 
 class Errors:
-    """A histogram of errors: some thousand numbers, however many photos there are."""
+    """Errors of answers, eight bytes each; distances are computed in batches."""
 
     def __init__(self) -> None:
         """Start empty."""
         self.measured = 0
-        self._within = dict.fromkeys(SHOWN_KM, 0)
-        self._steps = np.zeros(_STEPS, np.int64)
+        self._done: list[NDArray[np.float64]] = []
         self._waiting: list[tuple[float, float, float, float]] = []
 
     def add(self, answer: LatLon | None, truth: LatLon) -> None:
         """Count an answer, which may have no point."""
         self.measured += 1
-        if answer is not None:
-            self._waiting.append((answer.lat, answer.lon, truth.lat, truth.lon))
-            if len(self._waiting) >= _AT_ONCE:
-                self._count()
+        lat, lon = (answer.lat, answer.lon) if answer is not None else (math.nan, math.nan)
+        self._waiting.append((lat, lon, truth.lat, truth.lon))
+        if len(self._waiting) >= _AT_ONCE:
+            self._measure()
 
-    def _count(self) -> None:
-        """Compute distances in batches: one by one they would cost as much as the rest of a photo's bookkeeping."""
-        if not self._waiting:
-            return
-        distance_km = errors_km(self._waiting)
-        for km in SHOWN_KM:
-            self._within[km] += int(np.count_nonzero(distance_km <= km))
-        steps = (np.log1p(distance_km / _FINEST_KM) / _STEP).astype(np.int64)
-        self._steps += np.bincount(np.minimum(steps, _STEPS - 1), minlength=_STEPS)
-        self._waiting.clear()
+    def _measure(self) -> None:
+        if self._waiting:
+            self._done.append(errors_km(self._waiting))
+            self._waiting.clear()
+
+    def km(self) -> NDArray[np.float64]:
+        """Return the errors so far; NaN for an answer without a point."""
+        self._measure()
+        self._done = [np.concatenate(self._done) if self._done else np.zeros(0)]
+        return self._done[0]
 
     def within(self, km: float) -> float | None:
         """Return the share of answers within a distance."""
-        self._count()
-        return self._within[km] / self.measured if self.measured else None
-
-    @property
-    def median_km(self) -> float | None:
-        """Return the median error; infinite if half have no point."""
-        self._count()
-        if not self.measured:
-            return None
-        reached = int(np.searchsorted(np.cumsum(self._steps), (self.measured + 1) / 2))
-        return float("inf") if reached == _STEPS else _FINEST_KM * expm1((reached + 0.5) * _STEP)
-
-
-class Clock:
-    """The time that this command has been running."""
-
-    def __init__(self) -> None:
-        """Start now."""
-        self._began = time.monotonic()
-
-    @property
-    def seconds(self) -> float:
-        """Return the seconds since the start."""
-        return time.monotonic() - self._began
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoneHere:
-    """What one command has done on a run.
-
-    Attributes:
-        ended: how many photos it has finished.
-        seconds: how long it has been running.
-        to_do: how many photos it still has to finish.
-        under_way: how many are in progress.
-    """
-
-    ended: int
-    seconds: float
-    to_do: int
-    under_way: int
-
-
-def progress_of(
-    index: Index,
-    errors: Errors,
-    *,
-    total: int,
-    seconds: float,
-    here: DoneHere,
-    resting: str | None,
-) -> RunProgress:
-    """Build the progress of a run.
-
-    Args:
-        index: the journal's index.
-        errors: the errors of answers.
-        total: how many photos the run has.
-        seconds: the time on the run's clock.
-        here: what this command has done.
-        resting: the host that is not asked at the moment.
-    """
-    spent = index.spent
-    answered, failed = index.count("located", "unlocated"), index.count("failed")
-    rate = here.ended / here.seconds if here.ended and here.seconds > 0 else None
-    return RunProgress(
-        total=total,
-        done=answered + failed,
-        answered=answered,
-        unlocated=index.count("unlocated"),
-        failed=failed,
-        missing=max(0, total - answered - failed),
-        measured=errors.measured,
-        within_1km=errors.within(1.0),
-        within_25km=errors.within(25.0),
-        within_200km=errors.within(200.0),
-        within_750km=errors.within(750.0),
-        within_2500km=errors.within(2500.0),
-        median_km=errors.median_km,
-        tokens=spent.usage.input_tokens + spent.usage.output_tokens,
-        usd=spent.usage.cost_usd,
-        seconds=seconds,
-        rate=rate,
-        eta_s=here.to_do / rate if rate else None,
-        under_way=here.under_way,
-        resting=resting,
-    )
+        return float(np.mean(self.km() <= km)) if self.measured else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,7 +220,7 @@ def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, pla
     index = folder.index
     marks = folder.manifest.settings.get(TRAINED_ON_TEST)
     marked = {TRAINED_ON_TEST: ", ".join(map(str, marks))} if marks else {}
-    errors_km = _ErrorsKm()
+    errors_of_answers = Errors()
     photos = answered = unlocated = failed = 0
     placed = Counter[str]()
     for item in data:
@@ -338,7 +237,7 @@ def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, pla
         point, level = point_of(answer_from_dict(line["answer"]), place)
         unlocated += point is None
         placed.update([level] if level else [])
-        errors_km.add(point, item.truth)
+        errors_of_answers.add(point, item.truth.point)
         results(_result_line(item, line, marked, point))
     return RunSummary(
         photos=photos,
@@ -347,7 +246,7 @@ def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, pla
         failed=failed,
         missing=photos - answered - failed,
         placed=placed,
-        accuracy=summarise(errors_km.all()),
+        accuracy=summarise(errors_of_answers.km()),
         spent=index.spent,
         tries=index.tries,
         failed_tries=index.failed_tries,
@@ -356,33 +255,10 @@ def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, pla
     )
 
 
-class _ErrorsKm:
-    """Errors of answers, eight bytes each; distances are computed in batches."""
-
-    def __init__(self) -> None:
-        self._done: list[NDArray[np.float64]] = []
-        self._waiting: list[tuple[float, float, float, float]] = []
-
-    def add(self, answer: LatLon | None, truth: Truth) -> None:
-        lat, lon = (answer.lat, answer.lon) if answer is not None else (math.nan, math.nan)
-        self._waiting.append((lat, lon, truth.point.lat, truth.point.lon))
-        if len(self._waiting) >= _AT_ONCE:
-            self._count()
-
-    def _count(self) -> None:
-        if self._waiting:
-            self._done.append(errors_km(self._waiting))
-            self._waiting.clear()
-
-    def all(self) -> NDArray[np.float64]:
-        self._count()
-        return np.concatenate(self._done) if self._done else np.zeros(0)
-
-
 def _result_line(item: Item, line: Mapping[str, Any], marked: Mapping[str, str], point: LatLon | None) -> bytes:
-    spent = line["spent"]
+    spent, usage = line["spent"], line["spent"]["usage"]
     away_km = None if point is None else round(distance_km(point, item.truth.point, "geodesic"), 6)
-    cost = {} if spent["cost_usd"] is None else {"cost_usd": spent["cost_usd"]}
+    cost = {} if usage["cost_usd"] is None else {"cost_usd": usage["cost_usd"]}
     return to_line(
         {
             "id": item.id,
@@ -393,7 +269,8 @@ def _result_line(item: Item, line: Mapping[str, Any], marked: Mapping[str, str],
             **marked,
             "by": line["by"],
             "reason": line["reason"],
-            **{name: spent[name] for name in ("turns", "calls", "failed_calls", "input_tokens", "output_tokens")},
+            **{name: spent[name] for name in ("turns", "calls", "failed_calls")},
+            **{name: usage[name] for name in ("input_tokens", "output_tokens")},
             **cost,
         }
     )
