@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from geosleuth.evidence.clue import Clue, ClueKind, CluePlace, TextSeen
-from geosleuth.evidence.country_prior import chance_of_place, country_prior
+from geosleuth.evidence.country_prior import country_prior, world_prior
 from geosleuth.evidence.decision import LEAST, REACH_KM, WORTH, Decision, decide
 from geosleuth.evidence.posterior import MOST_CANDIDATES, UNKNOWN_PRIOR, Posterior, damped, posterior
 from geosleuth.geo import Disc, LatLon, distance_km
@@ -194,7 +194,10 @@ def test_every_candidate_says_what_speaks_for_it_and_against_it() -> None:
     assert helsinki.contributions[0].log_ratio > helsinki.contributions[-1].log_ratio
     explained = sum(part.log_ratio for part in helsinki.contributions)
     explained -= sum(part.log_ratio for part in monaco.contributions)
-    prior = chance_of_place("FI", helsinki.radius_km) / chance_of_place("MC", monaco.radius_km)
+    world = world_prior()
+    radii = np.array([helsinki.radius_km, monaco.radius_km])
+    chances = world.chance(np.array([world.codes.index("FI"), world.codes.index("MC")]), radii)
+    prior = chances[0] / chances[1]
     odds = helsinki.probability / monaco.probability
     assert np.log(odds / prior) == pytest.approx(explained), "the parts add up to the whole"
     assert found.country_contributions("FI")[0].clue in (HELSINKI_SIGN, FINNISH)

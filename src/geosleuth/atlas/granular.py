@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from math import ceil, pi, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from geosleuth.answer.answer import PIN_KM
 from geosleuth.answer.formats.context import Polygons, rings_of
 from geosleuth.answer.granularity import Admitted, Granularity, round_up
 from geosleuth.geo import Box, Disc, LatLon, destinations, distances_km
+from geosleuth.geo.extent import narrowest_span, polygons_in
 from geosleuth.names import country_code, country_name, fold, whole_country
 
 from .base import BasePlaces, ensure_base, open_base
@@ -28,8 +29,6 @@ from .borders import BorderRegion, Borders
 from .facts import all_countries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from shapely import Geometry, MultiPolygon, Polygon
 
     from .offline import OfflineAtlas
@@ -362,12 +361,12 @@ def country_outline(code: str) -> CountryOutline | None:
     land: Geometry = borders.country_outline(code).geometry
     if shapely.get_num_coordinates(land) < _LEAST_CORNERS:
         land = borders.country_outline(code, detail="full").geometry
-    parts = _simplified(sorted(_polygons(land), key=lambda part: -part.area)[:_MOST_PARTS])
+    parts = _simplified(sorted(polygons_in(land), key=lambda part: -part.area)[:_MOST_PARTS])
     if not parts:
         return None
     spans = [(part.bounds[0], part.bounds[2]) for part in parts]
     _, south, _, north = shapely.union_all(parts).bounds
-    west, east = _narrowest_range(spans)
+    west, east = narrowest_span(spans)
     middle = max(parts, key=lambda part: part.area).representative_point()
     polygons = [rings_of(part) for part in parts]
     return CountryOutline(code, country_name(code), polygons, Box(south, west, north, east), LatLon(middle.y, middle.x))
@@ -382,23 +381,5 @@ def _simplified(parts: "list[Polygon]") -> "list[Polygon]":
         simpler = [part.simplify(tolerance) for part in parts]
         joined = shapely.set_precision(shapely.union_all([shapely.make_valid(part) for part in simpler]), _GRID_DEG)
         if shapely.get_num_coordinates(joined) <= MOST_CORNERS or tolerance > 1:
-            return list(_polygons(joined))
+            return list(polygons_in(joined))
         tolerance *= 1.5
-
-
-def _polygons(shape: Any) -> "Iterable[Polygon]":
-    """Return the non-empty polygons of a geometry of any type."""
-    if shape.geom_type == "Polygon":
-        return [] if shape.is_empty or not shape.area else [shape]
-    return [part for one in getattr(shape, "geoms", ()) for part in _polygons(one)]
-
-
-def _narrowest_range(spans: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the western and eastern edge of the narrowest range of longitudes that contains all spans."""
-    first, *others = sorted(spans)
-    west, reach = first
-    gaps = []
-    for begin, end in others:
-        gaps.append((begin - reach, begin, reach))
-        reach = max(reach, end)
-    return max([(west + 360 - reach, west, reach), *gaps])[1:]

@@ -123,10 +123,3 @@ def world_prior() -> WorldPrior:
     # At sea and where nobody knows whose ground it is, the whole Earth's surface shares the world's people.
     people, area = np.append(people, people.sum()), np.append(area, EARTH_KM2)
     return WorldPrior(codes, np.array([*(shares[code] for code in codes), 1.0]), people, people / area)
-
-
-def chance_of_place(country: str | None, radius_km: float) -> float:
-    """`WorldPrior.chance` of one place: by the ISO code of its country, None where it has none."""
-    world = world_prior()
-    at = world.codes.index(country) if country in world.codes else -1
-    return float(world.chance(np.array([at]), np.array([radius_km]))[0])

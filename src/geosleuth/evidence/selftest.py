@@ -72,11 +72,6 @@ class SelfTest:
         return tuple(one.clue for one in self.without if one.hangs_on_it)
 
     @property
-    def hangs_on_one(self) -> Clue | Sign | None:
-        """The clue or sign that alone carries the answer; None where none does, or where several are needed."""
-        return self.decisive[0] if len(self.decisive) == 1 else None
-
-    @property
     def disputed(self) -> tuple[Sign, ...]:
         """The signs that point to different places."""
         return tuple(sign for sign in self.signs if sign.disputed_by)

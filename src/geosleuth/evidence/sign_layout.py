@@ -26,7 +26,6 @@ SAME_ROW = 0.5
 
 LIKE_HEIGHT = 1.7
 CLOSE_BELOW = 1.1
-CLOSE_BESIDE = 8.0
 
 _UPRIGHT = frozenset({"Hani", "Hira", "Kana", "Hang"})
 DOUBT_MOVABLE: Final = 0.5

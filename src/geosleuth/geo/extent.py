@@ -262,7 +262,7 @@ def outline_of(shapes: Sequence["Geometry"]) -> Outline:
     import shapely
     from shapely.affinity import translate
 
-    polygons = [part for shape in shapes for part in _polygons(shapely.make_valid(shape))]
+    polygons = [part for shape in shapes for part in polygons_in(shapely.make_valid(shape))]
     if not polygons:
         raise ValueError("it holds no polygon with an area")
     for polygon in polygons:
@@ -272,24 +272,24 @@ def outline_of(shapes: Sequence["Geometry"]) -> Outline:
             raise ValueError("coordinates are longitude and latitude in degrees, in this order")
     window = shapely.box(-_WORLD_DEG / 2, -90, _WORLD_DEG / 2, 90)
     inside = [translate(part, turn) & window for part in polygons for turn in (-_WORLD_DEG, 0.0, _WORLD_DEG)]
-    shape = shapely.union_all([part for clipped in inside for part in _polygons(clipped)])
-    spans = [(part.bounds[0], part.bounds[2]) for part in _polygons(shape)]
+    shape = shapely.union_all([part for clipped in inside for part in polygons_in(clipped)])
+    spans = [(part.bounds[0], part.bounds[2]) for part in polygons_in(shape)]
     if not spans:
         raise ValueError("it holds no polygon with an area")
     _, south, _, north = shape.bounds
-    west, east = _narrowest_span(spans)
+    west, east = narrowest_span(spans)
     box = Box(south, west, north, east)
     return Outline(box.south, box.west, box.north, box.east, shape)
 
 
-def _polygons(shape: Any) -> Iterable[Any]:
+def polygons_in(shape: Any) -> Iterable[Any]:
     """Return the polygons in a geometry, however deeply nested, that have an area."""
     if shape.geom_type == "Polygon":
         return [] if shape.is_empty or not shape.area else [shape]
-    return [part for one in getattr(shape, "geoms", ()) for part in _polygons(one)]
+    return [part for one in getattr(shape, "geoms", ()) for part in polygons_in(one)]
 
 
-def _narrowest_span(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
+def narrowest_span(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
     """Return the western and the eastern edge of the narrowest span around all spans: it leaves out the widest gap."""
     merged: list[tuple[float, float]] = []
     for west, east in sorted(spans):

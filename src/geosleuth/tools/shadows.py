@@ -6,28 +6,15 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 from geosleuth.geo import LatLon
-from geosleuth.names import country_name, required_country_code
-from geosleuth.photo import Photo
+from geosleuth.names import required_country_code
 from geosleuth.support.errors import BadInput
 
 from .calls import Case, Output
-from .sun import IN_THE_PICTURE, sun_anywhere, sun_at, windows_of
-from .sun_sight import (
-    OF_TOWNS,
-    Band,
-    MeasuredSun,
-    Window,
-    draw_band,
-    find_band,
-    outline_of,
-    read_clock,
-    sight_of,
-    together,
-)
-from .viewer import percent, point_data
+from .sun import clock_times, sun_anywhere, sun_at, windows_of
+from .sun_sight import MeasuredSun, outline_of, sight_of
+from .viewer import point_data
 
 MOST_SHADOWS = 12
-_COUNTRIES_SHOWN = 12
 
 
 class ShadowsFound(TypedDict):
@@ -98,11 +85,10 @@ def _sight(shadow: Shadow, question: ShadowQuestion) -> MeasuredSun | None:
 
 
 async def _times(question: ShadowQuestion, place: LatLon, sights: Sequence[MeasuredSun | None]) -> Output:
-    found = []
-    for shadow, sight in zip(question.shadows, sights, strict=True):
-        start = read_clock(shadow.time, "time")
-        end = read_clock(shadow.time_end, "time_end") if shadow.time_end.strip() else start
-        found.append(await sun_at(question.name, place, (start, end), sight))
+    found = [
+        await sun_at(question.name, place, clock_times(shadow.time, shadow.time_end), sight)
+        for shadow, sight in zip(question.shadows, sights, strict=True)
+    ]
     fits = [one.data["fit"]["fits"] for one in found if "fit" in one.data]
     data = {
         "kind": "times",
@@ -117,62 +103,18 @@ async def _times(question: ShadowQuestion, place: LatLon, sights: Sequence[Measu
 
 async def _band(case: Case, question: ShadowQuestion, sights: Sequence[MeasuredSun]) -> Output:
     code = required_country_code(question.country) if question.country.strip() else None
-    bands: list[Band] = []
-    words: list[str] = []
-    windows: list[Window] = []
-    for shadow, sight in zip(question.shadows, sights, strict=True):
-        start = read_clock(shadow.time, "time")
-        end = read_clock(shadow.time_end, "time_end") if shadow.time_end.strip() else start
-        own = await asyncio.to_thread(windows_of, start, end, code)
-        if len(sights) == 1:
-            one = await sun_anywhere(case, own, sight, code, draw=question.picture)
-            band = await asyncio.to_thread(find_band, own, sight.bounds, code, sight.step_deg)
-            area = await asyncio.to_thread(outline_of, band.seen)
-            return Output(one.text, _data(band, area), one.images, one.sources)
-        bands.append(await asyncio.to_thread(find_band, own, sight.bounds, code, sight.step_deg))
-        words.append(f"{sight.words} at {shadow.time}{f' to {shadow.time_end}' if shadow.time_end.strip() else ''}")
-        windows += own
-    band = await asyncio.to_thread(together, bands)
-    area = await asyncio.to_thread(outline_of, band.seen)
-    picture = await asyncio.to_thread(draw_band, band, windows, [], code) if question.picture else None
-    within = f", in {country_name(code)} alone" if code else ""
-    lines = [f"Where the sun stands {'; and '.join(words)}{within}:", *_countries(band)]
-    if picture is not None:
-        lines.append(f"{IN_THE_PICTURE}.")
-    lines.append("A lead, not a fix: slopes, a tilted camera and a clock that is off all move the band.")
-    images = (Photo(picture),) if picture else ()
-    return Output("\n".join(lines), _data(band, area), images, ("sun formula", "borders, GeoNames"))
-
-
-def _countries(band: Band) -> list[str]:
-    if not band.countries:
-        return ["No land at all: these shadows are not of one place, or a time is wrong."]
-    people = sum(share.people for share in band.countries)
-    lines = [
-        f"{number}. {share.name}: "
-        + (f"{percent(share.people / people)} {OF_TOWNS}" if share.people else "no larger town")
-        for number, share in enumerate(band.countries[:_COUNTRIES_SHOWN], 1)
+    sightings = [
+        (await asyncio.to_thread(windows_of, *clock_times(shadow.time, shadow.time_end), code), sight)
+        for shadow, sight in zip(question.shadows, sights, strict=True)
     ]
-    more = len(band.countries) - _COUNTRIES_SHOWN
-    return [*lines, f"... and {more} more countries."] if more > 0 else lines
-
-
-def _data(band: Band, area: dict[str, Any] | None) -> dict[str, Any]:
-    people = sum(share.people for share in band.countries)
-    return {
+    found, band = await sun_anywhere(case, sightings, code, draw=question.picture)
+    data = {
         "kind": "band",
         "lat": None,
         "lon": None,
         "fits": None,
         "shadows": [],
-        "area": area,
-        "countries": [
-            {
-                "code": share.code,
-                "name": share.name,
-                "people_share": round(share.people / people, 4) if people else 0.0,
-                "of_its_land": round(share.of_its_land, 4),
-            }
-            for share in band.countries
-        ],
+        "area": await asyncio.to_thread(outline_of, band.seen),
+        "countries": found.data["countries"],
     }
+    return Output(found.text, data, found.images, found.sources)

@@ -32,7 +32,6 @@ from .calls import Case, Output
 from .declare import PointData, tool
 from .places import find
 from .sun_sight import (
-    OF_TOWNS,
     Band,
     MeasuredSun,
     Window,
@@ -46,6 +45,7 @@ from .sun_sight import (
     shown,
     shown_time,
     sight_of,
+    together,
     windows_by_clock,
     written,
     zone_near,
@@ -55,7 +55,7 @@ from .viewer import Viewer, at, one_line, percent, point_data, point_of
 _LONGEST_SHADOW = 60.0
 
 _COUNTRIES_SHOWN = 12
-IN_THE_PICTURE = "The picture shows it in orange; a red dot has the sun in the zenith"
+_OF_TOWNS = "of the people who live in towns within the band"
 _RING_STEP_DEG = 2.0
 _LONGEST = timedelta(hours=24)
 _Pair = Annotated[list[str], Length(2)]
@@ -186,21 +186,33 @@ def _fit_text(*, fits: bool, stretches: list[tuple[datetime, datetime]], sight: 
     return f"A sun that stands {sight.words} {verdict}: it does on {date} from {times} by the local clock."
 
 
+Sighting = tuple[tuple[Window, ...], MeasuredSun]
+"""When the sun was seen, and how it stood."""
+
+
 async def sun_anywhere(
-    case: Case, windows: Sequence[Window], sight: MeasuredSun, country: str | None, *, draw: bool = True
-) -> Output:
-    """Everywhere that the sun is seen so in any of the windows; with ``draw`` on a map as well."""
-    band = await asyncio.to_thread(find_band, windows, sight.bounds, country, sight.step_deg)
+    case: Case, sightings: Sequence[Sighting], country: str | None, *, draw: bool = True
+) -> tuple[Output, Band]:
+    """Everywhere that the sun is seen so in any window of each sighting; with ``draw`` on a map as well."""
+    bands = [
+        await asyncio.to_thread(find_band, windows, sight.bounds, country, sight.step_deg)
+        for windows, sight in sightings
+    ]
+    band = bands[0] if len(bands) == 1 else await asyncio.to_thread(together, bands)
+    every = [window for windows, _ in sightings for window in windows]
+    windows, sight = sightings[0]
     exact = [(moment, point) for moment in _moments(windows) for point in _points(moment, sight)]
+    exact = exact if len(sightings) == 1 else []
     names = await asyncio.gather(*(_name(case, point) for _, point in exact))
     points = [point for _, point in exact]
-    picture = await asyncio.to_thread(draw_band, band, windows, points, country) if draw else None
-    return Output(
-        text=_text(windows, sight, country, band, exact, names, drawn=picture is not None),
+    picture = await asyncio.to_thread(draw_band, band, every, points, country) if draw else None
+    output = Output(
+        text=_text(sightings, country, band, exact, names, drawn=picture is not None),
         data=_data(windows, sight, country, band, exact, names),
         images=(Photo(picture),) if picture else (),
         sources=("sun formula", "borders, GeoNames"),
     )
+    return output, band
 
 
 def _moments(windows: Sequence[Window]) -> list[datetime]:
@@ -219,8 +231,7 @@ async def _name(case: Case, point: LatLon) -> str:
 
 
 def _text(
-    windows: Sequence[Window],
-    sight: MeasuredSun,
+    sightings: Sequence[Sighting],
     country: str | None,
     band: Band,
     exact: Sequence[tuple[datetime, LatLon]],
@@ -229,27 +240,29 @@ def _text(
     drawn: bool,
 ) -> str:
     within = f", in {country_name(country)} alone" if country else ""
-    when = _when(windows)
-    lines = [f"Where the sun stands {sight.words} at {when}{within}:"]
-    if sight.elevation_deg is not None and not country:
+    stands = "; and ".join(f"{sight.words} at {_when(windows)}" for windows, sight in sightings)
+    lines = [f"Where the sun stands {stands}{within}:"]
+    windows, sight = sightings[0]
+    if len(sightings) == 1 and sight.elevation_deg is not None and not country:
         lines.append(_ring_text(windows[0], sight))
     for number, ((moment, point), name) in enumerate(zip(exact, names, strict=True), 1):
         lines.append(f"Exactly so at {shown(moment)}, point {number}: {point.lat:.2f}, {point.lon:.2f} ({name}).")
     people = sum(share.people for share in band.countries)
     for number, share in enumerate(band.countries[:_COUNTRIES_SHOWN], 1):
-        live = f"{_part(share.people / people)} {OF_TOWNS}" if share.people else "no larger town"
+        live = f"{_part(share.people / people)} {_OF_TOWNS}" if share.people else "no larger town"
         lines.append(f"{number}. {share.name}: {live}; {_part(share.of_its_land)} of the country's land.")
     more = len(band.countries) - _COUNTRIES_SHOWN
     if more > 0:
         lines.append(f"... and {more} more countries.")
-    if not band.countries:
-        lines.append(
-            f"Nowhere in {country_name(country)}."
-            if country
-            else "No land at all: check the time, or widen the tolerance."
-        )
+    if not band.countries and country:
+        lines.append(f"Nowhere in {country_name(country)}.")
+    elif not band.countries:
+        several = "these shadows are not of one place, or a time is wrong"
+        alone = "check the time, or widen the tolerance"
+        lines.append(f"No land at all: {several if len(sightings) > 1 else alone}.")
     if drawn:
-        lines.append(f"{IN_THE_PICTURE}, a cross is an exact point.")
+        crosses = ", a cross is an exact point" if exact else ""
+        lines.append(f"The picture shows it in orange; a red dot has the sun in the zenith{crosses}.")
     lines.append("A lead, not a fix: slopes, a tilted camera and a clock that is off all move the band.")
     return "\n".join(lines)
 
@@ -482,8 +495,7 @@ async def sun_position(
     """
     sight = sight_of(shadow_ratio, sun_elevation, shadow_direction, sun_azimuth, tolerance_deg, direction_tolerance_deg)
     code = required_country_code(country) if country.strip() else None
-    start = read_clock(time, "time")
-    end = read_clock(time_end, "time_end") if time_end.strip() else start
+    start, end = clock_times(time, time_end)
     if utc_offset is not None:
         start, end = (_in(moment, utc_offset) for moment in (start, end))
     if place.strip() or latitude is not None or longitude is not None:
@@ -495,7 +507,13 @@ async def sun_position(
             "or how it stands (shadow_ratio, sun_elevation, shadow_direction) to learn where that may be"
         )
     windows = await asyncio.to_thread(windows_of, start, end, code)
-    return await sun_anywhere(case, windows, sight, code)
+    return (await sun_anywhere(case, [(windows, sight)], code))[0]
+
+
+def clock_times(time: str, time_end: str) -> tuple[datetime, datetime]:
+    """The times from and to which something was seen; the same one where no end is given."""
+    start = read_clock(time, "time")
+    return start, read_clock(time_end, "time_end") if time_end.strip() else start
 
 
 async def sun_at(name: str, point: LatLon, ends: tuple[datetime, datetime], sight: MeasuredSun | None) -> Output:

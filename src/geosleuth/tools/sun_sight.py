@@ -42,8 +42,6 @@ _SUN_MINUTES_A_DEGREE = 4
 _BAND = "#f2960f"
 _SUN = "#d1121f"
 _GRATICULE = "#8eb9cf"
-OF_TOWNS = "of the people who live in towns within the band"
-"""What a country's share of a band counts, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,9 +327,7 @@ def windows_by_clock(start: datetime, end: datetime, country: str) -> tuple[Wind
 
 def find_band(windows: Sequence[Window], sight: SunSight, country: str | None, step_deg: float) -> Band:
     """Everywhere that the sun is seen so in any of the windows, or only in one country."""
-    world, known = _world(), towns()
-    rows = np.clip(((90 - known.lats) * CELLS_A_DEGREE).astype(int), 0, len(world.lats) - 1)
-    columns = np.clip(((known.lons + 180) * CELLS_A_DEGREE).astype(int), 0, len(world.lons) - 1)
+    world, known, (rows, columns) = _world(), towns(), _cells_of_towns()
     cells = np.ones(world.countries.shape, dtype=np.bool_)
     if country is not None:
         cells = world.codes[world.countries] == country
@@ -349,11 +345,15 @@ def find_band(windows: Sequence[Window], sight: SunSight, country: str | None, s
 
 def together(bands: Sequence[Band]) -> Band:
     """What several bands have in common: the place of shadows that were all seen there."""
-    world, known = _world(), towns()
-    rows = np.clip(((90 - known.lats) * CELLS_A_DEGREE).astype(int), 0, len(world.lats) - 1)
-    columns = np.clip(((known.lons + 180) * CELLS_A_DEGREE).astype(int), 0, len(world.lons) - 1)
     seen = np.logical_and.reduce([band.seen for band in bands])
-    return Band(seen, _shares(seen, seen[rows, columns]))
+    return Band(seen, _shares(seen, seen[_cells_of_towns()]))
+
+
+def _cells_of_towns() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The row and the column of each town's cell."""
+    known = towns()
+    rows = np.clip(((90 - known.lats) * CELLS_A_DEGREE).astype(int), 0, 180 * CELLS_A_DEGREE - 1)
+    return rows, np.clip(((known.lons + 180) * CELLS_A_DEGREE).astype(int), 0, 360 * CELLS_A_DEGREE - 1)
 
 
 def outline_of(seen: Mask) -> "dict[str, Any] | None":

@@ -1,6 +1,5 @@
 """Pictures from above, out of small files with the real layout."""
 
-import asyncio
 import gzip
 import io
 import sqlite3
@@ -12,7 +11,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.atlas import Picture
-from geosleuth.atlas.maps import open_tiles, satellite, satellite_from
+from geosleuth.atlas.maps import open_tiles, satellite
 from geosleuth.geo import LatLon
 from geosleuth.support.errors import BadInput
 
@@ -203,17 +202,3 @@ def test_rows_count_from_the_north(quarters: Path) -> None:
         assert found is not None
         assert Image.open(io.BytesIO(found)).getpixel((0, 0)) == RED
         assert tiles.tile(2, 3, 3) is None
-
-
-def test_from_a_service(opened: Decode) -> None:
-    asked: list[Key] = []
-
-    async def fetch(z: int, x: int, y: int) -> bytes | None:
-        asked.append((z, x, y))
-        await asyncio.sleep(0)
-        return tile(BLUE) if z == 3 else None
-
-    picture = asyncio.run(satellite_from(fetch, LatLon(45, 45), 5, (300, 300), attribution="© Service"))
-    assert opened(picture).getpixel((150, 150)) == BLUE
-    assert len(asked) == len(set(asked)) < 20
-    assert picture.attribution == "© Service"

@@ -1,13 +1,12 @@
-"""Assemble satellite images from raster tiles: an MBTiles file, a PMTiles 3 file, or a tile service."""
+"""Assemble satellite images from the raster tiles of an MBTiles or PMTiles 3 file."""
 
-import asyncio
 import io
 import math
 import sqlite3
 import warnings
 import zlib
 from bisect import bisect_right
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,9 +36,7 @@ MAX_TILES = 400
 _MAX_ZOOMS_UP = 8
 _MAX_TILE_SIDE_PX = 2048
 _MISSING_TILE_COLOUR = "#8f9499"
-_MAX_CONCURRENT = 4
 Key = tuple[int, int, int]  # zoom, column, row from the north
-FetchTile = Callable[[int, int, int], Awaitable[bytes | None]]
 
 
 class SatelliteTiles(Protocol):
@@ -272,34 +269,6 @@ def satellite(
             if tiles_found[key] is not None:
                 break
     return mosaic.picture(tiles_found, source.attribution)
-
-
-async def satellite_from(
-    fetch: FetchTile,
-    centre: LatLon,
-    zoom: float = 16,
-    size: tuple[int, int] = (640, 640),
-    *,
-    max_zoom: int = 19,
-    attribution: str = "",
-) -> Picture:
-    """Return a satellite image as `satellite` does, from a tile service that is asked for a few tiles at once."""
-    view = MapView(centre, zoom, *size)
-    mosaic = _Mosaic(view, min(round(zoom), max_zoom))
-    tiles_found: dict[Key, bytes | None] = {}
-    semaphore = asyncio.Semaphore(_MAX_CONCURRENT)
-
-    async def fetch_one(key: Key) -> None:
-        async with semaphore:
-            tiles_found[key] = await fetch(*key)
-
-    wanted = list(mosaic.needed())
-    for _ in range(_MAX_ZOOMS_UP + 1):
-        await asyncio.gather(*(fetch_one(key) for key in dict.fromkeys(wanted) if key not in tiles_found))
-        wanted = [(z - 1, x >> 1, y >> 1) for z, x, y in wanted if tiles_found[z, x, y] is None and z > 0]
-        if not wanted:
-            break
-    return mosaic.picture(tiles_found, attribution)
 
 
 @dataclass(slots=True)
