@@ -34,6 +34,7 @@ import numpy.typing as npt
 import shapely
 import shapely.geometry
 
+from border_lines import Geometries, arcs_between, compile_layer, faces_of, simplify
 from geosleuth.atlas.borders.grid import (
     BORDERS,
     OUTLINES,
@@ -41,10 +42,8 @@ from geosleuth.atlas.borders.grid import (
     BorderLayer,
     BorderRegion,
     Grid,
-    compile_layer,
     pack,
 )
-from geosleuth.atlas.borders.planar import Geometries, arcs_between, faces_of, simplify
 
 PACKAGES = {
     "@rapideditor/country-coder@5.6.1": "package/src/data/borders.json",

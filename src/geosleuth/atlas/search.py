@@ -3,7 +3,7 @@
 Keys, from strict to lenient:
 
 - ``exact_key`` folds case, accents and punctuation;
-- ``compact_key`` also drops spaces and merges letters that text recognition confuses (0/o, 1/i/l, rn/m);
+- ``squeeze`` drops its spaces and merges letters that text recognition confuses (0/o, 1/i/l, rn/m);
 - ``latin_key`` transliterates other scripts to Latin letters.
 
 A search has two steps:
@@ -70,11 +70,6 @@ _thread = threading.local()
 def exact_key(text: str) -> str:
     """Return a text with case, accents and punctuation folded; words stay separate."""
     return fold(text[:MAX_QUERY_CHARS])
-
-
-def compact_key(text: str) -> str:
-    """Return a text folded, without spaces, and with confusable letters merged."""
-    return squeeze(exact_key(text))
 
 
 @lru_cache(maxsize=1 << 15)

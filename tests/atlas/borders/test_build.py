@@ -24,6 +24,7 @@ def script() -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["build_borders"] = module  # dataclasses look their module up by name
+    sys.path.insert(0, str(SCRIPT.parent))  # it imports the module beside it
     spec.loader.exec_module(module)
     return module
 

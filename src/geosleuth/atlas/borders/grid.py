@@ -193,33 +193,6 @@ def _touched(x0: Ints, y0: Ints, x1: Ints, y1: Ints) -> tuple[Ints, Ints]:
     return row * np.int32(COLUMNS) + column[piece], edge[piece].astype(np.int32)
 
 
-def corner_labels(arcs: Arcs) -> npt.NDArray[np.uint16]:
-    """Return the zone at the south-west corner of every fine cell, found by sweeping each row from west to east."""
-    at = arcs.edges()
-    arc = arcs.arc_of_edge()
-    x0, y0 = (arcs.x[at] + EAST).astype(np.float64), (arcs.y[at] + NORTH).astype(np.float64)
-    x1, y1 = (arcs.x[at + 1] + EAST).astype(np.float64), (arcs.y[at + 1] + NORTH).astype(np.float64)
-    east_of = np.where(y1 > y0, arcs.right[arc], arcs.left[arc])
-    # Row r's corners lie at r * CELL - 0.5; an edge crosses the row if its ends lie on both sides.
-    low = np.ceil((np.minimum(y0, y1) + CELL_OFFSET) / CELL).astype(np.int32)
-    high = np.floor((np.maximum(y0, y1) + CELL_OFFSET) / CELL).astype(np.int32)
-    crossing = np.flatnonzero((high >= low) & (low < ROWS))
-    turn, row = spread(low[crossing], np.minimum(high[crossing], ROWS - 1))
-    edge = crossing[turn]
-    height = row * float(CELL) - CELL_OFFSET
-    where = x0[edge] + (height - y0[edge]) * ((x1 - x0) / np.where(y1 == y0, 1, y1 - y0))[edge]
-    order = np.lexsort((where, row))
-    where, zone = where[order], east_of[edge][order]
-    bounds = np.searchsorted(row[order], np.arange(ROWS + 1))
-    corners = np.arange(COLUMNS) * float(CELL) - CELL_OFFSET
-    labels = np.zeros((ROWS, COLUMNS), dtype=np.uint16)
-    for number in range(ROWS):
-        here = slice(bounds[number], bounds[number + 1])
-        zones = np.concatenate([np.zeros(1, dtype=np.uint16), zone[here]])
-        labels[number] = zones[np.searchsorted(where[here], corners, side="right")]
-    return labels
-
-
 @dataclass(frozen=True, slots=True)
 class BorderRegion:
     """A first-level region of a country, or a part of one.
@@ -265,17 +238,6 @@ class BorderLayer:
         parts["numbers"] = _byte_planes(_zigzag_deltas(self.numbers))
         parts["regions.json"] = _regions_json(self.regions)
         return pack(parts)
-
-
-def compile_layer(arcs: Arcs, regions: Sequence[BorderRegion]) -> BorderLayer:
-    """Compute the grids of some lines."""
-    fine = corner_labels(arcs)
-    cells, _ = touched_cells(arcs)
-    numbers = blocks_of(cells)
-    square = fine.reshape(BLOCK_ROWS, PER_BLOCK, BLOCK_COLUMNS, PER_BLOCK)
-    coarse = square[:, 0, :, 0].copy()
-    blocks = square.transpose(0, 2, 1, 3).reshape(BLOCK_ROWS * BLOCK_COLUMNS, PER_BLOCK**2)[numbers]
-    return BorderLayer(arcs, coarse, blocks, numbers, tuple(regions))
 
 
 def block_of(cells: Ints) -> Ints:

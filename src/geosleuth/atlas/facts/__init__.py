@@ -3,7 +3,7 @@
 Everything is read at first use from tables that ship with the package; nothing here needs the network.
 """
 
-from .brands import BrandHit, brand, by_brand, load_brands
+from .brands import BrandHit, brand, by_brand
 from .countries import CountryFacts, Evidence, all_countries, climate_at, country_facts, describe_climate
 from .documents import ZimDocuments, describe, search_documents
 from .landmarks import Landmark, landmarks
@@ -11,7 +11,6 @@ from .lookups import (
     PhoneInfo,
     by_calling_code,
     by_currency,
-    by_driving_side,
     by_language,
     by_postcode,
     by_speed_unit,
@@ -33,7 +32,6 @@ __all__ = [
     "by_brand",
     "by_calling_code",
     "by_currency",
-    "by_driving_side",
     "by_language",
     "by_postcode",
     "by_road_number",
@@ -45,7 +43,6 @@ __all__ = [
     "describe",
     "describe_climate",
     "landmarks",
-    "load_brands",
     "phone",
     "script_of",
     "search_documents",

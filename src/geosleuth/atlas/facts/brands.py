@@ -157,11 +157,6 @@ def by_brand(text: str) -> Evidence:
     return Evidence("brand", clue, weighted_shares(people), note, "people of each country")
 
 
-def load_brands() -> int:
-    """Read the table now rather than at the first query; return the number of brands."""
-    return len(_index())
-
-
 @lru_cache(maxsize=4096)
 def _find(text: str) -> tuple[BrandHit, ...]:
     words = fold(text).split()

@@ -1,7 +1,6 @@
 """Facts about each country, the evidence that a clue gives about countries, and the climate of a point."""
 
 import gzip
-import math
 import struct
 import zlib
 from collections.abc import Iterable, Mapping
@@ -17,8 +16,6 @@ from geosleuth.support.errors import BadInput, DataFault
 DrivingSide = Literal["left", "right"]
 SpeedUnit = Literal["km/h", "mph"]
 _QUOTED_CHARS = 60
-COUNTRIES_OF_THE_WORLD = 250
-"""How many codes a clue chooses from; only affects the scale of `Evidence.specificity`."""
 ROWS, COLUMNS, BAND_ROWS = 6480, 12960, 12
 CELLS_PER_DEGREE = 36
 BANDS = ROWS // BAND_ROWS
@@ -278,14 +275,6 @@ class Evidence:
     def countries(self) -> tuple[str, ...]:
         """ISO codes, the likeliest first."""
         return tuple(self.shares)
-
-    @property
-    def specificity(self) -> float:
-        """1 if the clue leaves one country, 0 if it excludes none; computed from the entropy of the shares."""
-        if not self.shares:
-            return 0.0
-        entropy = -sum(share * math.log(share) for share in self.shares.values() if share > 0)
-        return min(1.0, max(0.0, 1 - entropy / math.log(COUNTRIES_OF_THE_WORLD)))
 
     def __bool__(self) -> bool:
         return bool(self.shares)

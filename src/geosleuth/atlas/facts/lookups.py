@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from geosleuth.names import fold
 
-from .countries import DrivingSide, Evidence, SpeedUnit, all_countries, country_tables, equal_shares, weighted_shares
+from .countries import Evidence, SpeedUnit, all_countries, country_tables, equal_shares, weighted_shares
 
 if TYPE_CHECKING:
     from phonenumbers import PhoneNumber
@@ -194,12 +194,6 @@ def speakers_by_country() -> dict[str, dict[str, float]]:
             people = country.population * (language.percent or 0) / 100
             found[language.code][country.code] = max(found[language.code].get(country.code, 0.0), people, 1.0)
     return dict(found)
-
-
-def by_driving_side(side: DrivingSide) -> Evidence:
-    """Return the countries that drive on the ``left`` or on the ``right``."""
-    codes = [country.code for country in all_countries().values() if country.driving_side == side]
-    return Evidence("driving side", side, _by_people(codes), f"traffic keeps to the {side}", BY_PEOPLE)
 
 
 def by_speed_unit(unit: SpeedUnit) -> Evidence:

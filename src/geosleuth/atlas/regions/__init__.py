@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from geosleuth.support.lazy import exported
 
 if TYPE_CHECKING:
-    from .convert import convert_region
+    from .copying import copy_region
     from .osm import import_osm
     from .overture import import_overture
     from .queries import Regions
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __getattr__ = exported(
     __name__,
     {
-        "convert": ("convert_region",),
+        "copying": ("copy_region",),
         "osm": ("import_osm",),
         "overture": ("import_overture",),
         "queries": ("Regions",),
@@ -35,7 +35,7 @@ __all__ = [
     "RegionInfo",
     "RegionStore",
     "Regions",
-    "convert_region",
+    "copy_region",
     "import_osm",
     "import_overture",
     "region_name",

@@ -106,7 +106,7 @@ def import_osm(
 ) -> RegionInfo:
     """Import an extract (.osm.pbf, .osm, .osm.bz2 or .osm.gz); it replaces a region of the same name.
 
-    ``origin`` holds metadata about the source of the file: see `META_KEYS`.
+    ``origin`` holds metadata about the source of the file: see `geosleuth.atlas.regions.region_file`.
 
     Raises:
         BadInput: the file is missing or not a valid extract. No region has been changed.

@@ -56,7 +56,7 @@ def import_overture(
 ) -> RegionInfo:
     """Import Overture places from a GeoParquet file; they replace a region of the same name.
 
-    ``origin`` holds metadata about the source of the file: see `META_KEYS`.
+    ``origin`` holds metadata about the source of the file: see `geosleuth.atlas.regions.region_file`.
 
     Raises:
         BadInput: the file is missing or has no Overture places. No region has been changed.

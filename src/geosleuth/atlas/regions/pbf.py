@@ -180,25 +180,17 @@ class Block:
         for group in self._fields.get(_GROUP, ()):
             yield from self._objects(group)
 
-    def node_positions(self) -> Iterator[tuple[Ints, Ints, Ints]]:
-        """Yield ids, latitudes and longitudes of all nodes; nothing else is decoded."""
-        for group in self._fields.get(_GROUP, ()):
-            if group[:1] == bytes([_DENSE << 3 | 2]) or group[:1] == bytes([_NODE << 3 | 2]):
-                for one in self._objects(group, tags=False):
-                    if isinstance(one, Nodes):
-                        yield one.ids, one.lats, one.lons
-
     @property
     def kinds(self) -> set[int]:
         """Types of the objects: 1 or 2 nodes, 3 ways, 4 relations."""
         return {group[0] >> 3 for group in self._fields.get(_GROUP, ()) if group}
 
-    def _objects(self, group: bytes, *, tags: bool = True) -> Iterator[Nodes | Ways | Relations]:
+    def _objects(self, group: bytes) -> Iterator[Nodes | Ways | Relations]:
         data = np.frombuffer(group, dtype=np.uint8)
         for kind, begins, ends in _runs(group):
             if kind == _DENSE:
                 for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-                    yield self._dense(group[begin:end], tags=tags)
+                    yield self._dense(group[begin:end])
             elif kind == _NODE:
                 yield self._nodes(data, begins, ends)
             elif kind == _WAY:
@@ -226,7 +218,7 @@ class Block:
         lats, lons = self._positions(zigzag(counted[8]), zigzag(counted[9]))
         return Nodes(zigzag(counted[1]), *_tags(data, found), lats, lons)
 
-    def _dense(self, message: bytes, *, tags: bool) -> Nodes:
+    def _dense(self, message: bytes) -> Nodes:
         texts, _ = _fields(message)
         ids, lats, lons = (
             np.cumsum(zigzag(varints(np.frombuffer(b"".join(texts.get(field, ())), dtype=np.uint8))))
@@ -234,7 +226,7 @@ class Block:
         )
         if not len(ids) == len(lats) == len(lons):
             raise DamagedData("a group has nodes without a position")
-        pairs = varints(np.frombuffer(b"".join(texts.get(10, ())), dtype=np.uint8)) if tags else ids[:0]
+        pairs = varints(np.frombuffer(b"".join(texts.get(10, ())), dtype=np.uint8))
         keys = values = Ragged(ids[:0], np.zeros(len(ids) + 1, dtype=np.int64))
         if len(pairs):
             ends = np.flatnonzero(pairs == 0)

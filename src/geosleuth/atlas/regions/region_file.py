@@ -3,7 +3,9 @@
 Positions are WGS-84 in 1e-7 degrees; R-trees are (id, west, east, south, north) in degrees. "Folded" names are
 without case, accents and punctuation (`geosleuth.names.fold`).
 
-- ``meta``: facts about the file, see `META_KEYS`.
+- ``meta``: format, name, kind (osm, overture or made-up), source (the name of the input), its sha256, licence,
+  attribution, data_date, origin (its URL), origin_md5 (as the server says), created, bbox ("south,west,north,east")
+  and the counts of features, names, streets, addresses, junctions and shapes.
 - ``feature``: everything that can be found, numbered along a Z-order curve, which keeps neighbours together.
   - ``osm``: id in the source. A number encodes an OpenStreetMap id (`osm_key`; a street has the id of its first way);
     a text is any other id, such as the GERS id of an Overture place.
@@ -50,27 +52,6 @@ from .pbf import Ints
 
 FORMAT_VERSION: Final = "4"
 APPLICATION_ID: Final = 0x47534C52  # "GSLR" in the header marks region files among SQLite files
-
-META_KEYS: Final = (
-    "format",
-    "name",
-    "kind",  # "osm", "overture" or "made-up"
-    "source",  # file name of the input
-    "sha256",
-    "licence",
-    "attribution",
-    "data_date",
-    "origin",  # URL of the input, if it was downloaded
-    "origin_md5",  # checksum of the input that the server stated
-    "created",
-    "bbox",  # "south,west,north,east"
-    "features",
-    "names",
-    "streets",
-    "addresses",
-    "junctions",
-    "shapes",
-)
 
 Layer = Literal["water", "coast", "green", "building", "road", "rail", "place", "landuse"]
 LAYERS: Final[tuple[Layer, ...]] = ("landuse", "green", "water", "coast", "building", "rail", "road", "place")

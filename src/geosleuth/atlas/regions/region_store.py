@@ -67,7 +67,6 @@ _MAX_CACHED_FILES: Final = 64
 Ids = NDArray[np.int64]
 Edges = tuple[float, float, float, float]  # south, west, north, east
 _SOURCES: Final = {"osm": "OpenStreetMap", "overture": "Overture Maps", "made-up": "geosleuth world (made up)"}
-EARLIER_FORMATS: Final = ("2", "3")
 GAZETTEER_FORMAT: Final = "2"
 _WIDE_KM: Final = 100.0
 Spots = NDArray[np.void]
@@ -140,10 +139,6 @@ class DamagedRegion(BadInput):
         """Keep the region's name beside the message."""
         super().__init__(message)
         self.name = name
-
-
-class EarlierRegion(DamagedRegion):
-    """A region file is intact, but has an earlier format; the message says how to convert it."""
 
 
 class RegionStore:
@@ -360,10 +355,6 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
     meta: dict[str, str] = dict(conn.execute("SELECT key, value FROM meta"))
     if not all(isinstance(text, str) for text in (*meta, *meta.values())):
         raise _NotReadable("its metadata is not text")
-    if "kinds" not in meta and meta.get("format") in EARLIER_FORMATS:
-        raise EarlierRegion(
-            name, f"region {name!r} was made by an earlier version; convert it with: geosleuth atlas add {path}"
-        )
     if meta.get("format") != (GAZETTEER_FORMAT if "kinds" in meta else FORMAT_VERSION):
         raise _NotReadable(f"it has format {meta.get('format')!r}; this version reads {FORMAT_VERSION!r}")
     try:

@@ -371,7 +371,7 @@ def _is_place(text: str) -> bool:
 def _importer(file: Path, countries: Sequence[str], names: Path | None) -> tuple[Callable[..., Any], Path]:
     """Return the function that imports a file, by its name, and the folder to import into."""
     from geosleuth.atlas.gazetteers import files_in, import_geonames, import_natural_earth
-    from geosleuth.atlas.regions import convert_region, import_osm, import_overture
+    from geosleuth.atlas.regions import copy_region, import_osm, import_overture
 
     ending = file.name.lower()
     if ending.endswith((".txt", ".tsv", ".zip", ".txt.gz")):
@@ -383,7 +383,7 @@ def _importer(file: Path, countries: Sequence[str], names: Path | None) -> tuple
     if file.is_dir():
         raise BadInput(f"{file} is a folder without Natural Earth files (.geojson, .geojson.gz)")
     if ending.endswith(".region.sqlite"):
-        return convert_region, regions_dir()
+        return copy_region, regions_dir()
     return (import_overture if ending.endswith((".parquet", ".geoparquet")) else import_osm), regions_dir()
 
 
@@ -428,15 +428,10 @@ class _Damaged:
 
 def _damage(store: "RegionStore", name: str, error: BadInput) -> _Damaged:
     from geosleuth.atlas.regions.region_file import region_path
-    from geosleuth.atlas.regions.region_store import EarlierRegion
 
     path = region_path(store.folder, name)
     if path.is_dir():
         return _Damaged(name, path, "it is a folder, not a file", f"mv {shlex.quote(str(path))} ELSEWHERE")
-    if isinstance(error, EarlierRegion):
-        return _Damaged(
-            name, path, "it was made by an earlier version", f"geosleuth atlas add {shlex.quote(str(path))}"
-        )
     return _Damaged(name, path, one_line(str(error.__cause__ or error)), _repair_command(name, _origin(path)))
 
 
