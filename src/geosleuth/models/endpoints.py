@@ -159,6 +159,11 @@ class Rests:
         else:
             self._hosts.pop(news.host, None)
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that rest now, the longest first."""
+        return tuple(self._hosts)
+
     def host(self) -> str | None:
         """A host that rests now; None where none does."""
         return next(iter(self._hosts), None)

@@ -64,25 +64,7 @@ def test_a_check_of_a_set_that_no_run_could_go_through_fails(table: Path) -> Non
     assert "missing: " in done.stderr
 
 
-def test_staging_says_where_everything_is(table: Path, tmp_path: Path) -> None:
-    done = run("stage", table, "--out", tmp_path / "blind")
-    assert done.exit_code == 0
-    assert "key.jsonl" in done.stdout
-    assert json.loads(run("check", tmp_path / "blind" / "key.jsonl", "--json").stdout)["photos"] == 2
-    again = json.loads(run("stage", table, "--out", tmp_path / "blind", "--json").stdout)
-    assert (again["photos"], again["kept"], again["refused"]) == (2, 2, [])
-
-
-def test_staging_nothing_is_an_error(table: Path, tmp_path: Path) -> None:
-    for name in ("a.jpg", "b.jpg"):
-        (table.parent / name).unlink()
-    done = run("stage", table, "--out", tmp_path / "blind")
-    assert isinstance(done.exception, BadInput)
-    assert "no photo of this set can be opened" in str(done.exception)
-    assert "left out: " in done.stderr
-
-
-@pytest.mark.parametrize("command", [[], ["list"], ["card"], ["check"], ["stage"]])
+@pytest.mark.parametrize("command", [[], ["list"], ["card"], ["check"]])
 def test_help_has_an_example(command: list[str]) -> None:
     done = run(*command, "--help")
     assert done.exit_code == 0

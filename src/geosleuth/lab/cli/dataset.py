@@ -1,4 +1,4 @@
-"""``geosleuth dataset``: data sets on disk, what is known of them, what is really there, and copies to hand on."""
+"""``geosleuth dataset``: data sets on disk, what is known of them, and what is really there."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,25 +75,6 @@ def check(spec: Spec, *, as_json: JsonFlag = False) -> None:
 
     if not work.check_set(spec, as_json=as_json):
         raise typer.Exit(1)
-
-
-@dataset.command()
-def stage(
-    spec: Spec,
-    *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="A new folder, or one left unfinished.")],
-    as_json: JsonFlag = False,
-) -> None:
-    """Copy a set's photos under random names, stripped of their metadata, with the truths in a file apart.
-
-    Photos go to FOLDER/photos, what is what to FOLDER/key.jsonl, which geosleuth reads as a set of its own. Hand on
-    the photos alone. Pixels are copied, not compressed again. Run it again to resume.
-
-    Example: geosleuth dataset stage exif:holiday --out blind
-    """
-    from geosleuth.lab.cli.handlers import dataset as work
-
-    work.stage_set(spec, out, as_json=as_json)
 
 
 @dataclass(frozen=True, kw_only=True)

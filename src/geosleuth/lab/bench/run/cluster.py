@@ -14,8 +14,9 @@ import shutil
 import socket
 import sys
 import tempfile
+import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -48,46 +49,31 @@ LIVES = 3
 _START_S = 120.0
 _TEND_S = 2.0
 _CALL_OFF_S = 5.0
-_NEWS_S = 20.0
-_HUSH_S = 2.0
 _NO_LIMITS: Mapping[str, int] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A machine of the cluster that takes work."""
-
-    id: str
-    name: str
-    cpus: int
 
 
 @dataclass(slots=True, eq=False)
 class NodeProcess:
-    """A process on a node: how many tries it is running, and its capacity."""
+    """A process on a node: how many tries it is running, and by what name it holds slots of hosts."""
 
-    node: Node
     actor: Any
-    holder: str
-    takes: int
+    node: str = ""
+    holder: str = ""
     under_way: int = 0
 
 
-def nodes_of(ray: Any) -> list[Node]:
-    """Return the live machines with a free core."""
-    return [
-        Node(one["NodeID"], one.get("NodeManagerAddress") or one["NodeID"][:8], int(one["Resources"].get("CPU", 0)))
-        for one in ray.nodes()
-        if one["Alive"] and one["Resources"].get("CPU", 0) >= 1
-    ]
+def live_nodes(ray: Any) -> list[dict[str, Any]]:
+    """Return what Ray says of each machine that takes work."""
+    return [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
 
 
-async def check_versions(ray: Any, nodes: list[Node], within_s: float) -> None:
+async def check_versions(ray: Any, nodes: list[dict[str, Any]], within_s: float) -> None:
     """Check that every node has this version of geosleuth.
 
     Raises:
         BadInput: one has another version or none, or has no core free to reply.
     """
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     # A nested function is sent whole: the node may not have any of our modules.
     def installed() -> str:
@@ -97,17 +83,23 @@ async def check_versions(ray: Any, nodes: list[Node], within_s: float) -> None:
             return "none"
         return geosleuth.__version__
 
-    asked = [_on(ray.remote(installed), node, num_cpus=0).remote() for node in nodes]
+    asked = [
+        ray.remote(installed)
+        .options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False), num_cpus=0)
+        .remote()
+        for node in nodes
+    ]
     for node, ref in zip(nodes, asked, strict=True):
+        name = node.get("NodeManagerAddress") or node["NodeID"][:8]
         try:
             found = await asyncio.wait_for(_awaited(ref), within_s)
         except TimeoutError:
-            raise BadInput(f"node {node.name} did not answer within {within_s:.0f} s; check its load") from None
+            raise BadInput(f"node {name} did not answer within {within_s:.0f} s; check its load") from None
         except ray.exceptions.RayError as error:
-            raise BadInput(f"node {node.name} can't be reached ({type(error).__name__}); check it") from error
+            raise BadInput(f"node {name} can't be reached ({type(error).__name__}); check it") from error
         if found != __version__:
             raise BadInput(
-                f"node {node.name} has geosleuth {found}, this machine {__version__}; install one version everywhere"
+                f"node {name} has geosleuth {found}, this machine {__version__}; install one version everywhere"
             )
 
 
@@ -117,36 +109,9 @@ def start_keeper(ray: Any, limits_per_host: dict[str, int]) -> Any:
 
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
     keeper = ray.remote(GateHolder).options(
-        num_cpus=0, max_restarts=-1, max_concurrency=100_000, scheduling_strategy=here
+        num_cpus=0, max_restarts=-1, max_task_retries=-1, max_concurrency=100_000, scheduling_strategy=here
     )
     return keeper.remote(limits_per_host)
-
-
-def start_process(ray: Any, node: Node, making: Making, keeper: Any, *, takes: int, gpus: float) -> NodeProcess:
-    """Start a process on a node; it is not ready yet."""
-    holder = uuid.uuid4().hex
-    # At least one slot more than its tries: they are cancelled beside those in progress.
-    made = _on(ray.remote(NodeWorker), node, num_cpus=1, num_gpus=gpus, max_restarts=0, max_concurrency=takes + 8)
-    return NodeProcess(node, made.remote(making, keeper, holder), holder, takes)
-
-
-async def make_ready(process: NodeProcess) -> Refused | None:
-    """Wait until a process has loaded everything; return its refusal, if any."""
-    found: Refused | None = await process.actor.ready.remote()
-    return found
-
-
-def shares(nodes: list[Node], at_once: int) -> dict[str, list[int]]:
-    """Return how many processes each node gets, and how many tries each takes: in total ``at_once`` or a few more."""
-    processes = {node.id: min(node.cpus, math.ceil(at_once / len(nodes))) for node in nodes}
-    takes = math.ceil(at_once / sum(processes.values()))
-    return {node.id: [takes] * processes[node.id] for node in nodes}
-
-
-def _on(remote: Any, node: Node, **options: Any) -> Any:
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    return remote.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False), **options)
 
 
 async def _awaited(ref: Any) -> Any:
@@ -352,7 +317,10 @@ async def ray_worker(
 
 
 class RayWorker:
-    """A `Worker` that gives each try to a free process. No photo is sent before its process is free for it."""
+    """A `Worker` that gives each try to a free process. No photo is sent before its process is free for it.
+
+    Ray spreads the processes over the nodes, and starts those that died again, elsewhere if their node is gone.
+    """
 
     def __init__(
         self,
@@ -369,42 +337,35 @@ class RayWorker:
         self._ray, self._making, self._folder = ray, making, folder
         self._at_once, self._gpus, self._lives, self._say = at_once, gpus, lives, say
         self._keeper: Any = None
+        self._takes = 1
+        self._started = 0
+        self._begun = False
         self._processes: list[NodeProcess] = []
-        self._starting: set[asyncio.Task[None]] = set()
-        self._tasks: list[asyncio.Task[None]] = []
-        self._shares: dict[str, list[int]] = {}
-        self._left_out: dict[str, str] = {}
-        self._not_started = ""
-        self._closing = False
+        self._free: list[NodeProcess] = []
+        self._tasks: set[asyncio.Task[None]] = set()
         self._change = asyncio.Event()
         self._trouble: UserError | None = None
 
-    @property
-    def slots(self) -> int:
-        """Return how many tries can be in progress now."""
-        return sum(process.takes for process in self._processes)
-
     async def start(self, limits_per_host: dict[str, int]) -> None:
-        """Start a process on every node, and wait for them.
+        """Start processes, and wait for them.
 
         Raises:
             UserError: a node can't work.
         """
-        nodes = await asyncio.to_thread(nodes_of, self._ray)
+        nodes = await asyncio.to_thread(live_nodes, self._ray)
         if not nodes:
             raise BadInput("the cluster has no node with a free core; start one with: ray start --address=...")
         await check_versions(self._ray, nodes, _START_S)
         self._keeper = start_keeper(self._ray, limits_per_host)
-        for node in nodes:
-            self._staff(node, shares(nodes, self._at_once)[node.id])
-        started, late = await asyncio.wait(self._starting, timeout=_START_S)
-        for task in started:
-            task.result()
-        if self._left_out:
-            raise BadInput(next(iter(self._left_out.values())))
-        if not self._processes and not late:
-            raise BadInput(f"no node of the cluster could start; {self._not_started}")
-        self._tasks = [asyncio.create_task(self._tend()), asyncio.create_task(self._pass_on_news())]
+        starting = self._staff(nodes)
+        self._takes = math.ceil(self._at_once / len(starting))
+        await asyncio.wait(starting, timeout=_START_S)
+        self._begun = True
+        if self._trouble is not None:
+            raise self._trouble
+        if not self._free:
+            raise BadInput(f"no process could start within {_START_S:.0f} s; check that cores of the cluster are free")
+        self._begin(self._tend())
 
     async def __call__(self, job: Job) -> Attempted:
         """Run one try; its files are in the run's folder when this returns.
@@ -426,7 +387,7 @@ class RayWorker:
                 process.under_way -= 1
                 self._changed()
             if isinstance(worked, Refused):
-                raise UserError(f"node {process.node.name}: {worked.message}")
+                raise UserError(f"node {process.node}: {worked.message}")
             if worked.attempted is not None:
                 await asyncio.to_thread(self._keep, job, worked.files)
                 return worked.attempted
@@ -437,24 +398,19 @@ class RayWorker:
 
     async def aclose(self) -> None:
         """End all processes of this run on the cluster."""
-        self._closing = True
-        tasks = [*self._tasks, *self._starting]
-        if self._tasks:
-            # Ray's client logs a lot about calls that nobody awaits, so this one is awaited to its end.
-            self._keeper.stop_news.remote()
-            await asyncio.wait(self._tasks[-1:], timeout=_HUSH_S)
-        for task in tasks:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        closing = [asyncio.ensure_future(_awaited(process.actor.aclose.remote())) for process in self._processes]
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        closing = [asyncio.ensure_future(_awaited(process.actor.aclose.remote())) for process in self._free]
         if closing:
             await asyncio.wait(closing, timeout=_CALL_OFF_S)
             for one in closing:
                 one.cancel()
             await asyncio.gather(*closing, return_exceptions=True)
         for actor in [*(process.actor for process in self._processes), self._keeper]:
-            self._kill(actor)
-        self._processes.clear()
+            if actor is not None:
+                with suppress(Exception):
+                    self._ray.kill(actor)
 
     async def _worked(self, process: NodeProcess, job: Job) -> NodeResult | Refused:
         ref = process.actor.work.remote(job)
@@ -480,9 +436,8 @@ class RayWorker:
 
     async def _free_process(self) -> NodeProcess:
         while True:
-            free = [process for process in self._processes if process.under_way < process.takes]
-            if free:
-                process = min(free, key=lambda one: one.under_way / one.takes)
+            process = min(self._free, key=lambda one: one.under_way, default=None)
+            if process is not None and process.under_way < self._takes:
                 process.under_way += 1
                 return process
             if self._trouble is not None:
@@ -494,90 +449,76 @@ class RayWorker:
         self._change = asyncio.Event()
 
     def _lost(self, process: NodeProcess, error: Exception) -> None:
-        """Drop a process that is gone or unreachable: it must neither continue nor keep slots of hosts."""
-        if process not in self._processes:
-            return
-        self._processes.remove(process)
-        self._kill(process.actor)
-        self._keeper.release.remote(process.holder)
-        self._say(f"a process on node {process.node.name} was lost ({type(error).__name__}); its photos go to others")
-        self._changed()
+        """Wait for Ray to start a process again: what is left of it must not keep slots of hosts."""
+        if process in self._free:
+            self._free.remove(process)
+            self._keeper.release.remote(process.holder)
+            self._say(f"a process on node {process.node} was lost ({type(error).__name__}); its photos go to others")
+            self._begin(self._make_ready(process))
 
-    def _kill(self, actor: Any) -> None:
-        if actor is not None:
-            with suppress(Exception):
-                self._ray.kill(actor)
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
-    def _staff(self, node: Node, takes: list[int]) -> None:
-        self._shares[node.id] = takes
-        present = sum(process.node.id == node.id for process in self._processes)
-        for one in takes[present:]:
-            task = asyncio.create_task(self._start_on(node, one))
-            self._starting.add(task)
-            task.add_done_callback(self._starting.discard)
+    def _staff(self, nodes: list[dict[str, Any]]) -> list[asyncio.Task[None]]:
+        """Start as many processes as there are cores and tries at once."""
+        wanted = min(self._at_once, sum(int(node["Resources"]["CPU"]) for node in nodes))
+        # Some slots more than its tries: they are cancelled beside those in progress.
+        remote = self._ray.remote(NodeWorker).options(
+            scheduling_strategy="SPREAD",
+            num_cpus=1,
+            num_gpus=self._gpus,
+            max_restarts=-1,
+            max_concurrency=self._at_once + 8,
+        )
+        new = [NodeProcess(remote.remote(self._making, self._keeper)) for _ in range(self._started, wanted)]
+        self._started += len(new)
+        self._processes += new
+        return [self._begin(self._make_ready(process)) for process in new]
 
-    async def _start_on(self, node: Node, takes: int) -> None:
-        process = start_process(self._ray, node, self._making, self._keeper, takes=takes, gpus=self._gpus)
-        try:
-            refused = await make_ready(process)
-        except self._ray.exceptions.RayTaskError as error:
-            self._kill(process.actor)
-            if not self._tasks:
-                raise
-            self._leave_out(node, type(error).__name__)
-            return
-        except self._ray.exceptions.RayError as error:
-            self._kill(process.actor)
-            self._not_started = f"node {node.name}: {' '.join(str(error).split())[-300:]}"
-            return
-        except asyncio.CancelledError:
-            self._kill(process.actor)
-            raise
-        if refused is not None:
-            self._kill(process.actor)
-            self._leave_out(node, refused.message)
-            return
-        self._processes.append(process)
-        self._trouble = None
-        self._changed()
-
-    def _leave_out(self, node: Node, why: str) -> None:
-        self._left_out[node.id] = f"node {node.name}: {why}"
-        if self._tasks:
-            self._say(f"node {node.name} is left out: {why}")
-
-    async def _tend(self) -> None:
-        """Replace lost processes, and start some on nodes that join."""
+    async def _make_ready(self, process: NodeProcess) -> None:
+        """Wait until a process has loaded everything, however long Ray takes to start it."""
+        errors = self._ray.exceptions
         while True:
-            await asyncio.sleep(_TEND_S)
-            nodes = await asyncio.to_thread(nodes_of, self._ray)
-            if self._starting:
-                continue
-            for node in nodes:
-                if node.id in self._left_out:
-                    continue
-                if node.id not in self._shares:
-                    self._say(f"node {node.name} has joined")
-                usual = max(self._shares.values(), key=len)
-                self._staff(node, self._shares.get(node.id, usual[: node.cpus]))
-            if not self._starting and not self._processes:
-                self._trouble = BadInput("no working node of the cluster is left; start one and run the command again")
-                self._changed()
-
-    async def _pass_on_news(self) -> None:
-        """Forward what the gate keeper learns about hosts."""
-        newest = 0
-        while not self._closing:
             try:
-                found: list[tuple[int, HostNews]] = await self._keeper.news.remote(newest, _NEWS_S)
-            except self._ray.exceptions.RayError:
-                # It was restarted and counts from zero.
-                newest = 0
+                found = await _awaited(process.actor.ready.remote())
+            except errors.RayTaskError as error:
+                found = Refused(f"a process can't start: {type(error).__name__}: {' '.join(str(error).split())[-300:]}")
+            except errors.RayError:
                 await asyncio.sleep(_TEND_S)
                 continue
-            for number, news in found:
-                newest = number
-                tell_listeners(news)
+            break
+        if isinstance(found, Refused):
+            self._processes.remove(process)
+            self._ray.kill(process.actor)
+            self._say(found.message)
+            if not self._begun or not self._free:
+                self._trouble = BadInput(found.message)
+        else:
+            process.node, process.holder = found
+            self._free.append(process)
+        self._changed()
+
+    async def _tend(self) -> None:
+        """Use nodes that join, notice that none is left, and forward which hosts rest."""
+        known: set[str] = set()
+        worked_s = time.monotonic()
+        while True:
+            await asyncio.sleep(_TEND_S)
+            self._staff(await asyncio.to_thread(live_nodes, self._ray))
+            worked_s = time.monotonic() if self._free else worked_s
+            if time.monotonic() - worked_s > _START_S:
+                self._trouble = BadInput("no working node of the cluster is left; start one and run the command again")
+                self._changed()
+            with suppress(self._ray.exceptions.RayError):
+                resting = set(await _awaited(self._keeper.resting.remote()))
+                for host in resting - known:
+                    tell_listeners(HostNews(host, "resting"))
+                for host in known - resting:
+                    tell_listeners(HostNews(host, "back"))
+                known = resting
 
 
 @asynccontextmanager

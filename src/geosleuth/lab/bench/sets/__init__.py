@@ -3,7 +3,7 @@
 from .cards import CARDS
 from .catalogue import cards, open_set
 from .dataset import Box, BoxKind, Card, DataSet, Fault, FilePicture, Item, Picture, SetKind, Strict
-from .staging import Description, describe, draw, fingerprint, selection_of, stage, subset
+from .subsets import Description, describe, draw, fingerprint, selection_of, subset
 
 __all__ = [
     "CARDS",
@@ -24,6 +24,5 @@ __all__ = [
     "fingerprint",
     "open_set",
     "selection_of",
-    "stage",
     "subset",
 ]

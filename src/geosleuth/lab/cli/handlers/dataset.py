@@ -1,4 +1,4 @@
-"""What ``dataset list``, ``card``, ``check``, ``stage``, ``duplicates``, ``rate``, ``filter`` and ``tier`` do."""
+"""What ``dataset list``, ``card``, ``check``, ``duplicates``, ``rate``, ``filter`` and ``tier`` do."""
 
 import asyncio
 import re
@@ -40,7 +40,7 @@ from geosleuth.lab.bench.makers.ratings import (
 )
 from geosleuth.lab.bench.memory import Memory, open_memory
 from geosleuth.lab.bench.report import tier_files
-from geosleuth.lab.bench.sets import Card, DataSet, Description, Fault, Item, cards, describe, open_set, stage, subset
+from geosleuth.lab.bench.sets import Card, DataSet, Description, Fault, Item, cards, describe, open_set, subset
 from geosleuth.lab.bench.sets.dataset import with_part
 from geosleuth.models import EndpointSettings, Usage, make_policy
 from geosleuth.models.detective import Detective
@@ -332,32 +332,6 @@ def check_set(spec: str, *, as_json: bool) -> bool:
         show(_check_view(seen, data.root))
         _report(seen)
     return seen.is_usable
-
-
-def stage_set(spec: str, out: Path, *, as_json: bool) -> None:
-    """Copy a set for sharing its photos."""
-    data = open_set(spec)
-    with progress(f"staging {data.card.name}", data.card.photos) as bar:
-        done = stage(data, out, progress=lambda _id: bar.advance())
-    for line in done.refused[:_FAULTS_SHOWN]:
-        talk(f"left out: {printable(line)}")
-    if len(done.refused) > _FAULTS_SHOWN:
-        talk(f"and {count(len(done.refused) - _FAULTS_SHOWN)} more that can't be opened; --json names them all")
-    if as_json:
-        show_json(plain(done))
-    else:
-        show(
-            facts_view(
-                {
-                    "photos": f"{count(done.photos)} in {done.folder}",
-                    "written before": count(done.kept) if done.kept else None,
-                    "left out": count(len(done.refused)) if done.refused else None,
-                    "what is what": f"{done.key} (keep it apart from the photos)",
-                }
-            )
-        )
-    if not done.photos:
-        raise BadInput(f"{data.root}: no photo of this set can be opened; see geosleuth dataset check {spec}")
 
 
 def _photos(card: Card) -> str:
