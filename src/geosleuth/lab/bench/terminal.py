@@ -6,20 +6,19 @@ columns however long the names are.
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from math import isnan
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from geosleuth.geo import THRESHOLDS_KM, threshold_name, threshold_text
+from geosleuth.geo import threshold_text
+from geosleuth.lab.bench.page.parts import sections_view
 from geosleuth.lab.bench.page.score_charts import headline_km
-from geosleuth.lab.score import Accuracy, Comparison, Flag, PublishedRow, Summary
+from geosleuth.lab.bench.page.score_page import figures_section, pairs_section, slices_section
+from geosleuth.lab.score import Flag, PublishedRow
 from geosleuth.lab.score.published import threshold_km
-from geosleuth.support.text.numbers import NONE, count, distance, p_value, score
+from geosleuth.support.text.numbers import NONE, count, distance
 
-from .report import FileReport, PairReport, Side, Tiers, beside, reported_percent, with_any_of
+from .report import FileReport, PairReport, Tiers, beside, reported_percent, with_any_of
 
 _NOT_PERCENT = ("median_km", "geoscore", "tokens", "response_ms")
 _HEADINGS = {"median_km": "median km", "geoscore": "GeoScore", "response_ms": "ms"}
@@ -146,12 +145,12 @@ def score_view(reports: Sequence[FileReport], published: Sequence[PublishedRow] 
     footnotes = Footnotes()
     parts: list[RenderableType] = [Text(headline(report)) for report in reports]
     if any(report.summary.n for report in reports):
-        parts.append(_figures(reports))
+        parts += sections_view([figures_section(reports, ())])
         parts += [Text(line) for line in _fewer_names(reports)]
     if published:
         parts.append(beside_view(reports, published, footnotes))
+    parts += sections_view([slices_section(reports)])
     for report in reports:
-        parts += [_slice_table(report, field) for field in dict.fromkeys(item.field for item in report.slices)]
         parts += [Text(line) for line in _confidence_lines(report)]
         parts += notes(report.scored.label, report.scored.notes)
     parts += footnotes.lines()
@@ -176,25 +175,6 @@ def headline(report: FileReport) -> str:
     )
 
 
-def _figures(reports: Sequence[FileReport]) -> Table:
-    """Return a table with metrics down and files across: readable for a handful of files on 80 columns."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
-    for report in reports:
-        table.add_column(report.scored.label, justify="right", overflow="fold")
-    summaries = [report.summary for report in reports]
-    table.add_row("images", *(f"{summary.n:,}" for summary in summaries))
-    table.add_row("unlocated", *(f"{summary.unlocated:,}" for summary in summaries), end_section=True)
-    for km in summaries[0].within:
-        table.add_row(f"within {threshold_text(km)} km, %", *(_share(summary.within[km]) for summary in summaries))
-    table.add_row("median error", *(_median(summary) for summary in summaries))
-    table.add_row("mean GeoScore", *(score(summary.geoscore.value) for summary in summaries))
-    names = dict.fromkeys(name for summary in summaries for name in summary.levels)
-    for name in names:
-        table.add_row(f"{name} named right, %", *(_named(summary, name) for summary in summaries))
-    return table
-
-
 def _fewer_names(reports: Sequence[FileReport]) -> Iterable[str]:
     """Yield a line for each file in which some true names are not known: shares are of the others."""
     for report in reports:
@@ -203,50 +183,6 @@ def _fewer_names(reports: Sequence[FileReport]) -> Iterable[str]:
         if fewer:
             known = f"names are counted where the true one is known: {', '.join(fewer)} of {summary.n:,} images"
             yield f"{report.scored.label}: {known}"
-
-
-def _counts(summary: Summary) -> tuple[str, str]:
-    return f"{summary.n:,}", f"{summary.unlocated:,}"
-
-
-def _named(summary: Summary, level: str) -> Text:
-    if level not in summary.levels:
-        return Text(NONE)
-    share = summary.levels[level]
-    if not summary.named[level]:
-        return Text("none named")
-    return _share(share) if share.n == summary.n else Text.assemble(_share(share), f" of {share.n:,}")
-
-
-def _share(share: Accuracy) -> Text:
-    percent = share.percent
-    if isnan(percent.value):
-        return Text(NONE)
-    return Text.assemble(f"{percent.value:.2f}", (f" ({percent.low:.0f}–{percent.high:.0f})", "dim"))
-
-
-def _median(summary: Summary) -> str:
-    return distance(summary.median_km.value)
-
-
-def _slice_table(report: FileReport, field: str) -> RenderableType:
-    chosen = [item for item in report.slices if item.field == field]
-    thresholds = _few(report.summary.within)
-    title = f"{report.scored.label} by {field}, percent within … km"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(field, overflow="fold", min_width=8)
-    for name in ("n", "unlocated", *map(threshold_text, thresholds), "median"):
-        table.add_column(name, justify="right", overflow="fold", no_wrap=True)
-    for item in chosen:
-        shares = [f"{item.summary.within[km].percent.value:.1f}" for km in thresholds]
-        table.add_row(item.value, *_counts(item.summary), *shares, _median(item.summary))
-    return Group("", table)
-
-
-def _few(thresholds: Iterable[float]) -> list[float]:
-    """Return the named ones of the ten usual distances, which fit on 80 columns; all if a user chose them."""
-    wanted = list(thresholds)
-    return [km for km in wanted if threshold_name(km)] if tuple(wanted) == THRESHOLDS_KM else wanted
 
 
 def _confidence_lines(report: FileReport) -> Iterable[str]:
@@ -278,71 +214,4 @@ def tier_view(tiers: Tiers) -> RenderableType:
 
 def pair_view(pair: PairReport, moved: int) -> RenderableType:
     """Return the two files, the paired table, oddities of the files, and the images that moved most."""
-    sides = (("first", pair.first), ("second", pair.second))
-    parts: list[RenderableType] = [
-        Text(f"{pair.second.label} against {pair.first.label}, {count(pair.comparison.n)} images in both"),
-        *(Text(f"{word + ':':8}{_side(side)}") for word, side in sides),
-        _accuracies(pair),
-        Text(_geoscore(pair.comparison)),
-        Text("p: exact McNemar test; Holm: corrected over the rows; GeoScore by sign flips"),
-    ]
-    if pair.first.left_out or pair.second.left_out:
-        alone = f"{count(pair.first.left_out)} images only in the first file, {count(pair.second.left_out)} only in "
-        parts.append(Text(f"left out: {alone}the second", style="yellow"))
-    for _, side in sides:
-        parts += notes(side.label, side.notes)
-    if moved and pair.moved:
-        parts += ["", _moved_table(pair, moved)]
-    return Group(*parts)
-
-
-def _side(side: Side) -> str:
-    return f"{side.label} ({side.parser} parser, {side.distance} distance), {count(side.unlocated)} unlocated"
-
-
-def _accuracies(pair: PairReport) -> Table:
-    """Return short headings: the names are above, so that the figures fit on 80 columns."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("within, %")
-    for name in ("first", "second", "change", "only 1st", "only 2nd", "p", "Holm"):
-        table.add_column(name, justify="right")
-    lost = pair.first.unlocated, pair.second.unlocated
-    table.add_row("unlocated", *map(count, lost), f"{lost[1] - lost[0]:+,}", end_section=True)
-    for row in _accuracy_rows(pair.comparison):
-        table.add_row(*row)
-    return table
-
-
-def _accuracy_rows(comparison: Comparison) -> Iterable[tuple[str | Text, ...]]:
-    for item in comparison.accuracies:
-        yield (
-            f"{threshold_text(item.threshold_km)} km",
-            f"{item.first_percent:.2f}",
-            f"{item.second_percent:.2f}",
-            f"{item.second_percent - item.first_percent:+.2f}",
-            count(item.only_first),
-            count(item.only_second),
-            p_value(item.p),
-            Text(p_value(item.p_adjusted), style="bold" if item.p_adjusted < 0.05 else ""),
-        )
-
-
-def _geoscore(comparison: Comparison) -> str:
-    gain = comparison.geoscore_difference
-    interval = "" if isnan(gain.low) else f" ({gain.low:+.0f} to {gain.high:+.0f})"
-    return f"mean GeoScore {gain.value:+.0f}{interval}, p {p_value(comparison.geoscore_p)}"
-
-
-def _moved_table(pair: PairReport, limit: int) -> Table:
-    title = f"{count(len(pair.moved))} images moved; the largest changes"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("image", overflow="fold")
-    for name in ("first", "second", "GeoScore"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for item in pair.moved[:limit]:
-        table.add_row(item.id, _error(item.first_km), _error(item.second_km), f"{item.gain:+.0f}")
-    return table
-
-
-def _error(km: float) -> str:
-    return "unlocated" if isnan(km) else distance(km)
+    return Group(*sections_view([pairs_section([pair], moved, is_open=True)]))

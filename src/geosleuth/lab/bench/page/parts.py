@@ -188,7 +188,7 @@ def render_sections(
 
 
 def sections_view(sections: Iterable[Section]) -> Iterator[RenderableType]:
-    """Yield the words and tables of sections for a terminal; drawings and what is folded away are left to the page."""
+    """Yield the words and tables of sections for a terminal; drawings and what is folded away are on the page alone."""
     for section in sections:
         if section.parts:
             yield Text(f"\n{section.title}", style="bold")
@@ -203,8 +203,9 @@ def _shown(parts: Iterable[object]) -> Iterator[RenderableType]:
             if part.heading:
                 yield Text(f"\n{_plain(part.heading)}", style="italic")
             yield from _shown(part.parts)
-        elif isinstance(part, Fold) and part.open:
-            yield from _shown(part.parts)
+        elif isinstance(part, Fold):
+            yield Text(f"\n{_plain(part.summary)}{'' if part.open else ': on the page'}", style="dim")
+            yield from _shown(part.parts if part.open else ())
         elif isinstance(part, Para):
             yield Text(_plain(part.words), style="red" if part.kind == "odd" else "")
 

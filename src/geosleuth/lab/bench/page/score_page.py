@@ -289,7 +289,7 @@ def _slices(field: str, report: FileReport, rows: Sequence[Slice]) -> list[objec
             f"{plural(left_out, 'value is', 'values are')} not listed here; the JSON and CSV outputs hold all of them."
         )
         parts.append(Para(words, "quiet"))
-    return [Group(parts, kind="")]
+    return [Group(parts, name(report.scored.label), "")]
 
 
 def _slice_table(field: str, report: FileReport, rows: Sequence[Slice]) -> Table:
@@ -310,8 +310,7 @@ def _slice_table(field: str, report: FileReport, rows: Sequence[Slice]) -> Table
             )
             for item in rows
         ],
-        name(report.scored.label),
-        "slices",
+        kind="slices",
     )
 
 
@@ -324,12 +323,13 @@ def _barred(accuracy: Accuracy | None) -> Cell:
     return Cell(drawn, title=counts_of(accuracy), kind="num barred")
 
 
-def pairs_section(pairs: Sequence[PairReport]) -> Section:
-    """Return all paired comparisons."""
-    return Section("pairs", "Side by side on the same photos", [_pair(pair) for pair in pairs])
+def pairs_section(pairs: Sequence[PairReport], moved: int = SHOWN_MOVES, *, is_open: bool = False) -> Section:
+    """Return all paired comparisons, each with so many of the photos that moved most."""
+    parts = [_pair(pair, moved, is_open=is_open) for pair in pairs]
+    return Section("pairs", "Side by side on the same photos", parts)
 
 
-def _pair(pair: PairReport) -> Group:
+def _pair(pair: PairReport, most: int, *, is_open: bool) -> Group:
     first, second = pair.first, pair.second
     lost = first.unlocated, second.unlocated
     rows = [Row(["unlocated, photos", *map(count, lost), signed(lost[1] - lost[0], 0), "", "", ""])]
@@ -358,7 +358,7 @@ def _pair(pair: PairReport) -> Group:
         "rows of all pairs; bold where below 0.05.",
         "pairs",
     )
-    moved = pair.moved[:SHOWN_MOVES]
+    moved = pair.moved[:most]
     moves = Table(
         "Photos that moved most",
         ["photo", *names, "GeoScore change"],
@@ -368,7 +368,8 @@ def _pair(pair: PairReport) -> Group:
     )
     words = f"The {len(moved)} photos that moved most, of {count(len(pair.moved))} that moved"
     parts: list[object] = [Para(_pair_sentence(pair)), table, *(_how_read(side) for side in (first, second))]
-    parts.append(Fold(words, [moves]) if moved else Para("No photo's score moved.", "quiet"))
+    if moved or not pair.moved:
+        parts.append(Fold(words, [moves], is_open) if moved else Para("No photo's score moved.", "quiet"))
     return Group(parts, join((name(second.label), " against ", name(first.label))))
 
 
