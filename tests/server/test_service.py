@@ -18,7 +18,6 @@ from geosleuth.server import CaseService, NotThere, RunRequest, ServiceLimits, T
 from geosleuth.server.jobs import Jobs
 from geosleuth.support.errors import BadInput
 from services import all_told, case_with_photo, ended, everything_in, open_service, photo_bytes, pieces, recording
-from serving import drawing_bytes
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
 MARK = "Zanzibaraldique"
@@ -311,7 +310,8 @@ def test_old_cases_go_when_the_settings_say_so(tmp_path: Path) -> None:
 
     async def work(service: CaseService) -> None:
         old, new = await service.new_case("old"), await service.new_case("new")
-        await service._store._do(service._store._db.execute, "UPDATE cases SET changed = 0 WHERE id = ?", (old.id,))
+        store = service._store
+        store._thread.submit(store._db.execute, "UPDATE cases SET changed = 0 WHERE id = ?", (old.id,)).result()
         await service.change_settings(retention_days=30)
         assert [one.id for one in await service.cases()] == [new.id]
 
@@ -343,22 +343,15 @@ def test_pages_of_cases_follow_each_other(tmp_path: Path) -> None:
     open_service(tmp_path / "service", work)
 
 
-def test_a_folder_of_an_earlier_version_lacks_what_pictures_are_and_goes_on(tmp_path: Path) -> None:
-    async def begin(service: CaseService) -> str:
-        return await case_with_photo(service, "Old")
+def test_refuses_a_folder_of_another_version(tmp_path: Path) -> None:
+    async def nothing(_: CaseService) -> None:
+        pass
 
-    case_id = open_service(tmp_path / "service", begin)
+    open_service(tmp_path / "service", nothing)
     with closing(sqlite3.connect(tmp_path / "service" / "service.sqlite")) as file:
-        file.execute("ALTER TABLE photos DROP COLUMN not_a_photo")
-        file.commit()
-
-    async def go_on(service: CaseService) -> list[str | None]:
-        await service.add_photo(case_id, "more.jpg", pieces(drawing_bytes("Via Roma")))
-        return [one.not_a_photo for one in (await service.case(case_id)).photos]
-
-    before, after = open_service(tmp_path / "service", go_on)
-    assert before is None
-    assert after in ("screenshot", "drawing", "document")
+        file.execute("PRAGMA user_version = 1")
+    with pytest.raises(BadInput, match=r"another version of geosleuth; update geosleuth, or move the file"):
+        open_service(tmp_path / "service", nothing)
 
 
 def test_two_services_do_not_share_a_folder(tmp_path: Path) -> None:

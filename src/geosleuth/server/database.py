@@ -9,11 +9,12 @@ import json
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import committed
@@ -36,11 +37,12 @@ from .records import (
     searched,
 )
 
+P = ParamSpec("P")
 T = TypeVar("T")
 NewEvent = tuple[str, Mapping[str, Any], float]
 """The kind, data and time of an event without a number."""
 
-VERSION = 1
+VERSION = 2
 _SCHEMA = """
 CREATE TABLE cases (
     id TEXT PRIMARY KEY, title TEXT NOT NULL, notes TEXT NOT NULL, created REAL NOT NULL, changed REAL NOT NULL,
@@ -50,7 +52,10 @@ CREATE INDEX cases_by_time ON cases (created, id);
 CREATE TABLE photos (
     case_id TEXT NOT NULL REFERENCES cases ON DELETE CASCADE, number INTEGER NOT NULL, name TEXT NOT NULL,
     bytes INTEGER NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL, format TEXT NOT NULL, kind TEXT NOT NULL,
-    sha256 TEXT NOT NULL, added REAL NOT NULL, PRIMARY KEY (case_id, number)
+    sha256 TEXT NOT NULL, added REAL NOT NULL, not_a_photo TEXT, PRIMARY KEY (case_id, number)
+);
+CREATE TABLE videos (
+    case_id TEXT NOT NULL REFERENCES cases ON DELETE CASCADE, number INTEGER PRIMARY KEY, shown TEXT NOT NULL
 );
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, case_id TEXT NOT NULL REFERENCES cases ON DELETE CASCADE,
@@ -66,14 +71,6 @@ CREATE TABLE told (
 ) WITHOUT ROWID;
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
-_LATER = """
-CREATE TABLE IF NOT EXISTS videos (
-    case_id TEXT NOT NULL REFERENCES cases ON DELETE CASCADE, number INTEGER PRIMARY KEY, shown TEXT NOT NULL
-)
-"""
-_LATER_COLUMN = "ALTER TABLE photos ADD COLUMN not_a_photo TEXT"
-"""What folders of earlier versions lack."""
-
 _RUN = (
     "number, id, case_id, parent, state, request, rejected, photos, granularity, created, started, ended, answer, "
     "trouble"
@@ -87,6 +84,20 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
+def _in_thread(
+    method: "Callable[Concatenate[CaseStore, P], T]",
+) -> "Callable[Concatenate[CaseStore, P], Coroutine[Any, Any, T]]":
+    """Make a method of the store one that is waited for while the connection's thread executes it."""
+
+    @wraps(method)
+    async def waited_for(self: "CaseStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with disk_full_errors():
+            work = partial(method, self, *args, **kwargs)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    return waited_for
+
+
 class CaseStore:
     """The database; each method waits for the connection's thread, and may raise `DiskFull`."""
 
@@ -95,25 +106,13 @@ class CaseStore:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="service-store")
         self._conn: sqlite3.Connection | None = None
 
-    async def open(self) -> None:
+    @_in_thread
+    def open(self) -> None:
         """Open the file, or create it.
 
         Raises:
             BadInput: another process holds it, it is of another version, or it can't be used.
         """
-        await self._do(self._open)
-
-    async def close(self) -> None:
-        """Close the file, so that another process may open it."""
-        with suppress(RuntimeError):
-            await self._do(self._close)
-        self._thread.shutdown(wait=False)
-
-    async def _do(self, work: Callable[..., T], *arguments: Any) -> T:
-        with disk_full_errors():
-            return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
-
-    def _open(self) -> None:
         try:
             conn = sqlite3.connect(self._path, timeout=0.5, isolation_level=None)
         except sqlite3.Error as error:
@@ -136,9 +135,6 @@ class CaseStore:
                     for statement in filter(str.strip, _SCHEMA.split(";\n")):
                         conn.execute(statement)
                     conn.execute(f"PRAGMA user_version = {VERSION}")
-                conn.execute(_LATER)
-                if "not_a_photo" not in [row[1] for row in conn.execute("PRAGMA table_info(photos)")]:
-                    conn.execute(_LATER_COLUMN)
         except sqlite3.OperationalError as error:
             conn.close()
             if "locked" in str(error):
@@ -155,6 +151,13 @@ class CaseStore:
             raise
         self._conn = conn
 
+    async def close(self) -> None:
+        """Close the file, so that another process may open it."""
+        with suppress(RuntimeError):
+            await self._close()
+        self._thread.shutdown(wait=False)
+
+    @_in_thread
     def _close(self) -> None:
         if self._conn is not None:
             with suppress(sqlite3.Error):
@@ -170,11 +173,9 @@ class CaseStore:
 
     # Cases.
 
-    async def add_case(self, title: str, notes: str, *, most: int) -> CaseRow | None:
+    @_in_thread
+    def add_case(self, title: str, notes: str, *, most: int) -> CaseRow | None:
         """Add a case and return it; None if there are ``most`` already."""
-        return await self._do(self._add_case, title, notes, most)
-
-    def _add_case(self, title: str, notes: str, most: int) -> CaseRow | None:
         case_id, now = new_id(), time.time()
         with committed(self._db):
             (count,) = self._db.execute("SELECT count(*) FROM cases").fetchone()
@@ -186,13 +187,14 @@ class CaseStore:
             )
         return self._case(case_id)
 
-    async def case(self, case_id: str) -> CaseRow:
+    @_in_thread
+    def case(self, case_id: str) -> CaseRow:
         """Return a case with its photos and runs.
 
         Raises:
             NotThere: there is no such case.
         """
-        return await self._do(self._case, case_id)
+        return self._case(case_id)
 
     def _case(self, case_id: str) -> CaseRow:
         rows = self._db.execute("SELECT id, title, notes, created, changed FROM cases WHERE id = ?", (case_id,))
@@ -217,11 +219,9 @@ class CaseStore:
             runs.setdefault(row[2], []).append(run_row(row[1:]))
         return [case_row(row, photos.get(row[0], ()), runs.get(row[0], ())) for row in rows]
 
-    async def cases(self, query: str, limit: int, before: str | None) -> list[CaseRow]:
+    @_in_thread
+    def cases(self, query: str, limit: int, before: str | None) -> list[CaseRow]:
         """Return cases, newest first, whose title, notes or places hold all words of a query."""
-        return await self._do(self._cases, query, limit, before)
-
-    def _cases(self, query: str, limit: int, before: str | None) -> list[CaseRow]:
         words = query.casefold().split()[:20]
         where = " AND ".join([r"search LIKE ? ESCAPE '\'"] * len(words)) or "1"
         arguments: list[Any] = [f"%{word.translate(_LIKE)}%" for word in words]
@@ -235,11 +235,9 @@ class CaseStore:
         )
         return self._whole(rows.fetchall())
 
-    async def change_case(self, case_id: str, title: str | None, notes: str | None) -> CaseRow:
+    @_in_thread
+    def change_case(self, case_id: str, title: str | None, notes: str | None) -> CaseRow:
         """Change the title or the notes of a case."""
-        return await self._do(self._change_case, case_id, title, notes)
-
-    def _change_case(self, case_id: str, title: str | None, notes: str | None) -> CaseRow:
         with committed(self._db):
             self._db.execute(
                 "UPDATE cases SET title = coalesce(?, title), notes = coalesce(?, notes), changed = ? WHERE id = ?",
@@ -256,11 +254,9 @@ class CaseStore:
             "UPDATE cases SET search = ? WHERE id = ?", (searched(case.title, case.notes, *places), case_id)
         )
 
-    async def delete_case(self, case_id: str) -> list[str]:
+    @_in_thread
+    def delete_case(self, case_id: str) -> list[str]:
         """Delete a case with its photos and runs; return the ids of its runs."""
-        return await self._do(self._delete_case, case_id)
-
-    def _delete_case(self, case_id: str) -> list[str]:
         with committed(self._db):
             runs = self._db.execute("SELECT id FROM runs WHERE case_id = ?", (case_id,)).fetchall()
             self._db.execute("DELETE FROM cases WHERE id = ?", (case_id,))
@@ -270,21 +266,17 @@ class CaseStore:
     def _empty_log(self) -> None:
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
-    async def photos(self) -> dict[str, set[int]]:
+    @_in_thread
+    def photos(self) -> dict[str, set[int]]:
         """Return the numbers of the photos of every case."""
-        return await self._do(self._photos)
-
-    def _photos(self) -> dict[str, set[int]]:
         found: dict[str, set[int]] = {case_id: set() for (case_id,) in self._db.execute("SELECT id FROM cases")}
         for case_id, number in self._db.execute("SELECT case_id, number FROM photos"):
             found[case_id].add(number)
         return found
 
-    async def unchanged_since(self, when: float) -> list[str]:
+    @_in_thread
+    def unchanged_since(self, when: float) -> list[str]:
         """Return cases unchanged since then and without active runs."""
-        return await self._do(self._unchanged_since, when)
-
-    def _unchanged_since(self, when: float) -> list[str]:
         rows = self._db.execute(
             "SELECT id FROM cases WHERE changed < ? AND NOT EXISTS "
             "(SELECT 1 FROM runs WHERE case_id = cases.id AND state IN ('queued', 'running'))",
@@ -294,11 +286,9 @@ class CaseStore:
 
     # Photos.
 
-    async def next_photo(self, case_id: str) -> int:
+    @_in_thread
+    def next_photo(self, case_id: str) -> int:
         """Return a number that no photo of the case has had."""
-        return await self._do(self._next_photo, case_id)
-
-    def _next_photo(self, case_id: str) -> int:
         with committed(self._db):
             row = self._db.execute(
                 "UPDATE cases SET next_photo = next_photo + 1 WHERE id = ? RETURNING next_photo - 1", (case_id,)
@@ -307,16 +297,14 @@ class CaseStore:
             raise NotThere(f"there is no case {case_id[:20]!r}")
         return int(row[0])
 
-    async def add_photo(self, case_id: str, number: int, name: str, found: Mapping[str, Any], *, most: int) -> PhotoRow:
+    @_in_thread
+    def add_photo(self, case_id: str, number: int, name: str, found: Mapping[str, Any], *, most: int) -> PhotoRow:
         """Add a photo whose file is already stored.
 
         Raises:
             NotThere: the case was deleted meanwhile.
             TooMany: the case has become full meanwhile.
         """
-        return await self._do(self._add_photo, case_id, number, name, found, most)
-
-    def _add_photo(self, case_id: str, number: int, name: str, found: Mapping[str, Any], most: int) -> PhotoRow:
         now = time.time()
         facts = (found[key] for key in ("bytes", "width", "height", "format", "kind", "sha256"))
         row = (case_id, number, name, *facts, now, found["not_a_photo"])
@@ -327,34 +315,30 @@ class CaseStore:
             self._db.execute("UPDATE cases SET changed = ? WHERE id = ?", (now, case_id))
         return photo_row(row)
 
-    async def delete_photo(self, case_id: str, number: int) -> None:
+    @_in_thread
+    def delete_photo(self, case_id: str, number: int) -> None:
         """Delete a photo."""
-        await self._do(self._delete_photo, case_id, number)
-
-    def _delete_photo(self, case_id: str, number: int) -> None:
         with committed(self._db):
             self._db.execute("DELETE FROM photos WHERE case_id = ? AND number = ?", (case_id, number))
             self._db.execute("UPDATE cases SET changed = ? WHERE id = ?", (time.time(), case_id))
         self._empty_log()
 
-    async def add_video(self, case_id: str, shown: Mapping[str, Any]) -> None:
+    @_in_thread
+    def add_video(self, case_id: str, shown: Mapping[str, Any]) -> None:
         """Add what a video shows; its frames are photos already."""
-        text = plain_json(shown)
-        await self._do(lambda: self._db.execute("INSERT INTO videos (case_id, shown) VALUES (?, ?)", (case_id, text)))
+        self._db.execute("INSERT INTO videos (case_id, shown) VALUES (?, ?)", (case_id, plain_json(shown)))
 
-    async def videos(self, case_id: str) -> list[dict[str, Any]]:
+    @_in_thread
+    def videos(self, case_id: str) -> list[dict[str, Any]]:
         """Return what the videos of a case show."""
-        asked = "SELECT shown FROM videos WHERE case_id = ? ORDER BY number"
-        rows = await self._do(lambda: self._db.execute(asked, (case_id,)).fetchall())
+        rows = self._db.execute("SELECT shown FROM videos WHERE case_id = ? ORDER BY number", (case_id,))
         return [json.loads(text) for (text,) in rows]
 
     # Runs.
 
-    async def add_run(self, row: RunRow, said: Mapping[str, Any], copied: Sequence[StreamEvent] = ()) -> RunRow:
+    @_in_thread
+    def add_run(self, row: RunRow, said: Mapping[str, Any], copied: Sequence[StreamEvent] = ()) -> RunRow:
         """Add a queued run; ``said`` is the person's feedback, ``copied`` are events of the run it continues."""
-        return await self._do(self._add_run, row, said, copied)
-
-    def _add_run(self, row: RunRow, said: Mapping[str, Any], copied: Sequence[StreamEvent]) -> RunRow:
         now = row.created.timestamp()
         with committed(self._db):
             try:
@@ -371,13 +355,14 @@ class CaseStore:
             self._db.execute("UPDATE cases SET changed = ? WHERE id = ?", (now, row.case))
         return self._run(row.id)
 
-    async def run(self, run_id: str) -> RunRow:
+    @_in_thread
+    def run(self, run_id: str) -> RunRow:
         """Return a run.
 
         Raises:
             NotThere: there is no such run.
         """
-        return await self._do(self._run, run_id)
+        return self._run(run_id)
 
     def _run(self, run_id: str) -> RunRow:
         row = self._db.execute(f"SELECT {_RUN} FROM runs WHERE id = ?", (run_id,)).fetchone()  # noqa: S608
@@ -385,27 +370,25 @@ class CaseStore:
             raise NotThere(f"there is no run {run_id[:20]!r}")
         return run_row(row[1:])
 
-    async def said(self, run_id: str) -> dict[str, Any]:
+    @_in_thread
+    def said(self, run_id: str) -> dict[str, Any]:
         """Return the person's feedback that started the run."""
-        return await self._do(self._said, run_id)
-
-    def _said(self, run_id: str) -> dict[str, Any]:
         (said,) = self._db.execute("SELECT said FROM runs WHERE id = ?", (run_id,)).fetchone()
         return dict(json.loads(said))
 
-    async def run_ids(self) -> set[str]:
+    @_in_thread
+    def run_ids(self) -> set[str]:
         """Return the ids of all runs."""
-        return await self._do(lambda: {run_id for (run_id,) in self._db.execute("SELECT id FROM runs")})
+        return {run_id for (run_id,) in self._db.execute("SELECT id FROM runs")}
 
-    async def in_state(self, state: RunState) -> list[RunRow]:
+    @_in_thread
+    def in_state(self, state: RunState) -> list[RunRow]:
         """Return all runs in a state, oldest first."""
-        return await self._do(self._in_state, state)
-
-    def _in_state(self, state: RunState) -> list[RunRow]:
         rows = self._db.execute(f"SELECT {_RUN} FROM runs WHERE state = ? ORDER BY number", (state,))  # noqa: S608
         return [run_row(row[1:]) for row in rows]
 
-    async def set_state(
+    @_in_thread
+    def set_state(
         self,
         run_id: str,
         state: RunState,
@@ -415,16 +398,6 @@ class CaseStore:
         result: Mapping[str, Any] | None = None,
     ) -> tuple[RunRow, list[StreamEvent]]:
         """Set a run's state, in its row and as an event; it is flushed to disk before this returns."""
-        return await self._do(self._set_state, run_id, state, answer, trouble, result)
-
-    def _set_state(
-        self,
-        run_id: str,
-        state: RunState,
-        answer: Mapping[str, Any] | None,
-        trouble: str | None,
-        result: Mapping[str, Any] | None,
-    ) -> tuple[RunRow, list[StreamEvent]]:
         now = time.time()
         self._db.execute("PRAGMA synchronous = FULL")
         try:
@@ -444,19 +417,15 @@ class CaseStore:
             self._db.execute("PRAGMA synchronous = NORMAL")
         return row, events
 
-    async def result(self, run_id: str) -> dict[str, Any] | None:
+    @_in_thread
+    def result(self, run_id: str) -> dict[str, Any] | None:
         """Return the stored result of a run, if there is one."""
-        return await self._do(self._result, run_id)
-
-    def _result(self, run_id: str) -> dict[str, Any] | None:
         row = self._db.execute("SELECT result FROM runs WHERE id = ?", (run_id,)).fetchone()
         return json.loads(row[0]) if row and row[0] else None
 
-    async def delete_run(self, run_id: str) -> None:
+    @_in_thread
+    def delete_run(self, run_id: str) -> None:
         """Delete a run with its events."""
-        await self._do(self._delete_run, run_id)
-
-    def _delete_run(self, run_id: str) -> None:
         case = self._run(run_id).case
         with committed(self._db):
             self._db.execute("UPDATE runs SET parent = NULL WHERE parent = ?", (run_id,))
@@ -466,11 +435,9 @@ class CaseStore:
 
     # Events.
 
-    async def append_events(self, run_id: str, items: Sequence[NewEvent]) -> list[StreamEvent]:
+    @_in_thread
+    def append_events(self, run_id: str, items: Sequence[NewEvent]) -> list[StreamEvent]:
         """Number and store events; return none if the run was deleted."""
-        return await self._do(self._append_events, run_id, items)
-
-    def _append_events(self, run_id: str, items: Sequence[NewEvent]) -> list[StreamEvent]:
         with committed(self._db):
             if self._db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone() is None:
                 return []
@@ -489,11 +456,9 @@ class CaseStore:
             [(run_id, one.id, one.at, one.kind, _json(one.data)) for one in events],
         )
 
-    async def events(self, run_id: str, first: int, limit: int = 200) -> list[StreamEvent]:
+    @_in_thread
+    def events(self, run_id: str, first: int, limit: int = 200) -> list[StreamEvent]:
         """Return events from an id on."""
-        return await self._do(self._events, run_id, first, limit)
-
-    def _events(self, run_id: str, first: int, limit: int) -> list[StreamEvent]:
         rows = self._db.execute(
             "SELECT id, kind, data, at FROM told WHERE run_id = ? AND id >= ? ORDER BY id LIMIT ?",
             (run_id, first, limit),
@@ -502,25 +467,20 @@ class CaseStore:
 
     # Settings.
 
-    async def settings(self) -> dict[str, Any]:
+    @_in_thread
+    def settings(self) -> dict[str, Any]:
         """Return all settings that were ever changed."""
-        return await self._do(
-            lambda: {name: json.loads(value) for name, value in self._db.execute("SELECT name, value FROM settings")}
-        )
+        return {name: json.loads(value) for name, value in self._db.execute("SELECT name, value FROM settings")}
 
-    async def store_settings(self, changes: Mapping[str, Any]) -> None:
-        """Store settings."""
-        await self._do(self._store_settings, changes)
-
-    async def forget_settings(self, names: Sequence[str]) -> None:
+    @_in_thread
+    def forget_settings(self, names: Sequence[str]) -> None:
         """Delete settings, so that they are as if never changed."""
-        await self._do(self._forget_settings, names)
-
-    def _forget_settings(self, names: Sequence[str]) -> None:
         with committed(self._db):
             self._db.executemany("DELETE FROM settings WHERE name = ?", [(name,) for name in names])
 
-    def _store_settings(self, changes: Mapping[str, Any]) -> None:
+    @_in_thread
+    def store_settings(self, changes: Mapping[str, Any]) -> None:
+        """Store settings."""
         with committed(self._db):
             self._db.executemany(
                 "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",

@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any, Literal
@@ -263,10 +263,8 @@ def request_to_dict(request: RunRequest) -> dict[str, Any]:
 
 
 def request_from_dict(plain: Mapping[str, Any]) -> RunRequest:
-    """Return a stored request; what another version knew beyond ours is left out."""
-    known = {field.name for field in fields(RunRequest)}
-    kept = {name: value for name, value in plain.items() if name in known}
-    return RunRequest(**{**kept, "send_to": tuple(kept.get("send_to") or ())})
+    """Return a stored request."""
+    return RunRequest(**{**plain, "send_to": tuple(plain["send_to"])})
 
 
 def case_row(row: Sequence[Any], photos: Sequence[PhotoRow], runs: Sequence[RunRow]) -> CaseRow:

@@ -588,8 +588,6 @@ class CaseService:
     async def _stored_or_made(self, form: Literal["result", "view"], run_id: str) -> dict[str, Any]:
         row = await self._over(run_id)
         kept = await self._store.result(run_id) or {}
-        if "view" not in kept and "answer" in kept:
-            kept = {"view": kept}  # older rows hold the view alone
         if form in kept:
             return dict(kept[form])
         made, _ = await self._helpers.work(form, await self._reading(row))
