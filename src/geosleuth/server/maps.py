@@ -8,7 +8,6 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from geosleuth.support.errors import BadInput, GeosleuthError
@@ -16,29 +15,18 @@ from geosleuth.support.errors import BadInput, GeosleuthError
 from .frames import DiskFull
 from .processes import Gone, News, OutOfMemory, WorkerProcess
 from .records import NeedsConsent, WrongState
+from .shapes import StrictView
 
 MapState = Literal["downloading", "importing", "done", "failed", "cancelled"]
 NAME_CHARACTERS = 120
 _PROGRESS_INTERVAL_S = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class MapOffer:
-    """A map that can be downloaded.
+class MapOfferShown(StrictView):
+    """A map that can be downloaded: bytes to download, bytes on disk afterwards, seconds to import."""
 
-    Attributes:
-        place: the place that was asked for.
-        name: the name of the region in the atlas.
-        title: what the file covers, for people.
-        host: the server.
-        size_bytes: the size of the download.
-        disk_bytes: the disk space that the imported region takes.
-        seconds: how long the import takes after the download.
-        day: the date of the describe_offer data; None if unknown.
-        there: the date of the data that this machine already has; None if it has none.
-        up_to_date: whether this machine already has the describe_offer data.
-    """
-
+    # ``name`` is the region's in the atlas, ``title`` says what the file covers. ``day`` is the date of its data, if
+    # known, ``there`` that of the data on this machine, if there are any; ``up_to_date``: they are the same.
     place: str
     name: str
     title: str
@@ -51,27 +39,17 @@ class MapOffer:
     up_to_date: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MapJob:
-    """The current or most recent download.
-
-    Attributes:
-        place: the place that was asked for.
-        host: the server.
-        size_bytes: the size of the download.
-        state: the current step, or how the job ended.
-        share: how much of the current step is done, from 0 to 1.
-        what: the importer's name for its current step.
-        trouble: why the job failed.
-    """
+class MapJobShown(StrictView):
+    """The current or most recent download."""
 
     place: str
     host: str
     size_bytes: int
     state: MapState
-    share: float = 0.0
-    what: str = ""
-    trouble: str | None = None
+    # Of the current step, from 0 to 1, and what the importer calls it.
+    share: float
+    what: str
+    trouble: str | None
 
     @property
     def active(self) -> bool:
@@ -86,7 +64,7 @@ class Maps:
         self._worker = WorkerProcess("helps")
         self._task: asyncio.Task[None] | None = None
         self._asking = asyncio.Lock()
-        self.job: MapJob | None = None
+        self.job: MapJobShown | None = None
 
     @property
     def host(self) -> str:
@@ -99,7 +77,7 @@ class Maps:
 
         return DownloadServer().host
 
-    async def offer(self, place: str, host: str, *, offline: bool) -> MapOffer:
+    async def offer(self, place: str, host: str, *, offline: bool) -> MapOfferShown:
         """Find the map of a place and ask the host for its size.
 
         Raises:
@@ -112,9 +90,9 @@ class Maps:
         async with self._asking:
             self._check_idle()
             offer, _ = await self._work("offer_map", {"place": place[:NAME_CHARACTERS]})
-        return MapOffer(**offer)
+        return MapOfferShown(**offer)
 
-    def start(self, place: str, host: str, size_bytes: int, *, offline: bool) -> MapJob:
+    def start(self, place: str, host: str, size_bytes: int, *, offline: bool) -> MapJobShown:
         """Start to download a map of the size that was shown; `job` reports progress and outcome.
 
         Raises:
@@ -124,7 +102,9 @@ class Maps:
         if self._asking.locked():
             raise WrongState("the host is being asked about another map; try again in a moment")
         self._check_idle()
-        self.job = MapJob(place, host, size_bytes, "downloading")
+        self.job = MapJobShown(
+            place=place, host=host, size_bytes=size_bytes, state="downloading", share=0.0, what="", trouble=None
+        )
         self._task = asyncio.create_task(self._fetch(self.job))
         return self.job
 
@@ -135,7 +115,7 @@ class Maps:
             with suppress(asyncio.CancelledError):
                 await self._task
         if self.job is not None and self.job.active:
-            self.job = replace(self.job, state="cancelled")
+            self.job = self.job.model_copy(update={"state": "cancelled"})
 
     async def end(self) -> None:
         """Cancel the job and end the worker process."""
@@ -160,28 +140,28 @@ class Maps:
             await self._worker.end()
             raise GeosleuthError("the process that fetches maps has ended; try again") from error
 
-    async def _fetch(self, job: MapJob) -> None:
+    async def _fetch(self, job: MapJobShown) -> None:
         def update_job(news: News) -> None:
             for _, progress, _ in news:
-                self.job = replace(job, **progress)
+                self.job = job.model_copy(update=progress)
 
         details = {"place": job.place[:NAME_CHARACTERS], "size_bytes": job.size_bytes}
         try:
             await self._work("get_map", details, update_job)
-            self.job = replace(job, state="done", share=1.0)
+            self.job = job.model_copy(update={"state": "done", "share": 1.0})
         except GeosleuthError as error:
             if isinstance(error, DiskFull):
                 trouble = "the disk is full; free some space and try again"
             else:
                 trouble = " ".join(str(error).split())
-            self.job = replace(job, state="failed", trouble=trouble)
+            self.job = job.model_copy(update={"state": "failed", "trouble": trouble})
         finally:
             # The worker's atlas and libraries would occupy memory until the next map.
             await self._worker.end()
 
 
 async def describe_offer(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a `MapOffer` for the map of a place; runs in the worker process."""
+    """Return the fields of a `MapOfferShown` for the map of a place; runs in the worker process."""
     from geosleuth.server.downloads import DownloadServer, Needs, ask_size, day_of, find_map, is_same
 
     source = DownloadServer()
@@ -194,14 +174,12 @@ async def describe_offer(details: Mapping[str, Any]) -> dict[str, Any]:
             f"the region {existing.name} was imported from the file {existing.source} and is not replaced by a "
             "download; remove it first"
         )
-    return asdict(
-        MapOffer(
-            place=str(details["place"]), name=target.name, title=target.description, host=offer.host,
-            size_bytes=offer.size_bytes, disk_bytes=needs.disk_bytes, seconds=needs.seconds, day=offer.day,
-            there=None if existing is None else day_of(existing),
-            up_to_date=existing is not None and is_same(existing, offer),
-        )
-    )  # fmt: skip
+    return {
+        "place": str(details["place"]), "name": target.name, "title": target.description, "host": offer.host,
+        "size_bytes": offer.size_bytes, "disk_bytes": needs.disk_bytes, "seconds": needs.seconds, "day": offer.day,
+        "there": None if existing is None else day_of(existing),
+        "up_to_date": existing is not None and is_same(existing, offer),
+    }  # fmt: skip
 
 
 async def fetch_map(details: Mapping[str, Any], publish: Callable[..., None]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ another machine only with its name as consent.
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from geosleuth.models.local_models import fitting_models
@@ -18,21 +17,22 @@ from geosleuth.support.errors import BadInput, GeosleuthError
 
 from .processes import Gone, OutOfMemory, WorkerProcess
 from .records import NeedsConsent, WrongState
+from .shapes import StrictView
 
 PullState = Literal["fetching", "done", "failed", "cancelled"]
 TRY_S = 240.0
 """How long a model may take for the example photo, its start included."""
 
 
-@dataclass(frozen=True, slots=True)
-class PullJob:
-    """The model that Ollama fetches, or fetched last; bytes are those known so far."""
+class PullShown(StrictView):
+    """The model that Ollama fetches, or fetched last."""
 
     model: str
     state: PullState
-    done_bytes: int = 0
-    size_bytes: int = 0
-    trouble: str | None = None
+    # As far as they are known.
+    done_bytes: int
+    size_bytes: int
+    trouble: str | None
 
 
 class Setup:
@@ -44,7 +44,7 @@ class Setup:
         self._worker = WorkerProcess("helps")
         self._trying = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        self.job: PullJob | None = None
+        self.job: PullShown | None = None
 
     async def check(self, model: str, base_url: str | None) -> None:
         """Complain about a model that there can't be.
@@ -82,7 +82,7 @@ class Setup:
                 await self._worker.end()
         return made
 
-    async def start_pull(self, host: str) -> PullJob:
+    async def start_pull(self, host: str) -> PullShown:
         """Have Ollama fetch the model for this machine's memory.
 
         Raises:
@@ -98,17 +98,17 @@ class Setup:
         root = await ollama_root(PATIENT_SECONDS)
         if root is None:
             raise BadInput(NOT_RUNNING)
-        self.job = PullJob(offer.model, "fetching")
+        self.job = PullShown(model=offer.model, state="fetching", done_bytes=0, size_bytes=0, trouble=None)
         self._task = asyncio.create_task(self._fetch(root, self.job))
         return self.job
 
-    async def _fetch(self, root: str, job: PullJob) -> None:
+    async def _fetch(self, root: str, job: PullShown) -> None:
         try:
             async for done, total in pull(root, job.model):
-                self.job = replace(job, done_bytes=done, size_bytes=total)
-            self.job = replace(self.job or job, state="done")
+                self.job = job.model_copy(update={"done_bytes": done, "size_bytes": total})
+            self.job = (self.job or job).model_copy(update={"state": "done"})
         except GeosleuthError as error:
-            self.job = replace(self.job or job, state="failed", trouble=str(error))
+            self.job = (self.job or job).model_copy(update={"state": "failed", "trouble": str(error)})
 
     async def cancel(self) -> None:
         """Stop to fetch; Ollama goes on from there the next time."""
@@ -117,7 +117,7 @@ class Setup:
             with suppress(asyncio.CancelledError):
                 await self._task
         if self.job is not None and self.job.state == "fetching":
-            self.job = replace(self.job, state="cancelled")
+            self.job = self.job.model_copy(update={"state": "cancelled"})
 
     async def end(self) -> None:
         """Stop, and end the process."""

@@ -6,7 +6,7 @@ shares of the photo's first view. All texts are plain: what was read in photos i
 
 from typing import Annotated, Any, Literal, TypedDict
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from geosleuth.agent import EndReason, Fate
 from geosleuth.answer.granularity import Granularity
@@ -16,6 +16,16 @@ from geosleuth.tools.shadows import ShadowsFound
 EventKind = Literal[
     "state", "started", "resumed", "said", "observed", "candidate", "clues", "spent", "member", "answer", "ended"
 ]
+VIEW = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True, from_attributes=True)
+"""Every key of an answer is there."""
+
+
+class StrictView(BaseModel):
+    """Just what is named."""
+
+    model_config = VIEW
+
+
 Box = Annotated[list[float], Field(min_length=4, max_length=4)]
 
 

@@ -1,17 +1,17 @@
 """Routes that list maps, find the map of a place, and download it. Only for the user of this machine."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
-from geosleuth.server.maps import NAME_CHARACTERS, MapJob, MapState
-from geosleuth.support.net import is_loopback
+from geosleuth.server.maps import NAME_CHARACTERS, MapJobShown, MapOfferShown
+from geosleuth.server.shapes import StrictView
 
 from .responses import RequestRefused
-from .schemas import EMPTY, REFUSALS, Host, StrictBody, StrictView
+from .schemas import EMPTY, REFUSALS, Host, StrictBody
+from .setup import is_local
 from .state import State
 
 PlaceName = Annotated[str, Field(min_length=1, max_length=NAME_CHARACTERS, examples=["Andorra"])]
@@ -28,38 +28,6 @@ class NewMap(MapQuestion):
     """A map to download, and the size that was shown for it."""
 
     size_bytes: Annotated[int, Field(ge=1, le=2**53)]
-
-
-class MapOfferShown(StrictView):
-    """A map that can be downloaded: bytes to download, bytes on disk afterwards, seconds to import."""
-
-    place: str
-    name: str
-    title: str
-    host: str
-    size_bytes: int
-    disk_bytes: int
-    seconds: float
-    day: str | None
-    there: str | None
-    up_to_date: bool
-
-
-class MapJobShown(StrictView):
-    """The current or most recent download."""
-
-    place: str
-    host: str
-    size_bytes: int
-    state: MapState
-    share: float
-    what: str
-    trouble: str | None
-
-    @classmethod
-    def of(cls, job: MapJob) -> "MapJobShown":
-        """Return the model of the service's job."""
-        return cls(**asdict(job))
 
 
 class RegionShown(StrictView):
@@ -90,7 +58,7 @@ async def local_user(request: Request) -> None:
     Raises:
         Refused: the request comes from another machine.
     """
-    if request.client is None or not is_loopback(request.client.host):
+    if not is_local(request):
         raise RequestRefused(
             403, "local", "maps can be added only on the server itself; run there: geosleuth atlas get PLACE"
         )
@@ -103,29 +71,21 @@ router = APIRouter(prefix="/api/maps", tags=["maps"], responses=REFUSALS, depend
 async def maps(request: Request) -> MapsShown:
     """List the maps on this machine and the current download."""
     fetcher = State.of(request).service.maps
-    job = fetcher.job
-    return MapsShown(
-        host=fetcher.host,
-        regions=await run_in_threadpool(_regions),
-        job=None if job is None else MapJobShown.of(job),
-    )
+    return MapsShown(host=fetcher.host, regions=await run_in_threadpool(_regions), job=fetcher.job)
 
 
 @router.post("/offers")
 async def offer_map(asked: MapQuestion, request: Request) -> MapOfferShown:
     """Ask how large the map of a place is. Without the name of the host as consent, 409 returns that name."""
     service = State.of(request).service
-    found = await service.maps.offer(asked.place, asked.host, offline=service.settings.offline)
-    return MapOfferShown(**asdict(found))
+    return await service.maps.offer(asked.place, asked.host, offline=service.settings.offline)
 
 
 @router.post("", status_code=202)
 async def get_map(asked: NewMap, request: Request) -> MapJobShown:
     """Start to download a map and add it to the atlas; `GET /api/maps` reports the progress."""
     service = State.of(request).service
-    return MapJobShown.of(
-        service.maps.start(asked.place, asked.host, asked.size_bytes, offline=service.settings.offline)
-    )
+    return service.maps.start(asked.place, asked.host, asked.size_bytes, offline=service.settings.offline)
 
 
 @router.delete("/job", status_code=204, responses=EMPTY)

@@ -12,12 +12,12 @@ from pydantic import Field
 from geosleuth.geo import LatLon
 from geosleuth.report.digest import account_of
 from geosleuth.server.review import VERDICTS, Review, ReviewDecision, Verdict
-from geosleuth.server.shapes import AreaKind
+from geosleuth.server.shapes import AreaKind, StrictView
 from geosleuth.support.errors import BadInput
 
 from .responses import REPORT_POLICY, RequestRefused
 from .routes import SIDES_PX
-from .schemas import LATITUDE, LONGITUDE, REFUSALS, Name, StrictBody, StrictView, binary
+from .schemas import LATITUDE, LONGITUDE, REFUSALS, Name, StrictBody, binary
 from .setup import is_local
 from .state import State
 

@@ -1,7 +1,6 @@
 """The routes: cases and photos, runs, map tiles, the server's settings, keys, and signing in."""
 
 from collections.abc import AsyncIterator
-from dataclasses import asdict
 from typing import Annotated, Any, Literal, get_args
 from urllib.parse import quote
 
@@ -94,7 +93,7 @@ def check_is_file(request: Request) -> None:
 @cases_router.post("", status_code=201)
 async def new_case(asked: NewCase, request: Request) -> CaseShown:
     """Begin a case: photos of one place, and the runs that work on them."""
-    return CaseShown.of(await State.of(request).service.new_case(asked.title, asked.notes))
+    return CaseShown.model_validate(await State.of(request).service.new_case(asked.title, asked.notes))
 
 
 @cases_router.get("")
@@ -106,19 +105,21 @@ async def list_cases(
 ) -> CaseList:
     """Cases on this machine, newest first."""
     rows = await State.of(request).service.cases(query=query, limit=limit, before=before)
-    return CaseList(cases=[CaseShown.of(row) for row in rows])
+    return CaseList(cases=[CaseShown.model_validate(row) for row in rows])
 
 
 @cases_router.get("/{case}")
 async def one_case(case: CaseId, request: Request) -> CaseShown:
     """A case with its photos and runs."""
-    return CaseShown.of(await State.of(request).service.case(case))
+    return CaseShown.model_validate(await State.of(request).service.case(case))
 
 
 @cases_router.patch("/{case}")
 async def change_case(case: CaseId, asked: CaseChange, request: Request) -> CaseShown:
     """Change a case's title or notes."""
-    return CaseShown.of(await State.of(request).service.change_case(case, title=asked.title, notes=asked.notes))
+    return CaseShown.model_validate(
+        await State.of(request).service.change_case(case, title=asked.title, notes=asked.notes)
+    )
 
 
 @cases_router.delete("/{case}", status_code=204, responses=EMPTY)
@@ -139,7 +140,7 @@ async def add_photo(
 ) -> PhotoShown:
     """Add a photo: JPEG, PNG, WebP, TIFF or HEIC, as the request's body."""
     check_is_file(request)
-    return PhotoShown.of(await State.of(request).service.add_photo(case, name, request.stream()))
+    return PhotoShown.model_validate(await State.of(request).service.add_photo(case, name, request.stream()))
 
 
 @cases_router.get(
@@ -217,13 +218,13 @@ _LastSeen = Annotated[int | None, Header(alias="Last-Event-ID", ge=-1, le=2**53,
 @runs_router.post("/cases/{case}/runs", status_code=202)
 async def start(case: CaseId, asked: NewRunOnPhotos, request: Request) -> RunShown:
     """Start a run. Where photos would leave this machine, every host must be named in `send_to`."""
-    return RunShown.of(await State.of(request).service.start(case, asked.request(asked.area), asked.photos))
+    return RunShown.model_validate(await State.of(request).service.start(case, asked.request(asked.area), asked.photos))
 
 
 @runs_router.get("/runs/{run}")
 async def one_run(run: RunId, request: Request) -> RunShown:
     """A run as it stands."""
-    return RunShown.of(await State.of(request).service.run(run))
+    return RunShown.model_validate(await State.of(request).service.run(run))
 
 
 @runs_router.delete("/runs/{run}", status_code=204, responses=EMPTY)
@@ -251,13 +252,13 @@ async def events(run: RunId, request: Request, after: _After = -1, last_seen: _L
 @runs_router.post("/runs/{run}/continue", status_code=202)
 async def go_on(run: RunId, asked: NewFeedback, request: Request) -> RunShown:
     """Go on from a run that is over, with what a person says about it; the run itself stays as it is."""
-    return RunShown.of(await State.of(request).service.continue_run(run, asked.feedback()))
+    return RunShown.model_validate(await State.of(request).service.continue_run(run, asked.feedback()))
 
 
 @runs_router.post("/runs/{run}/cancel")
 async def cancel(run: RunId, request: Request) -> RunShown:
     """Call a run off, within a second."""
-    return RunShown.of(await State.of(request).service.cancel(run))
+    return RunShown.model_validate(await State.of(request).service.cancel(run))
 
 
 @runs_router.get("/runs/{run}/result", response_class=JSONResponse, responses=_RESULT)
@@ -453,7 +454,7 @@ async def sign_out(request: Request, response: Response) -> None:
 
 
 def _shown(settings: RunSettings) -> SettingsShown:
-    return SettingsShown(**asdict(settings))
+    return SettingsShown.model_validate(settings)
 
 
 def _check_tiles(asked: NewSettings) -> None:

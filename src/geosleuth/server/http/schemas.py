@@ -10,11 +10,12 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from fastapi import Path
-from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from geosleuth.answer.granularity import Granularity
 from geosleuth.evidence.guide import MOST_SIGHTINGS
-from geosleuth.server import CaseRow, Feedback, PhotoRow, RunRequest, RunRow, RunState, shapes
+from geosleuth.server import Feedback, RunRequest, RunState, shapes
+from geosleuth.server.shapes import VIEW, StrictView
 from geosleuth.support.errors import BadInput
 
 from .responses import RequestRefused
@@ -25,12 +26,10 @@ Name = Annotated[str, Field(max_length=300)]
 Address = Annotated[str, Field(max_length=500)]
 Host = Annotated[str, Field(max_length=253)]
 Noted = Annotated[str, Field(max_length=200)]
+Seconds = Annotated[float, BeforeValidator(datetime.timestamp)]
+"""Since 1970, of a time."""
 _MOST = 2**31
 _PLACES = 100_000
-
-
-VIEW = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True)
-"""Every key of an answer is there."""
 
 
 class StrictBody(BaseModel):
@@ -282,16 +281,10 @@ def _is_place(pair: Any) -> bool:
     return bool(abs(pair[0]) <= 180 and abs(pair[1]) <= 90)
 
 
-class StrictView(BaseModel):
-    """Just what is named."""
-
-    model_config = VIEW
-
-
 class OpenView(BaseModel):
     """At least what is named."""
 
-    model_config = ConfigDict(extra="allow", json_schema_serialization_defaults_required=True)
+    model_config = {**VIEW, "extra": "allow"}
 
 
 class Trouble(StrictView):
@@ -385,17 +378,8 @@ class PhotoShown(StrictView):
     format: str
     kind: str
     sha256: str
-    added: float
+    added: Seconds
     not_a_photo: str | None
-
-    @classmethod
-    def of(cls, row: PhotoRow) -> "PhotoShown":
-        """Return the model of the service's row."""
-        return cls(
-            number=row.number, name=row.name, bytes=row.bytes, width=row.width, height=row.height,
-            format=row.format, kind=row.kind, sha256=row.sha256, added=row.added.timestamp(),
-            not_a_photo=row.not_a_photo,
-        )  # fmt: skip
 
 
 class Summary(OpenView):
@@ -428,8 +412,10 @@ class RejectedPlaceShown(StrictView):
     country: str | None
 
 
-class RejectedShown(StrictView):
+class RejectedShown(BaseModel):
     """What people said so far: clues by their ids and words, lines that don't count, readings, and wrong places."""
+
+    model_config = VIEW
 
     clues: list[str] = []
     texts: list[str] = []
@@ -448,24 +434,13 @@ class RunShown(StrictView):
     request: RunRequest
     granularity: Granularity
     photos: list[int]
-    created: float
-    started: float | None
-    ended: float | None
+    created: Seconds
+    started: Seconds | None
+    ended: Seconds | None
     answer: Summary | None
     trouble: str | None
     position: int | None
     rejected: RejectedShown
-
-    @classmethod
-    def of(cls, row: RunRow) -> "RunShown":
-        """Return the model of the service's row."""
-        return cls(
-            id=row.id, case=row.case, parent=row.parent, state=row.state, request=row.request,
-            granularity=row.granularity, photos=list(row.photos), created=row.created.timestamp(),
-            started=_seconds(row.started), ended=_seconds(row.ended),
-            answer=None if row.answer is None else Summary.model_validate(row.answer),
-            trouble=row.trouble, position=row.position, rejected=RejectedShown.model_validate(row.rejected),
-        )  # fmt: skip
 
 
 class CaseShown(StrictView):
@@ -474,19 +449,10 @@ class CaseShown(StrictView):
     id: str
     title: str
     notes: str
-    created: float
-    changed: float
+    created: Seconds
+    changed: Seconds
     photos: list[PhotoShown]
     runs: list[RunShown]
-
-    @classmethod
-    def of(cls, row: CaseRow) -> "CaseShown":
-        """Return the model of the service's row."""
-        return cls(
-            id=row.id, title=row.title, notes=row.notes,
-            created=row.created.timestamp(), changed=row.changed.timestamp(),
-            photos=[PhotoShown.of(one) for one in row.photos], runs=[RunShown.of(one) for one in row.runs],
-        )  # fmt: skip
 
 
 class CaseList(StrictView):
@@ -591,10 +557,6 @@ class KeyList(StrictView):
 
     keyring: bool
     keys: list[KeyShown]
-
-
-def _seconds(when: datetime | None) -> float | None:
-    return None if when is None else when.timestamp()
 
 
 _TOLD: dict[str, Any] = {

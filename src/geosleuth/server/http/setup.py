@@ -14,12 +14,13 @@ from geosleuth.pipeline.model_choice import DETECTIVE
 from geosleuth.server.model_discovery import PATIENT_SECONDS, Reachable, hosted, look_around
 from geosleuth.server.model_trial import cost_of
 from geosleuth.server.ollama import ollama_root
-from geosleuth.server.setup import PullJob, PullState
+from geosleuth.server.setup import PullShown
+from geosleuth.server.shapes import StrictView
 from geosleuth.support.net import is_loopback
 
 from .keys import Keys
 from .responses import RequestRefused
-from .schemas import EMPTY, REFUSALS, Address, Host, Name, SettingsShown, StrictBody, StrictView
+from .schemas import EMPTY, REFUSALS, Address, Host, Name, SettingsShown, StrictBody
 from .state import State
 
 
@@ -75,21 +76,6 @@ class OfferShown(StrictView):
     licence: str
     host: str
     runs: bool
-
-
-class PullShown(StrictView):
-    """The model that Ollama fetches, or fetched last."""
-
-    model: str
-    state: PullState
-    done_bytes: int
-    size_bytes: int
-    trouble: str | None
-
-    @classmethod
-    def of(cls, job: PullJob) -> "PullShown":
-        """Return the model of the service's job."""
-        return cls(**asdict(job))
 
 
 class SetupShown(StrictView):
@@ -154,7 +140,7 @@ async def setup_try(asked: NewTrial, request: Request) -> TriedShown:
 async def setup_default(asked: NewDefault, request: Request) -> SettingsShown:
     """Make a model the default of the page, of commands and of everything else."""
     model = None if asked.model.strip() in (NONE, DETECTIVE) else asked.model.strip()
-    return SettingsShown(**asdict(await State.of(request).service.set_default_model(model, asked.base_url)))
+    return SettingsShown.model_validate(await State.of(request).service.set_default_model(model, asked.base_url))
 
 
 @router.post("/dismiss", status_code=204, responses=EMPTY)
@@ -166,14 +152,13 @@ async def setup_dismiss(request: Request) -> None:
 @router.post("/pull", status_code=202)
 async def setup_pull(asked: NewPull, request: Request) -> PullShown:
     """Have Ollama on this machine fetch a small model. Its host must be named: without it, 409 says which it is."""
-    return PullShown.of(await State.of(request).service.setup.start_pull(asked.host))
+    return await State.of(request).service.setup.start_pull(asked.host)
 
 
 @router.get("/pull")
 async def setup_pulling(request: Request) -> PullShown | None:
     """How far it is."""
-    job = State.of(request).service.setup.job
-    return None if job is None else PullShown.of(job)
+    return State.of(request).service.setup.job
 
 
 @router.delete("/pull", status_code=204, responses=EMPTY)
@@ -188,14 +173,13 @@ async def _shown(state: State, *, ask: bool) -> SetupShown:
     offer = None
     if ask and all(one.sees is False for one in found):
         offer = OfferShown(**asdict(fitting_models()[0]), runs=await ollama_root(PATIENT_SECONDS) is not None)
-    job = state.service.setup.job
     return SetupShown(
         default=state.service.settings.model,
         asked=ask,
         models=[ReachableShown.of(one) for one in found],
-        broken=[BrokenShown(**asdict(one)) for one in broken],
+        broken=[BrokenShown.model_validate(one) for one in broken],
         offer=offer,
-        pull=None if job is None else PullShown.of(job),
+        pull=state.service.setup.job,
     )
 
 

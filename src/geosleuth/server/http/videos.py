@@ -5,8 +5,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
+from geosleuth.server.shapes import StrictView
+
 from .responses import RequestRefused
-from .schemas import REFUSALS, CaseId, StrictView
+from .schemas import REFUSALS, CaseId
 from .state import State
 
 router = APIRouter(prefix="/api/cases", tags=["cases"], responses=REFUSALS)
