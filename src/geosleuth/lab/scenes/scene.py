@@ -33,7 +33,7 @@ Sort = Literal[
 "Founded" is the year of a shop, which its pages tell and the map does not."""
 
 Wall = Literal["plaster", "brick", "timber", "concrete", "stone", "tiles", "metal", "adobe"]
-Roof = Literal["gable", "hip", "flat", "terrace", "curved"]
+Roof = Literal["gable", "hip", "flat", "terrace"]
 Plant = Literal["broadleaf", "conifer", "palm", "cypress", "acacia", "cactus", "bamboo", "birch", "shrub", "none"]
 Ground = Literal["grass", "dry_grass", "sand", "red_earth", "snow", "paved"]
 Terrain = Literal["flat", "hills", "mountains", "coast"]

@@ -45,8 +45,8 @@ def on_grid(value: float) -> float:
 class View:
     """A perspective camera: what it sees is ``width`` by ``height`` pixels, ``field_deg`` from side to side.
 
-    ``yaw_deg`` turns it to the right of the street's direction, ``pitch_deg`` upwards. ``level`` is where the line of
-    sight meets the picture, as a share of its height: moving it shows more sky or road and leaves upright lines so.
+    ``yaw_deg`` turns it to the right of the street's direction. ``level`` is where the line of sight meets the picture,
+    as a share of its height: moving it shows more sky or road and leaves upright lines so.
     """
 
     width: int
@@ -55,28 +55,22 @@ class View:
     height_m: float
     x_m: float = 0.0
     yaw_deg: float = 0.0
-    pitch_deg: float = 0.0
     level: float = 0.5
     focal_px: float = field(init=False)
-    _turn: tuple[float, float, float, float] = field(init=False)
+    _turn: tuple[float, float] = field(init=False)
 
     def __post_init__(self) -> None:
         half = round(math.tan(math.radians(self.field_deg / 2)), 9)
         object.__setattr__(self, "focal_px", round(self.width / 2 / half, 6))
-        turn = (sine(self.yaw_deg), cosine(self.yaw_deg), sine(self.pitch_deg), cosine(self.pitch_deg))
-        object.__setattr__(self, "_turn", turn)
+        object.__setattr__(self, "_turn", (sine(self.yaw_deg), cosine(self.yaw_deg)))
 
     def seen(self, point: Point3) -> Point3:
         """Return a point of the street as the camera has it: to the right, away from it, and up."""
-        sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
-        x, y, z = point[0] - self.x_m, point[1], point[2] - self.height_m
-        ahead = x * sin_yaw + y * cos_yaw
-        return x * cos_yaw - y * sin_yaw, ahead * cos_pitch + z * sin_pitch, z * cos_pitch - ahead * sin_pitch
+        return self._turned(point[0] - self.x_m, point[1], point[2] - self.height_m)
 
     def _turned(self, x: float, y: float, z: float) -> Point3:
-        sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
-        right, ahead = x * cos_yaw - y * sin_yaw, x * sin_yaw + y * cos_yaw
-        return right, ahead * cos_pitch + z * sin_pitch, z * cos_pitch - ahead * sin_pitch
+        sin_yaw, cos_yaw = self._turn
+        return x * cos_yaw - y * sin_yaw, x * sin_yaw + y * cos_yaw, z
 
     def _flat(self, seen: Point3) -> Point2:
         right, ahead, up = seen
@@ -90,18 +84,8 @@ class View:
 
     def project(self, point: Point3) -> Point2 | None:
         """Return the pixel of a point; None for what is behind the camera or touches it."""
-        sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
-        x, y, z = point
-        x -= self.x_m
-        z -= self.height_m
-        ahead = x * sin_yaw + y * cos_yaw
-        away = ahead * cos_pitch + z * sin_pitch
-        if away <= NEAR_M:
-            return None
-        scale = self.focal_px / away
-        right = self.width / 2 + (x * cos_yaw - y * sin_yaw) * scale
-        down = self.height * self.level - (z * cos_pitch - ahead * sin_pitch) * scale
-        return math.floor(right * _FINENESS + 0.5) / _FINENESS, math.floor(down * _FINENESS + 0.5) / _FINENESS
+        seen = self.seen(point)
+        return self._flat(seen) if seen[1] > NEAR_M else None
 
     def outline(self, points: Sequence[Point3]) -> list[Point2]:
         """Return a flat shape's outline in pixels, clipped behind the camera; empty if all of it is behind."""
@@ -121,11 +105,9 @@ class View:
 
     def sixteenths_many(self, points: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """Return many points as sixteenths of pixels (last axis x, y, z to x, y), and which are before the camera."""
-        sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
+        sin_yaw, cos_yaw = self._turn
         x, y, up = points[..., 0] - self.x_m, points[..., 1], points[..., 2] - self.height_m
         away, right = x * sin_yaw + y * cos_yaw, x * cos_yaw - y * sin_yaw
-        if sin_pitch:
-            away, up = away * cos_pitch + up * sin_pitch, up * cos_pitch - away * sin_pitch
         before = away > NEAR_M
         scale = self.focal_px * _FINENESS / np.maximum(away, NEAR_M)
         flat = np.empty((*away.shape, 2))
@@ -139,20 +121,19 @@ class View:
 
         The same as ``outline``, in one go: most of what a street is made of comes through here.
         """
-        sin_yaw, cos_yaw, sin_pitch, cos_pitch = self._turn
+        sin_yaw, cos_yaw = self._turn
         x_m, height_m, focal = self.x_m, self.height_m, self.focal_px
         middle, level = self.width / 2, self.height * self.level
         out: list[int] = []
         for x, y, z in points:
             x -= x_m  # noqa: PLW2901 - this is the inner loop
             z -= height_m  # noqa: PLW2901
-            ahead = x * sin_yaw + y * cos_yaw
-            away = ahead * cos_pitch + z * sin_pitch
+            away = x * sin_yaw + y * cos_yaw
             if away <= NEAR_M:
                 return None
             scale = focal / away
             out.append(math.floor((middle + (x * cos_yaw - y * sin_yaw) * scale) * _FINENESS + 0.5))
-            out.append(math.floor((level - (z * cos_pitch - ahead * sin_pitch) * scale) * _FINENESS + 0.5))
+            out.append(math.floor((level - z * scale) * _FINENESS + 0.5))
         return out
 
     def uprights(
@@ -161,12 +142,10 @@ class View:
         """Return corners of rectangles on an upright plane, in sixteenths of a pixel, eight numbers each.
 
         The plane begins at ``start`` and runs on towards ``along``; a rectangle is left, bottom, right, top in metres
-        from there. None if one reaches behind the camera, or the camera looks up or down: upright edges are
-        upright in the picture then, which saves half the work.
+        from there. None if one reaches behind the camera. Upright edges are upright in the picture, which saves half
+        the work.
         """
-        sin_yaw, cos_yaw, sin_pitch, _ = self._turn
-        if sin_pitch:
-            return None
+        sin_yaw, cos_yaw = self._turn
         x, y = start[0] - self.x_m, start[1]
         foot = start[2] - self.height_m
         away_0, away_1 = x * sin_yaw + y * cos_yaw, along[0] * sin_yaw + along[1] * cos_yaw
@@ -207,9 +186,8 @@ class View:
 
     @property
     def horizon_px(self) -> float:
-        """The row of the horizon in the middle of the picture; outside it where the camera looks far up or down."""
-        _, _, sin_pitch, cos_pitch = self._turn
-        return on_grid(self.height * self.level + self.focal_px * sin_pitch / max(cos_pitch, 1e-6))
+        """The row of the horizon."""
+        return on_grid(self.height * self.level)
 
     def pixels_per_metre(self, point: Point3) -> float:
         """Return how large a metre is at a point, where it faces the camera."""

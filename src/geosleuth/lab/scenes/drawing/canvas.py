@@ -213,10 +213,6 @@ class Canvas:
         middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2, (start[2] + end[2]) / 2)
         self.line(flat[:2], ink, width_m * self.view.pixels_per_metre(middle))
 
-    def ellipse(self, middle: Point2, across_px: float, down_px: float, fill: Colour, alpha: float = 1.0) -> None:
-        """Fill an ellipse, given its two radii."""
-        self.polygon([(middle[0] + x * across_px, middle[1] + y * down_px) for x, y in _round()], fill, alpha)
-
     def shade(self, points: Sequence[Point2], strength: float) -> None:
         """Darken what is there already: 0 not at all, 1 to black."""
         self.polygon(points, (0, 0, 0), min(strength, 0.999))
@@ -224,13 +220,6 @@ class Canvas:
     def shade3(self, points: Sequence[Point3], strength: float) -> None:
         """Darken a flat shape in the street: a shadow on the road."""
         self.shade(self.view.outline(points), strength)
-
-    def gradient(self, top: Colour, bottom: Colour, first_row: int, last_row: int) -> None:
-        """Fill whole rows with colours that run from one to another."""
-        rows = range(max(first_row, 0), min(last_row, self.view.height))
-        span = max(last_row - first_row, 1)
-        for row in rows:
-            self.pixels[row] = mixed(top, bottom, (row - first_row) / span)
 
     def blend(self, left: int, top: int, mask: Pixels, fill: Colour, alpha: float = 1.0) -> None:
         """Lay a colour on through a mask that lies wholly inside the picture."""
@@ -290,12 +279,6 @@ class Canvas:
         left, top = max(0, int(low[0])), max(0, int(low[1]))
         right, bottom = min(self.view.width, int(high[0])), min(self.view.height, int(high[1]))
         return (left, top, right, bottom) if left < right and top < bottom else None
-
-
-def _round() -> list[Point2]:
-    from .camera import cosine, sine
-
-    return [(cosine(angle), sine(angle)) for angle in range(0, 360, 15)]
 
 
 def _cut_to(points: Sequence[Point2], left: float, top: float, right: float, bottom: float) -> list[Point2]:

@@ -2,13 +2,12 @@
 
 import random
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
 from geosleuth.lab.scenes.scene import Look
 
-from .camera import Point3, Rect, Wall, cosine, sine
+from .camera import Point3, Rect, Wall
 from .canvas import Canvas, Colour, colour, lit, mixed
 from .lots import Lot, dice
 from .sky import Light
@@ -38,10 +37,6 @@ def draw_roof(canvas: Canvas, lot: Lot, look: Look, light: Light, distance_m: fl
                  tone_side=tone(lit(lot.paint, 0.9), (0.0, -1.0, 0.0)), hip=roof == "hip")  # fmt: skip
         if chance.random() < 0.6:
             _chimney(canvas, lot, tone((128, 84, 70), (0.0, -1.0, 0.0)), rise, depth_m, chance)
-    elif roof == "curved":
-        _curved(
-            canvas, lot, tone(base, (-0.6 * lot.side, 0.0, 0.8)), tone(lit(lot.paint, 0.9), (0.0, -1.0, 0.0)), depth_m
-        )
     else:
         _level(canvas, lot, tone(lit(lot.paint, 0.86), (-1.0 * lot.side, 0.0, 0.0)), depth_m)
         if roof == "terrace":
@@ -87,22 +82,6 @@ def _chimney(canvas: Canvas, lot: Lot, tone: Colour, rise: float, depth_m: float
     low, high = lot.height + rise * 0.7, lot.height + rise + 0.9
     canvas.polygon3(((x0, y, low), (x0, y + 0.8, low), (x0, y + 0.8, high), (x0, y, high)), tone)
     canvas.polygon3(((x0, y, low), (x1, y, low), (x1, y, high), (x0, y, high)), lit(tone, 0.8))
-
-
-def _curved(canvas: Canvas, lot: Lot, tone: Colour, tone_side: Colour, depth_m: float) -> None:
-    """Draw a vault, or upturned eaves: a slope of five strips, steep at its foot."""
-    rise = 2.2
-    points = [(depth_m / 2 * (1 - cosine(a)), rise * sine(a)) for a in range(0, 91, 18)]
-    end = _near_end(lot)
-    arch = [(_x(lot, back), end, lot.height + up) for back, up in points]
-    arch += [(_x(lot, depth_m - back), end, lot.height + up) for back, up in reversed(points)]
-    canvas.polygon3(arch, tone_side)
-    for number, ((back, up), (back2, up2)) in enumerate(pairwise(points)):
-        strip = (
-            (_x(lot, back), lot.start, lot.height + up), (_x(lot, back), lot.end, lot.height + up),
-            (_x(lot, back2), lot.end, lot.height + up2), (_x(lot, back2), lot.start, lot.height + up2),
-        )  # fmt: skip
-        canvas.polygon3(strip, lit(tone, 0.84 + 0.06 * number))
 
 
 def _level(canvas: Canvas, lot: Lot, tone: Colour, depth_m: float) -> None:

@@ -10,7 +10,7 @@ from geosleuth.lab.scenes.scene import Wall as WallKind
 from .camera import Wall
 from .canvas import Colour, colour, mixed
 
-Use = Literal["shop", "house", "shed", "stall"]
+Use = Literal["shop", "house", "shed"]
 Side = Literal[-1, 1]
 
 

@@ -96,7 +96,7 @@ def view_of(scene: Scene) -> tuple[View, float]:
     main_at = min(across * cosine(aim) / sine(aim), 17.0)
     level = chance.randrange(50, 64) / 100
     view = View(
-        scene.size[0], scene.size[1], scene.camera.field_deg, scene.camera.height_m, round(x, 3), side * yaw, 0.0, level
+        scene.size[0], scene.size[1], scene.camera.field_deg, scene.camera.height_m, round(x, 3), side * yaw, level
     )
     return view, main_at
 

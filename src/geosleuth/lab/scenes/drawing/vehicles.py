@@ -1,12 +1,10 @@
-"""Cars, vans, buses and others that stand or drive along a street, with a plate that can be read."""
+"""Cars, vans, buses and others that stand or drive along a street."""
 
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
-
-from PIL import Image
 
 from .camera import Point2, Point3, cosine, sine
 from .canvas import Canvas, Colour, mixed
@@ -24,8 +22,8 @@ GLASS: Colour = (58, 74, 88)
 
 Kind = Literal["hatchback", "saloon", "estate", "suv", "van", "pickup"]
 Side = Literal["left", "right"]
-PLATE_M = (0.52, 0.115)
-"""How wide and tall a number plate is, where its picture doesn't say otherwise."""
+_PLATE_M = (0.52, 0.115)
+"""How wide and tall a number plate is."""
 CAR_COLOURS: tuple[Colour, ...] = (
     (232, 233, 234), (196, 200, 204), (148, 152, 156), (62, 66, 72), (34, 36, 40), (146, 36, 36), (34, 62, 116),
     (86, 118, 152), (58, 84, 70), (194, 160, 92), (176, 92, 40), (220, 214, 196),
@@ -33,9 +31,7 @@ CAR_COLOURS: tuple[Colour, ...] = (
 _RED: Colour = (168, 28, 28)
 BUS_M = (11.0, 2.5, 3.1)
 """Length, width and height of a bus."""
-BUS_BOARD_M = (8.6, 0.8)
-"""How wide and tall the writing on its side is."""
-BUS_DISPLAY_M = (1.7, 0.3)
+_DISPLAY_M = (1.7, 0.3)
 """How wide and tall the display above its windscreen and rear window is."""
 
 
@@ -129,11 +125,6 @@ class Body:
         first, last = (rear, front) if v > 0 else (front, rear)
         return (first, v, high), (last, v, high), (last, v, low), (first, v, low)
 
-    def street(self, corners: Corners) -> Corners:
-        """Return a face in metres of the street."""
-        one, two, three, four = (self.place(*corner) for corner in corners)
-        return one, two, three, four
-
 
 def part(corners: Corners, left: float, top: float, right: float, bottom: float) -> Corners:
     """Return a piece of a face; its edges are shares of the face's width and height from its top left corner."""
@@ -203,15 +194,9 @@ def car_size_m(kind: Kind) -> tuple[float, float, float]:
 
 
 def draw_car(
-    canvas: Canvas, at: Point2, colour: Colour, facing: Facing, light: Light, *, kind: Kind = "hatchback",
-    plate: Image.Image | None = None,
-) -> Corners | None:  # fmt: skip
-    """Draw a car whose middle stands at a point of the street.
-
-    Returns:
-        The corners of its plate in metres of the street: top left, top right, bottom right, bottom left; None where
-        the plate can't be seen. A plate that is given is pasted there already.
-    """
+    canvas: Canvas, at: Point2, colour: Colour, facing: Facing, light: Light, *, kind: Kind = "hatchback"
+) -> None:
+    """Draw a car whose middle stands at a point of the street; a plate that can be read is a board before its own."""
     shape = _SHAPES[kind]
     body = Body(canvas, at, facing, shape.length, light)
     half = shape.width / 2
@@ -221,7 +206,7 @@ def draw_car(
     if kind == "pickup":
         _bed(body, shape, half, colour)
     _cabin(body, shape, half, colour, panel=kind == "van")
-    return _ends(body, shape, half, colour, plate)
+    _ends(body, shape, half, colour)
 
 
 def _underneath(body: Body, shape: _Shape, half: float) -> None:
@@ -325,9 +310,8 @@ def _cabin(body: Body, shape: _Shape, half: float, colour: Colour, *, panel: boo
     body.face(roof, (0, 0, 1), colour)
 
 
-def _ends(body: Body, shape: _Shape, half: float, colour: Colour, plate: Image.Image | None) -> Corners | None:
+def _ends(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
     """Draw rear and front with lamps, bumper and plate."""
-    shown: Corners | None = None
     lit = body.light.brightness < 0.78
     for front in (False, True):
         u = shape.length if front else 0.0
@@ -343,8 +327,7 @@ def _ends(body: Body, shape: _Shape, half: float, colour: Colour, plate: Image.I
             body.face(part(face, 0.16, 0.08, 0.84, 0.12), turned, mixed(colour, (0, 0, 0), 0.3))
         for lamp in (part(face, 0.03, 0.1, 0.19, 0.42), part(face, 0.81, 0.1, 0.97, 0.42)):
             _lamp(body, lamp, turned, front=front, lit=lit)
-        shown = _plate(body, face, turned, plate, lower=0.88 if front else 0.66)
-    return shown
+        _plate(body, face, turned, lower=0.88 if front else 0.66)
 
 
 def _lamp(body: Body, lamp: Corners, turned: tuple[float, float, float], *, front: bool, lit: bool) -> None:
@@ -361,68 +344,43 @@ def _lamp(body: Body, lamp: Corners, turned: tuple[float, float, float], *, fron
         shine(body.canvas.pixels, middle, radius, (255, 240, 200) if front else (255, 90, 70), 0.5)
 
 
-def _plate(
-    body: Body, face: Corners, turned: tuple[float, float, float], plate: Image.Image | None, *, lower: float
-) -> Corners:
-    """Return the plate's place on a face, with the plate itself where there is one."""
+def _plate(body: Body, face: Corners, turned: Point3, *, lower: float) -> None:
     wide = abs(face[0][1] - face[1][1])
     tall = face[0][2] - face[3][2]
-    share = PLATE_M[1] / PLATE_M[0] if plate is None else plate.height / plate.width
-    across = (PLATE_M[0] if share < 0.35 else 0.33) / wide / 2
+    share = _PLATE_M[1] / _PLATE_M[0]
+    across = _PLATE_M[0] / wide / 2
     down = 2 * across * wide * share / tall
     corners = part(face, 0.5 - across, lower - down, 0.5 + across, lower)
     frame = part(corners, -0.03, -0.12, 1.03, 1.12)
     body.face(frame, turned, (30, 31, 34))
-    street = body.street(corners)
-    if plate is None:
-        body.face(corners, turned, (236, 236, 230))
-    else:
-        body.canvas.paste3(plate, street, max(0.45, min(1.0, body.light.brightness)))
-    return street
+    body.face(corners, turned, (236, 236, 230))
 
 
 def draw_bus(
-    canvas: Canvas, at: Point2, colour: Colour, facing: Facing, light: Light, *,
-    doors_on: Literal["left", "right"] = "right", side: Image.Image | None = None, front: Image.Image | None = None,
-) -> tuple[Corners | None, Corners | None]:  # fmt: skip
+    canvas: Canvas, at: Point2, colour: Colour, facing: Facing, light: Light, *, doors_on: Side = "right"
+) -> None:
     """Draw a bus whose middle stands at a point of the street.
 
-    Args:
-        canvas: where to draw.
-        at: metres of the street, right and forward.
-        colour: of its body in plain daylight.
-        facing: which way it points.
-        light: of the scene.
-        doors_on: the side it is boarded from: where people drive on the right, its right.
-        side: what is written along it, about `BUS_BOARD_M` in shape; pasted where a side can be seen.
-        front: what its display says, about `BUS_DISPLAY_M` in shape.
-
-    Returns:
-        Where the writing along it and where the display are, as corners in metres of the street; None for what can't
-        be seen.
+    It is boarded from the side ``doors_on``: where people drive on the right, its right.
     """
     length, width, height = BUS_M
     body = Body(canvas, at, facing, length, light)
     half = width / 2
     body.ground_shadow(half)
-    written: Corners | None = None
     for v in (-half, half):
         face = body.side(v, 0.0, length, 0.32, height)
         if body.face(face, (0, v / half, 0), mixed(colour, (0, 0, 0), 0.05)):
-            doors = (v > 0) == (doors_on == "right")
-            written = _side(body, v, colour, side, doors=doors)
-    shown: Corners | None = None
+            _side(body, v, colour, doors=(v > 0) == (doors_on == "right"))
     for ahead in (False, True):
         u = length if ahead else 0.0
         face = body.end(u, half, 0.32, height, front=ahead)
         if body.face(face, (1 if ahead else -1, 0, 0), mixed(colour, (0, 0, 0), 0.03)):
-            shown = _end(body, face, colour, front, ahead=ahead)
+            _end(body, face, colour, ahead=ahead)
     roof = ((0.0, -half, height), (0.0, half, height), (length, half, height), (length, -half, height))
     body.face(roof, (0, 0, 1), mixed(colour, (255, 255, 255), 0.2))
-    return written, shown
 
 
-def _side(body: Body, v: float, colour: Colour, side: Image.Image | None, *, doors: bool) -> Corners:
+def _side(body: Body, v: float, colour: Colour, *, doors: bool) -> None:
     length, _, height = BUS_M
     turned = (0.0, 1.0 if v > 0 else -1.0, 0.0)
     glass = glass_in(body.light)
@@ -443,14 +401,9 @@ def _side(body: Body, v: float, colour: Colour, side: Image.Image | None, *, doo
     for u in (2.6 if doors else 2.2, length - 2.9):
         body.arch(u, v, 0.56)
         body.wheel(u, v * 1.002, 0.47, (150, 154, 158))
-    board = body.side(v, (length - BUS_BOARD_M[0]) / 2, (length + BUS_BOARD_M[0]) / 2, 0.66, 0.66 + BUS_BOARD_M[1])
-    street = body.street(board)
-    if side is not None:
-        body.canvas.paste3(side, street, max(0.45, min(1.0, body.light.brightness)))
-    return street
 
 
-def _end(body: Body, face: Corners, colour: Colour, front: Image.Image | None, *, ahead: bool) -> Corners:
+def _end(body: Body, face: Corners, colour: Colour, *, ahead: bool) -> None:
     turned = (1.0 if ahead else -1.0, 0.0, 0.0)
     glass = glass_in(body.light)
     body.face(part(face, 0.0, 0.86, 1.0, 1.0), turned, mixed(colour, (20, 20, 22), 0.6))
@@ -463,10 +416,6 @@ def _end(body: Body, face: Corners, colour: Colour, front: Image.Image | None, *
             body.glowing(lamp, turned, (255, 250, 226) if ahead else (255, 70, 54))
         else:
             body.face(lamp, turned, (240, 240, 232) if ahead else (168, 28, 28))
-    wide, tall = BUS_DISPLAY_M[0] / BUS_M[1] / 2, BUS_DISPLAY_M[1] / (BUS_M[2] - 0.32)
+    wide, tall = _DISPLAY_M[0] / BUS_M[1] / 2, _DISPLAY_M[1] / (BUS_M[2] - 0.32)
     display = part(face, 0.5 - wide, 0.045, 0.5 + wide, 0.045 + tall)
     body.face(part(display, -0.04, -0.12, 1.04, 1.12), turned, (22, 23, 26))
-    street = body.street(display)
-    if front is not None:
-        body.canvas.paste3(front, street)
-    return street
