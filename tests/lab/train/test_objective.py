@@ -1,14 +1,13 @@
 """Advantages of the best of k: against all choices, one by one, and against what they are to estimate."""
 
 from itertools import combinations
-from math import comb
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.lab.train.grpo import best_of_k_advantages, check_loss_mask, expected_best, scaled_advantages
+from geosleuth.lab.train.grpo import best_of_k_advantages, check_loss_mask, scaled_advantages
 from geosleuth.support.errors import BadInput, DataFault
 
 REWARDS = st.sampled_from((0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0))
@@ -37,13 +36,6 @@ def test_advantages_are_those_of_all_choices_counted_out(drawn: tuple[list[float
         for i in range(len(rewards))
     ]
     assert best_of_k_advantages([rewards], k)[0] == pytest.approx(counted, abs=1e-12)
-    assert expected_best(rewards, k) == pytest.approx(best_mean([tuple(rewards[j] for j in one) for one in sets]))
-
-
-@pytest.mark.parametrize(("group", "passed", "k"), [(8, 3, 1), (8, 3, 4), (16, 1, 8), (8, 0, 4), (8, 8, 4)])
-def test_for_hits_and_misses_it_is_the_usual_pass_at_k(group: int, passed: int, k: int) -> None:
-    rewards = [1.0] * passed + [0.0] * (group - passed)
-    assert expected_best(rewards, k) == pytest.approx(1 - comb(group - passed, k) / comb(group, k))
 
 
 def test_with_k_of_1_it_is_plain_grpo_but_for_the_constant_of_leaving_one_out() -> None:

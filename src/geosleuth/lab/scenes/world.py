@@ -46,7 +46,6 @@ _SHORTEST, _LONGEST = 4, 40
 
 Noise = Literal["none", "chains", "homonyms", "both"]
 """Which names stand in several towns: those of chains, those that unrelated businesses happen to share."""
-NOISES: Final[tuple[Noise, ...]] = ("none", "chains", "homonyms", "both")
 _KEPT_TOWNS: Final = 4096
 _CREATED: Final = "2026-01-01T00:00:00+00:00"  # the same seed gives the same file, whenever it is made
 _DIGITS: Final = 16

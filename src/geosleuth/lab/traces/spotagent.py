@@ -414,14 +414,6 @@ class Tally:
         return self.kept / self.made if self.made else None
 
 
-def tally_of(metas: Iterable[Mapping[str, Any]]) -> Tally:
-    """Count all trajectories."""
-    tally = Tally()
-    for meta in metas:
-        tally.add(meta)
-    return tally
-
-
 def tally_to_dict(tally: Tally) -> dict[str, Any]:
     """Return the counts as JSON types, always in the same order."""
     shares = {name: _share(pair) for name, pair in sorted(tally.by_finest.items())}

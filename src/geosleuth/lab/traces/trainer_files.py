@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, get_args
+from typing import IO, Any, Literal
 
 from geosleuth.agent import Said, ToolObserved, Trajectory
 from geosleuth.agent.exports import Dialect, export, image_path, record_line
@@ -24,7 +24,6 @@ from .store_card import card_text, figures_of
 from .trajectory_store import CARD, Store, image_name, make_folder
 
 Trainer = Literal["trl", "ms-swift", "llama-factory"]
-TRAINERS: tuple[Trainer, ...] = get_args(Trainer)
 _DIALECTS: Mapping[Trainer, Dialect] = {"trl": "trl", "ms-swift": "ms-swift", "llama-factory": "sharegpt"}
 INFO = "dataset_info.json"
 KEY = "key"

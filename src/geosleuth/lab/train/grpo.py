@@ -1,7 +1,5 @@
 """Reinforcement learning with tools, on TRL's GRPO: replies are drawn in the agent's environment and rewarded.
 
-Pure numpy; `geosleuth.lab.train.grpo` hangs it into TRL.
-
 TRL does the work. What is ours comes in by its own hooks: the environment, one reward function that scores whole
 groups, and rows in the order of the run. A subclass does only what TRL has no hook for: advantages for the best of k,
 and resuming from a checkpoint in step with the rows.
@@ -72,20 +70,6 @@ def check_k(k: int, group: int) -> None:
     """
     if not 1 <= k < group:
         raise BadInput(f'the objective "pass@k" needs 1 <= k < group; k is {k} and the group has {group} replies')
-
-
-def expected_best(rewards: ArrayLike, k: int) -> Array:
-    """Return the mean, over all choices of k replies of a group, of the best reward among them.
-
-    It is what best-of-k earns, estimated without bias from the whole group. For rewards of 0 and 1 it is the usual
-    pass@k.
-
-    Args:
-        rewards: the last axis is the group.
-        k: how many are drawn; at most the size of the group.
-    """
-    ordered = np.sort(np.asarray(rewards, dtype=np.float64), axis=-1)
-    return np.asarray(ordered @ _chances(ordered.shape[-1], k), dtype=np.float64)
 
 
 def best_of_k_advantages(rewards: ArrayLike, k: int) -> Array:

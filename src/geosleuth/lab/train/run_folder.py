@@ -103,66 +103,16 @@ def no_progress(_done: int, _total: int) -> None:
     """Ignore progress."""
 
 
-@dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The files of a run."""
+    """The files of a run, as the head of this module lists them; `chosen` says which step the best policy is of."""
 
-    path: Path
-
-    @property
-    def recipe(self) -> Path:
-        """The resolved recipe."""
-        return self.path / "recipe.yaml"
-
-    @property
-    def scenes(self) -> Path:
-        """Pictures of scenes that questions are asked about."""
-        return self.path / "scenes"
-
-    @property
-    def metrics(self) -> Path:
-        """Figures by step."""
-        return self.path / "metrics.jsonl"
-
-    @property
-    def checkpoints(self) -> Path:
-        """The folder of checkpoints."""
-        return self.path / "checkpoints"
-
-    @property
-    def policy(self) -> Path:
-        """The finished policy."""
-        return self.path / "policy"
-
-    @property
-    def evaluations(self) -> Path:
-        """Evaluations of what it saved, in a folder for each step."""
-        return self.path / "evaluations"
-
-    @property
-    def best(self) -> Path:
-        """The best policy by its evaluations."""
-        return self.path / "best"
-
-    @property
-    def chosen(self) -> Path:
-        """The file that says which step the best policy is of."""
-        return self.path / "best.json"
-
-    @property
-    def page(self) -> Path:
-        """The page of the run."""
-        return self.path / "run.html"
-
-    @property
-    def tensorboard(self) -> Path:
-        """Event files."""
-        return self.path / "tensorboard"
-
-    @property
-    def done(self) -> Path:
-        """The file that is written last."""
-        return self.path / "done.json"
+    def __init__(self, path: Path) -> None:
+        """Nothing is opened or made."""
+        self.path = path
+        self.recipe, self.metrics, self.page = path / "recipe.yaml", path / "metrics.jsonl", path / "run.html"
+        self.scenes, self.checkpoints, self.policy = path / "scenes", path / "checkpoints", path / "policy"
+        self.evaluations, self.best, self.chosen = path / "evaluations", path / "best", path / "best.json"
+        self.tensorboard, self.done = path / "tensorboard", path / "done.json"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from factory_scenes import SOEST, opened, scene_of
 from geosleuth.agent import Trajectory
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import distance_km
-from geosleuth.lab.traces.spotagent import judge, judge_assembled, synthesise, tally_markdown, tally_of, tally_to_dict
+from geosleuth.lab.traces.spotagent import Tally, judge, judge_assembled, synthesise, tally_markdown, tally_to_dict
 from geosleuth.models import Step
 from geosleuth.support.errors import ServiceFault
 from scripted import ScriptedPolicy, call, calls, says
@@ -87,7 +87,10 @@ def test_statistics_add_up() -> None:
         {"kept": False, "reasons": ["far_answer"], "finest": "country", "slips": {"missed": 0}},
         {"kept": False, "reasons": ["invalid_call", "far_answer"], "finest": None, "slips": {"bad_call": 1}},
     ]
-    told = tally_to_dict(tally_of(metas))
+    tally = Tally()
+    for meta in metas:
+        tally.add(meta)
+    told = tally_to_dict(tally)
     assert (told["made"], told["kept"], told["kept_share"]) == (3, 1, pytest.approx(1 / 3, abs=1e-6))
     assert told["rejected"]["far_answer"] == 1
     assert told["rejected_also_for"]["far_answer"] == 2
@@ -98,4 +101,4 @@ def test_statistics_add_up() -> None:
     assert told["by_slip"]["missed"] == {"made": 1, "kept": 1}
     assert told["by_slip"]["none"]["made"] == 1
     assert told["calls_kept"] == {"map": 1, "zoom": 2}
-    assert "| kept | 1 | 33.3 % |" in tally_markdown(tally_of(metas))
+    assert "| kept | 1 | 33.3 % |" in tally_markdown(tally)

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow.json as arrow_json
 import pytest
@@ -10,12 +10,12 @@ import pytest
 from geosleuth.agent import Prompted, ToolObserved, Trajectory
 from geosleuth.agent.exports import export
 from geosleuth.lab.traces import Sample, Store, write_store
-from geosleuth.lab.traces.trainer_files import TRAINERS, Trainer, ends_with_reply, export_store
+from geosleuth.lab.traces.trainer_files import Trainer, ends_with_reply, export_store
 from geosleuth.support.errors import BadInput
 from stored import ABOUT, made, pictures, sample
 
 DIALECTS = {"trl": "trl", "ms-swift": "ms-swift", "llama-factory": "sharegpt"}
-EACH = pytest.mark.parametrize("to", TRAINERS)
+EACH = pytest.mark.parametrize("to", get_args(Trainer))
 
 
 @pytest.fixture(scope="module")
