@@ -7,6 +7,7 @@ count with them before anything is built.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,73 +21,9 @@ from .recipe import ModelPart
 
 _ADAPTED_IN_EYES = ("gate_proj", "up_proj", "down_proj")
 
-_QWEN3_EYES = {
-    "depth": 27, "hidden_size": 1152, "intermediate_size": 4304, "num_heads": 16, "patch_size": 16,
-    "spatial_merge_size": 2, "temporal_patch_size": 2, "num_position_embeddings": 2304,
-    "deepstack_visual_indexes": [8, 16, 24],
-}  # fmt: skip
-_QWEN3_ROPE = {"rope_type": "default", "rope_theta": 5e6, "mrope_section": [24, 20, 20], "mrope_interleaved": True}
-_QWEN3_TOKENS = {"image_token_id": 151655, "video_token_id": 151656, "vision_start_token_id": 151652,
-                 "vision_end_token_id": 151653}  # fmt: skip
 ARCHITECTURES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "Qwen/Qwen2.5-VL-7B-Instruct": {
-            "model_type": "qwen2_5_vl",
-            "tie_word_embeddings": False,
-            "text_config": {
-                "vocab_size": 152064, "hidden_size": 3584, "intermediate_size": 18944, "num_hidden_layers": 28,
-                "num_attention_heads": 28, "num_key_value_heads": 4, "max_position_embeddings": 128000,
-                "rms_norm_eps": 1e-6,
-                "rope_parameters": {"rope_type": "default", "rope_theta": 1e6, "mrope_section": [16, 24, 24]},
-            },
-            "vision_config": {
-                "depth": 32, "hidden_size": 1280, "intermediate_size": 3420, "num_heads": 16, "out_hidden_size": 3584,
-                "patch_size": 14, "spatial_merge_size": 2, "temporal_patch_size": 2, "window_size": 112,
-                "fullatt_block_indexes": [7, 15, 23, 31],
-            },
-        },
-        "Qwen/Qwen3-VL-8B-Instruct": {
-            "model_type": "qwen3_vl",
-            "tie_word_embeddings": False,
-            "text_config": {
-                "vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 36,
-                "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
-                "max_position_embeddings": 262144, "rms_norm_eps": 1e-6, "rope_parameters": _QWEN3_ROPE,
-            },
-            "vision_config": {**_QWEN3_EYES, "out_hidden_size": 4096},
-            **_QWEN3_TOKENS,
-        },
-        "Qwen/Qwen3-VL-30B-A3B-Instruct": {
-            "model_type": "qwen3_vl_moe",
-            "tie_word_embeddings": False,
-            "text_config": {
-                "vocab_size": 151936, "hidden_size": 2048, "intermediate_size": 6144, "moe_intermediate_size": 768,
-                "num_experts": 128, "num_experts_per_tok": 8, "num_hidden_layers": 48, "num_attention_heads": 32,
-                "num_key_value_heads": 4, "head_dim": 128, "max_position_embeddings": 262144, "rms_norm_eps": 1e-6,
-                "rope_parameters": _QWEN3_ROPE,
-            },
-            "vision_config": {**_QWEN3_EYES, "out_hidden_size": 2048},
-            **_QWEN3_TOKENS,
-        },
-        "geosleuth/nano": {
-            "model_type": "qwen3_vl",
-            "tie_word_embeddings": True,
-            "text_config": {
-                "vocab_size": 8192, "hidden_size": 384, "intermediate_size": 1024, "num_hidden_layers": 8,
-                "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 64, "max_position_embeddings": 4096,
-                "rms_norm_eps": 1e-6, "tie_word_embeddings": True, "rope_parameters": {
-                    "rope_type": "default", "rope_theta": 1e4, "mrope_section": [16, 8, 8], "mrope_interleaved": True,
-                },
-            },
-            "vision_config": {
-                "depth": 6, "hidden_size": 320, "intermediate_size": 1280, "num_heads": 5, "out_hidden_size": 384,
-                "patch_size": 16, "spatial_merge_size": 2, "temporal_patch_size": 2, "num_position_embeddings": 784,
-                "deepstack_visual_indexes": [2],
-            },
-            "image_token_id": 8184, "video_token_id": 8185, "vision_start_token_id": 8182, "vision_end_token_id": 8183,
-        },
-    }
-)  # fmt: skip
+    json.loads((files(__package__) / "architectures.json").read_text(encoding="utf-8"))
+)
 """Models by name, as their configuration files have them: published ones, and the nano model of docs/nano.md."""
 
 

@@ -4,8 +4,10 @@ A value is looked for in what a recipe resolves to, see `lab.train.dryrun`: its 
 and what the built parts say of themselves (``environment.turns``, ``reward.spatial.tau_km``, ``trained_percent``).
 """
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from math import isclose
 from pathlib import Path
 from types import MappingProxyType
@@ -14,17 +16,6 @@ from typing import Any
 from .recipe import Recipe
 from .recipe_files import flat
 
-QWEN25 = "Qwen/Qwen2.5-VL-7B-Instruct"
-QWEN3 = "Qwen/Qwen3-VL-30B-A3B-Instruct"
-
-_COMMON = "common practice"
-_STEPS_OURS = {
-    "optim__weight_decay": "none is spoken of",
-    "optim__max_grad_norm": _COMMON,
-    "optim__warmup_share": "not given",
-}
-_CLIP_OURS = {"rollout__clip": "the value of PPO and GRPO as first published"}
-_LOSS_OURS = {"rollout__loss": "mean over each reply, as GRPO was first published; the paper's formula leaves it open"}
 _HOUSEKEEPING = (
     # Where things lie, and how a result is come by; none of it changes what the result is.
     "name", "stage", "paper", "unpublished", "model.path",
@@ -60,6 +51,7 @@ PAPER_TOOLS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
 )  # fmt: skip
 """The tools with which a paper reinforces; the others reinforce without."""
 _VALIDATED_STEPS = 10
+_EVERY_STAGE = "all"
 ENCODER = "paraphrase-multilingual-MiniLM-L12-v2"
 JUDGE = "Qwen3-32B, GPTQ-INT4"
 
@@ -94,195 +86,28 @@ class Difference:
         return f"{self.name} is {self.ours!r}; the paper has {self.paper!r} ({self.where})"
 
 
-def _values(where: str, **named: Any) -> tuple[PaperValue, ...]:
-    return tuple(PaperValue(name.replace("__", "."), value, where) for name, value in named.items())
-
-
-def _ours(**named: str) -> tuple[PaperValue, ...]:
-    return tuple(PaperValue(name.replace("__", "."), None, why, published=False) for name, why in named.items())
-
-
-_GEOAGENT_TUNED = (
-    *_values("section 5.1", model__base=QWEN25, model__tuned="lora", model__rank=64, model__alpha=128),
-    *_values("section 5.2: 1.91 % of the parameters", trained_percent=1.91),
-    *_values("appendix A.1", optim__learning_rate=1e-5, run__sharding="zero3", run__devices=8),
-    *_ours(
-        model__targets="all linear layers of the language model: only these come to the published 1.91 %",
-        model__freeze_vision="follows from the published share",
-        model__dtype=_COMMON,
-        model__max_pixels="the first view's two million pixels",
-        optim__schedule=_COMMON,
-        optim__batch="not given",
-        **_STEPS_OURS,
-    ),
-)
-_SPOTAGENT_SETUP = (
-    *_values("appendix D.2", model__base=QWEN25),
-    *_values(
-        "appendix B.1",
-        model__dtype="bfloat16", optim__gradient_checkpointing=True, run__sharding="fsdp", run__devices=8,
-    ),
-    *_ours(
-        model__tuned="FSDP shards all parameters, and no adapters are spoken of",
-        model__freeze_vision="not given",
-        model__max_pixels="the first view's two million pixels",
-        optim__schedule="not given",
-        **_STEPS_OURS,
-    ),
-)  # fmt: skip
-_SPOTAGENT_TUNED = _ours(
-    optim__learning_rate="that of GeoVista's fine-tuning from the same model",
-    optim__batch="not given",
-    optim__epochs="not given",
-    optim__max_length="not given",
-)
-_NO_COST = _values("the reward: nothing is taken away for calls", rollout__failed_call_cost=0.0)
-
-_GEOVISTA_SETUP = (
-    *_values("section 4, Supervised Finetuning", model__base=QWEN25),
-    *_ours(
-        model__tuned="no adapters are spoken of",
-        model__freeze_vision="not given",
-        model__dtype=_COMMON,
-        model__max_pixels="the paper's limit at inference (section 5.1)",
-        **_STEPS_OURS,
-    ),
-)
-
-PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyType(
-    {
-        ("geoagent", "sft"): (
-            *_GEOAGENT_TUNED,
-            *_values("section 4", optim__epochs=2.0),
-            *_values("section 3.1", data__limit=10_000),
-            *_ours(optim__max_length="not given"),
-        ),
-        ("geoagent", "grpo"): (
-            *_GEOAGENT_TUNED,
-            *_values("section 4", optim__epochs=1.0, rollout__objective="grpo"),
-            *_values("section 3.2", data__limit=20_000),
-            *_values("table 5", rollout__group=8, rollout__temperature=0.7, rollout__kl=0.001),
-            *_values("table 5", reward__spatial__weight=1.5, reward__semantic__weight=1.0),
-            *_values("table 5", reward__consistency__weight=0.5, reward__spatial__tau_km=200.0),
-            *_NO_COST,
-            *_values("table 5", reward__semantic__alpha=(0.1, 0.6, 0.3), reward__semantic__thresholds=(0.7, 0.5, 0.0)),
-            *_values("table 5", reward__consistency__weights=(0.1, 0.6, 0.3)),
-            *_values("section 4.2: an encoder compares all names", reward__semantic__aliases=False),
-            *_values("section 4.3: it gets no conclusion", reward__consistency__withhold="conclusion"),
-            *_values(
-                "the released code, swift/plugin/orm.py",
-                reward__consistency__steepness=8.0, reward__consistency__midpoint=0.5,
-                reward__consistency__length="fixed", reward__consistency__bounds=(90.0, 200.0),
-            ),
-            *_values("section 4: one reply, no tools", environment__tools=(), environment__turns=1),
-            *_ours(
-                optim__mini_batch="one step a sampling",
-                rollout__top_p="everything may be drawn",
-                rollout__prompt_tokens="the prompt and a picture of two million pixels",
-                rollout__reply_tokens="three levels of reasoning",
-                rollout__entropy="none is spoken of",
-                **_CLIP_OURS,
-                **_LOSS_OURS,
-            ),
-        ),
-        ("spotagent", "sft"): (
-            *_SPOTAGENT_SETUP,
-            *_SPOTAGENT_TUNED,
-            *_values("section 3.2.2", data__limit=200_000),
-        ),
-        ("spotagent", "coldstart"): (
-            *_SPOTAGENT_SETUP,
-            *_SPOTAGENT_TUNED,
-            *_values("section 3.2.2", data__limit=6_000),
-        ),
-        ("spotagent", "grpo"): (
-            *_SPOTAGENT_SETUP,
-            *_values("table 7", optim__learning_rate=1e-6, optim__batch=256, optim__mini_batch=128),
-            *_values("table 7", optim__micro_batch=8, run__save_steps=100),
-            *_values("appendix B.2", optim__epochs=1.0, rollout__objective="grpo", rollout__entropy=0.0),
-            *_values("table 7", rollout__group=8, rollout__kl=0.001, kl_estimate="low variance"),
-            *_values("table 7", rollout__prompt_tokens=4096, rollout__reply_tokens=4096),
-            *_values("table 7", rollout__vllm=True, rollout__vllm_devices=2, rollout__vllm_share=0.8),
-            *_values("section 3.3.1", data__regimes_km=(1.0, 25.0, 200.0, 750.0)),
-            *_values("section 3.3.2", data__phases_km=((1.0, 25.0), (1.0, 25.0, 200.0, 750.0))),
-            *_values("equation 8", reward__linear__knots=((1.0, 1.0), (25.0, 0.75), (200.0, 0.2))),
-            *_values("section 3.3: without tools", environment__tools=()),
-            *_NO_COST,
-            *_ours(
-                data__limit="how many rows the two phases have together is not given",
-                environment__turns="one reply is enough where there are no tools",
-                rollout__temperature="not given",
-                rollout__top_p="not given",
-                **_CLIP_OURS,
-                **_LOSS_OURS,
-            ),
-        ),
-        ("geovista", "coldstart"): (
-            *_GEOVISTA_SETUP,
-            *_values(
-                "section 4, Supervised Finetuning",
-                optim__learning_rate=1e-5, optim__batch=32, optim__epochs=1.0, optim__max_length=32_768,
-                data__limit=2_000,
-            ),
-            *_ours(optim__schedule="not given", run__devices="not given"),
-        ),
-        ("geovista", "grpo"): (
-            *_GEOVISTA_SETUP,
-            *_values(
-                "section 4, Reinforcement Learning",
-                optim__learning_rate=1e-6, optim__schedule="constant", optim__batch=64, optim__mini_batch=32,
-                rollout__kl=0.0, environment__turns=6, context_tokens=32_768, data__limit=12_000,
-                rollout__objective="grpo",
-            ),
-            *_values("section 3.4", rollout__entropy=0.0, reward__hierarchical__beta=2.0),
-            *_NO_COST,
-            *_values("section 3.1", environment__tools=("image_zoom_in_tool", "search_web")),
-            *_ours(
-                rollout__group="G is not given; that of GeoAgent and SpotAgent",
-                optim__epochs="not given",
-                rollout__temperature="not given",
-                rollout__top_p="not given",
-                rollout__prompt_tokens="only the sum of both lengths is given",
-                rollout__reply_tokens="only the sum of both lengths is given",
-                run__devices="not given",
-                **_CLIP_OURS,
-                **_LOSS_OURS,
-            ),
-        ),
-        ("twm", "grpo"): (
-            *_values("section 5.1", model__base=QWEN3),
-            *_values(
-                "table 7",
-                optim__learning_rate=1e-6, optim__epochs=2.0, optim__batch=64, optim__mini_batch=16, rollout__kl=0.001,
-                rollout__reply_tokens=4096, rollout__group=16, environment__turns=8,
-                environment__result_characters=1024, environment__reply_tokens=4096,
-            ),
-            *_values("equation 4: the mean over each trajectory", rollout__loss="grpo", rollout__objective="grpo"),
-            *_values("section 5.1: 2,500 of MAPBench and 2,000 of IMAGEO-2", data__limit=4_500),
-            *_values(
-                "equation 5",
-                reward__stepped__steps=((0.5, 1.0), (2.0, 0.8), (10.0, 0.6), (25.0, 0.4), (200.0, 0.2), (750.0, 0.1)),
-            ),
-            *_values("appendix B.1", run__devices=32),
-            *_NO_COST,
-            *_ours(
-                environment__tools="the paper's; satellite pictures need tiles of your own (rollout.tiles)",
-                model__tuned="no adapters are spoken of",
-                model__freeze_vision="not given",
-                model__dtype=_COMMON,
-                model__max_pixels="the first view's two million pixels",
-                optim__schedule="not given",
-                rollout__temperature="given for testing alone (table 7)",
-                rollout__top_p="given for testing alone (table 7)",
-                rollout__prompt_tokens="not given",
-                rollout__entropy="none is spoken of",
-                run__sharding="not given",
-                **_CLIP_OURS,
-                **_STEPS_OURS,
-            ),
-        ),
+def _read_values() -> dict[tuple[str, str], tuple[PaperValue, ...]]:
+    table = tomllib.loads((files(__package__) / "papers.toml").read_text(encoding="utf-8"))
+    return {
+        (paper, stage): tuple(
+            PaperValue(name, None, value, published=False)
+            if where == "ours"
+            else PaperValue(name, _tuple(value), where)
+            for part in (stages.get(_EVERY_STAGE, {}), own)
+            for where, values in part.items()
+            for name, value in values.items()
+        )
+        for paper, stages in table.items()
+        for stage, own in stages.items()
+        if stage != _EVERY_STAGE
     }
-)  # fmt: skip
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(map(_tuple, value)) if isinstance(value, list) else value
+
+
+PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyType(_read_values())
 """By paper and stage. Whatever a recipe of a paper decides is here: published, or marked as ours."""
 
 

@@ -9,9 +9,8 @@ from geosleuth.atlas.facts import by_road_number, country_facts, phone
 from geosleuth.evidence.plates import FORMS
 from geosleuth.geo import distance_km
 from geosleuth.lab.scenes import Scene, World
-from geosleuth.lab.scenes.design.appearance import _FORMS, number_plate
-from geosleuth.lab.scenes.design.scene_clues import _FORMS as ROADS
-from geosleuth.lab.scenes.design.scene_clues import road_number
+from geosleuth.lab.scenes.design.appearance import PLATE_FORMS, number_plate
+from geosleuth.lab.scenes.design.scene_clues import ROAD_FORMS, STATES, road_number
 from geosleuth.names import fold
 from worlds import scenes
 
@@ -39,14 +38,12 @@ def test_numbers_on_notices_are_valid_there_and_name_no_other_region(many: list[
 
 
 def test_area_codes_of_america_are_those_of_the_state(many: list[Scene]) -> None:
-    from geosleuth.lab.scenes.design.scene_clues import _STATES
-
     for scene in many:
         for clue in scene.clues:
             if clue.sort == "phone" and clue.level == "region" and scene.spot.country in ("US", "CA"):
                 place = phone(clue.lines[0].removeprefix("Tel. "), scene.spot.country).place or ""
                 state = place.rpartition(", ")[2]
-                assert fold(_STATES.get(state, place)) == fold(scene.spot.region or "") or scene.spot.town in place
+                assert fold(STATES.get(state, place)) == fold(scene.spot.region or "") or scene.spot.town in place
 
 
 def test_distances_are_those_of_the_towns(many: list[Scene], world: World) -> None:
@@ -65,7 +62,7 @@ def test_distances_are_those_of_the_towns(many: list[Scene], world: World) -> No
     assert seen > 20
 
 
-@pytest.mark.parametrize("country", sorted(_FORMS))
+@pytest.mark.parametrize("country", sorted(PLATE_FORMS))
 def test_plates_have_a_form_that_readers_of_plates_expect(country: str) -> None:
     chance = random.Random(f"plates {country}")
     forms = [form.pattern for form in FORMS if country in form.countries.split()]
@@ -76,7 +73,7 @@ def test_plates_have_a_form_that_readers_of_plates_expect(country: str) -> None:
         assert any(form.fullmatch(plate) for plate in plates for form in forms)
 
 
-@pytest.mark.parametrize("country", sorted(ROADS))
+@pytest.mark.parametrize("country", sorted(ROAD_FORMS))
 def test_road_numbers_are_the_countrys(country: str) -> None:
     chance = random.Random(f"roads {country}")
     for _ in range(10):

@@ -5,10 +5,12 @@ country's way of numbering; that just this road passes the town is not said.
 """
 
 import random
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from math import floor
 from typing import TypeVar
 
@@ -20,70 +22,36 @@ from geosleuth.lab.scenes.locales import COACHES, CUES, NAMED_AFTER_TOWNS, Cue
 from geosleuth.lab.scenes.scene import Board, Business, Clue, ClueLevel, Look, Sky, Sort, Split, Spot
 from geosleuth.lab.scenes.towns import WorldTown
 from geosleuth.names import fold
+from geosleuth.support.decode import decode
 from geosleuth.tools.ranges import KM_A_MILE
 
-from .appearance import codes, number_plate, style_of
+from .appearance import number_plate, style_of
 
-_FORMS = {
-    "AR": "RN {3|7|9|11|34|40}", "AT": "B {1|70|83|127|138|158}", "AU": "{A1|M1|A8|B100|C155|M31}",
-    "BE": "N {4|9|43|50|60}", "BG": "I/{1|5|6|8}", "BR": "BR-{101|116|153|262|277|376}", "CA": "HWY {2|7|16|17}",
-    "CL": "Ruta {5|68|78|152}", "CN": "G{104|107|205|312|318|324}", "CZ": "I/{3|7|35|43|50}",
-    "DE": "B {3|6|27|31|96|105|184}", "EE": "T{1|2|4|6}", "ES": "{N-340|N-122|A-92|N-630|A-66}",
-    "FI": "VT {3|4|5|9}", "FR": "D {17|96|437|610|906|974}", "GB": "{A38|A47|A61|A82|A64|B1108|A1074}",
-    "GR": "EO{1|3|7|9}", "HR": "D{1|8|10|66}", "HU": "M{3|5|6|7}", "IE": "{N6|N17|N20|R336|R445}",
-    "IN": "NH {44|48|66|19|27}", "IT": "{SS9|SS16|SS64|SS106|SP569}", "JP": "国道{1|2|4|8|16|171}号",
-    "KR": "국도 {1|2|7|17|35}호", "KZ": "M{32|36|38|51}", "LT": "A{1|2|5|11}", "LV": "A{1|2|7|9}",
-    "MA": "N{1|6|8|9}", "MX": "MEX {15|57|85|95|180|200}", "NL": "N {201|237|361|470}", "NO": "RV {4|7|13|15}",
-    "NZ": "SH {1|2|6|8}", "PL": "{DK7|DK8|DK9|DW780|S7}", "PT": "{EN1|EN109|IP3|IC2|EN125}",
-    "RO": "{DN1|DN6|DN15|DJ107A|DN79}", "RU": "{М-4|М-7|М-10|Р-22}", "SE": "RV {23|40|55|70}", "SK": "I/{18|64|66|68}",
-    "TH": "ทางหลวงหมายเลข {1|2|4|11}", "TR": "D{100|200|400|650|750}", "TW": "台{1|3|9|11}線",
-    "UA": "{М-06|М-05|Н-01|М-03}", "US": "{I-5|I-35|US 101|US 20|US 80|I-94}", "VN": "QL{1A|3|5|13|20}",
-    "ZA": "{N1|N2|N3|R61|R102|R304}",
-}  # fmt: skip
 
-_FROM_ABROAD_SHARE = 0.6
-_STATE_NAMES = (
-    "AL Alabama|AK Alaska|AZ Arizona|AR Arkansas|CA California|CO Colorado|CT Connecticut|DE Delaware|FL Florida|"
-    "GA Georgia|HI Hawaii|ID Idaho|IL Illinois|IN Indiana|IA Iowa|KS Kansas|KY Kentucky|LA Louisiana|ME Maine|"
-    "MD Maryland|MA Massachusetts|MI Michigan|MN Minnesota|MS Mississippi|MO Missouri|MT Montana|NE Nebraska|"
-    "NV Nevada|NH New Hampshire|NJ New Jersey|NM New Mexico|NY New York|NC North Carolina|ND North Dakota|OH Ohio|"
-    "OK Oklahoma|OR Oregon|PA Pennsylvania|RI Rhode Island|SC South Carolina|SD South Dakota|TN Tennessee|"
-    "TX Texas|UT Utah|VT Vermont|VA Virginia|WA Washington|WV West Virginia|WI Wisconsin|WY Wyoming|"
-    "AB Alberta|BC British Columbia|MB Manitoba|NB New Brunswick|NL Newfoundland and Labrador|NS Nova Scotia|"
-    "ON Ontario|PE Prince Edward Island|QC Quebec|SK Saskatchewan"
-)
-_STATES = {part[:2]: part[3:] for part in _STATE_NAMES.split("|")}
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """What signs.toml holds, by country and state; in ``roads`` {x|y} is one of several."""
+
+    roads: dict[str, str]
+    firms: dict[str, tuple[str, ...]]
+    states: dict[str, str]
+    countries: dict[str, str]
+
+
+_SIGNS = decode(tomllib.loads((files(__package__) / "signs.toml").read_text(encoding="utf-8")), _Signs)
+ROAD_FORMS: Mapping[str, str] = _SIGNS.roads
+STATES: Mapping[str, str] = _SIGNS.states
 """North America's numbering plan names towns with the letters of their state or province."""
-_NAMES = (
-    "DE; EDEKA; Sparkasse; Rewe | AT; Hofer; Lagerhaus; Bipa | CH; Denner; Volg; Coop Pronto"
-    " | FR; Monoprix; Franprix; Crédit Agricole | NL; Albert Heijn; Etos; Gall & Gall | BE; Delhaize; Colruyt; Belfius"
-    " | IT; Esselunga; Conad; Poste Italiane | ES; Mercadona; Caprabo; Correos | PT; Continente; Minipreço; CTT"
-    " | GB; Greggs; Boots; Sainsbury's | IE; SuperValu; Centra; Supermac's | US; Walgreens; Dollar General; Chick-fil-A"
-    " | CA; Canadian Tire; Shoppers Drug Mart; Rexall | AU; Coles; Bunnings; Chemist Warehouse"
-    " | NZ; Countdown; The Warehouse; Kiwibank | ZA; Pick n Pay; Checkers; Capitec Bank | PL; Żabka; Biedronka; Orlen"
-    " | SE; ICA; Systembolaget; Pressbyrån | NO; Rema 1000; Vinmonopolet; Narvesen | DK; Føtex; Irma; Matas"
-    " | FI; K-Market; Alko; R-kioski | IS; Bónus; Vínbúðin; Krónan | TR; BİM; A101; Ziraat Bankası"
-    " | JP; すき家; 吉野家; ゆうちょ銀行 | KR; 이디야커피; 올리브영; 우리은행 | CN; 中国工商银行; 瑞幸咖啡; 中国邮政"
-    " | TW; 全聯福利中心; 台灣銀行; 中華郵政 | BR; Casas Bahia; Drogasil; Caixa | MX; OXXO; Soriana; Banorte"
-    " | AR; YPF; Farmacity; Banco Nación | CL; Copec; Cruz Verde; BancoEstado | CO; Éxito; Drogas La Rebaja; Davivienda"
-    " | PE; Inkafarma; Plaza Vea; Interbank | RU; Пятёрочка; Магнит; Сбербанк | UA; АТБ; Нова Пошта; Ощадбанк"
-    " | IN; State Bank of India; Apollo Pharmacy; Amul | PH; Mercury Drug; Chowking; Metrobank"
-    " | ID; Indomaret; Alfamart; Bank Mandiri | MY; 99 Speedmart; Maybank; Petronas | VN; Vietcombank; Điện Máy Xanh"
-    " | KE; Naivas; M-Pesa; Equity Bank | NG; GTBank; Zenith Bank; Chicken Republic | EE; Selver; Apollo; Omniva"
-    " | HU; CBA; OTP Bank; Magyar Posta | RO; Mega Image; Dedeman; Banca Transilvania | GR; Σκλαβενίτης; ΟΠΑΠ; ΕΛΤΑ"
-    " | IL; שופרסל; בנק הפועלים; דואר ישראל | HR; Konzum; Tisak; INA | SI; Mercator; Petrol; Pošta Slovenije"
-    " | BG; Фантастико; Банка ДСК; Български пощи | SK; COOP Jednota; Slovnaft; Slovenská pošta"
-    " | CZ; Česká pošta; Sazka; Benzina | LT; Iki; Senukai; Lietuvos paštas | LV; Drogas; Rimi; Latvijas Pasts"
-    " | TH; ธนาคารกรุงไทย; ไปรษณีย์ไทย | MA; Attijariwafa bank; Marjane | RS; Пошта Србије; Макси"
-    " | KZ; Қазпошта; Magnum; Halyk Bank | GE; ლიბერთი ბანკი; საქართველოს ბანკი | LK; Keells; Cargills Food City"
-)  # fmt: skip
+NATIONAL: Mapping[str, tuple[str, ...]] = _SIGNS.firms
+"""Names over doors by country."""
+POSTCODE_LAST = frozenset(_SIGNS.countries["postcode_last"].split())
+_NUMBER_FIRST = frozenset(_SIGNS.countries["number_first"].split())
+_FROM_ABROAD_SHARE = 0.6
 _T = TypeVar("_T")
 _BY_ROAD = 1.25
 """Roads are so much longer than the straight line, as a rule."""
 _NEAR_KM, _FAR_KM = 12.0, 220.0
 _STATES_ON_PLATES = frozenset({"US", "CA", "AU"})
-POSTCODE_LAST = codes("US CA AU GB NZ ZA IN PH MY ID LK KE NG BD NP PK IE")
-_NUMBER_FIRST = codes("US CA AU GB NZ IE ZA FR IN PH MY LK KE NG")
 _WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Czech Republic", "Dominican Republic")
 _SLUGS = ("nova", "aurora", "stella", "primo", "orion", "delta", "alfa", "luna", "vega", "sol")
 _SORTS: dict[str, tuple[Sort, tuple[Board, ...]]] = {
@@ -107,7 +75,7 @@ _SUNNY = ("clear", "cloudy")
 
 def road_number(country: str, chance: random.Random) -> str | None:
     """Return a road's number as the country writes it, None if it is not known here."""
-    form = _FORMS.get(country)
+    form = ROAD_FORMS.get(country)
     if form is None:
         return None
     before, _, rest = form.partition("{")
@@ -128,8 +96,8 @@ def area_of(number: str, town: WorldTown) -> str | None:
     if town.area and f"{info.e164 or ''}".startswith(f"+{_calling_code(town.country)}{town.area.lstrip('0')}"):
         return place
     _, _, state = place.rpartition(", ")
-    if state in _STATES:
-        return place if fold(_STATES[state]) == fold(town.region or "") else None
+    if state in STATES:
+        return place if fold(STATES[state]) == fold(town.region or "") else None
     named = fold(place)
     wanted = [fold(name) for name in (town.name, town.name_on_signs, town.region or "") if name]
     return place if any(name in named or named in name for name in wanted) else None
@@ -153,18 +121,6 @@ def _calling_code(country: str) -> int:
     import phonenumbers
 
     return phonenumbers.country_code_for_region(country)
-
-
-def _read(text: str) -> Mapping[str, tuple[str, ...]]:
-    found = {}
-    for part in text.split("|"):
-        country, *names = (word.strip() for word in part.split(";"))
-        found[country] = tuple(names)
-    return found
-
-
-NATIONAL = _read(_NAMES)
-"""Names over doors by country."""
 
 
 def half_of(things: Sequence[_T], split: Split) -> Sequence[_T]:
