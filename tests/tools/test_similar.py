@@ -269,7 +269,7 @@ def damage(path: Path, statement: str) -> None:
     ("statement", "message"),
     [
         ("PRAGMA user_version = 99", "format 99"),
-        ("PRAGMA application_id = 1", "no index of photos"),
+        ("PRAGMA application_id = 1", "not an index of photos"),
         ("UPDATE photo SET features = x'00'", "damaged"),
         ("UPDATE photo SET lat = 100", "damaged"),
         ("DELETE FROM meta", "damaged"),

@@ -16,8 +16,8 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from geosleuth.support.databases import committed
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import committed
 
 from .frames import disk_full_errors, plain_json
 from .records import (

@@ -5,12 +5,11 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import stat
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -195,19 +194,6 @@ def lock_file(handle: int, *, wait: bool = False) -> bool | None:
     except OSError:
         return None
     return True
-
-
-@contextmanager
-def committed(conn: sqlite3.Connection) -> Iterator[None]:
-    """All changes of the block to a database, or none."""
-    conn.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        with suppress(sqlite3.Error):
-            conn.execute("ROLLBACK")
-        raise
-    conn.execute("COMMIT")
 
 
 def plain_yaml(path: Path) -> Any:

@@ -38,6 +38,7 @@ from geosleuth.photo.image_encoder import (
     is_named,
     load_encoder,
 )
+from geosleuth.support.databases import check_stamp, explained
 from geosleuth.support.errors import BadInput, require
 
 from .member import TrustWeights
@@ -50,6 +51,7 @@ LEAK = 0.01
 APPLICATION: Final = 0x6773746D
 FORMAT: Final = 1
 BUSY_SECONDS: Final = 30.0
+WHAT: Final = "a team's state"
 READABLE: Final = frozenset({"meta", "member", "weights", "sqlite_master"})
 """The tables that a connection for answering may read."""
 SCHEMA: Final = """
@@ -276,7 +278,7 @@ def open_for_answering(path: Path) -> Iterator[sqlite3.Connection]:
     """
     if not path.is_file():
         raise BadInput(f"{path}: no such file; create the state with: geosleuth team learn DATASET --state {path}")
-    with explained(path), closing(connected_to_read(path)) as conn:
+    with explained(path, WHAT), closing(connected_to_read(path)) as conn:
         conn.execute("PRAGMA query_only = ON")
         conn.set_authorizer(_only_what_answers)
         yield conn
@@ -307,33 +309,13 @@ def _only_what_answers(
     return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
 
 
-@contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into one line that says what to do."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise BadInput(f"{path}: locked by other writers for too long; try again") from error
-        raise BadInput(f"{path}: the team's state can't be used: {error}") from error
-    except sqlite3.DatabaseError as error:
-        raise BadInput(f"{path}: not a team's state, or damaged; give another file") from error
-    except OSError as error:
-        raise BadInput(f"{path}: the team's state can't be used: {error.strerror or error}") from error
-
-
 def read_info(conn: sqlite3.Connection, path: Path) -> StateInfo:
     """Return the members and the encoder of a state.
 
     Raises:
         BadInput: the file is not a team's state, or has another format.
     """
-    (application,) = conn.execute("PRAGMA application_id").fetchone()
-    (version,) = conn.execute("PRAGMA user_version").fetchone()
-    if application != APPLICATION:
-        raise BadInput(f"{path}: not a team's state; give another file")
-    if version != FORMAT:
-        raise BadInput(f"{path}: the state is of format {version}, not {FORMAT}; delete it and learn again")
+    check_stamp(conn, path, WHAT, APPLICATION, FORMAT)
     meta = dict(conn.execute("SELECT key, value FROM meta"))
     names = tuple(name for (name,) in conn.execute("SELECT name FROM member ORDER BY position"))
     try:

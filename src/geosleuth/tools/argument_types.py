@@ -50,78 +50,54 @@ class ArgumentKind(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A string; a number is taken as it is written."""
+class Plain:
+    """A single value; ``convert`` returns None for what is none of its kind."""
 
-    wanted: str = "a string"
-
-    def schema(self) -> dict[str, Any]:
-        """The JSON schema."""
-        return {"type": "string"}
-
-    def read(self, value: Any) -> str:
-        """The text, with nothing in it that UTF-8 can't hold."""
-        if isinstance(value, str):
-            return writable(value)
-        if isinstance(value, bool) or _exact(value) is None:
-            raise UnfitArgument(self.wanted)
-        return str(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A finite number; written as text is fine too."""
-
-    wanted: str = "a number"
+    json_type: str
+    wanted: str
+    convert: Callable[[Any], Any]
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema."""
-        return {"type": "number"}
+        return {"type": self.json_type}
 
-    def read(self, value: Any) -> float:
-        """The number."""
-        found = _exact(value)
+    def read(self, value: Any) -> Any:
+        """The value."""
+        found = self.convert(value)
         if found is None:
             raise UnfitArgument(self.wanted)
-        return float(found)
+        return found
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+def _text(value: Any) -> str | None:
+    """A string with nothing in it that UTF-8 can't hold; a number is taken as it is written."""
+    if isinstance(value, str):
+        return writable(value)
+    return None if isinstance(value, bool) or _exact(value) is None else str(value)
+
+
+def _number(value: Any) -> float | None:
+    """A finite number; written as text is fine too."""
+    found = _exact(value)
+    return None if found is None else float(found)
+
+
+def _whole(value: Any) -> int | None:
     """A whole number; 5.0 and "5" are fine too."""
-
-    wanted: str = "an integer"
-
-    def schema(self) -> dict[str, Any]:
-        """The JSON schema."""
-        return {"type": "integer"}
-
-    def read(self, value: Any) -> int:
-        """The whole number."""
-        found = _exact(value)
-        if found is None or found != int(found):
-            raise UnfitArgument(self.wanted)
-        return int(found)
+    found = _exact(value)
+    return None if found is None or found != int(found) else int(found)
 
 
-@dataclass(frozen=True, slots=True)
-class YesNo:
+def _yes_or_no(value: Any) -> bool | None:
     """True or false; the words are fine too."""
+    word = value.strip().lower() if isinstance(value, str) else value
+    return True if word in (True, "true") else False if word in (False, "false") else None
 
-    wanted: str = "true or false"
 
-    def schema(self) -> dict[str, Any]:
-        """The JSON schema."""
-        return {"type": "boolean"}
-
-    def read(self, value: Any) -> bool:
-        """Which of the two."""
-        word = value.strip().lower() if isinstance(value, str) else value
-        if word in (True, "true"):
-            return True
-        if word in (False, "false"):
-            return False
-        raise UnfitArgument(self.wanted)
+TEXT = Plain("string", "a string", _text)
+NUMBER = Plain("number", "a number", _number)
+WHOLE = Plain("integer", "an integer", _whole)
+YES_NO = Plain("boolean", "true or false", _yes_or_no)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +136,11 @@ class Many:
         """What a value must be."""
         count = "" if self.length is None else f"exactly {self.length} "
         one = self.item.wanted
-        many = f"items, each {one}" if isinstance(self.item, Choice | Many | YesNo) else f"{one.split()[-1]}s"
+        many = (
+            f"items, each {one}"
+            if isinstance(self.item, Choice | Many) or self.item == YES_NO
+            else f"{one.split()[-1]}s"
+        )
         return f"a list of {count}{many}"
 
     def schema(self) -> dict[str, Any]:
@@ -183,7 +163,7 @@ class Many:
                 value = json.loads(value)
             except (ValueError, RecursionError):
                 return [value]
-        elif isinstance(value, str) and isinstance(self.item, Number | Whole):
+        elif isinstance(value, str) and self.item in (NUMBER, WHOLE):
             return value.split(",")
         return list(value) if isinstance(value, list | tuple) else [value]
 
@@ -208,7 +188,7 @@ class Maybe:
         return None if value is None else self.inner.read(value)
 
 
-_PLAIN: dict[Any, ArgumentKind] = {str: Text(), int: Whole(), float: Number(), bool: YesNo()}
+_PLAIN: dict[Any, ArgumentKind] = {str: TEXT, int: WHOLE, float: NUMBER, bool: YES_NO}
 
 
 @cache

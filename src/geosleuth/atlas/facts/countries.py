@@ -1,26 +1,23 @@
 """Facts about each country, the evidence that a clue gives about countries, and the climate of a point."""
 
 import gzip
-import struct
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from geosleuth.geo import LatLon
 from geosleuth.names import country_code
 from geosleuth.support.errors import BadInput, DataFault
 
+if TYPE_CHECKING:
+    from .grids import WorldGrid
+
 DrivingSide = Literal["left", "right"]
 SpeedUnit = Literal["km/h", "mph"]
 _QUOTED_CHARS = 60
-ROWS, COLUMNS, BAND_ROWS = 6480, 12960, 12
-CELLS_PER_DEGREE = 36
-BANDS = ROWS // BAND_ROWS
-CACHED_BANDS = 128
-"""How many decompressed bands are cached, 155 kB each."""
 CODES = (
     "Af", "Am", "As", "Aw", "BSh", "BSk", "BWh", "BWk", "Cfa", "Cfb", "Cfc", "Csa", "Csb", "Csc", "Cwa", "Cwb",
     "Cwc", "Dfa", "Dfb", "Dfc", "Dfd", "Dsa", "Dsb", "Dsc", "Dsd", "Dwa", "Dwb", "Dwc", "Dwd", "EF", "ET",
@@ -303,9 +300,9 @@ class KoppenClass:
 
 def climate_at(point: LatLon) -> KoppenClass | None:
     """Return the climate class of a point, in cells of 100 arc seconds (3 km at the equator); None at sea."""
-    row = min(ROWS - 1, int((90 - point.lat) * CELLS_PER_DEGREE))
-    column = int((point.lon + 180) * CELLS_PER_DEGREE) % COLUMNS
-    number = _band(row // BAND_ROWS)[row % BAND_ROWS * COLUMNS + column]
+    grid = _climate_grid()
+    row, column = grid.cell_of(point)
+    number = int(grid.row(row)[column])
     return _classes()[number - 1] if 1 <= number <= len(CODES) else None
 
 
@@ -325,31 +322,9 @@ def _classes() -> tuple[KoppenClass, ...]:
 
 
 @cache
-def _file() -> tuple[bytes, tuple[int, ...]]:
-    data = read_bytes("climate.bin")
-    head = struct.calcsize(f"<{BANDS}I")
-    if len(data) < head:
-        raise DataFault("a table of the atlas is damaged: climate.bin")
-    starts = [head]
-    for length in struct.unpack(f"<{BANDS}I", data[:head]):
-        starts.append(starts[-1] + length)
-    return data, tuple(starts)
+def _climate_grid() -> "WorldGrid":
+    import numpy as np
 
+    from .grids import WorldGrid
 
-@lru_cache(maxsize=CACHED_BANDS)
-def _band(number: int) -> bytes:
-    """Return a band of rows, one byte per cell."""
-    data, starts = _file()
-    try:
-        coded = zlib.decompress(data[starts[number] : starts[number + 1]])
-    except zlib.error as error:
-        raise DataFault("a table of the atlas is damaged: climate.bin") from error
-    if len(coded) != BAND_ROWS * COLUMNS:
-        raise DataFault("a table of the atlas is damaged: climate.bin")
-    above = coded[:COLUMNS]
-    rows = [above]
-    for start in range(COLUMNS, len(coded), COLUMNS):
-        row = int.from_bytes(coded[start : start + COLUMNS]) ^ int.from_bytes(above)
-        above = row.to_bytes(COLUMNS)
-        rows.append(above)
-    return b"".join(rows)
+    return WorldGrid("climate.bin", 6480, np.bitwise_xor, axis=0)

@@ -16,7 +16,6 @@ import unicodedata
 import zlib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from html.parser import HTMLParser
 from math import log
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from geosleuth.atlas.folders import cache_dir, open_readonly
 from geosleuth.atlas.protocol import Document
 from geosleuth.names import country_code
 from geosleuth.support.errors import BadInput, require
+from geosleuth.support.text.html import VisibleText
 
 from .countries import CountryFacts, all_countries, read_bytes, read_json
 
@@ -65,10 +65,6 @@ MAX_ARTICLE_BYTES = 1 << 20
 MAX_ARTICLE_CHARS = 100_000
 SNIPPET_CHARS = 400
 _ZIM_WORD = re.compile(r"\w+")
-_INVISIBLE_TAGS = frozenset({"script", "style", "head", "template", "noscript", "svg", "math"})
-_BLOCK_TAGS = frozenset(
-    {"p", "div", "li", "br", "tr", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "section", "table"}
-)
 
 
 def search_documents(query: str, limit: int = 10, folder: Path | None = None) -> list[Document]:
@@ -339,36 +335,9 @@ class ZimDocuments:
             return None
 
 
-class _Text(HTMLParser):
-    """Collects the visible text of a page, up to a limit."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.pieces: list[str] = []
-        self.length = 0
-        self._invisible_depth = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
-        if tag in _INVISIBLE_TAGS:
-            self._invisible_depth += 1
-        elif tag in _BLOCK_TAGS:
-            self.pieces.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _INVISIBLE_TAGS and self._invisible_depth:
-            self._invisible_depth -= 1
-        elif tag in _BLOCK_TAGS:
-            self.pieces.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._invisible_depth and self.length < MAX_ARTICLE_CHARS:
-            self.pieces.append(data[: MAX_ARTICLE_CHARS - self.length])
-            self.length += len(data)
-
-
 def plain_text(markup: str) -> str:
     """Return the visible text of an HTML page, one line per paragraph, at most `MAX_ARTICLE_CHARS` long."""
-    parser = _Text()
+    parser = VisibleText("\n", MAX_ARTICLE_CHARS)
     parser.feed(markup)
     parser.close()
     lines = (" ".join(line.split()) for line in "".join(parser.pieces).splitlines())

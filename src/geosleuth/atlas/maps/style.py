@@ -105,6 +105,7 @@ GREEN_FROM_ZOOM: Final = 9.0
 PLACE_FROM_ZOOM: Final = {1: 3, 2: 8, 3: 10, 4: 11, 5: 12, 6: 13, 7: 14, 8: 15}
 
 INK: Final = "#3b3a3d"
+SOFT_INK: Final = "#6a6670"
 HALO: Final = "#fdfcf8"
 STREET_INK: Final = "#55504a"
 WATER_INK: Final = "#3f7391"

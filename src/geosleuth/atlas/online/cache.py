@@ -6,13 +6,14 @@ written, requests work without it.
 
 import hashlib
 import logging
-import os
 import sqlite3
 import threading
 import time
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
+
+from geosleuth.support.databases import make_private
 
 _logger = logging.getLogger(__name__)
 
@@ -107,10 +108,8 @@ class AnswerCache:
                 return
 
     def _open(self) -> sqlite3.Connection:
-        if not self._path.exists():
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            # Requests reveal what someone is investigating, so the file is readable by its owner only from the start.
-            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+        # Requests reveal what someone is investigating, so the file is readable by its owner only from the start.
+        make_private(self._path)
         connection = sqlite3.connect(self._path, timeout=2.0, isolation_level=None)
         try:
             connection.execute("PRAGMA journal_mode = WAL")

@@ -5,13 +5,13 @@ separately: they are replayed only when no service may be contacted. API keys ar
 answer that contains one is not recorded.
 """
 
-import os
 import sqlite3
 import threading
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from geosleuth.support.databases import make_private
 from geosleuth.support.errors import BadInput
 
 _SCHEMA = """
@@ -102,10 +102,9 @@ class AnswerRecord:
         """Execute a statement on a new connection and return the first row."""
         with self._lock:
             try:
-                if writes and not self._path.exists():
-                    self._path.parent.mkdir(parents=True, exist_ok=True)
+                if writes:
                     # Requests reveal what someone is investigating, so the file is readable by its owner only.
-                    os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+                    make_private(self._path)
                 with closing(sqlite3.connect(self._path, timeout=30.0, isolation_level=None)) as connection:
                     if writes:
                         connection.executescript(_SCHEMA)

@@ -5,7 +5,7 @@ MapLibre counts zooms by tiles of 512 pixels, drawn maps by tiles of 256: zoom z
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from geosleuth.atlas.maps import style as look
@@ -37,7 +37,7 @@ class Palette:
     """The colours of a theme."""
 
     sea: str
-    coast: str
+    coast_line: str
     land: str
     green: str
     water_line: str
@@ -62,37 +62,11 @@ class Palette:
     poi_ink: Mapping[str, str]
 
 
-LIGHT: Final = Palette(
-    sea=look.SEA,
-    coast=look.COAST_LINE,
-    land=look.LAND,
-    green=look.GREEN,
-    water_line=look.WATER_LINE,
-    building=look.BUILDING,
-    building_edge=look.BUILDING_EDGE,
-    landuse=look.LANDUSE,
-    paved=look.PAVED,
-    border=look.BORDER,
-    region_border=look.REGION_BORDER,
-    rail=look.RAIL,
-    rail_sleepers=look.RAIL_SLEEPERS,
-    path=look.PATH,
-    road_fill=look.ROAD_FILL,
-    road_casing=look.ROAD_CASING,
-    ink=look.INK,
-    soft_ink="#6a6670",
-    halo=look.HALO,
-    street_ink=look.STREET_INK,
-    water_ink=look.WATER_INK,
-    green_ink=look.GREEN_INK,
-    country_ink=look.COUNTRY_INK,
-    poi_ink=look.POI_INK,
-)
-
-
+# Drawn maps have the same colours under the same names, in capitals.
+LIGHT: Final = Palette(**{one.name: getattr(look, one.name.upper()) for one in fields(Palette)})
 DARK: Final = Palette(
     sea="#151c28",
-    coast="#33475c",
+    coast_line="#33475c",
     land=_NIGHT_LAND,
     green=_NIGHT_GREEN,
     water_line="#22344a",
@@ -206,7 +180,7 @@ def _interpolate(*steps: tuple[float, float]) -> list[Any]:
 
 
 def _ground(colours: Palette) -> list[Layer]:
-    world = {"fill-color": colours.land, "fill-outline-color": colours.coast}
+    world = {"fill-color": colours.land, "fill-outline-color": colours.coast_line}
     local = {"fill-color": _match("class", {"local-sea": colours.sea}, colours.land)}
     return [
         {"id": "sea", "type": "background", "paint": {"background-color": colours.sea}},
@@ -265,7 +239,7 @@ def _areas(colours: Palette) -> list[Layer]:
         _layer("green", "fill", "green", {"fill-color": colours.green}),
         *rivers,
         _layer("water", "fill", "water", {"fill-color": colours.sea}, filter=surface),
-        _layer("coast", "line", "water", {"line-color": colours.coast}, filter=_equals("class", "coast")),
+        _layer("coast", "line", "water", {"line-color": colours.coast_line}, filter=_equals("class", "coast")),
         land_use("paved", colours.paved),
         runways,
     ]

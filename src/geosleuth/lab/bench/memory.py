@@ -7,8 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.support.errors import BadInput
-from geosleuth.support.files import committed
+from geosleuth.support.databases import committed, explained
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS known (
@@ -17,6 +16,7 @@ CREATE TABLE IF NOT EXISTS known (
 ) WITHOUT ROWID
 """
 _WAIT_S = 30.0
+_WHAT = "a memory of replies"
 
 
 def usual_path() -> Path:
@@ -33,7 +33,7 @@ class Memory:
 
     def find(self, question: str, by: str, about: str) -> bytes | None:
         """Return the stored answer; None if there is none."""
-        with self._lock, _told(self._path):
+        with self._lock, explained(self._path, _WHAT):
             row = self._conn.execute(
                 "SELECT said FROM known WHERE question = ? AND by = ? AND about = ?", (question, by, about)
             ).fetchone()
@@ -45,7 +45,7 @@ class Memory:
         What was ``paid`` for is on disk when this returns. What can be recomputed survives the end of the process, but
         perhaps not a power cut: syncing would take longer than the work.
         """
-        with self._lock, _told(self._path):
+        with self._lock, explained(self._path, _WHAT):
             self._conn.execute(f"PRAGMA synchronous = {'FULL' if paid else 'NORMAL'}")
             with committed(self._conn):
                 self._conn.execute("INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?)", (question, by, about, said))
@@ -59,20 +59,11 @@ def open_memory(path: Path | None = None) -> Iterator[Memory]:
         BadInput: it can't be opened or written, or is something else.
     """
     path = path or usual_path()
-    with _told(path):
+    with explained(path, _WHAT):
         path.parent.mkdir(parents=True, exist_ok=True)
         conn = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
     with closing(conn):
-        with _told(path):
+        with explained(path, _WHAT):
             conn.execute("PRAGMA journal_mode = WAL")
             conn.execute(_SCHEMA)
         yield Memory(conn, path)
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, sqlite3.Error) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or error
-        raise BadInput(f"{path}: can't keep replies here: {reason}; move it away, or make room") from error

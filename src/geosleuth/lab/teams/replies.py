@@ -14,13 +14,14 @@ from typing import Any, Final
 from geosleuth.answer.answer import answer_from_dict, answer_to_dict
 from geosleuth.models import Usage
 from geosleuth.photo import OpenedPhoto
+from geosleuth.support.databases import committed, explained
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import committed
 from geosleuth.teams import Member, Reply, Request
 from geosleuth.tools.similar.index_file import pixel_digest
 
 _APPLICATION: Final = 0x67737279
 _BUSY_SECONDS = 30.0
+_WHAT = "a store of replies"
 
 
 class ReplyStore:
@@ -56,7 +57,7 @@ class ReplyStore:
             "usage": asdict(reply.usage),
             "seconds": reply.seconds,
         }
-        with _explained(self._path):
+        with explained(self._path, _WHAT):
             self._conn.execute("INSERT OR IGNORE INTO reply VALUES (?, ?)", (key, json.dumps(document)))
 
     def key(self, identity: str, request: Request) -> str:
@@ -121,7 +122,7 @@ def open_store(path: Path) -> Iterator[ReplyStore]:
     Raises:
         BadInput: the file is something else, or can't be written.
     """
-    with _explained(path), closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
+    with explained(path, _WHAT), closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
         (application,) = conn.execute("PRAGMA application_id").fetchone()
         if not application and not conn.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             conn.execute("PRAGMA journal_mode = WAL")
@@ -133,11 +134,3 @@ def open_store(path: Path) -> Iterator[ReplyStore]:
         elif application != _APPLICATION:
             raise BadInput(f"{path}: not a store of replies; give another file")
         yield ReplyStore(conn, path)
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise BadInput(f"{path}: can't store replies here: {error}; give another file") from error

@@ -17,8 +17,8 @@ import numpy as np
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.photo import OpenedPhoto, View, first_view, open_photo
 from geosleuth.photo.image_encoder import Features, ImageEncoder, lasting_spec, load_encoder
+from geosleuth.support.databases import committed
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import committed
 from geosleuth.tools.calls import Similar
 
 from .index_file import (

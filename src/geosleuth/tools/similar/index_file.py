@@ -22,8 +22,8 @@ import numpy.typing as npt
 from geosleuth.atlas.folders import data_dir
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
+from geosleuth.support.databases import check_stamp, committed, explained, stamp
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import committed
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 FORMAT: Final = 1
 _APPLICATION: Final = 0x67736C69
 _BUSY_SECONDS: Final = 10.0
+_WHAT: Final = "an index of photos"
 _PAGE_BYTES: Final = 16_384  # with the usual 4096, a third of the file would be air between features
 
 _SCHEMA = """
@@ -93,7 +94,7 @@ def open_for_change(path: Path, encoder: "ImageEncoder", spec: str) -> Iterator[
     """
     if not path.parent.is_dir():
         raise BadInput(f"{path}: the folder {path.parent} does not exist")
-    with explained(path):
+    with explained(path, _WHAT):
         fresh = not path.exists() or path.stat().st_size == 0
         with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
             if fresh:
@@ -117,7 +118,7 @@ def open_for_reading(path: Path) -> Iterator[sqlite3.Connection]:
     """
     if not path.is_file():
         raise BadInput(f"{path}: there is no index; make one with: geosleuth photo index FOLDER --out FILE")
-    with explained(path):
+    with explained(path, _WHAT):
         # Writable where possible: what a run that was cut off left half done is taken back by whoever comes next.
         uri = f"{path.absolute().as_uri()}?mode=rw"
         with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
@@ -131,12 +132,7 @@ def read_info(conn: sqlite3.Connection, path: Path) -> IndexInfo:
     Raises:
         BadInput: the file is no index, or one of another version.
     """
-    (application,) = conn.execute("PRAGMA application_id").fetchone()
-    (version,) = conn.execute("PRAGMA user_version").fetchone()
-    if application != _APPLICATION:
-        raise BadInput(f"{path}: this is no index of photos; give another file")
-    if version != FORMAT:
-        raise BadInput(f"{path}: the index is of format {version}, not {FORMAT}; delete it and make it anew")
+    check_stamp(conn, path, _WHAT, _APPLICATION, FORMAT)
     meta = dict(conn.execute("SELECT key, value FROM meta"))
     try:
         if int(meta["view_pixels"]) != FIRST_VIEW_PIXELS:
@@ -144,21 +140,6 @@ def read_info(conn: sqlite3.Connection, path: Path) -> IndexInfo:
         return IndexInfo(meta["encoder"], meta["spec"], int(meta["dimension"]))
     except (KeyError, ValueError, TypeError) as error:
         raise BadInput(f"{path}: the index is damaged; delete it and make it anew") from error
-
-
-@contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """SQLite's troubles as one line that says what to do."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise BadInput(f"{path}: another run is writing to it; wait until that is done") from error
-        raise BadInput(f"{path}: the index can't be used: {error}") from error
-    except sqlite3.DatabaseError as error:
-        raise BadInput(f"{path}: this is no index of photos, or a damaged one; delete it or give another") from error
-    except OSError as error:
-        raise BadInput(f"{path}: the index can't be used: {error.strerror or error}") from error
 
 
 def _create(conn: sqlite3.Connection, info: IndexInfo) -> None:
@@ -172,8 +153,7 @@ def _create(conn: sqlite3.Connection, info: IndexInfo) -> None:
             "view_pixels": str(FIRST_VIEW_PIXELS),
         }
         conn.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
-        conn.execute(f"PRAGMA application_id = {_APPLICATION}")
-        conn.execute(f"PRAGMA user_version = {FORMAT}")
+        stamp(conn, _APPLICATION, FORMAT)
 
 
 @dataclass(frozen=True, slots=True)

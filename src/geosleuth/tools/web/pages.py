@@ -17,8 +17,9 @@ from geosleuth.atlas.online.http import ServiceRequest, parse_json
 from geosleuth.atlas.online.replies import Object, clean, inner, need_object, number, objects, query_text
 from geosleuth.support.errors import ServiceFault
 from geosleuth.support.service_use import asking_service
+from geosleuth.support.text.html import TolerantParser
 
-from .search_service import KeyPlace, SearchService, TolerantParser, plain, web_address
+from .search_service import KeyPlace, SearchService, plain, web_address
 
 _QUERY_CHARS = 400
 _TITLE_CHARS = 200

@@ -16,18 +16,18 @@ from typing import Any, Final
 import numpy as np
 
 from geosleuth.photo.image_encoder import Features, ImageEncoder
+from geosleuth.support.databases import committed, explained, stamp
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import committed
 from geosleuth.teams.network import (
     APPLICATION,
     BUSY_SECONDS,
     FORMAT,
     SCHEMA,
+    WHAT,
     StateInfo,
     Weights,
     connected_to_read,
     damaged,
-    explained,
     predicted,
     read_info,
     read_weights,
@@ -76,7 +76,7 @@ class Notebook:
             raise BadInput(f"{path}: the folder {path.parent} does not exist")
         if not path.exists() and (members is None or encoder is None):
             raise BadInput(f"{path}: no such file; create the state with: geosleuth team learn DATASET")
-        with explained(path):
+        with explained(path, WHAT):
             conn = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
             with closing(conn):
                 if members is not None and encoder is not None:
@@ -111,7 +111,7 @@ class Notebook:
         """
         if not path.is_file():
             raise BadInput(f"{path}: no such file; create the state with: geosleuth team learn DATASET")
-        with explained(path), closing(connected_to_read(path)) as conn:
+        with explained(path, WHAT), closing(connected_to_read(path)) as conn:
             yield cls(conn, path, read_info(conn, path))
 
     def settings_of(self, key: bytes) -> Mapping[str, Any] | None:
@@ -179,7 +179,7 @@ class Notebook:
 
     @contextmanager
     def _committed(self) -> Iterator[None]:
-        with explained(self._path), committed(self._conn):
+        with explained(self._path, WHAT), committed(self._conn):
             yield
 
 
@@ -193,8 +193,7 @@ def _create_once(conn: sqlite3.Connection, info: StateInfo) -> None:
             meta = {"encoder": info.encoder, "spec": info.spec, "dimension": str(info.dimension)}
             conn.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             conn.executemany("INSERT INTO member VALUES (?, ?)", enumerate(info.members))
-            conn.execute(f"PRAGMA application_id = {APPLICATION}")
-            conn.execute(f"PRAGMA user_version = {FORMAT}")
+            stamp(conn, APPLICATION, FORMAT)
 
 
 def _doubles(values: Any) -> bytes:
