@@ -8,10 +8,7 @@ import pytest
 
 from geosleuth.atlas import folders
 from geosleuth.atlas.array_file import pack_arrays
-from geosleuth.atlas.borders.grid import cached_layer, read_layer
-from geosleuth.atlas.facts import brands
 from geosleuth.atlas.folders import KeptFiles
-from geosleuth.evidence import languages, vocabulary
 from geosleuth.support.errors import DataFault
 
 
@@ -48,39 +45,6 @@ def test_a_folder_that_can_not_be_written_is_no_trouble(tmp_path: Path) -> None:
     (tmp_path / "in-the-way").write_text("")
     folder = KeptFiles(tmp_path / "in-the-way", "figures-2")
     assert folder.load("a", lambda: b"7", int) == 7
-
-
-def test_languages_are_the_same_from_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    langid = pytest.importorskip("py3langid.langid")
-    monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path))
-    fresh = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
-    for _ in range(2):  # the first time writes what the second reads
-        kept = languages._statistics.__wrapped__()
-        assert kept.labels == fresh.labels
-        for text in ("la boulangerie du coin", "добро пожаловать", "Fußgängerzone", "ยินดีต้อนรับ", ""):
-            assert kept.rank(text) == fresh.rank(text)
-    assert _kinds_kept(tmp_path) == ["languages"]
-
-
-def _kinds_kept(home: Path) -> list[str]:
-    return sorted(path.name.partition("-")[0] for path in (home / "cache" / "prepared").iterdir())
-
-
-def test_tables_are_the_same_from_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GEOSLEUTH_HOME", str(tmp_path))
-    layer = read_layer()
-    for _ in range(2):
-        assert vocabulary._table.__wrapped__() == vocabulary._put_together()
-        assert languages._table.__wrapped__() == languages._put_together()
-        kept = cached_layer()
-        assert kept.regions == layer.regions
-        for name in ("coarse", "blocks", "numbers"):
-            assert np.array_equal(getattr(kept, name), getattr(layer, name))
-        for name in ("x", "y", "starts", "left", "right"):
-            assert np.array_equal(getattr(kept.arcs, name), getattr(layer.arcs, name))
-        index = brands._index.__wrapped__()
-        assert "Shell" in {index.brand(number // 2).name for number in index.numbers("shell")}
-    assert _kinds_kept(tmp_path) == ["borders", "brands", "national", "vocabulary"]
 
 
 def test_packaged_arrays_that_are_damaged_are_refused_in_one_line(

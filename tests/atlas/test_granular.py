@@ -73,10 +73,6 @@ def test_no_name_is_added_that_the_answer_did_not_give(gazetteer: OfflineGazette
     assert found.radius_km > 500
 
 
-def test_a_bare_point_gets_the_names_of_its_place(gazetteer: OfflineGazetteer) -> None:
-    assert str(capped(gazetteer, "city", LatLon(60.17, 24.94)).address) == "Helsinki, Uusimaa, Finland"
-
-
 def test_a_country_by_whose_border_the_point_lies_is_believed(gazetteer: OfflineGazetteer) -> None:
     beausoleil = LatLon(43.7433, 7.4186)
     assert capped(gazetteer, "country", beausoleil, "Monaco").address == Address.of("Monaco")

@@ -96,17 +96,9 @@ def test_the_country_of_a_sign_is_passed_on_to_its_names_only() -> None:
     assert hints["Ravintola Kappeli"] is None
 
 
-def test_the_area_of_a_telephone_number_is_no_name_that_was_read() -> None:
-    assert not lookups(apart("+33 4 93 87 00 00"))
-
-
 def test_telling_names_come_before_guesses_and_worldwide_chains_last() -> None:
     found = lookups(apart("McDonald's", "Boulangerie Costa", "Qwerty Zxcvb"))
     assert [one.text for one in found] == ["Boulangerie Costa", "Qwerty Zxcvb", "McDonald's"]
-
-
-def test_misread_names_are_asked_about_as_they_stand() -> None:
-    assert "Boulanqerie Costa" in asked(lookups(apart("Boulanqerie Costa")))
 
 
 def test_the_number_of_questions_is_bounded() -> None:

@@ -1,6 +1,5 @@
 """GeoCLIP as a visual prior: with a package of its layout made on the spot, and with the real one where it is."""
 
-import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -60,16 +59,6 @@ def test_places_are_weighed_as_geoclip_weighs_them(geoclip: Path, tmp_path: Path
     assert "calibrated" in (visual_clue(told).caution or "")
 
 
-def test_the_places_are_only_worked_out_once(geoclip: Path, tmp_path: Path) -> None:
-    clip = tiny_clip(tmp_path / "clip")
-    first = GeoClipPrior(clip).look(scene(4))
-    (kept,) = (tmp_path / "home" / "cache").glob("geoclip-*.npy")
-    (geoclip / "__init__.py").write_text("")  # nobody can work them out any more
-    sys.modules.pop("geoclip")
-    assert GeoClipPrior(clip).look(scene(4)).seen == pytest.approx(first.seen, rel=1e-2)
-    assert kept.is_file()
-
-
 def test_a_higher_temperature_is_less_sure(geoclip: Path, tmp_path: Path) -> None:
     clip = tiny_clip(tmp_path / "clip")
     assert geoclip.is_dir()
@@ -82,11 +71,6 @@ def test_a_tower_of_another_width_is_refused(geoclip: Path, tmp_path: Path) -> N
     prior = GeoClipPrior(tiny_clip(tmp_path / "clip", width=64))
     with pytest.raises(BadInput, match="64 wide, and GeoCLIP expects 768"):
         prior.look(scene(4))
-
-
-def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"config\.json"):
-        load_prior(f"geoclip:{tmp_path}")
 
 
 @pytest.mark.skipif(find_spec("geoclip") is not None, reason="geoclip is installed")

@@ -19,16 +19,13 @@ from geosleuth.evidence.visual.cells import (
     unit_vectors,
 )
 from geosleuth.evidence.visual.experts import (
-    _rate,
     _slopes,
     learn_weights,
-    means_of,
     nearness,
     pooled,
-    scaling_of,
     tempered,
 )
-from geosleuth.geo import EARTH_RADIUS_KM, LatLon, great_circle_km
+from geosleuth.geo import LatLon, great_circle_km
 from geosleuth.support.fitting import log_shares, lowest
 from looks import towns
 
@@ -82,15 +79,6 @@ def test_the_lowest_point_of_a_bowl_is_found(middle: list[float], steepness: lis
     assert bowl(found)[0] < 1e-3
 
 
-def test_the_lowest_point_of_a_bent_valley_is_found() -> None:
-    def valley(at: npt.NDArray[np.floating]) -> tuple[float, npt.NDArray[np.floating]]:
-        x, y = at
-        slope = np.array([-2 * (1 - x) - 400 * x * (y - x * x), 200 * (y - x * x)])
-        return float((1 - x) ** 2 + 100 * (y - x * x) ** 2), slope
-
-    assert lowest(valley, np.array([-1.2, 1.0]), 300) == pytest.approx([1, 1], abs=0.05)
-
-
 def test_the_networks_slopes_are_those_of_its_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(experts, "_DROP_INPUT", 0.0)
     monkeypatch.setattr(experts, "_DROP_HIDDEN", 0.0)
@@ -113,14 +101,6 @@ def test_the_networks_slopes_are_those_of_its_loss(monkeypatch: pytest.MonkeyPat
             below = loss()
             layer[at] = before
             assert slope[at] == pytest.approx((above - below) / 2e-5, abs=1e-4)
-
-
-def test_the_rate_rises_and_falls_once() -> None:
-    rates = [_rate(step / 100) for step in range(100)]
-    top = int(np.argmax(rates))
-    assert rates[: top + 1] == sorted(rates[: top + 1])
-    assert rates[top:] == sorted(rates[top:], reverse=True)
-    assert rates[-1] < 0.01 * rates[top]
 
 
 def _square(photos: int, areas: int) -> tuple[Areas, npt.NDArray[np.int64], npt.NDArray[np.float64]]:
@@ -164,41 +144,9 @@ def test_one_who_is_too_modest_is_believed_more() -> None:
         assert (1 - missing) * float(shares.max(axis=1).mean()) == pytest.approx(hits, abs=0.03)
 
 
-def test_nobody_is_ever_certain() -> None:
-    blind, certain = np.log(np.full((1, 4), 0.25, np.float32)), np.array([[0.0, -90, -90, -90]], dtype=np.float32)
-    (shares,) = pooled(np.array([0.0, 1.0]), [blind, certain])
-    assert 0.98 <= shares[0] < 0.99
-    assert shares[1:] == pytest.approx(np.full(3, 0.005), rel=0.01)
-
-
 def test_photos_of_one_spot_are_one_and_those_of_the_next_town_are_not() -> None:
     places = places_at([LatLon(48.8501, 2.3501), LatLon(48.8502, 2.3503), LatLon(48.95, 2.35), LatLon(40.4, -3.7)])
     spot = spots_of(places, np.array([0, 0, 0, 1]))
     assert spot[0] == spot[1]
     assert len(set(spot.tolist())) == 3
     assert len(set(spots_of(places, np.array([0, 1, 0, 1])).tolist())) == 4
-
-
-def test_means_are_taken_by_group() -> None:
-    rows = np.array([[1, 2], [3, 4], [10, 20]], dtype=np.float32)
-    assert means_of(rows, np.array([1, 1, 0])).tolist() == [[10, 20], [2, 3]]
-
-
-def test_features_are_scaled_alike_whatever_their_size() -> None:
-    chance = np.random.default_rng(0)
-    features = (chance.random((300, 20)) * np.geomspace(0.001, 10, 20)).astype(np.float32)
-    features[:, 3] = 0.5
-    scaling = scaling_of(features)
-    scaled = scaling.scaled(features)
-    assert scaled.mean(axis=0) == pytest.approx(np.zeros(20), abs=1e-3)
-    assert np.abs(scaled[:, 3]).max() < 1e-3
-    assert (scaled**2).mean() == pytest.approx(1.0, rel=1e-3)
-    turned = scaling.turned(scaled)
-    assert np.linalg.norm(turned, axis=1) == pytest.approx(np.linalg.norm(scaled, axis=1), rel=1e-3)
-    assert turned.var(axis=0)[0] == turned.var(axis=0).max()
-
-
-def test_unit_vectors_keep_distances() -> None:
-    vectors = unit_vectors(np.array([48.85, -33.9]), np.array([2.35, 151.2]))
-    arc = EARTH_RADIUS_KM * float(np.arccos(vectors[0] @ vectors[1]))
-    assert arc == pytest.approx(great_circle_km(48.85, 2.35, -33.9, 151.2), rel=1e-9)

@@ -1,6 +1,5 @@
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,20 +37,6 @@ def test_one_place_has_one_cell_whatever_its_name(grid: CellGrid, lat: float, lo
     assert grid.cell_of(-90.0, lon) == grid.cell_of(-90.0, 0.0)
 
 
-def test_a_one_degree_grid_is_360_by_180() -> None:
-    grid = CellGrid(1)
-    assert len(grid) == 360 * 180
-    assert grid.cell_of(-90.0, -180.0) == 0
-    assert grid.cell_of(48.8584, 2.2945) == (90 + 48) * 360 + 180 + 2
-    assert grid.cell_centre(int(grid.cell_of(48.8584, 2.2945))) == LatLon(48.5, 2.5)
-
-
-def test_cells_come_in_arrays_and_missing_places_have_none() -> None:
-    got = CellGrid(1).cell_of(np.array([[-90.0], [np.nan], [91.0]]), np.array([-180.0, np.inf]))
-    np.testing.assert_array_equal(got, [[0, -1], [-1, -1], [-1, -1]])
-    assert got.dtype == np.int64
-
-
 @pytest.mark.parametrize(("size", "worst"), [(0.1, 0.05), (1, 0.05), (5, 0.07)])
 def test_equal_area_cells_are_about_equal(size: float, worst: float) -> None:
     grid = CellGrid(size, equal_area=True)
@@ -78,12 +63,6 @@ def test_cells_tile_the_globe(equal_area: bool) -> None:
 def test_sizes_that_do_not_fit_are_refused(size: float) -> None:
     with pytest.raises(ValueError, match="cell size must"):
         CellGrid(size)
-
-
-@pytest.mark.parametrize("cell", [1.0, 0.5, math.nan, "1"])
-def test_cells_have_whole_numbers(cell: int) -> None:
-    with pytest.raises(TypeError):
-        CellGrid(1).cell_bounds(cell)
 
 
 @pytest.mark.parametrize("cell", [-1, 64800])

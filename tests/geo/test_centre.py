@@ -51,13 +51,6 @@ def test_an_outlier_does_not_move_the_medoid() -> None:
     assert medoid(np.array([10.0, 10.0, 10.0, -60.0]), np.array([179.9, 180.0, -179.9, 0.0])) == 1
 
 
-def test_the_medoid_of_many_points_is_found_in_pieces() -> None:
-    rng = np.random.default_rng(3)
-    lats, lons = destinations(0.0, 180.0, rng.uniform(0, 360, 1500), rng.uniform(500, 900, 1500))
-    lats[1234], lons[1234] = 0.0, -180.0
-    assert medoid(lats, lons) == 1234
-
-
 @pytest.mark.parametrize("centre", SEAMS)
 @settings(max_examples=15)
 @given(seed=SEEDS)
@@ -128,36 +121,6 @@ def test_nowhere_on_a_grid_is_denser_than_the_mode(seed: int, bandwidth_km: floa
     assert peak >= density(lats, lons).max() * (1 - 1e-9)
 
 
-def test_a_small_bandwidth_is_exact_on_duplicates() -> None:
-    mode = density_mode(np.array([1.0, 50.0, 50.0]), np.array([1.0, 8.0, 8.0]), 0.001)
-    assert distance_km(mode, LatLon(50, 8)) < 1e-9
-
-
-def test_equal_summits_go_to_the_earlier_point() -> None:
-    assert distance_km(density_mode(np.array([10.0, -40.0]), np.array([20.0, 60.0]), 30), LatLon(10, 20)) < 1e-6
-
-
-def test_more_points_than_climbers_still_find_the_summit() -> None:
-    lats, lons, _ = cluster(1, LatLon(0, 180), n=600, spread_km=3000)
-    dense_lats, dense_lons, _ = cluster(2, LatLon(40, -100), n=300, spread_km=60)
-    mode = density_mode(np.concatenate([lats, dense_lats]), np.concatenate([lons, dense_lons]), 30)
-    assert distance_km(mode, LatLon(40, -100)) < 60
-
-
-@settings(max_examples=20)
-@given(SEEDS)
-def test_weight_zero_is_absence(seed: int) -> None:
-    lats, lons, weights = cluster(seed, LatLon(89, 10))
-    weights[[0, 3, 20]] = 0
-    kept = weights > 0
-    assert medoid(lats, lons, weights) == np.flatnonzero(kept)[medoid(lats[kept], lons[kept], weights[kept])]
-    with_zeros, without = (
-        density_mode(lats, lons, 300, weights),
-        density_mode(lats[kept], lons[kept], 300, weights[kept]),
-    )
-    assert distance_km(with_zeros, without) < 1e-3
-
-
 NONE: FloatArray = np.array([])
 ONE: FloatArray = np.array([1.0])
 
@@ -185,9 +148,3 @@ def test_impossible_questions_are_refused(
     ):
         with pytest.raises(ValueError, match=complaint):
             ask()
-
-
-@pytest.mark.parametrize("bandwidth_km", [0, -1, math.nan, math.inf])
-def test_impossible_bandwidths_are_refused(bandwidth_km: float) -> None:
-    with pytest.raises(ValueError, match="bandwidth must be"):
-        density_mode(ONE, ONE, bandwidth_km)

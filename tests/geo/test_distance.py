@@ -14,9 +14,7 @@ from geosleuth.geo import (
     bearing_deg,
     bearings_deg,
     destination,
-    destinations,
     distance_km,
-    distances_km,
     geodesic_km,
     great_circle_km,
 )
@@ -140,11 +138,6 @@ def test_geodesic_agrees_with_geographiclib_on_the_far_side(a: LatLon, dlat: flo
     assert distance_km(a, b, "geodesic") == pytest.approx(oracle["s12"] / 1000, abs=1e-10)
 
 
-@given(PLACES, PLACES)
-def test_sphere_and_ellipsoid_agree_to_six_in_a_thousand(a: LatLon, b: LatLon) -> None:
-    assert distance_km(a, b, "geodesic") == pytest.approx(distance_km(a, b), rel=6e-3, abs=1e-9)
-
-
 def test_numbers_give_a_float_and_arrays_an_array() -> None:
     for function in (great_circle_km, geodesic_km):
         assert type(function(1.0, 2.0, 3.0, 4.0)) is float
@@ -166,12 +159,6 @@ def test_large_and_broadcast_jobs_match_pair_by_pair() -> None:
     assert cube[7, 3, 5] == pytest.approx(great_circle_km(lats[7], lons[7], lats[3], lons[5]), rel=1e-14)
 
 
-def test_opposite_places_inside_a_large_job() -> None:
-    lats, lons = np.full(40_000, 12.5), np.full(40_000, 30.0)
-    far = great_circle_km(lats, lons, -lats, lons - 180)
-    np.testing.assert_allclose(far, math.pi * EARTH_RADIUS_KM, rtol=1e-15)
-
-
 @pytest.mark.parametrize("function", [great_circle_km, geodesic_km, bearings_deg])
 @pytest.mark.parametrize(("bad", "position"), [(math.nan, 0), (math.inf, 1), (-math.inf, 2), (math.nan, 3)])
 def test_missing_coordinates_give_nan(function: object, bad: float, position: int) -> None:
@@ -181,20 +168,6 @@ def test_missing_coordinates_give_nan(function: object, bad: float, position: in
     assert np.isnan(function(*coordinates))
     spoilt = [np.array([coordinate, 1.0]) for coordinate in coordinates]
     np.testing.assert_array_equal(np.isnan(function(*spoilt)), [True, False])
-
-
-def test_inputs_are_left_alone_and_empty_is_empty() -> None:
-    lats = np.array([10.0, 20.0])
-    for method in ("great-circle", "geodesic"):
-        distances_km(lats, lats, lats, lats, method)
-        np.testing.assert_array_equal(lats, [10, 20])
-    assert great_circle_km(np.array([]), 1.0, 2.0, 3.0).shape == (0,)
-    assert geodesic_km(np.array([]), 1.0, 2.0, 3.0).shape == (0,)
-
-
-def test_an_unknown_method_is_refused() -> None:
-    with pytest.raises(ValueError, match="great-circle, geodesic, not 'euclid'"):
-        distance_km(LatLon(0, 0), LatLon(1, 1), "euclid")  # type: ignore[arg-type]  # the point of the test
 
 
 COURSES = st.floats(0, 360, exclude_max=True)
@@ -242,12 +215,3 @@ def test_compass_points_and_seams() -> None:
         assert bearings_deg(POLES, 10.0, POLES, 130.0, method).tolist() == [0, 0]
     over_the_pole = destination(LatLon(89, 10), 0, EARTH_RADIUS_KM * math.radians(2))
     assert distance_km(over_the_pole, LatLon(89, -170)) < 1e-9
-
-
-def test_courses_in_arrays_broadcast_and_keep_nan() -> None:
-    for method in ("great-circle", "geodesic"):
-        lats, lons = destinations(np.array([[0.0], [np.nan]]), 179.0, np.array([90.0, 0.0, np.nan]), 500.0, method)
-        assert lats.shape == lons.shape == (2, 3)
-        np.testing.assert_array_equal(np.isnan(lats), [[False, False, True], [True, True, True]])
-        np.testing.assert_array_equal(np.isnan(lons), np.isnan(lats))
-        assert -180 <= lons[0, 0] < -176

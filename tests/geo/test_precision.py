@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.geo import LatLon, coordinates, decimals_for, distance_km, rounded
+from geosleuth.geo import LatLon, coordinates, distance_km, rounded
 
 TOKYO = LatLon(35.689487, 139.691711)
 
@@ -29,8 +29,3 @@ def test_a_point_has_the_decimals_that_its_radius_deserves(radius_km: float | No
 def test_rounding_moves_a_point_by_little_of_its_radius(lat: float, lon: float, radius_km: float) -> None:
     point = LatLon(lat, lon)
     assert distance_km(point, rounded(point, radius_km)) < 0.08 * radius_km
-
-
-@given(st.floats(0.001, 20_000), st.floats(0.001, 20_000))
-def test_a_larger_radius_never_deserves_more(one_km: float, other_km: float) -> None:
-    assert decimals_for(max(one_km, other_km)) <= decimals_for(min(one_km, other_km))

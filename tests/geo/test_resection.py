@@ -24,7 +24,6 @@ from geosleuth.geo import (
     fov_of_focal_length,
     resect,
 )
-from geosleuth.geo.resection import chi2_tail
 
 FOV = 70.0
 HARBOUR = LatLon(43.7370, 7.4300)
@@ -231,11 +230,3 @@ def test_focal_lengths_and_columns() -> None:
     assert portrait.deg == pytest.approx(2 * math.degrees(math.atan(12 / 26)))
     assert fov_of_focal_length(4000, 6000, 4000) is None
     assert [column_of(offset, 90) for offset in (-45, 0, 45)] == pytest.approx([0, 0.5, 1])
-
-
-@pytest.mark.parametrize(
-    ("value", "freedom", "tail"),
-    [(2.7055, 1, 0.1), (4.6052, 2, 0.1), (11.3449, 3, 0.01), (9.4877, 4, 0.05), (0.0, 3, 1.0), (1e6, 2, 0.0)],
-)
-def test_the_tail_of_chi_squared(value: float, freedom: int, tail: float) -> None:
-    assert chi2_tail(value, freedom) == pytest.approx(tail, abs=1e-5)

@@ -40,9 +40,3 @@ def test_fold(text: str, folded: str) -> None:
 def test_fold_twice_is_fold_once(text: str) -> None:
     once = fold(text)
     assert fold(once) == once
-
-
-@given(st.text(st.sampled_from("aZé ıİßǅ\u0301\u0345ﬁΣςが\u3099가\u200d.'´-\ud800"), max_size=12))
-def test_fold_twice_is_fold_once_for_awkward_letters(text: str) -> None:
-    once = fold(text)
-    assert fold(once) == once

@@ -3,7 +3,6 @@
 import gzip
 import importlib.util
 import json
-import time
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geosleuth.names import PlaceNames, RuleNames, continent_of, fold, same_city, same_region, with_article
+from geosleuth.names import continent_of, fold, same_city, same_region, with_article
 from geosleuth.names.country_names import country_code, same_country
 
 ROOT = Path(__file__).parents[2]
@@ -422,25 +421,8 @@ def test_two_regions_stay_apart(a: str, b: str, country: str | None) -> None:
     assert not same_region(b, a, country)
 
 
-def test_huge_names_cost_nothing() -> None:
-    huge = "(ﷺ/" * 1_000_000
-    started = time.process_time()
-    assert len(fold(huge)) <= 512
-    assert country_code(huge) is None
-    assert not same_city(huge, "Paris", "FR")
-    assert not same_region(huge, "Bavaria", "DE")
-    assert time.process_time() - started < 5
-
-
 name = st.one_of(st.text(max_size=40), st.sampled_from([city for pair in ONE_CITY + TWO_CITIES for city in pair[:2]]))
 country = st.sampled_from([None, "CN", "France", "Atlantis"])
-
-
-@settings(deadline=None)  # the first example reads the tables
-@given(name, name, country)
-def test_same_city_and_region_do_not_care_for_order(a: str, b: str, where: str | None) -> None:
-    assert same_city(a, b, where) == same_city(b, a, where)
-    assert same_region(a, b, where) == same_region(b, a, where)
 
 
 @settings(deadline=None)  # the first example reads the tables
@@ -449,13 +431,6 @@ def test_every_name_is_its_own_place(a: str, where: str | None) -> None:
     assert same_city(a, a, where)
     assert same_region(a, a, where)
     assert same_country(a, a)
-
-
-def test_rule_names_answers_for_all_levels() -> None:
-    names: PlaceNames = RuleNames()
-    assert names.same_country("中国", "China")
-    assert names.same_region("山东省", "Shandong", "中国")
-    assert names.same_city("青岛", "Qingdao", "中国")
 
 
 def load_script() -> ModuleType:

@@ -189,10 +189,3 @@ def test_no_word_of_the_file_reaches_the_photo(name: str) -> None:
         shown = encode(first_view(photo), image_format)
         assert MARK.encode() not in shown
         assert not any(word in shown for word in (b"Exif", b"xmp", b"ICC", b"iCCP", b"tEXt", b"eXIf", b"\xff\xfe"))
-
-
-def test_handles_tell_nothing() -> None:
-    data = marked("JPEG")
-    handles = {open_photo(data).photo.handle for _ in range(20)}
-    assert len(handles) == 20
-    assert not any(handle in hashlib.sha256(data).hexdigest() for handle in handles)

@@ -3,12 +3,11 @@
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image, ImageEnhance
+from PIL import ImageEnhance
 
 from geosleuth.photo.dinov2_encoder import JoinedEncoder, find_weights
 from geosleuth.photo.image_encoder import BundledEncoder, ImageEncoder, best_spec, lasting_spec, load_encoder
@@ -37,15 +36,6 @@ def test_a_changed_picture_is_most_like_itself(joined: ImageEncoder) -> None:
     originals = joined.features(SCENES)[:, 1280:]
     changed = [ImageEnhance.Brightness(image).enhance(0.7).resize((300, 200)) for image in SCENES]
     assert (joined.features(changed)[:, 1280:] @ originals.T).argmax(axis=1).tolist() == list(range(10))
-
-
-def test_threads_and_odd_pictures_get_rows_of_numbers() -> None:
-    fresh = load_encoder("dinov2")
-    odd = [Image.new("L", (1, 1)), Image.new("RGBA", (5000, 3), "red"), Image.new("P", (3, 900))]
-    with ThreadPoolExecutor(2) as pool:
-        one, other = pool.map(lambda _: fresh.features(odd), range(2))
-    assert np.isfinite(one).all()
-    np.testing.assert_array_equal(one, other)
 
 
 def test_where_the_package_is_installed_it_is_the_best() -> None:

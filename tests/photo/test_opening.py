@@ -17,7 +17,7 @@ import pillow_heif
 import pytest
 from PIL import Image, ImageFile
 
-from geosleuth.photo import Photo, PhotoLimits, first_view, open_photo, open_photos
+from geosleuth.photo import Photo, PhotoLimits, open_photo, open_photos
 from geosleuth.photo.opening import _Decoding
 from geosleuth.support.errors import BadInput
 
@@ -107,12 +107,6 @@ def test_sixteen_bit_greys_are_scaled_and_not_clipped(name: str) -> None:
     ramp = np.linspace(0, 65_535, 256, dtype=np.uint16).reshape(1, 256).repeat(4, axis=0)
     photo = open_photo(saved(Image.fromarray(ramp), name)).photo
     assert array(photo)[0, :, 0].tolist() == list(range(256))
-
-
-def test_sixteen_bit_colour_is_scaled() -> None:
-    rows = b"".join(b"\0" + struct.pack(">3H", 0xFFFF, 0x8080, 0x0000) * 4 for _ in range(2))
-    photo = open_photo(png(4, 2, 16, 2, zlib.compress(rows))).photo
-    assert photo.image.getpixel((0, 0)) == (255, 128, 0)
 
 
 def test_floats_are_stretched_with_a_note() -> None:
@@ -266,36 +260,6 @@ def test_cut_files_are_refused(name: str, share: float, tmp_path: Path) -> None:
     assert refusal(path).startswith(f"{path}: ")
 
 
-def test_cut_files_are_refused_even_where_others_in_the_process_allow_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ImageFile, "LOAD_TRUNCATED_IMAGES", True)
-    for name in ("JPEG", "PNG", "WEBP"):
-        whole = saved(picture(), name)
-        refusal(whole[: len(whole) * 3 // 4])
-
-
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("JPEG", {}),
-        ("PNG", {}),
-        ("WEBP", {}),
-        ("WEBP", {"lossless": True}),
-        ("WEBP", {"exif": b"Exif\0\0II*\0"}),
-        ("TIFF", {}),
-        ("TIFF", {"compression": "tiff_lzw"}),
-        ("HEIF", {}),
-    ],
-)
-def test_pillows_own_limit_neither_binds_nor_is_changed(
-    monkeypatch: pytest.MonkeyPatch, name: str, options: dict[str, object]
-) -> None:
-    data = saved(picture(), name, **options)
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 10)
-    photo = open_photo(data).photo
-    assert first_view(photo, 1000).size == (38, 25)
-    assert Image.MAX_IMAGE_PIXELS == 10
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options"), [("WEBP", {"lossless": True, "method": 0}), ("TIFF", {"compression": "tiff_adobe_deflate"})]
@@ -446,29 +410,6 @@ def test_inflating_text_and_profiles_are_never_inflated() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20_000_000
-
-
-def test_photos_can_be_opened_side_by_side() -> None:
-    data = [saved(picture(), name) for name in ("JPEG", "PNG", "WEBP", "TIFF", "HEIF")] * 8
-    sizes: list[tuple[int, int]] = []
-    threads = [threading.Thread(target=lambda one=one: sizes.append(open_photo(one).photo.size)) for one in data]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sizes == [(96, 64)] * len(data)
-
-
-def test_a_large_photo_is_ready_soon() -> None:
-    data = saved(picture(500, 375).resize((4000, 3000)), "JPEG", quality=92)
-    assert _seconds_to_first_view(data) < 5
-
-
-def _seconds_to_first_view(data: bytes) -> float:
-    # Processor time: what else runs on the machine does not count.
-    start = time.process_time()
-    assert first_view(open_photo(data).photo).size == (1632, 1224)
-    return time.process_time() - start
 
 
 def test_without_the_extra_a_heic_photo_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from clips import CODECS, PLACES, Shot, View, board, clip_bytes, still, three_places, write_clip
-from geosleuth.photo.video import FrameOfClip, clock, places_shown, read_clip
+from geosleuth.photo.video import places_shown, read_clip
 from geosleuth.photo.video_limits import VideoLimits, container_of, is_video
 from geosleuth.support.errors import BadInput
 
@@ -126,14 +126,6 @@ def test_a_clip_that_a_phone_filmed_upright_comes_out_upright(tmp_path: Path) ->
     assert picture.size == (180, 320)
     red, _, blue = np.asarray(picture)[20, 90]
     assert red > 150 > blue
-
-
-def test_black_is_no_frame(tmp_path: Path) -> None:
-    dark = still(Image.new("RGB", (640, 360)), 0.5)
-    clip = read_clip(write_clip(tmp_path / "dark.mp4", [dark, still(board(1, "Bar"), 0.5)], rate=10, size=SMALL))
-    assert all(frame.seconds >= 0.4 for frame in clip.frames)
-    with pytest.raises(BadInput, match="nothing but black"):
-        read_clip(write_clip(tmp_path / "black.mp4", [dark], rate=10, size=SMALL))
 
 
 def test_what_is_no_clip_is_refused_in_one_line(tmp_path: Path, short: Path) -> None:
@@ -268,14 +260,3 @@ def test_a_clip_is_known_by_its_content_or_its_name(tmp_path: Path, short: Path)
     photo = tmp_path / "photo.jpg"
     Image.new("RGB", (20, 20)).save(photo)
     assert not is_video(photo)
-
-
-def test_seconds_are_written_as_players_do() -> None:
-    assert [clock(one) for one in (0, 3.5, 64.04, 3661.5)] == ["0:00", "0:03.5", "1:04", "1:01:01.5"]
-
-
-def test_a_frame_claims_nothing(short: Path) -> None:
-    frame: FrameOfClip = read_clip(short).frames[0]
-    claims = frame.opened().claims
-    assert claims.point is None
-    assert claims.taken_at is None

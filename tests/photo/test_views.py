@@ -63,22 +63,6 @@ def test_crops_come_from_the_original_pixels() -> None:
     assert np.array_equal(np.asarray(part.image), cut(photo, part.box_in_original))
 
 
-def test_crops_of_crops_of_crops() -> None:
-    photo = numbered(4000, 3000)
-    first = first_view(photo, 120_000)
-    second = crop(first, [100, 50, 220, 140], photo)
-    third = crop(second, [10, 20, 910, 820], photo)
-    assert third.box_in_original == (1010, 520, 1910, 1320)
-    assert np.array_equal(np.asarray(third.image), cut(photo, third.box_in_original))
-    fourth = crop(third, [400, 300, 500, 400], photo)
-    assert fourth.box_in_original == (1410, 820, 1510, 920)
-    assert fourth.size == (800, 800)
-    fifth = crop(fourth, [80, 160, 240, 320], photo)
-    assert fifth.box_in_original == (1420, 840, 1440, 860)
-    # Magnified eight times, each pixel's middle still shows that pixel.
-    assert fifth.size == (160, 160)
-
-
 def test_small_crops_are_magnified_within_reason() -> None:
     photo = numbered(4000, 3000)
     view = first_view(photo, 12_000_000)
@@ -139,11 +123,6 @@ def test_bad_boxes_are_told_what_would_be_right(box: list[float], trouble: str) 
     with pytest.raises(BadInput, match=trouble) as caught:
         to_pixels(box, first_view(numbered(400, 300)))
     assert "[left, top, right, bottom] within 0 to 400 across and 0 to 300 down" in str(caught.value)
-
-
-def test_a_view_of_another_photo_is_a_mistake() -> None:
-    with pytest.raises(ValueError, match="another photo"):
-        crop(first_view(numbered(40, 30)), [0, 0, 5, 5], numbered(41, 30))
 
 
 def test_encoding_keeps_the_size_and_fits_the_bytes() -> None:

@@ -31,10 +31,3 @@ def test_few_looks_hold_all_boxes_unless_they_are_spread_wide(wanted: list[Box])
     # Each adds something, and the first is the fullest.
     assert all(any(row) for row in held)
     assert not held or sum(held[0]) == max(map(sum, held))
-
-
-def test_lines_of_one_sign_are_one_look() -> None:
-    sign = [(600, 500, 700, 512), (600, 515, 690, 527), (605, 530, 650, 542)]
-    assert len(looks_at(sign, SIZE)) == 1
-    assert len(looks_at([*sign, (40, 1000, 90, 1012)], SIZE)) == 2
-    assert looks_at([], SIZE) == []

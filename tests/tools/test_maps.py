@@ -1,6 +1,5 @@
 """The map tools, asked as a model asks them, on the offline atlas with the bundled region."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ from PIL import Image
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.tools import Case, Tool, ToolCall, Toolset
+from geosleuth.tools import Case, Tool
 from geosleuth.tools.maps import (
     find_colocated,
     find_crossing,
@@ -175,12 +174,6 @@ def test_a_map_is_a_new_picture_of_the_case(case: Case) -> None:
     assert "Credit: © OpenStreetMap contributors" in seen.text
 
 
-def test_a_map_of_a_point(case: Case) -> None:
-    seen = call(static_map_query, case, {"centre": "48.8584,2.2945", "zoom": 5})
-    assert (seen.data["lat"], seen.data["lon"]) == (48.8584, 2.2945)
-    assert "around 48.85840, 2.29450, zoom 5" in seen.text
-
-
 def test_a_picture_from_above_comes_from_the_user_s_tiles(atlas_home: Path, tmp_path: Path) -> None:
     import io
     import sqlite3
@@ -239,14 +232,6 @@ def test_what_can_not_be_asked_is_refused_with_the_right_way(
     assert seen.failure == "refused"
     assert says in seen.text
     assert len(seen.text.splitlines()) == 1
-
-
-@pytest.mark.slow
-def test_many_calls_at_once_number_their_maps_in_order(case: Case) -> None:
-    calls = [ToolCall(str(zoom), "static_map_query", {"centre": "Monaco", "zoom": zoom}) for zoom in (15, 6, 17)]
-    seen = asyncio.run(Toolset([static_map_query]).run(calls, case))
-    assert [one.images[0].handle for one in seen] == ["image-2", "image-3", "image-4"]
-    assert [one.data["zoom"] for one in seen] == [15, 6, 17]
 
 
 def test_the_lines_of_a_sign_are_one_address(case: Case) -> None:

@@ -75,19 +75,6 @@ def test_the_radius_is_that_of_the_ground(
     assert least_km < hypothesis["radius_km"] < most_km
 
 
-def test_coordinates_win_over_the_name(case: Case) -> None:
-    hypothesis = noted(case, place="Paris", lat=33.66, lng=-95.56)
-    assert hypothesis["point"] == {"lat": 33.66, "lon": -95.56}
-    assert (hypothesis["country"], hypothesis["radius_km"]) == ("US", None)
-    assert noted(case, place="43.7384, 7.4246")["country"] == "MC"
-
-
-def test_namesakes_are_named(case: Case) -> None:
-    seen = call(note_hypothesis, case, {"place": "Springfield", "confidence": 0.3})
-    assert "If another is meant" in seen.text
-    assert "Massachusetts" in seen.text
-
-
 def test_a_misspelled_name_is_taken_for_what_it_means(case: Case) -> None:
     seen = call(note_hypothesis, case, {"place": "Marseile", "confidence": 0.3})
     assert "Taken as Marseille" in seen.text
@@ -111,13 +98,6 @@ class Unreachable(OfflineAtlas):
 def test_a_note_is_not_lost_when_a_service_is_down() -> None:
     hypothesis = noted(case_of(atlas=Unreachable()), place="Paris")
     assert (hypothesis["place"], hypothesis["point"]) == ("Paris", None)
-
-
-def test_evidence_is_kept_short(case: Case) -> None:
-    many = ["x" * 5000, "", " \n", *(f"clue {number}" for number in range(100))]
-    hypothesis = noted(case, place="Paris", evidence_for=many)
-    assert len(hypothesis["evidence_for"]) == 20
-    assert max(map(len, hypothesis["evidence_for"])) <= 400
 
 
 @pytest.mark.parametrize(

@@ -6,21 +6,18 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
-from PIL import Image, ImageEnhance
+from PIL import ImageEnhance
 
 from geosleuth.geo import LatLon
 from geosleuth.photo import Album, first_view, open_photo
 from geosleuth.photo.image_encoder import BundledEncoder
 from geosleuth.support.errors import BadInput
 from geosleuth.tools.similar import ImageIndex, build_index
-from geosleuth.tools.similar.index import _Row
 from scenery import save, scene
 
 if TYPE_CHECKING:
@@ -315,27 +312,3 @@ def test_other_eyes_need_another_index(tmp_path: Path) -> None:
     (tmp_path / "mine.onnx").unlink()
     with pytest.raises(BadInput, match=r"mine\.onnx"):
         ImageIndex.open(out)
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_photos_are_searched_in_a_moment() -> None:
-    count = 100_000
-    draws = np.random.default_rng(1)
-    features = np.empty((count, 1280), dtype=np.float16)
-    for start in range(0, count, 10_000):
-        rows = draws.standard_normal((10_000, 1280), dtype=np.float32)
-        features[start : start + 10_000] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    encoder = BundledEncoder()
-    asked = scene(1)
-    features[77_777] = encoder.features([asked])[0]
-    rows_of = tuple(_Row(str(number), LatLon(0, 0), b"", b"") for number in range(count))
-    index = ImageIndex(encoder, rows_of, features)
-    started = time.perf_counter()
-    best, *_ = index.find(asked.rotate(0))
-    took = time.perf_counter() - started
-    assert best.title == "77777"
-    assert took < 2.0  # 0.1 to 0.2 s on two quiet cores, looking at the picture included
-
-
-def test_an_empty_index_finds_nothing() -> None:
-    assert ImageIndex(BundledEncoder(), (), np.empty((0, 1280), dtype=np.float16)).find(Image.new("RGB", (9, 9))) == []

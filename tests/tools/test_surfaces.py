@@ -2,13 +2,11 @@
 
 import asyncio
 import base64
-import gc
 import inspect
 import io
 import json
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -267,19 +265,6 @@ def test_what_a_model_reads_is_worded_as_the_wire_wants_it() -> None:
     assert environment.cut(bbox_2d=[0, 0, 10, 10])[0]["text"] == "cut: a cut "
 
 
-def test_a_new_rollout_knows_nothing_of_the_last(environment: Any) -> None:
-    environment.reset()
-    environment.cut(bbox_2d=[0, 0, 10, 10])
-    environment.reset()
-    assert environment.observations == ()
-    assert environment.nothing() == "1"
-
-
-def test_a_call_before_the_first_rollout_is_a_bug_of_the_caller(environment: Any) -> None:
-    with pytest.raises(RuntimeError, match="reset was not called"):
-        environment.nothing()
-
-
 def test_rollouts_do_not_share_and_work_inside_a_running_loop() -> None:
     make: Any = environment_class(OURS, make_case)
     first, second = make(), make()
@@ -291,22 +276,6 @@ def test_rollouts_do_not_share_and_work_inside_a_running_loop() -> None:
         return [first.nothing(), second.nothing()]
 
     assert asyncio.run(in_a_notebook()) == ["2", "1"]
-
-
-def test_the_thread_goes_when_the_environment_does() -> None:
-    def threads() -> list[threading.Thread]:
-        return [thread for thread in threading.enumerate() if thread.name == "tool-environment"]
-
-    gc.collect()
-    before = set(threads())
-    environment: Any = environment_class(OURS, make_case)()
-    environment.reset()
-    environment.nothing()
-    (own,) = set(threads()) - before
-    del environment
-    gc.collect()
-    own.join(timeout=10)
-    assert not own.is_alive()
 
 
 def test_a_bug_in_a_tool_comes_out_of_the_method() -> None:

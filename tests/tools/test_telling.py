@@ -35,13 +35,6 @@ def test_every_line_counts_and_what_is_vague_says_so() -> None:
     assert "together: United Kingdom" in seen.text
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "such as"), (" \n ", "such as")])
-def test_nothing_to_look_at(text: str, said: str) -> None:
-    seen = call(text_clues, case_of(), {"text": text})
-    assert seen.failure == "refused"
-    assert said in seen.text
-
-
 def test_a_text_that_tells_nothing() -> None:
     seen = call(text_clues, case_of(), {"text": "xq"})
     assert seen.failure is None

@@ -80,10 +80,6 @@ def test_an_observation_says_who_was_asked_what_came_and_from_where(case: Case) 
     assert 0 <= seen.seconds < 10
 
 
-def test_no_calls_are_no_trouble(case: Case) -> None:
-    assert run(Toolset([echo]), case) == ()
-
-
 def test_every_bad_call_is_an_observation_and_the_good_ones_are_done(case: Case) -> None:
     seen = run(
         Toolset([echo, cut]),
@@ -107,10 +103,6 @@ def test_every_bad_call_is_an_observation_and_the_good_ones_are_done(case: Case)
     for one in seen:
         f"{one.name} {one.text}".encode()
     assert case.album.handles == ("image-1",)
-
-
-def test_without_tools_every_call_is_told_so(case: Case) -> None:
-    assert run(Toolset([]), case, ("echo", {}))[0].text == "there is no tool 'echo'; there are none"
 
 
 def test_unknown_arguments_are_ignored_and_said_so(case: Case) -> None:

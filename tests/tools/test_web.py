@@ -135,14 +135,6 @@ def test_duckduckgo(server: SearchServer, tmp_path: Path) -> None:
     assert parse_qs(server.last.body.decode()) == {"q": ["naïve & more"], "kl": ["wt-wt"]}
 
 
-def test_duckduckgo_s_lite_page(server: SearchServer, tmp_path: Path) -> None:
-    page = b"""<table><tr><td><a rel="nofollow" href="https://a.example/1" class='result-link'>Taxis</a></td></tr>
-    <tr><td class='result-snippet'>The <b>yellow</b> ones.</td></tr></table>"""
-    server.answer("/", page)
-    (found,) = search("duckduckgo", settings_for(server, tmp_path))
-    assert (found.title, found.snippet, found.url) == ("Taxis", "The yellow ones.", "https://a.example/1")
-
-
 def test_duckduckgo_s_challenge_is_no_empty_result(server: SearchServer, tmp_path: Path) -> None:
     challenge = b'<form id="challenge-form"><div class="anomaly-modal__mask">Are you a duck?</div></form>'
     server.answer("/", (202, {"content-type": "text/html"}, challenge), challenge, b"<p>Something new</p>")
@@ -208,13 +200,6 @@ def test_an_answer_of_another_shape_is_told_and_not_kept(
             search(name, settings_for(server, tmp_path, cache_hours=dict.fromkeys(WEB_NAMES, 1.0)))
         assert not caught.value.retryable
         assert len(server.asked) == asked
-
-
-def test_an_empty_query_or_no_wish_for_results_asks_nobody(server: SearchServer, tmp_path: Path) -> None:
-    settings = settings_for(server, tmp_path)
-    assert [search(name, settings, query) for name in WEB_NAMES for query in ("", " \n\x00 ")] == [[]] * 10
-    assert search("brave", settings, limit=0) == []
-    assert server.asked == []
 
 
 def test_nothing_that_is_found_is_fetched(server: SearchServer, tmp_path: Path) -> None:

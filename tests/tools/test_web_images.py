@@ -120,14 +120,6 @@ def test_serpapi_without_a_picture_to_search_with(answer: Any, server: SearchSer
     assert [asked.path for asked in server.asked] == ["/image"]
 
 
-def test_the_noisiest_photo_fits(server: SearchServer, tmp_path: Path) -> None:
-    noise = np.random.default_rng(4).integers(0, 256, (1400, 1400, 3), dtype=np.uint8)
-    server.answer("/image", {"image_id": "x"})
-    server.answer("/search.json", MATCHES)
-    search("serpapi", settings_for(server, tmp_path), first_view(Photo(Image.fromarray(noise))))
-    assert max(sent_picture(server.asked[0]).size) >= 600
-
-
 def test_only_the_part_that_was_asked_about_is_sent(server: SearchServer, tmp_path: Path) -> None:
     photo = Photo(Image.new("RGB", (1000, 500), "#ff0000"))
     photo.image.paste("#0000ff", (0, 0, 500, 500))
@@ -205,8 +197,3 @@ def test_bing_for_those_who_still_have_it(server: SearchServer, tmp_path: Path) 
     server.answer("/images/visualsearch", {"_type": "ErrorResponse", "errors": []})
     with pytest.raises(ServiceFault, match="unexpected shape"):
         search("bing", settings, first_view(Photo(sign("CASINO"))))
-
-
-def test_no_wish_for_results_sends_nothing(server: SearchServer, tmp_path: Path) -> None:
-    assert search("serpapi", settings_for(server, tmp_path), first_view(Photo(sign("A"))), limit=0) == []
-    assert server.asked == []

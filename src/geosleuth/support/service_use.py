@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from geosleuth.support.decode import decode
 from geosleuth.support.errors import ServiceFault, UserError
 
 ALARMING_SHARE = 0.01
@@ -35,15 +34,6 @@ class ServiceUse:
             return f"{self.name}: {self.asked:,} asked, none failed"
         share = f"{100 * self.failed / self.asked:.2g} %"
         return f"{self.name}: {self.failed:,} of {self.asked:,} failed ({share}), {self.fallbacks:,} by a fallback"
-
-
-def read_uses(plain: Iterable[object]) -> tuple[ServiceUse, ...]:
-    """Read what `dataclasses.asdict` made of uses.
-
-    Raises:
-        BadInput: it is something else.
-    """
-    return tuple(decode(one, ServiceUse) for one in plain)
 
 
 def alarms(uses: Iterable[ServiceUse]) -> list[str]:

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.borders.borders import Outlines
-from geosleuth.atlas.borders.grid import UNITS_PER_DEGREE, Grid, LocalGrids, nearest_label, read_layer
+from geosleuth.atlas.borders.grid import Grid, LocalGrids, read_layer
 from geosleuth.geo import Box
-from geosleuth.support.errors import BadInput
 
 Floats = npt.NDArray[np.float64]
 WORLD = Box(-90, -180, 90, 180)
@@ -51,36 +50,6 @@ def test_a_few_points_are_looked_up_without_the_grid_of_the_world_and_the_same()
     found = [local.label(lat, lon) for lat, lon in zip(lats.tolist(), lons.tolist(), strict=True)]
     assert len(local.made) > 100
     assert found == Grid(layer).labels(lats, lons).tolist()
-
-
-def test_one_point_at_a_border_has_the_label_that_many_have() -> None:
-    rng = np.random.default_rng(27)
-    layer = read_layer()
-    some = rng.integers(0, len(layer.arcs.x), 600)
-    off = rng.normal(0, 0.004, (2, 600)) * (np.arange(600) >= 100)  # some on the border itself
-    lats = np.clip(layer.arcs.y[some] / UNITS_PER_DEGREE + off[0], -90, 90)
-    lons = np.clip(layer.arcs.x[some] / UNITS_PER_DEGREE + off[1], -180, 180)
-    local = LocalGrids(layer)
-    assert [local.label(*point) for point in zip(lats.tolist(), lons.tolist(), strict=True)] == (
-        Grid(layer).labels(lats, lons).tolist()
-    )
-
-
-def test_the_nearest_coast_is_found_without_the_grid_of_the_world_and_the_same() -> None:
-    layer = read_layer()
-    rng = np.random.default_rng(4)
-    lats, lons = evenly(rng, 200)
-    lats[150:], lons[150:] = rng.uniform(-60, 70, 50), rng.choice([-1, 1], 50) * rng.uniform(179.6, 180, 50)
-    local, grid = LocalGrids(layer), Grid(layer)
-    some = 0
-    for lat, lon in zip(lats.tolist(), lons.tolist(), strict=True):
-        expected, found = nearest_label(grid, lat, lon, 60.0), local.nearest(lat, lon, 60.0)
-        assert (found is None) == (expected is None)
-        if found and expected:
-            some += 1
-            assert found[0] == expected[0]
-            assert found[1] == pytest.approx(expected[1])
-    assert some > 20
 
 
 @pytest.mark.slow
@@ -129,13 +98,6 @@ def test_the_antimeridian_has_two_names(lat: float) -> None:
     assert borders.lookup(lat, 180.0) == borders.lookup(lat, -180.0)
 
 
-def test_large_batches_equal_small_ones() -> None:
-    borders = Borders.load()
-    lats, lons = evenly(np.random.default_rng(3), 300_000)
-    parts = [borders.lookup(lats[i : i + 50_000], lons[i : i + 50_000]) for i in range(0, len(lats), 50_000)]
-    assert np.array_equal(borders.lookup(lats, lons), np.concatenate(parts))
-
-
 @pytest.mark.parametrize("lon", [-180.0, -90.0, 0.0, 90.0, 180.0])
 def test_poles(lon: float) -> None:
     borders = Borders.load()
@@ -159,10 +121,3 @@ def test_shapes_of_the_input_are_kept() -> None:
     assert borders.lookup([], []).shape == (0,)
     assert borders.lookup(np.zeros((3, 4)), np.zeros((3, 4))).shape == (3, 4)
     assert borders.lookup(np.array([48.8584], dtype=np.float32), np.array([2.2945], dtype=np.float32))[0] > 0
-
-
-def test_unequal_lengths_and_words_are_refused() -> None:
-    with pytest.raises(BadInput, match="as many latitudes as longitudes"):
-        Borders.load().lookup([1.0, 2.0], [1.0])
-    with pytest.raises(BadInput, match="must be numbers"):
-        Borders.load().lookup(["north"], ["east"])

@@ -74,14 +74,6 @@ def test_country_and_region(place: str) -> None:
         assert found.name == region
 
 
-def test_the_whole_list_in_one_batch_is_the_same() -> None:
-    borders = Borders.load()
-    rows = list(PLACES.values())
-    indices = borders.lookup([row[0] for row in rows], [row[1] for row in rows])
-    assert [borders.regions[i].country for i in indices] == [row[2] for row in rows]
-    assert borders.countries([row[0] for row in rows], [row[1] for row in rows]).tolist() == [row[2] for row in rows]
-
-
 def test_a_polygon_finer_than_the_region_is_its_district() -> None:
     paris = Borders.load().at(LatLon(48.8584, 2.2945))
     assert paris is not None

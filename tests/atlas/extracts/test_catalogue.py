@@ -156,17 +156,6 @@ def test_hostile_addresses_are_refused_in_one_line(url: object, said: str) -> No
     assert str(refused.value).isprintable()
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["../../etc/passwd", "..", "a/../b", "/abs", "a\nb", "\x1b[31mred", "a b", "x" * 200, "", "Ändorra", 5, None],
-)
-def test_ids_that_are_none_are_left_out(name: object) -> None:
-    bad = entry("x", {}, BOX)
-    bad["properties"]["id"] = name
-    extracts = read_catalogue(catalogue(bad), OFFICIAL).extracts
-    assert len(extracts) == len(read_catalogue(catalogue(), OFFICIAL).extracts)
-
-
 def test_names_that_steer_a_terminal_do_not() -> None:
     bad = entry("x", {"name": "\x1b[2JNew\u202e York\n" + "y" * 500}, BOX)
     (shown,) = [one.name for one in read_catalogue(catalogue(bad), OFFICIAL).extracts if one.id == "x"]

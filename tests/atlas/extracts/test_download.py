@@ -266,26 +266,6 @@ def test_redirects_to_other_hosts_are_refused(client: OnlineClient, server: Extr
         offer_of(client, server)
 
 
-def test_a_redirect_in_circles_ends(client: OnlineClient, server: ExtractServer) -> None:
-    server.redirects[LATEST] = LATEST
-    with pytest.raises(ServiceFault, match="redirects in circles"):
-        offer_of(client, server)
-
-
-def test_a_server_that_is_gone_says_so(client: OnlineClient, server: ExtractServer, tmp_path: Path) -> None:
-    offer = offer_of(client, server)
-    gone = replace(offer, url="http://127.0.0.1:1/a.osm.pbf")
-    with pytest.raises(ServiceFault, match="can't be reached"):
-        fetch(client, gone, tmp_path / "a.osm.pbf")
-
-
-def test_a_host_that_was_not_named_is_not_asked(server: ExtractServer, tmp_path: Path) -> None:
-    client = OnlineClient(OnlineSettings(cache_path=tmp_path / "answers.sqlite"))
-    with pytest.raises(BadInput, match="not allowed"):
-        offer_of(client, server)
-    assert server.asked == []
-
-
 def test_two_at_once_do_not_write_into_one_file(client: OnlineClient, server: ExtractServer, tmp_path: Path) -> None:
     from geosleuth.support.files import lock_file
 

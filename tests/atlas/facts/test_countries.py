@@ -8,13 +8,6 @@ from geosleuth.names.country_names import countries as geonames_countries
 from geosleuth.support.errors import BadInput
 from in_process import geosleuth
 
-LEFT_DRIVING_STATES = {
-    *("AG", "AU", "BB", "BD", "BN", "BS", "BT", "BW", "CY", "DM", "FJ", "GB", "GD", "GY", "ID", "IE", "IN", "JM", "JP"),
-    *("KE", "KI", "KN", "LC", "LK", "LS", "MT", "MU", "MV", "MW", "MY", "MZ", "NA", "NP", "NR", "NZ", "PG", "PK", "SB"),
-    *("SC", "SG", "SR", "SZ", "TH", "TL", "TO", "TT", "TV", "TZ", "UG", "VC", "WS", "ZA", "ZM", "ZW"),
-}
-"""Written down independently of the table: the sovereign states that drive on the left."""
-
 
 def test_every_iso_code_has_facts() -> None:
     assert set(all_countries()) == set(geonames_countries())
@@ -56,35 +49,6 @@ def test_miles() -> None:
         assert (facts.speed_unit, facts.distance_unit) == ("mph", "mi")
     assert (country_facts("PR").speed_unit, country_facts("PR").distance_unit) == ("mph", "km")
     assert country_facts("IE").speed_unit == "km/h"
-
-
-def test_driving_sides() -> None:
-    left = {code for code, country in all_countries().items() if country.driving_side == "left"}
-    assert left >= LEFT_DRIVING_STATES
-    assert left >= {"HK", "MO", "VI", "GG", "JE", "IM", "BM", "FK"}
-    assert not left & {"US", "FR", "CN", "PR", "GI", "SE", "MM", "IO", "RU", "BR"}
-    assert 70 <= len(left) <= 80
-
-
-def test_neighbours_are_mutual() -> None:
-    known = all_countries()
-    one_sided = [
-        (code, other) for code, country in known.items() for other in country.neighbours
-        if other in known and code not in known[other].neighbours
-    ]  # fmt: skip
-    assert one_sided == []
-
-
-def test_how_much_is_known() -> None:
-    known = all_countries().values()
-    assert sum(country.road_km is not None for country in known) >= 220
-    assert sum(country.postcode is not None for country in known) >= 175
-    assert sum(bool(country.calling_codes) for country in known) >= 245
-    assert sum(bool(country.currencies) for country in known) == 249
-    assert [country.code for country in known if not country.languages] == ["AQ", "HM"]
-    assert sum(country.plate is not None for country in known) >= 50
-    assert sum(bool(country.emergency_numbers) for country in known) >= 230
-    assert country_facts("KZ").capital == "Astana"
 
 
 @pytest.mark.parametrize("name", ["", "Atlantis", "x" * 10_000_000, "'; DROP TABLE", "\x00\x01"], ids=len)

@@ -5,10 +5,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from drawn import examples
 from geosleuth.atlas.facts import (
     Evidence,
     by_brand,
@@ -148,38 +145,3 @@ def test_hostile_text_gives_evidence_or_none(look_up: Callable[[str], Evidence],
     evidence = look_up(text)
     assert time.thread_time() - start < 10
     assert len(evidence.clue) < 1000
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(st.text(max_size=40))
-def test_shares_are_shares_whatever_the_text(text: str) -> None:
-    for look_up in TEXT_LOOKUPS:
-        evidence = look_up(text)
-        if evidence:
-            assert math.isclose(sum(evidence.shares.values()), 1)
-            ranked = list(evidence.shares.values())
-            assert ranked == sorted(ranked, reverse=True)
-            assert all(len(code) == 2 for code in evidence.countries)
-
-
-@pytest.mark.parametrize(
-    ("look_up", "texts"),
-    [
-        (by_tld, ["www.a{}.fr", ".mc"]),
-        (by_calling_code, ["+33 4 93 {}", "+1 242 {}"]),
-        (by_currency, ["{},50 €", "{} kr"]),
-        (by_postcode, ["{}", "SW1A {}AA"]),
-        (by_language, ["fr", "German"]),
-        (lambda text: by_script(text).evidence, ["Rue numéro {}", "東京 {}"]),
-        (lambda text: by_road_number(text).evidence, ["A{}", "E{}"]),
-    ],
-)
-def test_a_look_up_reads_no_table_again(look_up: Callable[[str], Evidence], texts: list[str]) -> None:
-    questions = [text.format(10_000 + number) for number in range(15) for text in texts]
-    look_up(questions[0])
-    times = []
-    for question in questions:
-        start = time.thread_time()
-        look_up(question)
-        times.append(time.thread_time() - start)
-    assert sorted(times)[len(times) // 2] < 0.05

@@ -68,26 +68,9 @@ def test_full_text_search(zim: Path) -> None:
     assert "<" not in hits[0].snippet
 
 
-def test_entities_become_letters(zim: Path) -> None:
-    (hit,) = ZimDocuments(zim).search("Matterhorn")
-    assert hit.snippet == "Zermatt lies below the Matterhorn & has no cars."
-
-
 def test_titles_where_there_is_no_full_text(tmp_path: Path) -> None:
     make_zim(tmp_path / "titles.zim", full_text=False)
     assert isinstance(ZimDocuments(tmp_path / "titles.zim").search("Zermatt"), list)
-
-
-@pytest.mark.parametrize(
-    "query", ["", "  ", "\x00", "AND", "nice AND (", 'title:"x', "*", "x" * 10_000_000, "\ud800"], ids=len
-)
-def test_any_text_is_a_query(zim: Path, query: str) -> None:
-    assert len(ZimDocuments(zim).search(query)) <= len(PAGES)
-
-
-def test_limits(zim: Path) -> None:
-    assert ZimDocuments(zim).search("nice", limit=0) == []
-    assert ZimDocuments(zim).search("nice", limit=-1) == []
 
 
 def test_missing_and_damaged_files_are_bad_input(zim: Path, tmp_path: Path) -> None:

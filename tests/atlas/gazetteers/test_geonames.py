@@ -1,7 +1,6 @@
 """GeoNames dumps: taken in whole or by country, hostile ones without harm, and found again by any of their names."""
 
 import gzip
-import random
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -130,21 +129,6 @@ def test_hostile_rows_are_counted_and_the_rest_is_kept(tmp_path: Path) -> None:
     assert gazetteers.search("drop table name")[0].place.id == "geonames:33"
     assert "\x1b" not in gazetteers.search("Ok")[0].place.name
     assert gazetteers.search("Balaton")[0].place.id == "geonames:1"
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_random_bytes_never_crash(tmp_path: Path, seed: int) -> None:
-    chance = random.Random(seed)
-    noise = bytearray("\n".join(ROWS).encode())
-    for _ in range(200):
-        noise[chance.randrange(len(noise))] = chance.randrange(256)
-    path = tmp_path / "noise.txt"
-    path.write_bytes(bytes(noise))
-    try:
-        info = import_geonames(path, folder=tmp_path)
-    except BadInput:
-        return
-    assert info.features <= len(ROWS) + noise.count(b"\n")
 
 
 def test_only_the_countries_that_were_asked_for(tmp_path: Path) -> None:

@@ -144,18 +144,3 @@ def test_the_real_files_are_found_in_their_languages(real: Gazetteers) -> None:
     }  # fmt: skip
     assert {text: real.search(text)[0].place.name for text in asked} == asked
     assert real.search("Ballston Lake") == []
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the Natural Earth files")
-def test_nearly_every_name_of_the_real_files_finds_its_feature(real: Gazetteers) -> None:
-    with gzip.open(SHARED / "geography_marine_polys.geojson.gz") as stream:
-        seas = [one["properties"] for one in json.load(stream)["features"]]
-    names = [
-        (value, sea["ne_id"])
-        for sea in seas[::6]
-        for key, value in sea.items()
-        if key.startswith("name_") and value and sea["name"]
-    ]
-    right = sum(any(hit.place.id == f"naturalearth:{number}" for hit in real.search(name)) for name, number in names)
-    assert len(names) > 1000
-    assert right / len(names) > 0.97

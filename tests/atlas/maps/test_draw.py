@@ -82,13 +82,6 @@ def test_layers_lie_where_they_are(make_region: MakeRegion, opened: Decode) -> N
         )
 
 
-def test_a_courtyard_is_not_filled(make_region: MakeRegion, opened: Decode) -> None:
-    ring = shapely.box(-0.003, -0.003, 0.003, 0.003) - shapely.box(-0.001, -0.001, 0.001, 0.001)
-    image = opened(draw_map(MapSources([make_region([("building", 1, None, ring)])]), ORIGIN, 16))
-    assert near(image, (320, 320), LAND)
-    assert near(image, (320 + 93, 320), BUILDING)
-
-
 @pytest.mark.parametrize("northwards", [True, False])
 def test_land_is_on_the_left_of_a_coast(make_region: MakeRegion, opened: Decode, northwards: bool) -> None:
     coast = shapely.LineString([(0, -1), (0.0005, 0), (0, 1)])
@@ -108,13 +101,6 @@ def test_an_island_and_a_coast_that_stops_in_view(make_region: MakeRegion, opene
     assert near(image, (320 + round(0.006 * per_degree), 320), LAND)
     assert near(image, (320, 320), SEA)
     assert near(image, (20, 320), LAND)
-
-
-def test_open_sea_far_from_the_coast_in_view(make_region: MakeRegion, opened: Decode) -> None:
-    coast = shapely.LineString([(-0.02, -1), (-0.02, 1)])
-    region = make_region([("coast", 1, None, coast)])
-    assert near(opened(draw_map(MapSources([region]), ORIGIN, 16)), (320, 320), SEA)
-    assert near(opened(draw_map(MapSources([region]), LatLon(0, -0.04), 16)), (320, 320), LAND)
 
 
 def test_outlines_give_land_and_sea_where_no_region_is(opened: Decode) -> None:
@@ -186,15 +172,6 @@ def test_a_pin_does_not_hide_the_name_of_its_town(make_region: MakeRegion, opene
     assert changed(*pinned) is not None
 
 
-def test_features_are_named_only_from_close(make_region: MakeRegion, opened: Decode) -> None:
-    cafe = ("Café de Paris", "amenity=cafe", 0.001, 0.001)
-    with_cafe, without = make_region(features=[cafe], name="cafe"), make_region(name="none")
-    close = [opened(draw_map(MapSources([region]), ORIGIN, 17)) for region in (with_cafe, without)]
-    wide = [opened(draw_map(MapSources([region]), ORIGIN, 14)) for region in (with_cafe, without)]
-    assert changed(*close) is not None
-    assert changed(*wide) is None
-
-
 def test_credit_is_drawn_and_returned(make_region: MakeRegion, opened: Decode) -> None:
     credited = draw_map(MapSources([make_region([("road", 3, None, STREET)], name="a")]), ORIGIN, 15)
     silent = draw_map(MapSources([make_region([("road", 3, None, STREET)], name="b", attribution="")]), ORIGIN, 15)
@@ -207,13 +184,6 @@ def test_credit_is_drawn_and_returned(make_region: MakeRegion, opened: Decode) -
     assert elsewhere.attribution == "NE"
 
 
-def test_same_input_same_bytes(make_region: MakeRegion) -> None:
-    region = make_region([("road", 3, "Main Street", STREET), ("place", 2, "Town", shapely.Point(0, 0.002))])
-    sources = MapSources([region], outlines=world)
-    maps = {draw_map(sources, ORIGIN, 15.5, (300, 300), [Marker(ORIGIN, "x")]).png for _ in range(3)}
-    assert len(maps) == 1
-
-
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.text(max_size=200))
 def test_any_name_can_be_drawn(make_region: MakeRegion, tmp_path: Path, name: str) -> None:
@@ -222,16 +192,6 @@ def test_any_name_can_be_drawn(make_region: MakeRegion, tmp_path: Path, name: st
     storable = name.encode("utf-8", "ignore").decode()
     region = make_region([("place", 1, storable, shapely.Point(0, 0)), ("road", 3, storable, STREET)])
     assert draw_map(MapSources([region]), ORIGIN, 16, (90, 90), [Marker(ORIGIN, name)]).png
-
-
-def test_hostile_names(make_region: MakeRegion, opened: Decode) -> None:
-    names = ["x" * 1_000_000, "\x00\x07\x1b[31m", "\u202emoor\u202c", "a\nb\tc", "\u200d" * 500, "أ" * 5_000]
-    shapes = [("place", 1, name, shapely.Point(0, 0.002 * at)) for at, name in enumerate(names)]
-    assert opened(draw_map(MapSources([make_region(shapes)]), LatLon(0.005, 0), 15)).size == (640, 640)
-
-
-def test_empty_region_is_plain_land(make_region: MakeRegion, opened: Decode) -> None:
-    assert near(opened(draw_map(MapSources([make_region()]), ORIGIN, 15)), (320, 320), LAND)
 
 
 def test_damaged_shapes_are_left_out(make_region: MakeRegion, opened: Decode) -> None:
@@ -268,16 +228,6 @@ def test_markers_that_can_not_be_drawn() -> None:
         draw_map(MapSources(), ORIGIN, markers=[Marker(ORIGIN, colour="reddish; DROP TABLE")])
     with pytest.raises(BadInput, match="markers"):
         draw_map(MapSources(), ORIGIN, markers=[Marker(ORIGIN)] * 501)
-
-
-@pytest.mark.parametrize("zoom", [0, 3.7, 20])
-@pytest.mark.parametrize("size", [(1, 1), (2048, 64)])
-def test_every_zoom_and_size(opened: Decode, zoom: float, size: tuple[int, int]) -> None:
-    def labels(_box: Box, _zoom: float) -> list[tuple[LatLon, str, int]]:
-        return [(ORIGIN, "Null Island", 1)]
-
-    sources = MapSources(outlines=world, place_labels=labels)
-    assert opened(draw_map(sources, LatLon(1, 1), zoom, size)).size == size
 
 
 def test_monaco_looks_like_monaco(tmp_path: Path, opened: Decode) -> None:

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.atlas import Picture
-from geosleuth.atlas.maps import open_tiles, satellite
+from geosleuth.atlas.maps import satellite
 from geosleuth.geo import LatLon
 from geosleuth.support.errors import BadInput
 
@@ -140,14 +140,6 @@ def test_damaged_tiles_become_grey_and_are_told(tmp_path: Path, opened: Decode) 
     assert image.getpixel((350, 350)) == WHITE
 
 
-def test_large_tiles_and_other_formats(tmp_path: Path, opened: Decode) -> None:
-    tiles = {(1, 0, 0): tile(RED, 512, "WEBP"), (1, 1, 0): tile(GREEN, 512), (1, 0, 1): tile(BLUE, 5000)}
-    image = opened(satellite(write_mbtiles(tmp_path / "a.mbtiles", tiles), ORIGIN, 1, (400, 400)))
-    assert image.getpixel((100, 100)) == RED
-    assert image.getpixel((300, 100)) == GREEN
-    assert image.getpixel((100, 300)) == GREY  # far larger than any tile: not opened
-
-
 def test_credit_comes_from_the_file(tmp_path: Path, opened: Decode) -> None:
     path = write_mbtiles(tmp_path / "a.mbtiles", {(0, 0, 0): tile(BLUE)}, {"format": "png", "attribution": "© Someone"})
     picture = satellite(path, ORIGIN, 0, (256, 256))
@@ -194,11 +186,3 @@ def test_a_directory_that_unpacks_without_end(tmp_path: Path) -> None:
     (tmp_path / "bomb.pmtiles").write_bytes(head + bomb)
     with pytest.raises(BadInput, match="damaged"):
         satellite(tmp_path / "bomb.pmtiles", ORIGIN, 3)
-
-
-def test_rows_count_from_the_north(quarters: Path) -> None:
-    with open_tiles(quarters) as tiles:
-        found = tiles.tile(1, 0, 0)
-        assert found is not None
-        assert Image.open(io.BytesIO(found)).getpixel((0, 0)) == RED
-        assert tiles.tile(2, 3, 3) is None

@@ -39,13 +39,3 @@ def test_strips_cover_the_view_and_do_not_cross_the_antimeridian(centre: LatLon,
     for strip in strips:
         assert isinstance(strip.box, Box)
         assert strip.west < strip.east
-
-
-def test_known_tile_corner() -> None:
-    """At zoom 2 the second row of web tiles begins at 66.5133 degrees north, the second column at 90 west."""
-    assert MapView(LatLon(66.51326044311186, -90), 2, 2, 2).origin == pytest.approx((255, 255), abs=1e-6)
-
-
-def test_metres_per_pixel() -> None:
-    assert MapView(LatLon(0, 0), 0, 10, 10).metres_per_px == pytest.approx(156_543.03, rel=1e-6)
-    assert MapView(LatLon(60, 0), 10, 10, 10).metres_per_px == pytest.approx(76.437, rel=1e-4)

@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -21,7 +20,6 @@ import pytest
 from geosleuth.atlas.online import OnlineClient, OnlineSettings, Recording
 from geosleuth.atlas.online.answer_server import serving_answers
 from geosleuth.atlas.online.http import ServiceRequest
-from geosleuth.atlas.online.record import AnswerRecord
 from geosleuth.atlas.online.shared_record import announcement, ask_shared
 from geosleuth.support.errors import BadInput, NotRecorded, ServiceFault
 from geosleuth.tools.web import make_web
@@ -145,16 +143,6 @@ def test_failures_are_counted_and_asked_again_but_never_kept_as_answers(upstream
     assert search(rerun, "Bar Tino") == "Bar Tino"
 
 
-def test_a_refusal_is_an_answer(upstream: SearchServer, tmp_path: Path) -> None:
-    upstream.answer("/search", (400, {}, b"no"))
-    settings = shared(upstream, tmp_path)
-    with serving_answers(settings, tmp_path / "answers.sqlite"):
-        for _ in range(2):
-            with pytest.raises(ServiceFault, match="status 400"):
-                search(settings, "Bar Tino")
-    assert len(upstream.asked) == 1
-
-
 def test_an_answer_that_says_that_the_service_failed_is_asked_for_again_within_limits(
     upstream: SearchServer, tmp_path: Path
 ) -> None:
@@ -264,16 +252,3 @@ def test_a_server_ends_with_whoever_started_it_and_is_missed(tmp_path: Path) -> 
     assert server != parent.pid
     with pytest.raises(NotRecorded, match="no process of this machine serves these answers"):
         asyncio.run(ask_shared(path, {"question": {}}, patience_s=0.2))
-
-
-def test_a_record_of_an_older_version_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "answers.sqlite"
-    with sqlite3.connect(path) as old:
-        old.execute("CREATE TABLE answer (key BLOB PRIMARY KEY, body BLOB, trouble TEXT) WITHOUT ROWID")
-        old.execute("INSERT INTO answer VALUES (?, ?, NULL)", (b"known", b"body"))
-    record = AnswerRecord(path)
-    found = record.get(b"known", failures=True)
-    assert found is not None
-    assert found.body == b"body"
-    assert record.get(b"unknown", failures=True) is None
-    assert record.count_inexact() == 0

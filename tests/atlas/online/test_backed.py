@@ -79,12 +79,6 @@ def test_what_a_service_lacks_is_filled_in_without_a_word(
     assert said == []
 
 
-def test_at_a_border_the_service_is_not_corrected(service: Any, settings: Settings, offline: OfflineAtlas) -> None:
-    service.reply("/reverse", CASINO | {"address": {"country": "France", "country_code": "fr"}})
-    (here,), _ = asked("nominatim", settings(), offline, lambda atlas: atlas.reverse(SQUARE))
-    assert (here.country, here.source) == ("FR", "nominatim")
-
-
 def test_a_service_that_fails_is_replaced_and_that_is_said_once(
     service: Any, settings: Settings, offline: OfflineAtlas
 ) -> None:

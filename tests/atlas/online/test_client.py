@@ -17,7 +17,7 @@ import pytest
 
 from geosleuth import __version__
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
-from geosleuth.atlas.online.cache import AnswerCache, question_key
+from geosleuth.atlas.online.cache import AnswerCache
 from geosleuth.atlas.online.http import ServiceRequest
 from geosleuth.support.errors import BadInput, Offline, ServiceFault
 
@@ -184,11 +184,6 @@ def test_answers_that_are_none_raise_a_fault_that_names_the_host(
     assert ask(settings(), service.url + "/x", keep_s=60.0) == [OK], "a broken answer was kept"
 
 
-def test_a_packed_answer_is_unpacked(service: Any, settings: Settings) -> None:
-    service.reply("/x", (200, {"content-encoding": "gzip"}, _PACKED))
-    assert ask(settings(), service.url + "/x") == [OK]
-
-
 def test_nobody_listening_means_offline(settings: Settings) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -254,18 +249,6 @@ def test_an_answer_is_kept_until_it_expires(service: Any, settings: Settings) ->
     assert len(service.asked) == 1
     time.sleep(1.05)
     assert ask(settings(), service.url + "/x", **more) == [{"n": 2}]
-
-
-def test_different_questions_are_kept_apart() -> None:
-    keys = {
-        question_key("GET", "https://a/x", (("q", "1"),), None),
-        question_key("GET", "https://a/x", (("q", "2"),), None),
-        question_key("GET", "https://a/x", (("q1", ""),), None),
-        question_key("POST", "https://a/x", (("q", "1"),), None),
-        question_key("POST", "https://a/x", (("q", "1"),), b"1"),
-        question_key("GET", "https://b/x", (("q", "1"),), None),
-    }
-    assert len(keys) == 6
 
 
 def test_the_cache_stays_within_its_bound_and_drops_the_oldest(tmp_path: Path) -> None:

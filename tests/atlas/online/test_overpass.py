@@ -139,14 +139,6 @@ def test_a_remark_that_tells_of_an_error_is_a_fault_and_not_kept(service: Any, s
     assert len(ask(settings(), lambda atlas: atlas.nearby(HERE, 100))) == 1
 
 
-def test_one_object_by_id(service: Any, settings: Settings) -> None:
-    service.reply("/interpreter", {"elements": [node(7, HERE, name="Le Rocher", natural="cliff")]}, {"elements": []})
-    assert ask(settings(), lambda atlas: atlas.poi("osm:n7")).name == "Le Rocher"
-    assert "node(7)->.found;" in query_of(service)
-    assert ask(settings(), lambda atlas: atlas.poi("osm:r8")) is None
-    assert ask(settings(), lambda atlas: atlas.poi("amap:B1")) is None
-
-
 def test_an_area_across_the_antimeridian_is_asked_in_two(service: Any, settings: Settings) -> None:
     service.reply("/interpreter", {"elements": []})
     assert ask(settings(), lambda atlas: atlas.search_pois("Taveuni", within=Disc(LatLon(-16.8, 179.99), 10))) == []

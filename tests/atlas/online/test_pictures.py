@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.atlas.online import OnlineSettings, TileSource, make_online
-from geosleuth.atlas.online.replies import picture_box, to_pixels, to_point
+from geosleuth.atlas.online.replies import picture_box, to_pixels
 from geosleuth.atlas.protocol import Marker, NotOffered, Picture
 from geosleuth.geo import Box, LatLon, distance_km
 from geosleuth.geo.gcj02 import to_gcj02
@@ -103,14 +103,6 @@ def test_missing_tiles_are_grey_and_none_at_all_is_a_fault(service: Any, setting
         ask("xyz", chosen, lambda atlas: atlas.map(LatLon(-40, 100), zoom=3))
 
 
-def test_tiles_are_kept_and_zoom_ends_where_the_server_ends(service: Any, settings: Settings) -> None:
-    lay_tiles(service, 2)
-    chosen = settings(map_tiles=tiles(service, max_zoom=2))
-    for _ in range(2):
-        ask("xyz", chosen, lambda atlas: atlas.map(MONACO, zoom=4, size=(256, 256)))
-    assert len({one.path for one in service.asked}) == len(service.asked)
-
-
 def test_a_tile_key_travels_apart(service: Any, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     service.reply("*", png())
     chosen = settings(map_tiles=tiles(service, key_variable="TILE_KEY", key_param="token"))
@@ -194,11 +186,6 @@ def test_amap_draws_maps_of_shifted_ground(service: Any, settings: Settings) -> 
     service.reply("/v3/staticmap", {"status": "0", "info": "INVALID_PARAMS", "infocode": "20000"})
     with pytest.raises(ServiceFault, match="INVALID_PARAMS"):
         ask("amap", settings(), lambda atlas: atlas.map(beijing, zoom=14))
-
-
-def test_pixels_and_points_agree() -> None:
-    for point in (MONACO, LatLon(-85, -180), LatLon(0, 0), LatLon(85, 179.999)):
-        assert distance_km(to_point(*to_pixels(point, 7.3), 7.3), point) < 1e-6
 
 
 def test_tiles_in_gcj02_are_taken_from_where_the_place_lies_in_them(

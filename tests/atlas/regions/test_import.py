@@ -54,15 +54,6 @@ def test_a_street_of_many_ways_is_one_feature(monaco: RegionInfo) -> None:
     assert shapely.get_num_geometries(unpack(found[0])[0]) > 1
 
 
-@pytest.mark.slow
-def test_progress_is_told_and_ends_complete(tmp_path: Path, monaco_pbf: Path) -> None:
-    told: list[tuple[str, int, int]] = []
-    import_osm(monaco_pbf, "again", folder=tmp_path, progress=lambda *step: told.append(step))
-    stages = {what: (done, total) for what, done, total in told}
-    assert list(stages) == ["reading the file", "checking", "reading", "joining streets", "indexing"]
-    assert all(done == total > 0 for done, total in stages.values())
-
-
 def test_importing_again_replaces(tmp_path: Path, monaco_pbf: Path) -> None:
     first = import_osm(monaco_pbf, "m", folder=tmp_path)
     store = RegionStore(tmp_path)

@@ -110,21 +110,9 @@ def test_reading_an_address(text: str, reading: tuple[str, str, str]) -> None:
     assert split_address(text)[0] == reading
 
 
-def test_what_is_no_address() -> None:
-    assert split_address("Rue Grimaldi") == []
-    assert split_address("") == []
-    assert split_address("12") == []
-
-
 @pytest.mark.parametrize(
     "text",
     ["A Street and B Street", "A Street & B Street", "A Street/B Street", "corner of A Street and B Street, Town"],
 )
 def test_reading_a_crossing(text: str) -> None:
     assert split_crossing(text) == ("A Street", "B Street")
-
-
-def test_what_is_no_crossing() -> None:
-    assert split_crossing("A Street") is None
-    assert split_crossing("A and B and C") is None
-    assert split_crossing(" and ") is None

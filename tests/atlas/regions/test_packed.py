@@ -12,18 +12,13 @@ from hypothesis import strategies as st
 from geosleuth.atlas.regions.extract import assemble
 from geosleuth.atlas.regions.geometry import (
     E7,
-    are_packed,
     nearest_points,
     pack,
     pack_lines,
-    pack_steps,
     segments_of,
     unpack,
-    unpack_all,
-    unpack_steps,
 )
 from geosleuth.atlas.regions.pbf import Block, DamagedData, Nodes, Relations, Ways, blobs, tags_of
-from geosleuth.atlas.regions.region_file import osm_key, osm_text, pack_shapes, unpack_shapes
 
 _DEGREES = st.tuples(st.integers(-1_800_000_000, 1_800_000_000), st.integers(-900_000_000, 900_000_000))
 
@@ -135,22 +130,6 @@ def test_what_is_no_geometry_is_none_or_some(data: bytes, first: int) -> None:
     assert all(one is None or isinstance(one, shapely.Geometry) for one in found)
 
 
-@given(st.lists(st.integers(1, 10**9), unique=True, max_size=50))
-def test_ascending_numbers_come_back(numbers: list[int]) -> None:
-    ascending = np.array(sorted(numbers), dtype=np.int64)
-    assert unpack_steps(pack_steps(ascending)).tolist() == ascending.tolist()
-
-
-@pytest.mark.parametrize("osm", ["n1", "w45", "r6", "n01", "x1", "08f2a1", "n", "", "n" + "9" * 30])
-def test_ids_come_back(osm: str) -> None:
-    assert osm_text(osm_key(osm)) == osm
-
-
-def test_shapes_and_their_names_come_back() -> None:
-    names, geoms = unpack_shapes(pack_shapes(["Rue A", None, "line\nbreak"], [b"one", b"", b"three"]))
-    assert (names, geoms) == (["Rue A", "", "line break"], [b"one", b"", b"three"])
-
-
 def test_edges_that_close_are_an_area_and_others_are_none() -> None:
     def assembled(*lines: list[tuple[float, float]]) -> shapely.Geometry | None:
         drawn = np.array([shapely.LineString(line) for line in lines], dtype=object)
@@ -191,26 +170,3 @@ def test_nearest_points_of_spoilt_bytes_are_refused_or_on_earth(blob: bytes) -> 
     except (ValueError, LookupError, ArithmeticError, TypeError):
         return
     assert abs(lat) <= 90.0001
-
-
-@given(st.lists(st.sets(st.integers(1, 100_000), min_size=1, max_size=20), max_size=6))
-def test_many_lists_unpack_as_each(lists: list[set[int]]) -> None:
-    ordered = [sorted(one) for one in lists]
-    numbers, runs, counts = unpack_all([pack_steps(np.array(one)) for one in ordered])
-    owners = np.repeat(runs, counts)
-    assert [sorted(numbers[owners == at].tolist()) for at in range(len(lists))] == ordered
-
-
-@given(st.lists(st.sets(st.integers(1, 100_000), min_size=1, max_size=20), min_size=1, max_size=6))
-def test_numbers_of_several_regions_are_told_apart(lists: list[set[int]]) -> None:
-    firsts = np.arange(len(lists)) * 1_000_000
-    numbers, *_ = unpack_all([pack_steps(np.array(sorted(one))) for one in lists], firsts)
-    told = [first + number for first, some in zip(firsts, lists, strict=True) for number in some]
-    assert sorted(numbers.tolist()) == sorted(told)
-
-
-def test_what_is_no_list_is_not_unpacked() -> None:
-    sound = pack_steps(np.array([3, 70_000]))
-    assert are_packed([sound, pack_steps(np.array([1]))])
-    for spoilt in (sound[:-1], b"\x04", b"", b"\x03abc", "text", None, 7):
-        assert not are_packed([sound, spoilt])

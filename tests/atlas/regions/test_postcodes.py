@@ -62,11 +62,6 @@ def test_an_extent_and_a_country_narrow(regions: Regions, monaco: RegionInfo) ->
     assert not [hit for hit in asyncio.run(atlas.geocode("98000", country="DE")) if hit.place.kind == "postcode"]
 
 
-def test_no_ground_is_found_under_an_unknown_id(regions: Regions) -> None:
-    for number in ("postcode/1/2/3", "postcode/", "postcode/98000//Nowhere"):
-        assert regions.poi(f"osm:monaco:{number}") is None
-
-
 def written(folder: Path, name: str, rows: list[tuple[float, float, dict[str, str]]]) -> None:
     """A region of addresses."""
     with open_writer(folder, name) as writer:
@@ -108,7 +103,3 @@ def test_addresses_without_a_town_count_to_the_one_around_them_and_slips_to_none
     assert codes(tmp_path, "00100") == [("00100 Helsinki", 60.2, 24.9)]
     place = Regions(tmp_path).geocode("00100")[0].place
     assert all(place.extent.contains(LatLon(lat, lon)) for lat, lon, _ in here)
-
-
-def test_a_folder_without_regions(tmp_path: Path) -> None:
-    assert Regions(tmp_path).geocode("98000") == []

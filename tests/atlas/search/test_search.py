@@ -16,7 +16,7 @@ from geosleuth.atlas import search
 from geosleuth.atlas.regions import geometry, pbf, region_names
 from geosleuth.atlas.regions.region_file import run_script
 from geosleuth.atlas.regions.region_names import RegionNames, search_names
-from geosleuth.atlas.search import exact_key, latin_key, similarities, similarity, squeeze
+from geosleuth.atlas.search import exact_key, latin_key, similarity, squeeze
 
 NAMES = [
     (1, "Boulangerie Pâtisserie Costa", 0),
@@ -183,44 +183,9 @@ def test_three_errors_in_random_names_are_forgiven() -> None:
     assert right >= 285
 
 
-_WRITTEN = st.lists(st.text(alphabet="abcdilmnorvw015q |'.東京éя", max_size=12).map(exact_key), max_size=40)
-
-
-def _triples_by_name(names: list[str]) -> set[tuple[str, int]]:
-    return {(gram, place) for place, name in enumerate(names) for gram in search.triples(search.squeeze(name))}
-
-
-@given(_WRITTEN)
-def test_triples_of_many_names_are_those_of_each(names: list[str]) -> None:
-    codes, places = search.text_triples("".join(f"{name}\n" for name in names))
-    found = list(zip(search.spell_triples(codes), places.tolist(), strict=True))
-    assert found == sorted(found)
-    assert len(set(found)) == len(found)
-    assert set(found) == _triples_by_name(names)
-
-
-def test_triples_of_more_letters_than_fit_one_number_are_the_same() -> None:
-    """Half a million letters take 19 bits each, which leaves seven for the name."""
-    names = ["".join(map(chr, range(start, start + 1000))) for start in range(0x20000, 0xA0000, 1000)]
-    codes, places = search.text_triples("".join(f"{name}\n" for name in names))
-    assert set(zip(search.spell_triples(codes), places.tolist(), strict=True)) == _triples_by_name(names)
-    assert codes.tolist() == sorted(codes.tolist())
-
-
 def _made_up(count: int) -> list[tuple[int, str, int]]:
     chance = random.Random(3)
     return [(number, "".join(chance.choices("abcde", k=chance.randint(3, 30))), 0) for number in range(1, count + 1)]
-
-
-def test_names_in_several_batches_and_few_at_a_time_are_found_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = _made_up(3000)
-    at_once = indexed(names)
-    monkeypatch.setattr(region_names, "_CHUNK", 100)
-    in_parts = indexed(names, keys_at_once=7)
-    for table in ("gram", "spelling", "name_column"):
-        assert list(at_once.execute(f"SELECT * FROM {table}")) == list(in_parts.execute(f"SELECT * FROM {table}"))  # noqa: S608
-    for conn in (at_once, in_parts):
-        conn.close()
 
 
 def test_a_common_triple_is_not_read_to_its_end_and_what_was_meant_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,13 +214,6 @@ def test_a_common_triple_is_not_read_to_its_end_and_what_was_meant_is_found(monk
         assert sum(read) <= 3000
     conn.close()
     assert right >= 97
-
-
-@given(st.text(max_size=20), st.lists(st.text(alphabet="abc lior0né", max_size=15), max_size=10))
-def test_similarities_are_those_of_each(query: str, names: list[str]) -> None:
-    keys = [exact_key(name) for name in [*names, query, query[: len(query) // 2]]]
-    key = exact_key(query)
-    assert similarities(key, keys).tolist() == pytest.approx([similarity(key, one) for one in keys])
 
 
 def test_very_long_misread_names_are_found() -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 import mapbox_vector_tile
 import numpy as np
-import pytest
 import shapely
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,10 +94,3 @@ def test_properties_of_every_kind_come_back(properties: dict[str, Value]) -> Non
 def test_half_a_surrogate_pair_does_not_stop_a_tile() -> None:
     tile = encode_tile({"spots": [Feature(shapely.points([[1, 2]]), {"name": "a\ud83d"})]})
     assert read(tile)["spots"]["features"][0]["properties"]["name"].startswith("a")
-
-
-@pytest.mark.parametrize("count", [1, 127, 128, 20_000])
-def test_long_lines(count: int) -> None:
-    line = shapely.LineString([(at % 4096, (at * 7) % 4096) for at in range(count + 1)])
-    found = read(encode_tile({"ways": [Feature(shapes(line))]}))["ways"]["features"]
-    assert len(found[0]["geometry"]["coordinates"]) == count + 1

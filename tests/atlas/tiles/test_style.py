@@ -38,26 +38,6 @@ def test_nothing_is_fetched_from_elsewhere(tiles: TileMaker) -> None:
     assert json.dumps(style).count("http") == len(addresses)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_names_stand_out_from_the_ground(tiles: TileMaker, theme: Any) -> None:
-    """At least the contrast that WCAG asks of text, between ink and the halo around it."""
-    for layer in tiles.style(theme)["layers"]:
-        if layer["type"] == "symbol":
-            inks = [part for part in _flat(layer["paint"]["text-color"]) if str(part).startswith("#")]
-            for ink in inks:
-                assert _contrast(ink, layer["paint"]["text-halo-color"]) >= 4.5, layer["id"]
-
-
-def test_widths_and_zooms_rise(tiles: TileMaker) -> None:
-    """MapLibre refuses a whole style for one interpolation whose stops don't rise."""
-    for layer in tiles.style()["layers"]:
-        for value in (*layer["paint"].values(), *layer.get("layout", {}).values()):
-            if isinstance(value, list) and value[0] == "interpolate":
-                stops = value[3::2]
-                assert stops == sorted(set(stops)), layer["id"]
-        assert layer.get("minzoom", 0) < layer.get("maxzoom", 24)
-
-
 def test_unknown_themes_and_granularities_are_refused(tiles: TileMaker) -> None:
     theme: Any = "sepia"
     finest: Any = "house"
@@ -78,14 +58,3 @@ def test_classes_that_tiles_hold_have_colours(tiles: TileMaker, read: Read) -> N
 
 def _flat(value: Any) -> list[Any]:
     return [part for one in value for part in _flat(one)] if isinstance(value, list) else [value]
-
-
-def _contrast(first: str, second: str) -> float:
-    bright, dark = sorted((_luminance(first), _luminance(second)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -4,7 +4,6 @@ import math
 import shutil
 import sqlite3
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from geosleuth.support.errors import BadInput
 Read = Callable[[bytes], dict[str, list[dict[str, Any]]]]
 
 MONTE_CARLO = (43.7396, 7.4275)
-SPOTS = ((48.0, 5.0), (-3.0, 25.0), (66.0, -179.9), (66.0, 179.9), (-17.0, 179.9), (-80.0, 10.0), (80.0, 60.0))
 
 
 def at(lat: float, lon: float, zoom: int) -> tuple[int, int, int]:
@@ -84,10 +82,6 @@ def test_land_runs_to_the_ends_of_the_plane(bare: TileMaker, read: Read) -> None
     assert land.bounds[3] > 4096
 
 
-def test_a_tile_of_the_open_sea_is_empty(bare: TileMaker) -> None:
-    assert bare.tile(*at(-45.0, -130.0, 10)) == b""
-
-
 @pytest.mark.parametrize("where", [(-1, 0, 0), (17, 0, 0), (3, 8, 0), (3, 0, -1), (0, 1, 0)])
 def test_tiles_that_do_not_exist_are_refused(tiles: TileMaker, where: tuple[int, int, int]) -> None:
     with pytest.raises(BadInput):
@@ -129,13 +123,6 @@ def test_a_place_that_both_sources_know_is_named_once(tiles: TileMaker, read: Re
         around = [(zoom, x + right, y + down) for right in (-1, 0, 1) for down in (-1, 0, 1)]
         places = [one for where in around for one in read(tiles.tile(*where)).get("places", [])]
         assert [one["properties"]["name"] for one in places].count("Monaco") == 1
-
-
-def test_names_are_not_crowded_anywhere(bare: TileMaker, read: Read) -> None:
-    for zoom in range(1, 13):
-        for lat, lon in ((51.5, 7.2), (35.7, 139.7), (22.5, 88.3), (40.7, -74.0)):
-            places = read(bare.tile(*at(lat, lon, zoom)))["places"]
-            assert len([one for one in places if one["properties"]["class"] != "country"]) <= 16
 
 
 def test_street_level(tiles: TileMaker, read: Read) -> None:
@@ -290,20 +277,3 @@ def test_hostile_names_and_credits_do_no_harm(monaco: Path, tmp_path: Path, read
     assert names
     assert all(len(name) <= 60 and name.isprintable() for name in names)
     assert "<img" not in tiles.style()["sources"]["atlas"]["attribution"]
-
-
-def test_memory_stays_bounded(tmp_path: Path) -> None:
-    tiles = TileMaker(tmp_path / "none", cache=tmp_path / "cache", memory_bytes=20_000)
-    for x in range(64):
-        tiles.tile(9, 240 + x % 8, 170 + x // 8)
-        assert tiles._tile_cache.held_bytes <= 20_000
-
-
-@pytest.mark.slow
-def test_many_threads_get_the_same_tiles(monaco: Path, tmp_path: Path) -> None:
-    wanted = [at(*MONTE_CARLO, zoom) for zoom in range(MAX_ZOOM + 1)]
-    alone = TileMaker(monaco, cache=tmp_path / "one")
-    shared = TileMaker(monaco, cache=tmp_path / "two")
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda where: shared.tile(*where), wanted * 4))
-    assert found == [alone.tile(*where) for where in wanted] * 4

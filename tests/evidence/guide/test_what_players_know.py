@@ -110,10 +110,6 @@ def test_a_player_would_agree(group: str) -> None:
     assert wrong == []
 
 
-def test_every_attribute_has_a_case() -> None:
-    assert {attribute for cases in KNOWN.values() for attribute, *_ in cases} == set(field_guide().attributes)
-
-
 @pytest.mark.parametrize(
     ("said", "attribute", "value"),
     [
@@ -176,8 +172,3 @@ def test_unlike_countries_are_told_apart_at_once(one: str, other: str) -> None:
 @pytest.mark.parametrize("pair", [("AT", "DE"), ("AR", "UY"), ("CZ", "SK")])
 def test_alike_countries_are_said_to_be(pair: tuple[str, str]) -> None:
     assert look_alike(tell_apart(pair))
-
-
-@pytest.mark.parametrize("pair", [("NO", "SE"), ("JP", "KR"), ("GB", "IE"), ("US", "MX")])
-def test_neighbours_that_differ_are_not(pair: tuple[str, str]) -> None:
-    assert not look_alike(tell_apart(pair))

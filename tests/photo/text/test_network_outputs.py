@@ -18,13 +18,6 @@ def a_map(*lines: tuple[int, int, int, int, float, float]) -> Map:
     return whole[None, None]
 
 
-def steps(*likeliest: int, sure: float = 0.9) -> Map:
-    """What the reader gives for these characters, step by step."""
-    found = np.full((1, len(likeliest), len(CHARACTERS)), 0.01, np.float32)
-    found[0, range(len(likeliest)), likeliest] = sure
-    return found
-
-
 def test_lines_are_grown_scaled_and_given_clockwise() -> None:
     ((quad, score),) = boxes_of(a_map((160, 80, 100, 20, 0, 0.9)), (320, 640))
     # Twice the size; all around 1.6 times the area over the length of its edge, 13.5, is added.
@@ -37,24 +30,6 @@ def test_lines_are_grown_scaled_and_given_clockwise() -> None:
 
 def test_what_is_small_or_unlike_text_is_no_line() -> None:
     assert boxes_of(a_map((40, 40, 1, 1, 0, 0.9), (200, 80, 80, 20, 0, 0.4)), (160, 320)) == []
-
-
-def test_no_corner_lies_outside() -> None:
-    boxes = boxes_of(a_map((10, 10, 60, 18, 0, 0.9), (310, 150, 60, 18, 30, 0.9)), (160, 320))
-    assert len(boxes) == 2
-    for quad, _ in boxes:
-        assert quad.min() >= 0
-        assert (quad <= [319, 159]).all()
-
-
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [((1, 1, 2), "ab"), ((1, 0, 1), "aa"), ((0, 2, 2, 3, 3, 1, 0), "b a"), ((0, 0), "")],
-)
-def test_the_same_character_twice_in_a_row_is_one(given: tuple[int, ...], text: str) -> None:
-    read, confidence = text_of(steps(*given), CHARACTERS)
-    assert read == text
-    assert confidence == pytest.approx(0.9 if text else 0.0)
 
 
 @pytest.mark.slow

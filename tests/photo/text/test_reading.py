@@ -4,7 +4,6 @@ import importlib.util
 import random
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -12,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from geosleuth.photo.text import OTHER_SCRIPTS, ReadingOptions, TextLine, read_picture, read_text, script_of
-from geosleuth.photo.text.script import is_pattern, tidy
+from geosleuth.photo.text import OTHER_SCRIPTS, ReadingOptions, read_picture, read_text, script_of
+from geosleuth.photo.text.script import is_pattern
 from geosleuth.support.errors import BadInput
 
 ROOT = Path(__file__).parents[3]
@@ -75,10 +74,6 @@ def test_thai_is_not_read_on_its_head_as_latin(seed: int) -> None:
     (line,) = read_text(sign("พัทยา", "thai", seed))
     assert line.script == "thai"
     assert line.turn == 0
-
-
-def test_wide_letters_become_narrow_ones() -> None:
-    assert tidy("ＨＯＴＥＬ　24") == "HOTEL 24"
 
 
 def test_a_script_that_is_told_is_read_alone() -> None:
@@ -164,14 +159,6 @@ def test_grey_and_transparent_pictures_are_read() -> None:
         assert [line.text for line in read_text(picture)] == ["Farmacia"]
 
 
-@pytest.mark.slow
-def test_several_threads_may_read_at_once() -> None:
-    pictures = [sign("Farmacia", "sans"), sign("Аптека", "sans-semibold", 4)]
-    with ThreadPoolExecutor(2) as pool:
-        texts = list(pool.map(lambda picture: [line.text for line in read_text(picture)], pictures))
-    assert texts == [["Farmacia"], ["Аптека"]]
-
-
 def test_nothing_is_loaded_before_it_is_used() -> None:
     code = (
         "import sys, geosleuth.photo.text; "
@@ -222,11 +209,6 @@ def test_scripts_are_named_from_letters(text: str, script: str) -> None:
 )  # fmt: skip
 def test_a_row_of_like_things_is_no_text(text: str, is_one: bool) -> None:
     assert is_pattern(text) is is_one
-
-
-def test_bounds_of_a_turned_box() -> None:
-    line = TextLine("A", ((5.0, 0.0), (10.0, 5.0), (5.0, 10.0), (0.0, 5.0)), 1.0, "latin", "rapidocr")
-    assert line.bounds == (0.0, 0.0, 10.0, 10.0)
 
 
 def test_lines_that_were_found_and_not_read_come_last_and_without_text() -> None:

@@ -445,12 +445,6 @@ class Grid:
                     found, farthest = sides[x1 < x0], cross
         return found
 
-    def edges_in(self, cells: Numbers) -> tuple[Floats, Labels]:
-        """Return the edges in fine cells (row * COLUMNS + column): ends as x, y, x, y, and labels left and right."""
-        at = np.minimum(np.searchsorted(self._border_cells, cells), len(self._border_cells) - 1)
-        edge = self._edges_of_cells(at[self._border_cells[at] == cells])[1]
-        return self._ends[edge].astype(np.float64), self._sides[edge]
-
     def _chunk_labels(self, lats: Floats, lons: Floats) -> Labels:
         valid = (np.abs(lats) <= 90) & (np.abs(lons) <= 180)
         if not valid.all():
@@ -564,7 +558,11 @@ class LocalGrids:
         return fine if fine >= 0 else grid.label_at_border(fine, x, y, cell_row, cell_column)
 
     def nearest(self, lat: float, lon: float, within_km: float) -> tuple[int, float] | None:
-        """Return the label of the nearest zone and its distance as `nearest_label` does, without a world grid."""
+        """Return the label of the zone with the nearest border and its distance in km; None if none is near enough.
+
+        Distances are measured on a plane at the point's latitude, accurate to a percent under 100 km and below 85
+        degrees of latitude.
+        """
         up = int(within_km / KM_PER_UNIT) + 1
         across = int(up / max(float(np.cos(np.radians(lat))), 0.02)) + 1
         x, y = round(lon * UNITS_PER_DEGREE), round(lat * UNITS_PER_DEGREE)
@@ -601,22 +599,6 @@ class LocalGrids:
             left=arcs.left[line],
             right=arcs.right[line],
         )
-
-
-def nearest_label(grid: Grid, lat: float, lon: float, within_km: float) -> tuple[int, float] | None:
-    """Return the label of the zone with the nearest border and its distance in km; None if none is near enough.
-
-    Distances are measured on a plane at the point's latitude, accurate to a percent under 100 km and below 85 degrees
-    of latitude.
-    """
-    x, y = lon * UNITS_PER_DEGREE + EAST, lat * UNITS_PER_DEGREE + NORTH
-    squeeze = max(float(np.cos(np.radians(lat))), 0.02)
-    up = within_km / KM_PER_UNIT
-    rows = np.arange(max(0, int((y - up) // CELL)), min(ROWS - 1, int((y + up) // CELL)) + 1)
-    first, last = int((x - up / squeeze) // CELL), int((x + up / squeeze) // CELL)
-    columns = np.unique(np.arange(first, min(last, first + COLUMNS - 1) + 1) % COLUMNS)
-    ends, sides = grid.edges_in((rows[:, None] * COLUMNS + columns).reshape(-1).astype(np.int32))
-    return _nearest(ends, sides, lat, lon, within_km)
 
 
 def _nearest(ends: Floats, sides: Labels, lat: float, lon: float, within_km: float) -> tuple[int, float] | None:

@@ -111,7 +111,7 @@ class AnswerRecord:
                     row: _Row | None = connection.execute(statement, values).fetchone()
                     return row
             except (sqlite3.Error, OSError) as error:
-                # The record is of an older version, or nothing was written to it yet.
+                # Nothing was written to it yet.
                 if not writes and "no such table" in str(error):
                     return None
                 raise BadInput(f"{self._path}: recorded answers can't be read or kept here ({error})") from error
