@@ -158,7 +158,7 @@ def test_spots_at_one_place_are_both_seen() -> None:
     [
         ({"ways": "prayer"}, "unknown way of teamwork 'prayer'"),
         ({"team": Path("no.yaml")}, "no.yaml"),
-        ({"dataset": Path("none.csv")}, "no such folder or table"),
+        ({"dataset": Path("none.csv")}, "no such file or folder"),
         ({"vary": ["colour=3"]}, "--vary"),
         ({"vary": ["personas-against-backbones"]}, "needs at least two models"),
     ],

@@ -66,7 +66,7 @@ def test_a_team_learns_goes_on_and_is_drawn(atlas_home: Path, photos: Path, tmp_
         second = geosleuth(*words, home=atlas_home)
         assert second.returncode == 0, second.stderr
         assert "2 learned from now, 2 known before" in second.stdout
-        assert "1 x no coordinates" in second.stdout
+        assert "1 photo is left out: no GPS tags" in second.stderr
     state = tmp_path / "team.db"
     page = tmp_path / "page.html"
     showing = ("team", "show", state, "--photo", photos / "1.jpg", "--out", page, "--json")

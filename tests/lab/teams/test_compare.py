@@ -15,6 +15,7 @@ from experts import Known, StandInExpert, Temper, expert_team
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import LatLon
+from geosleuth.lab.bench.sets import open_set
 from geosleuth.lab.score import Truth
 from geosleuth.lab.teams.compare import (
     WAYS,
@@ -22,7 +23,6 @@ from geosleuth.lab.teams.compare import (
     Measured,
     PartOfSociety,
     error_km,
-    examples_of,
     measure,
     paired,
     points,
@@ -33,7 +33,6 @@ from geosleuth.lab.teams.compare import (
     sweep,
     too_large,
 )
-from geosleuth.lab.teams.learning import read_sources
 from geosleuth.lab.teams.replies import StoredMember, open_store
 from geosleuth.support.errors import BadInput
 from geosleuth.teams import Member, Reply, Request, StrangersSociety, TeamOutcome, TrustWeights, Turn
@@ -264,8 +263,7 @@ def test_measuring_counts_right_answers_tokens_and_calls(examples: list[Example]
 
 def test_truths_never_reach_a_member(examples: list[Example], pictures: list[Drawn], tmp_path: Path) -> None:
     table = save_pictures(pictures, tmp_path)
-    from_files, left_out = examples_of(read_sources(table))
-    assert left_out == {}
+    from_files = [Example(item.truth, item.picture) for item in open_set(str(table))]
     seen: list[Request] = []
 
     async def listen(request: Request) -> TeamOutcome:

@@ -27,7 +27,6 @@ from geosleuth.lab.teams.learning import (
     Observation,
     RememberingMember,
     learn_picture,
-    read_sources,
     swarm_stages,
     train,
 )
@@ -42,7 +41,6 @@ from geosleuth.teams.network import predicted
 from geosleuth.teams.swarm import SwarmSettings
 from members import ScriptedMember, comment, place
 from named_places import NamedPlaces, placement
-from scenery import save, scene
 
 NOWHERE = float("inf")
 
@@ -305,25 +303,3 @@ def test_the_same_lessons_teach_the_same() -> None:
     first, second = (train(Examples.of(features, seen), replace(QUICK, epochs=20)) for _ in range(2))
     for one, other in zip(first.parameters.arrays(), second.parameters.arrays(), strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-def test_photos_to_learn_from_come_from_folders_and_tables(tmp_path: Path) -> None:
-    save(scene(1, (64, 48)), tmp_path / "a.jpg", LatLon(1, 2))
-    save(scene(2, (64, 48)), tmp_path / "in" / "b.jpg", None)
-    (tmp_path / ".hidden.jpg").write_bytes(b"")
-    (tmp_path / "t.csv").write_text("path,lat,lon\na.jpg,5,6\nin/b.jpg,7,8\n")
-    (tmp_path / "t.jsonl").write_text(
-        '{"image": "a.jpg", "lat": 5, "lon": "6"}\n\n{"path": "in/b.jpg", "latitude": 7, "lng": 8}\n'
-    )
-    folder = read_sources(tmp_path)
-    assert [(one.path.name, one.point) for one in folder] == [("a.jpg", None), ("b.jpg", None)]
-    for table in ("t.csv", "t.jsonl"):
-        assert [(one.path.name, one.point) for one in read_sources(tmp_path / table)] == [
-            ("a.jpg", LatLon(5, 6)),
-            ("b.jpg", LatLon(7, 8)),
-        ]
-    (tmp_path / "bad.jsonl").write_text('{"path": "a.jpg", "lat": 5, "lon": 6}\n{"path": "a.jpg", "lat": 500}\n')
-    with pytest.raises(BadInput, match="line 2"):
-        read_sources(tmp_path / "bad.jsonl")
-    with pytest.raises(BadInput, match="no such"):
-        read_sources(tmp_path / "gone")

@@ -19,6 +19,7 @@ import pytest
 from expert_pictures import Drawn, draw_pictures, save_pictures
 from experts import Known, expert_team
 from geosleuth.atlas.placing import Placer
+from geosleuth.lab.bench.sets import FilePicture, Item
 from geosleuth.lab.teams.learning import (
     QUICK,
     Budget,
@@ -28,7 +29,6 @@ from geosleuth.lab.teams.learning import (
     Lesson,
     Notebook,
     Observation,
-    Source,
     learn,
     overview,
     train,
@@ -77,15 +77,15 @@ def _plain_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def drawn(tmp_path: Path) -> tuple[list[Drawn], list[Source]]:
+def drawn(tmp_path: Path) -> tuple[list[Drawn], list[Item]]:
     pictures = draw_pictures(12, 3, size=(96, 72))
     save_pictures(pictures, tmp_path)
     paths = sorted(tmp_path.glob("*.png"))
-    return pictures, [Source(path, one.town.point) for path, one in zip(paths, pictures, strict=True)]
+    return pictures, [Item(path.name, FilePicture(path), one.truth) for path, one in zip(paths, pictures, strict=True)]
 
 
 def taught(
-    drawn: tuple[list[Drawn], list[Source]],
+    drawn: tuple[list[Drawn], list[Item]],
     state: Path,
     budget: Budget | None = None,
     settings: LearnSettings = LearnSettings(rounds=4),  # noqa: B008 - frozen
@@ -109,7 +109,7 @@ def taught(
 
 @pytest.mark.usefixtures("_plain_encoder")
 def test_learning_goes_on_where_it_was_and_nobody_is_asked_twice(
-    drawn: tuple[list[Drawn], list[Source]], tmp_path: Path
+    drawn: tuple[list[Drawn], list[Item]], tmp_path: Path
 ) -> None:
     state = tmp_path / "team.db"
     first, asked = taught(drawn, state, Budget(photos=5))
@@ -125,7 +125,7 @@ def test_learning_goes_on_where_it_was_and_nobody_is_asked_twice(
     opened = TrainedSociety.open(state)
     assert (opened.version, opened.lessons) == (2, 12)
     society: Society = opened
-    trust_weights = society.trust_weights([open_photo(drawn[1][0].path)])
+    trust_weights = society.trust_weights([open_photo(drawn[1][0].picture.read())])
     assert len(trust_weights.election) == 3
     assert trust_weights == TrainedSociety.open(state).trust_weights([drawn[0][0].photo])
 
@@ -146,7 +146,7 @@ def lessons_of(state: Path) -> list[tuple[bytes, Observation]]:
 @pytest.mark.usefixtures("_plain_encoder")
 @pytest.mark.parametrize("ask_anew", [False, True])
 def test_other_settings_learn_again_from_the_stored_replies_what_a_fresh_run_learns(
-    drawn: tuple[list[Drawn], list[Source]], tmp_path: Path, ask_anew: bool
+    drawn: tuple[list[Drawn], list[Item]], tmp_path: Path, ask_anew: bool
 ) -> None:
     usual = LearnSettings(rounds=8, reviewers=1, ask_anew=ask_anew)
     state = tmp_path / "team.db"
@@ -170,12 +170,12 @@ def test_other_settings_learn_again_from_the_stored_replies_what_a_fresh_run_lea
 
 @pytest.mark.usefixtures("_plain_encoder")
 def test_what_failed_is_asked_again_and_lessons_of_other_settings_teach_nothing(
-    drawn: tuple[list[Drawn], list[Source]], tmp_path: Path
+    drawn: tuple[list[Drawn], list[Item]], tmp_path: Path
 ) -> None:
     state, (pictures, sources) = tmp_path / "team.db", drawn
     expert, *_ = expert_team(Known(pictures), count=2)
 
-    def run(settings: LearnSettings, sources: Sequence[Source], other: ScriptedMember) -> LearnSummary:
+    def run(settings: LearnSettings, sources: Sequence[Item], other: ScriptedMember) -> LearnSummary:
         plan = LearnPlan(settings=settings)
         return asyncio.run(learn(sources, [expert, other], state, placer=placer(), plan=plan))
 
@@ -192,7 +192,7 @@ def test_what_failed_is_asked_again_and_lessons_of_other_settings_teach_nothing(
 
 @pytest.mark.usefixtures("_plain_encoder")
 def test_limits_end_the_asking_and_what_was_learned_stays(
-    drawn: tuple[list[Drawn], list[Source]], tmp_path: Path
+    drawn: tuple[list[Drawn], list[Item]], tmp_path: Path
 ) -> None:
     summary, _ = taught(drawn, tmp_path / "team.db", Budget(tokens=1))
     assert summary.stopped == "1 tokens were spent"
@@ -204,7 +204,7 @@ def test_limits_end_the_asking_and_what_was_learned_stays(
 
 @pytest.mark.usefixtures("_plain_encoder")
 def test_of_one_photo_that_is_wanted_one_is_learned_from_however_many_are_asked_about_at_once(
-    drawn: tuple[list[Drawn], list[Source]], tmp_path: Path
+    drawn: tuple[list[Drawn], list[Item]], tmp_path: Path
 ) -> None:
     summary, _ = taught(drawn, tmp_path / "team.db", Budget(photos=1))
     assert (summary.learned, summary.stopped) == (1, "1 photo was learned from")
@@ -212,7 +212,7 @@ def test_of_one_photo_that_is_wanted_one_is_learned_from_however_many_are_asked_
 
 @pytest.mark.usefixtures("_plain_encoder")
 def test_photos_that_nobody_can_answer_hold_no_place_and_the_first_failure_is_named(
-    drawn: tuple[list[Drawn], list[Source]], tmp_path: Path
+    drawn: tuple[list[Drawn], list[Item]], tmp_path: Path
 ) -> None:
     dead = [ScriptedMember(name, then=Reply(failure="no route")) for name in ("ada", "bob")]
     state = tmp_path / "team.db"
@@ -375,7 +375,7 @@ def test_no_query_of_the_answering_modules_names_the_lessons(module: object) -> 
 
 
 def test_nothing_of_where_pictures_were_taken_is_in_the_file_but_the_country(
-    drawn: tuple[list[Drawn], list[Source]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    drawn: tuple[list[Drawn], list[Item]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("geosleuth.lab.teams.learning.learning", "geosleuth.teams.network"):
         monkeypatch.setattr(f"{module}.load_picture_encoder", lambda *_: Plain())

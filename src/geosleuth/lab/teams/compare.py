@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, nan
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -16,9 +15,10 @@ import numpy as np
 from geosleuth.answer import Answer
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import distance_km
+from geosleuth.lab.bench.sets.dataset import Picture
 from geosleuth.lab.score import Truth
 from geosleuth.lab.score.metrics import Estimate, holm, mcnemar_p, mean_estimate, wilson
-from geosleuth.lab.teams.learning import Source, without_claims
+from geosleuth.lab.teams.learning import without_claims
 from geosleuth.lab.teams.rivals import RIVALS, Talk
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.support.errors import BadInput
@@ -278,44 +278,18 @@ def _two_kinds(settings: SwarmSettings, backbones: Sequence[str]) -> Iterator[Po
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A photo and where it was taken: already open, or a file that is opened when needed."""
+    """A photo, already open or opened when it is needed, and where it was taken."""
 
     truth: Truth
-    photo: OpenedPhoto | None = None
-    path: Path | None = None
+    photo: OpenedPhoto | Picture
 
     def load(self) -> OpenedPhoto:
         """Return the photo without its metadata, which may contain the truth.
 
         Raises:
-            BadInput: the file can't be opened.
+            BadInput: it can't be opened.
         """
-        if self.photo is not None:
-            return self.photo
-        if self.path is None:
-            raise ValueError("an example needs a photo or a file")
-        return without_claims(open_photo(self.path))
-
-
-def examples_of(sources: Sequence[Source]) -> tuple[list[Example], dict[str, int]]:
-    """Return the photos with a known place that can be opened, and how many were left out for which reason."""
-    found: list[Example] = []
-    left_out: Counter[str] = Counter()
-    for source in sources:
-        point = source.point
-        if point is None:
-            try:
-                point = open_photo(source.path).claims.own_point
-            except BadInput as error:
-                left_out[str(error).removeprefix(f"{source.path}: ")] += 1
-                continue
-        if point is None:
-            left_out["no coordinates"] += 1
-        elif not source.path.is_file():
-            left_out["no such file"] += 1
-        else:
-            found.append(Example(Truth(point), path=source.path))
-    return found, dict(left_out)
+        return self.photo if isinstance(self.photo, OpenedPhoto) else without_claims(open_photo(self.photo.read()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ def _count_item(found: Description, item: Item, nameless: list[LatLon]) -> None:
     size = item.picture.size_bytes()
     if size is not None:
         found.bytes_known += size
-    elif not _is_packed(item):
+    elif is_missing(item):
         found.missing += 1
         if len(found.missing_shown) < _SHOWN:
             found.missing_shown.append(item.picture.where)
@@ -215,11 +215,11 @@ def _count_item(found: Description, item: Item, nameless: list[LatLon]) -> None:
             _place(found, nameless)
 
 
-def _is_packed(item: Item) -> bool:
-    """Return whether the photo is in a row of Parquet, whose size is not known before reading."""
+def is_missing(item: Item) -> bool:
+    """Return whether there is no photo: the size of one in a row of Parquet is not known before it is read."""
     from .hugging_face import ParquetPicture
 
-    return isinstance(item.picture, ParquetPicture)
+    return item.picture.size_bytes() is None and not isinstance(item.picture, ParquetPicture)
 
 
 def _place(found: Description, nameless: list[LatLon]) -> None:

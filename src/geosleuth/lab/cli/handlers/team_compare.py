@@ -18,7 +18,7 @@ from geosleuth.agent.setup import Resources
 from geosleuth.atlas.placing import Placer
 from geosleuth.cli.preparation import asked, offline_atlas
 from geosleuth.geo import distance_km, threshold_text
-from geosleuth.lab.cli.handlers.team_sources import sources_of
+from geosleuth.lab.cli.handlers.team_sources import photos_of
 from geosleuth.lab.teams.compare import (
     GRID,
     SWARM,
@@ -29,7 +29,6 @@ from geosleuth.lab.teams.compare import (
     Paired,
     Point,
     RememberedSociety,
-    examples_of,
     paired,
     points,
     points_of_ways,
@@ -202,16 +201,12 @@ def ask_consent_for_team(team: Team, *, yes: bool) -> None:
 
 
 def known_examples(dataset: Path, photos: int | None, seed: int) -> list[Example]:
-    """Return the photos with a known place, or so many of them, drawn by the seed; what is left out is said.
+    """Return the photos with a known place, or so many of them, drawn by the seed.
 
     Raises:
         BadInput: there is none.
     """
-    found, left_out = examples_of(sources_of(dataset))
-    for why, count in left_out.items():
-        talk(f"{dataset}: {plural(count, 'photo is', 'photos are')} left out: {why}")
-    if not found:
-        raise BadInput(f"{dataset}: no photo has a known place; give geotagged photos, or a table with path, lat, lon")
+    found = [Example(item.truth, item.picture) for item in photos_of(dataset)]
     if photos is not None and photos < len(found):
         found = random.Random(seed).sample(found, photos)  # noqa: S311 - no secret depends on it
     return found

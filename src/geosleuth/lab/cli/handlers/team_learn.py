@@ -15,7 +15,7 @@ from geosleuth.agent.setup import Resources
 from geosleuth.atlas.placing import Placer
 from geosleuth.cli.preparation import offline_atlas
 from geosleuth.lab.cli.handlers.team_compare import ask_consent_for_team, identity_of
-from geosleuth.lab.cli.handlers.team_sources import sources_of
+from geosleuth.lab.cli.handlers.team_sources import photos_of
 from geosleuth.lab.teams.learning import (
     PAPER,
     PAPER_ROUNDS,
@@ -84,7 +84,7 @@ def learn_team(wanted: "LearnOptions") -> None:
 
 
 async def _learned(wanted: "LearnOptions", spec: TeamSpec, state: Path) -> LearnSummary:
-    sources = sources_of(wanted.dataset)
+    photos = photos_of(wanted.dataset)
     society = StrangersSociety(len(spec.agents))
     team = make_team(spec, offline=wanted.offline, society=society, prompts=wanted.prompts)
     ask_consent_for_team(team, yes=wanted.yes)
@@ -107,9 +107,9 @@ async def _learned(wanted: "LearnOptions", spec: TeamSpec, state: Path) -> Learn
     )
     try:
         team = await team.load(talk)
-        with progress("learning", len(sources)) as bar, cancelled_by_ctrl_c():
+        with progress("learning", len(photos)) as bar, cancelled_by_ctrl_c():
             return await learn(
-                sources,
+                photos,
                 team.members(Surroundings(Resources(atlas))),
                 state,
                 placer=Placer(atlas),

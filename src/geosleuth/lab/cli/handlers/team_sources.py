@@ -1,28 +1,29 @@
-"""The photos of a ``team`` command: a folder, a table, or any data set that ``bench run`` opens."""
+"""The photos of a ``team`` command: of any data set that ``bench run`` opens."""
 
 from pathlib import Path
 
-from geosleuth.lab.bench.sets import CARDS, open_set
-from geosleuth.lab.teams.learning.learning import Source, read_sources
+from geosleuth.lab.bench.sets import Item, describe, open_set
+from geosleuth.lab.bench.sets.subsets import is_missing
+from geosleuth.support.console import talk
 from geosleuth.support.errors import BadInput
+from geosleuth.support.text.numbers import plural
 
 
-def sources_of(dataset: Path) -> list[Source]:
-    """Return the photos of ``NAME:PATH`` (also ``NAME@gcj02:PATH`` and ``NAME:PATH::PHOTOS``), a folder or a table.
+def photos_of(dataset: Path) -> list[Item]:
+    """Return the photos of a folder, a table, or a set by name; what is left out is said.
 
     Raises:
-        BadInput: there are none, or they are not files of their own.
+        BadInput: there are none.
     """
-    spec = str(dataset)
-    name = spec.partition(":")[0].partition("@")[0].strip().lower()
-    if ":" not in spec or name not in CARDS or dataset.exists():
-        return read_sources(dataset)
-    found = []
-    for item in open_set(spec):
-        path = Path(item.picture.where)
-        if not path.is_file() and item.picture.size_bytes() is not None:
-            raise BadInput(f"{spec}: {path} is no file of its own; unpack the set, or stage it first")
-        found.append(Source(path, item.truth.point))
+    data = open_set(str(dataset))
+    seen = describe(data)
+    for count, why in (
+        (seen.left_out, seen.left_out_shown[0].reason if seen.left_out_shown else ""),
+        (seen.missing, "no such file"),
+    ):
+        if count:
+            talk(f"{dataset}: {plural(count, 'photo is', 'photos are')} left out: {why}")
+    found = [item for item in data if not is_missing(item)]
     if not found:
-        raise BadInput(f"{spec}: holds no photo with a known place")
+        raise BadInput(f"{dataset}: no photo has a known place; give geotagged photos, or a table with path, lat, lon")
     return found

@@ -218,16 +218,16 @@ def _numbered(groups: Sequence[Hashable]) -> npt.NDArray[np.int64]:
     return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
 
 
-class Part(Protocol):
-    """One reward: from columns to a number per reply, between ``least`` and ``most``."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One reward: from columns to a number per reply, between 0 and ``most``."""
 
     columns: ClassVar[frozenset[Column]]
-    least: ClassVar[float]
 
     @property
     def most(self) -> float:
         """Return the largest possible reward."""
-        ...
+        return 1.0
 
     def of(self, columns: Columns) -> FloatArray:
         """Return the rewards; 0 where a reply has nothing to reward.
@@ -235,25 +235,19 @@ class Part(Protocol):
         Raises:
             ValueError: a column that it needs is None.
         """
-        ...
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
-class Spatial:
+class Spatial(Part):
     """GeoAgent's exp(-d / tau)."""
 
     tau_km: float = TAU_KM
     columns: ClassVar[frozenset[Column]] = frozenset({"distance_km"})
-    least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         """Check tau."""
         spatial(0.0, self.tau_km)
-
-    @property
-    def most(self) -> float:
-        """Return the reward at the true place."""
-        return 1.0
 
     def of(self, columns: Columns) -> FloatArray:
         """Return the rewards."""
@@ -261,12 +255,11 @@ class Spatial:
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
+class Linear(Part):
     """SpotAgent's falling lines."""
 
     knots: Knots = LINEAR_KNOTS
     columns: ClassVar[frozenset[Column]] = frozenset({"distance_km"})
-    least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         """Check that the rewards fall."""
@@ -283,12 +276,11 @@ class Linear:
 
 
 @dataclass(frozen=True, slots=True)
-class Stepped:
+class Stepped(Part):
     """Thinking with Map's steps."""
 
     steps: Knots = STEPS
     columns: ClassVar[frozenset[Column]] = frozenset({"distance_km"})
-    least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         """Check that the rewards fall."""
@@ -305,7 +297,7 @@ class Stepped:
 
 
 @dataclass(frozen=True, slots=True)
-class Semantic:
+class Semantic(Part):
     """GeoAgent's similarity of names. ``aliases: false`` leaves everything to the encoder, as the paper does."""
 
     alpha: Weights = ALPHA
@@ -313,16 +305,10 @@ class Semantic:
     gated: bool = True
     aliases: bool = True
     columns: ClassVar[frozenset[Column]] = frozenset({"similarity", "given"})
-    least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         """Check weights and thresholds."""
         semantic(np.zeros((0, 3)), self.alpha, self.thresholds)
-
-    @property
-    def most(self) -> float:
-        """Return the reward of the truth's own names."""
-        return 1.0
 
     def of(self, columns: Columns) -> FloatArray:
         """Return the rewards."""
@@ -331,7 +317,7 @@ class Semantic:
 
 
 @dataclass(frozen=True, slots=True)
-class Consistency:
+class Consistency(Part):
     """GeoAgent's reasoning that leads to its conclusion, or (``against: truth``) to the truth.
 
     ``withhold`` is what the judge is not shown, see `Withhold`; ``keep_evidence`` shows it the shop and the street of a
@@ -348,7 +334,6 @@ class Consistency:
     length: Length = "group"
     bounds: tuple[float, float] = RELEASED_BOUNDS
     columns: ClassVar[frozenset[Column]] = frozenset({"agrees", "lengths"})
-    least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         """Check weights, curve and choices."""
@@ -384,12 +369,11 @@ class Consistency:
 
 
 @dataclass(frozen=True, slots=True)
-class Hierarchical:
+class Hierarchical(Part):
     """GeoVista's levels."""
 
     beta: float = BETA
     columns: ClassVar[frozenset[Column]] = frozenset({"right"})
-    least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         """Check that beta rewards finer levels more."""
@@ -407,21 +391,15 @@ class Hierarchical:
 
 
 @dataclass(frozen=True, slots=True)
-class TextEquality:
+class TextEquality(Part):
     """GeoAgent's baseline: a level counts if its text is equal."""
 
     weights: Weights = ALPHA
     columns: ClassVar[frozenset[Column]] = frozenset({"equal", "given"})
-    least: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         """Check the weights."""
         check_weights(self.weights)
-
-    @property
-    def most(self) -> float:
-        """Return the reward of the truth's own names."""
-        return 1.0
 
     def of(self, columns: Columns) -> FloatArray:
         """Return the rewards."""
@@ -429,25 +407,17 @@ class TextEquality:
 
 
 @dataclass(frozen=True, slots=True)
-class CityOnly:
+class CityOnly(Part):
     """GeoVista's baseline: the right city or nothing."""
 
     columns: ClassVar[frozenset[Column]] = frozenset({"right"})
-    least: ClassVar[float] = 0.0
-
-    @property
-    def most(self) -> float:
-        """Return the reward of a right city."""
-        return 1.0
 
     def of(self, columns: Columns) -> FloatArray:
         """Return the rewards."""
         return city_only(_there(columns.right, "right"))
 
 
-AnyPart = Spatial | Semantic | Consistency | Hierarchical | Linear | Stepped | TextEquality | CityOnly
-
-PARTS: dict[str, type[AnyPart]] = {
+PARTS: dict[str, type[Part]] = {
     "spatial": Spatial,
     "semantic": Semantic,
     "consistency": Consistency,
@@ -475,7 +445,7 @@ class Weighted:
 
     name: str
     weight: float
-    part: AnyPart
+    part: Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,12 +485,12 @@ class Reward:
     @property
     def least(self) -> float:
         """Return the smallest possible reward."""
-        return sum(min(one.weight * one.part.least, one.weight * one.part.most) for one in self.parts)
+        return sum(min(0.0, one.weight * one.part.most) for one in self.parts)
 
     @property
     def most(self) -> float:
         """Return the largest possible reward."""
-        return sum(max(one.weight * one.part.least, one.weight * one.part.most) for one in self.parts)
+        return sum(max(0.0, one.weight * one.part.most) for one in self.parts)
 
     @property
     def wanted(self) -> Wanted:
@@ -642,7 +612,7 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
 
 
-def _preset(name: str, point: PointFrom, **parts: tuple[float, AnyPart]) -> Reward:
+def _preset(name: str, point: PointFrom, **parts: tuple[float, Part]) -> Reward:
     return Reward(tuple(Weighted(part, weight, one) for part, (weight, one) in parts.items()), name, point)
 
 

@@ -4,7 +4,7 @@ The only part of a team that holds truths. ``rounds`` finds out, for one picture
 supported right answers; ``training`` teaches the network to predict that; ``learning_db`` stores both.
 """
 
-from .learning import Budget, LearnSummary, Source, learn, read_sources, without_claims
+from .learning import Budget, LearnSummary, learn, without_claims
 from .learning_db import Lesson, Notebook, Overview, best_of, overview
 from .rounds import (
     PAPER,
@@ -34,13 +34,11 @@ __all__ = [
     "Observation",
     "Overview",
     "RememberingMember",
-    "Source",
     "TrainSettings",
     "best_of",
     "learn",
     "learn_picture",
     "overview",
-    "read_sources",
     "swarm_stages",
     "train",
     "without_claims",

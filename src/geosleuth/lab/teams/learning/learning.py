@@ -1,14 +1,13 @@
 """``geosleuth team learn``: from photos with a known place to a state that teams use."""
 
 import asyncio
-import json
-import os
 import random
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import LatLon
+from geosleuth.lab.bench.sets.dataset import Item
 from geosleuth.lab.score import Truth
 from geosleuth.lab.teams.replies import ReplyStore, open_store
 from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
@@ -24,87 +24,21 @@ from geosleuth.support.errors import BadInput
 from geosleuth.teams import Member, Request, Turn
 from geosleuth.teams.network import Weights, load_picture_encoder, read_weights
 from geosleuth.teams.swarm import SwarmSettings
-from geosleuth.tools.similar.index import ENDINGS
-from geosleuth.tools.similar.index_file import pixel_digest, read_coordinates
+from geosleuth.tools.similar.index_file import pixel_digest
 
 from .learning_db import LEARNED_WITH, Lesson, Notebook
 from .rounds import QUICK, LearnSettings, Observation, RememberingMember, TrainSettings, learn_picture, swarm_stages
-from .training import Examples, Interruption, train
-
-_PHOTO = ("path", "image", "file", "filename")
-_LAT, _LON = ("lat", "latitude"), ("lon", "lng", "longitude")
+from .training import Examples, train
 
 Progress = Callable[[str, int, int], None]
 NOBODY_ANSWERED = "nobody answered"
 """Why a photo is left out if no member named a place."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A photo's file, and where it was taken; None to read it from the photo."""
-
-    path: Path
-    point: LatLon | None = None
-
-
-def read_sources(dataset: Path) -> list[Source]:
-    """Return the photos of a folder and its subfolders, or of a CSV or JSONL table with path, lat and lon.
-
-    Paths in a table are relative to it, or absolute.
-
-    Raises:
-        BadInput: there are no photos, or the table can't be read; the message names the line.
-    """
-    if dataset.is_dir():
-        found = [Source(path) for path in sorted(dataset.rglob("*")) if _is_photo(path, dataset)]
-    elif dataset.suffix.lower() in (".jsonl", ".ndjson"):
-        found = _from_lines(dataset)
-    elif dataset.is_file():
-        points = read_coordinates(dataset, dataset.parent)
-        found = [Source(dataset.parent / os.fsdecode(key), point) for key, point in points.items()]
-    else:
-        raise BadInput(f"{dataset}: no such folder or table; give geotagged photos, or path, lat, lon")
-    if not found:
-        raise BadInput(f"{dataset}: no photos found; give geotagged photos, or a table with path, lat, lon")
-    return found
-
-
 def without_claims(opened: OpenedPhoto) -> OpenedPhoto:
     """Return the photo with only its format and size: other metadata may contain the truth."""
     claims = opened.claims
     return OpenedPhoto(opened.photo, Claims(claims.format, claims.file_bytes, claims.sha256, claims.size_px))
-
-
-def _is_photo(path: Path, folder: Path) -> bool:
-    hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-    return path.suffix.lower() in ENDINGS and not hidden and path.is_file()
-
-
-def _from_lines(table: Path) -> list[Source]:
-    found = []
-    try:
-        lines = table.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{table}: not UTF-8 text") from error
-    except OSError as error:
-        raise BadInput(f"{table}: can't be read: {error.strerror or error}") from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            path, lat, lon = (_first(row, names) for names in (_PHOTO, _LAT, _LON))
-            found.append(Source(table.parent / str(path), LatLon(float(lat), float(lon))))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise BadInput(f'{table}, line {number}: write {{"path": "a.jpg", "lat": 48.85, "lon": 2.29}}') from error
-    return found
-
-
-def _first(row: dict[str, object], names: tuple[str, ...]) -> str | float:
-    found = row[next((name for name in names if name in row), names[0])]
-    if not isinstance(found, (str, int, float)):
-        raise TypeError
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +110,7 @@ _USUAL = LearnPlan()
 
 
 async def learn(
-    sources: Sequence[Source],
+    photos: Sequence[Item],
     members: Sequence[Member],
     state: Path,
     *,
@@ -196,7 +130,7 @@ async def learn(
     of these settings alone.
 
     Args:
-        sources: the photos, see `read_sources`.
+        photos: photos with their places, of any data set.
         members: the team, in the order of its file; they are not closed.
         state: the team's state, created if it does not exist.
         placer: resolves the places that answers name.
@@ -219,17 +153,17 @@ async def learn(
     ):
         run = _Run(members, placer, look, plan, notebook, store)
         # Runs that share a state start at different photos, so that they seldom process the same one at once.
-        order = random.sample(list(sources), len(sources))
+        order = random.sample(list(photos), len(photos))
         waiting = iter(order)
         done = 0
 
         async def worker() -> None:
             nonlocal done
-            for source in waiting:
+            for item in waiting:
                 if run.stopped is not None:
                     return
                 progress("asking about photos", done, len(order))
-                await run.take(source)
+                await run.take(item)
                 done += 1
 
         async with asyncio.TaskGroup() as group:
@@ -248,7 +182,7 @@ async def learn(
             else:
                 seen = np.stack([one.features for one in lessons])
                 examples = Examples.of(seen, [one.observation for one in lessons])
-                weights = await _trained(examples, training, _named(progress, "teaching the network"), state)
+                weights = await _trained(examples, training, partial(progress, "teaching the network"))
                 weights = replace(weights, settings=settings)
                 version = notebook.keep(weights)
     return LearnSummary(
@@ -262,14 +196,17 @@ def replies_beside(state: Path) -> Path:
     return state.with_suffix(".replies.sqlite")
 
 
-async def _trained(
-    examples: Examples, settings: TrainSettings, progress: Callable[[int, int], None], state: Path
-) -> Weights:
-    """Train in a thread; if this is cancelled, the thread stops, and a large network is kept beside the state."""
+async def _trained(examples: Examples, settings: TrainSettings, progress: Callable[[int, int], None]) -> Weights:
+    """Train in a thread; if this is cancelled, the thread stops."""
     stop = threading.Event()
-    kept = Interruption(state.with_name(f"{state.name}.training"), stop.is_set)
+
+    def watch(done: int, total: int) -> None:
+        if stop.is_set():
+            raise asyncio.CancelledError
+        progress(done, total)
+
     try:
-        return await asyncio.to_thread(train, examples, settings, progress, kept)
+        return await asyncio.to_thread(train, examples, settings, watch)
     finally:
         stop.set()
 
@@ -311,30 +248,26 @@ class _Run:
             return f"{budget.seconds:g} seconds were over"
         return None
 
-    async def take(self, source: Source) -> None:
+    async def take(self, item: Item) -> None:
         """Learn from one photo, or record why not; nothing starts once a limit is reached."""
         if self._places is None:
-            await self._take(source)
+            await self._take(item)
             return
         await self._places.acquire()
         counts = False
         try:
             if self.stopped is None:
-                counts = await self._take(source)
+                counts = await self._take(item)
         finally:
             # Once a limit is reached, waiting photos continue in order to see it.
             if not counts or self.stopped is not None:
                 self._places.release()
 
-    async def _take(self, source: Source) -> bool:
+    async def _take(self, item: Item) -> bool:
         try:
-            opened = await asyncio.to_thread(open_photo, source.path)
+            opened = await asyncio.to_thread(lambda: open_photo(item.picture.read()))
         except BadInput as error:
-            self.left_out[str(error).removeprefix(f"{source.path}: ")] += 1
-            return False
-        point = source.point or opened.claims.own_point
-        if point is None:
-            self.left_out["no coordinates"] += 1
+            self.left_out[str(error).removeprefix(f"{item.picture.where}: ")] += 1
             return False
         image = first_view(opened.photo).image
         key = pixel_digest(image)
@@ -342,12 +275,12 @@ class _Run:
         if before == self.told:
             self.known += 1
             return False
-        seen = await self._asked(opened, key, Truth(point))
+        seen = await self._asked(opened, key, item.truth)
         if seen.empty:
             self.left_out[NOBODY_ANSWERED] += 1
             return False
         (features,) = await asyncio.to_thread(self._encoder.features, [image])
-        lesson = Lesson(key, features, seen, _country(point))
+        lesson = Lesson(key, features, seen, _country(item.truth.point))
         added = self._notebook.add(lesson, self.told)
         self.known += not added
         if before is not None:
@@ -386,7 +319,3 @@ class _Run:
 
 def _country(point: LatLon) -> str:
     return str(Borders.load().countries(np.array([point.lat]), np.array([point.lon]))[0])
-
-
-def _named(progress: Progress, what: str) -> Callable[[int, int], None]:
-    return lambda done, total: progress(what, done, total)

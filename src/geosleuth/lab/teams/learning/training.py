@@ -8,15 +8,10 @@ u_n + v_b. So its products need pictures + members rows in place of pictures x m
 the rest falls out of the softmax over m. What is learned are the same parameters.
 """
 
-import hashlib
-import json
 import math
-import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,33 +31,11 @@ from geosleuth.teams.network import (
 
 from .rounds import QUICK, Observation, TrainSettings
 
-SAVE_SECONDS = 20.0
-_PART_KIND = "geosleuth-trust-training-2"
 _FEWEST_HELD_OUT = 8
 _CLEAR = 2.0
 """By how many standard errors a network's differences must exceed zero before it is trusted."""
 _LEAST_GAIN = 1e-6
 Progress = Callable[[int, int], None]
-
-
-class TrainingStopped(Exception):
-    """Training was stopped; what it had come to is kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interruption:
-    """Where a run that is stopped is kept, and who stops it.
-
-    Attributes:
-        kept: the file; None keeps nothing.
-        stopped: asked after every epoch.
-    """
-
-    kept: Path | None = None
-    stopped: Callable[[], bool] = lambda: False
-
-
-_NEVER = Interruption()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +102,6 @@ def train(
     examples: Examples,
     settings: TrainSettings = QUICK,
     progress: Progress = lambda _done, _total: None,
-    interruption: Interruption = _NEVER,
 ) -> Weights:
     """Train a new network.
 
@@ -137,11 +109,13 @@ def train(
     a part of the pictures, measure how far the predicted differences between members hold on unseen pictures; the
     network is trusted only that far. With identical members the trust is zero.
 
-    A run that is stopped goes on from where ``interruption`` kept it.
+    Args:
+        examples: the pictures.
+        settings: how the network is trained.
+        progress: called before each epoch; what it raises ends the training.
 
     Raises:
         BadInput: there is nothing to learn from.
-        TrainingStopped: it was stopped.
         MissingExtra: torch is not installed.
     """
     if not len(examples):
@@ -150,8 +124,8 @@ def train(
     with _one_thread(torch):
         trust, trust_links = 1.0, 1.0
         if settings.folds:
-            trust, trust_links = _trust(torch, examples, settings, progress, replace(interruption, kept=None))
-        taught = _taught(torch, examples, settings, progress, interruption)
+            trust, trust_links = _trust(torch, examples, settings, progress)
+        taught = _taught(torch, examples, settings, progress)
     figures = {
         "trust": trust,
         "trust_links": trust_links,
@@ -167,9 +141,7 @@ def train(
     return replace(alone, usual_election=election.mean(axis=0), usual_links=links.mean(axis=0))
 
 
-def _trust(
-    torch: Any, examples: Examples, settings: TrainSettings, progress: Progress, interruption: Interruption
-) -> tuple[float, float]:
+def _trust(torch: Any, examples: Examples, settings: TrainSettings, progress: Progress) -> tuple[float, float]:
     """Return how far election and links of such networks hold on unseen pictures."""
     if len(examples) < _FEWEST_HELD_OUT:
         return 0.0, 0.0
@@ -178,7 +150,7 @@ def _trust(
     elections, links = np.zeros(examples.targets.labels.shape), np.zeros(examples.targets.links.shape)
     for fold in range(settings.folds):
         out = order[fold :: settings.folds]
-        taught = _taught(torch, examples.rows(np.setdiff1d(order, out)), settings, progress, interruption)
+        taught = _taught(torch, examples.rows(np.setdiff1d(order, out)), settings, progress)
         found = forward(taught.parameters, taught.projection.encoded(examples.features[out]))
         elections[out], links[out] = found.election, found.links
     return (
@@ -237,9 +209,7 @@ class _Course:
         return bool(is_stale) or self.epoch >= settings.epochs
 
 
-def _taught(
-    torch: Any, examples: Examples, settings: TrainSettings, progress: Progress, interruption: Interruption
-) -> _Taught:
+def _taught(torch: Any, examples: Examples, settings: TrainSettings, progress: Progress) -> _Taught:
     """Return one network, trained with some pictures held out for early stopping where the settings say so."""
     rng = np.random.default_rng(settings.seed)
     held = _held_out(len(examples), settings.held_out, rng)
@@ -267,21 +237,10 @@ def _taught(
     course.sums, course.best = ([torch.zeros_like(one) for one in course.parameters] for _ in range(2))
     decaying = [{"params": [one], "weight_decay": settings.decay * (one.ndim > 1)} for one in course.parameters]
     course.adam = torch.optim.AdamW(decaying, lr=settings.rate, fused=True)
-    key = _key(encoded, examples.targets, settings)
-    _resume(torch, interruption.kept, key, course, rng)
-    saved = time.monotonic()
     while not course.is_over(settings, held):
         progress(course.epoch, settings.epochs)
         _walk(torch, course, loss_on, settings, rng.permutation(kept), held)
-        stopped = interruption.stopped() and not course.is_over(settings, held)
-        if stopped or time.monotonic() - saved > SAVE_SECONDS:
-            _save(torch, interruption.kept, key, course, rng)
-            saved = time.monotonic()
-        if stopped:
-            raise TrainingStopped
     progress(settings.epochs, settings.epochs)
-    if interruption.kept is not None:
-        interruption.kept.unlink(missing_ok=True)
     share = min(settings.averaged, settings.epochs)
     chosen = [total / share for total in course.sums] if share else course.best if len(held) else course.parameters
     found = Parameters(*(one.detach().cpu().numpy() for one in chosen))
@@ -325,41 +284,3 @@ def _one_thread(torch: Any) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _key(encoded: Array, targets: Targets, settings: TrainSettings) -> str:
-    """Return what a kept run belongs to: the same pictures, labels and settings."""
-    digest = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True).encode())
-    for array in (encoded, targets.labels, targets.distances, targets.links):
-        digest.update(np.ascontiguousarray(array, np.float32).tobytes())
-    return digest.hexdigest()
-
-
-def _save(torch: Any, path: Path | None, key: str, course: _Course, rng: np.random.Generator) -> None:
-    if path is None:
-        return
-    part = path.with_name(f"{path.name}.part{os.getpid()}")
-    kept = {name: getattr(course, name) for name in ("parameters", "sums", "best", "best_loss", "best_epoch", "epoch")}
-    drawn = json.dumps(rng.bit_generator.state)
-    torch.save({"kind": _PART_KIND, "key": key, "rng": drawn, "adam": course.adam.state_dict(), **kept}, part)
-    part.replace(path)
-
-
-def _resume(torch: Any, path: Path | None, key: str, course: _Course, rng: np.random.Generator) -> None:
-    """Take over a kept run, if there is one of these pictures."""
-    if path is None or not path.is_file():
-        return
-    try:
-        # Tensors, numbers and words alone are read: nothing in the file runs.
-        kept = torch.load(path, weights_only=True, map_location=course.parameters[0].device)
-        if kept["kind"] != _PART_KIND or kept["key"] != key:
-            return
-        rng.bit_generator.state = json.loads(kept["rng"])
-        course.adam.load_state_dict(kept["adam"])
-        with torch.no_grad():
-            for name in ("parameters", "sums", "best"):
-                for one, other in zip(getattr(course, name), kept[name], strict=True):
-                    one.copy_(other)
-        course.best_loss, course.best_epoch, course.epoch = kept["best_loss"], kept["best_epoch"], kept["epoch"]
-    except Exception:  # noqa: BLE001  (a damaged file only costs its epochs)
-        return
