@@ -39,10 +39,8 @@ from geosleuth.lab.score.rewards import (  # noqa: E402
     FolderEncoder,
     UniversalEncoder,
     cosines,
-    fit_thresholds,
-    name_pairs,
 )
-from geosleuth.lab.score.rewards.encoders import ThresholdFit, measure, table_scores  # noqa: E402
+from name_thresholds import ThresholdFit, fit_thresholds, measure, name_pairs, table_scores  # noqa: E402
 
 PROMISED_PER_S = 1_000_000
 SAMPLE = 20_000

@@ -25,7 +25,7 @@ from geosleuth.names.country_names import cities_by_country, countries
 from geosleuth.support.files import write_text_atomically
 
 ROOT = Path(__file__).parents[1]
-TABLE = ROOT / "src/geosleuth/lab/score/rewards/data/name_pairs.csv"
+TABLE = ROOT / "benchmarks/data/name_pairs.csv"
 REGIONS = ROOT / "src/geosleuth/names/data/region_names.json"
 LANGUAGES = (
     "ar", "cs", "de", "el", "es", "fi", "fr", "he", "hi", "hu", "it", "ja", "ko", "pl", "pt", "ru", "th", "tr", "uk",
