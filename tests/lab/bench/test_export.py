@@ -12,8 +12,6 @@ from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon
 from geosleuth.lab.bench.export import (
     pair_document,
-    published_dict,
-    published_document,
     records_csv,
     score_csv,
     score_document,
@@ -22,8 +20,7 @@ from geosleuth.lab.bench.export import (
 from geosleuth.lab.bench.records import Record
 from geosleuth.lab.bench.report import FileReport, compare_files, report_file, tier_files
 from geosleuth.lab.bench.scored import Scored, score_records
-from geosleuth.lab.score import Truth, papers
-from geosleuth.support.text.numbers import threshold
+from geosleuth.lab.score import Truth
 
 HOME = LatLon(10.0, 20.0)
 ODD = 'a, "quoted"\nand broken \u2028 line'
@@ -152,45 +149,9 @@ def test_comparison_and_tiers_say_how_the_files_were_read() -> None:
     assert [side["n"] for side in pair["files"]] == [10, 10]
 
 
-def test_thresholds_that_differ_late_keep_keys_of_their_own() -> None:
-    near = (25.0, 25.000001, 1234567.0, 1234568.0)
-    report = report_file(scored(), thresholds_km=near)
-    (file,) = through_json(score_document([report]))["files"]
-    assert list(file["accuracy"]) == ["25", "25.000001", "1234567", "1234568"]
-    assert len({row["metric"] for row in rows_of(score_csv([report])) if row["metric"].startswith("acc@")}) == 4
-    assert len({threshold(km) for km in near}) == 4
-
-
-def test_levels_say_how_many_answers_name_them(report: FileReport) -> None:
-    (file,) = through_json(score_document([report]))["files"]
-    assert file["levels"]["country"]["named"] == 8
-
-
-def test_published_document_has_a_format() -> None:
-    rows = papers()[0].rows[:2]
-    document = through_json(published_document(rows))
-    assert document["format"] == "geosleuth-published/1"
-    assert document["rows"] == [published_dict(row) for row in rows]
-
-
-def test_comparison_of_one_image_has_no_interval_but_is_valid_json() -> None:
-    one = scored(points=1, without=0)
-    document = through_json(pair_document(compare_files(one, one), moved=5))
-    assert document["geoscore_difference"] == {"value": 0, "low": None, "high": None, "p": 1}
-
-
 def test_tier_document_names_every_image() -> None:
     files = [scored(name) for name in ("one", "two", "three")]
     document = through_json(tier_document(tier_files(files)))
     assert document["n"] == document["easy"] + document["hard"] == 12 == len(document["tiers"])
     assert document["tiers"][files[0].ids[0]] == "easy"
     assert document["tiers"]["lost 0"] == "hard"
-
-
-def test_published_rows_are_valid_json_with_their_flags() -> None:
-    rows = [row for paper in papers() for row in paper.rows]
-    for row in rows:
-        found = through_json(published_dict(row))
-        assert found["values"] == dict(row.values)
-        assert len(found["flags"]) == len(row.flags)
-    assert any(row.flags for row in rows)

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from time import process_time
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from pyproj import Proj
 
 from geosleuth.geo import great_circle_km
-from geosleuth.lab.bench.page.error_map import MAX_DOTS, chosen_rows, error_class, fan_out, worst_rows
+from geosleuth.lab.bench.page.error_map import fan_out
 from geosleuth.lab.bench.page.score_charts import error_curve
 from geosleuth.lab.bench.page.score_page import render_page
 from geosleuth.lab.bench.report import FileReport, compare_files, report_file
@@ -216,25 +215,6 @@ def test_tables_and_drawings_speak_to_screen_readers() -> None:
     assert all(attributes["role"] == "img" and attributes["aria-labelledby"] for attributes in drawings)
 
 
-@pytest.mark.slow
-def test_twenty_thousand_records_stay_small_and_quick() -> None:
-    reports = [report_file(make_scored(20_000, sure=True, seed=seed), by=["scene"]) for seed in range(3)]
-    begin = process_time()
-    make_page(reports[0])
-    assert process_time() - begin < 3.0
-    page = make_page(*reports)
-    assert len(page.encode()) < 3_000_000
-    assert "A sample of 5,000 of the 20,000 records is drawn" in page
-
-
-def test_sample_is_fixed_and_keeps_the_worst() -> None:
-    scored = make_scored(20_000)
-    rows = chosen_rows(scored)
-    assert len(rows) == len(set(rows.tolist())) == MAX_DOTS
-    assert np.array_equal(rows, chosen_rows(scored))
-    assert set(worst_rows(scored).tolist()) <= set(rows.tolist())
-
-
 def test_error_curve_ends_where_the_unlocated_begin() -> None:
     report = report_file(make_scored(500, unlocated=0.25))
     curve = error_curve(report, columns=100)
@@ -247,18 +227,6 @@ def test_a_level_that_no_answer_names_is_called_so() -> None:
     scored = replace(make_scored(9), levels={"country": np.zeros(9, np.int8), "region": np.full(9, NOT_NAMED, np.int8)})
     cells = Reader(make_page(report_file(scored))).texts
     assert cells.count("none named") == 1
-
-
-def test_error_classes_are_inclusive_at_their_upper_end() -> None:
-    distances = np.array([0.0, 1.0, 1.001, 25.0, 200.0, 750.0, 750.1, np.nan])
-    assert error_class(distances).tolist() == [0, 0, 1, 1, 2, 3, 4, 5]
-
-
-def test_legend_counts_every_record() -> None:
-    report = report_file(make_scored(6000))
-    text = Reader(make_page(report)).text.replace("\N{NARROW NO-BREAK SPACE}", " ")
-    assert f"within 1 km {report.summary.within[1.0].hits:,}" in text
-    assert f"unlocated {report.summary.unlocated:,}" in text
 
 
 @given(st.floats(-90, 90), st.floats(-180, 180))

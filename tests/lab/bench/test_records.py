@@ -141,13 +141,6 @@ def test_byte_order_mark_crlf_and_blank_lines(tmp_path: Path) -> None:
     assert [record.id for record in read(path)] == ["a", "a"]
 
 
-def test_progress_hears_every_byte(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, OWN, OWN)
-    heard: list[int] = []
-    assert len(list(read_records(path, heard.append))) == 2
-    assert sum(heard) == path.stat().st_size
-
-
 @pytest.mark.parametrize("content", [b"", b"\n\n"])
 def test_an_empty_file_holds_no_record(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "empty.jsonl"
@@ -254,13 +247,6 @@ def test_a_large_reply_is_read_and_an_endless_line_refused(tmp_path: Path) -> No
             for _ in range(65):
                 stream.write(b"x" * 1024 * 1024)
         assert "more than 64 MiB" in refused(path)
-
-
-def test_half_a_surrogate_pair_does_not_stop_the_reading(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    path.write_text(r'{"id": "\ud83d", "truth": {"lat": 1, "lon": 2}, "reply": "\ud83d lat: 1.0, lon: 2.0"}')
-    (record,) = read(path)
-    assert record.read("lenient").point == LatLon(1, 2)
 
 
 SCORED = """

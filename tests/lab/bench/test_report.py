@@ -1,7 +1,5 @@
 """The figures of one file and of its slices."""
 
-from collections import Counter
-from math import isnan
 from random import Random
 
 import pytest
@@ -57,16 +55,6 @@ def test_a_slice_is_what_its_records_alone_would_give(report: FileReport) -> Non
     assert shop.within[25.0].hits == (scored.distance_km[rows] <= 25).sum()
 
 
-def test_largest_slices_come_first(report: FileReport) -> None:
-    sizes = [item.summary.n for item in report.slices if item.field == "country"]
-    assert sizes == sorted(sizes, reverse=True)
-
-
-def test_a_field_named_twice_is_sliced_once() -> None:
-    fields = Counter(item.field for item in report_file(some(), by=["kind", "kind"]).slices)
-    assert fields == {"kind": 3}
-
-
 def test_an_unknown_field_lists_those_there_are() -> None:
     with pytest.raises(BadInput, match=r"made up: no record has a field 'colour'; there are: continent, country, kind"):
         report_file(some(), by=["colour"])
@@ -81,19 +69,7 @@ def test_confidence_is_reported_at_the_wanted_distance() -> None:
     assert report.calibration.n == report.summary.located
 
 
-def test_without_confidence_nothing_is_said_about_it() -> None:
-    plain = Record("a", Truth(LatLon(1, 2)), answer=Answer(LatLon(1, 2)))
-    report = report_file(score_records([plain], label="x", parser="strict", distance="geodesic"))
-    assert (report.selective, report.calibration, report.slices) == (None, None, ())
-
-
 def test_own_thresholds() -> None:
     report = report_file(some(), by=["kind"], thresholds_km=(7.0, 70.0))
     assert all(list(item.summary.within) == [7.0, 70.0] for item in report.slices)
     assert report.summary.within[7.0].hits <= report.summary.within[70.0].hits
-
-
-def test_a_report_on_nothing_is_still_a_report() -> None:
-    report = report_file(score_records([], label="x", parser="strict", distance="geodesic"))
-    assert report.summary.n == 0
-    assert isnan(report.summary.geoscore.value)

@@ -111,12 +111,6 @@ def test_ids_are_unique_whatever_the_file_holds(records: list[Record]) -> None:
     assert len(set(scored.ids)) == len(scored) == len(records)
 
 
-def test_conflicting_truths_are_noted() -> None:
-    scored = score(record("a"), record("a", truth=LYON), record("b"), record("b"))
-    assert scored.notes[0].startswith("2 image(s) occur more than once")
-    assert scored.notes[1] == "1 of them with different true places: a"
-
-
 def test_placeholder_answers_are_noted_and_count_as_located() -> None:
     scored = score(record("a", LatLon(0, 0)), record("b", LatLon(-0.0, 0)), record("c", LatLon(0, 1)))
     (note,) = scored.notes

@@ -30,12 +30,6 @@ def test_one_at_a_time_is_the_same_as_all_at_once() -> None:
     assert summarise_answers([score_answer(truth_to_dict(truth), answer) for truth, answer in pairs]) == at_once
 
 
-def test_an_unlocated_answer_scores_nothing() -> None:
-    found = score_answer(truth_to_dict(TRUTHS[1]), ANSWERS[1])
-    assert (found.distance_km, found.geoscore) == (None, 0.0)
-    assert found.levels["country"] == 0
-
-
 @pytest.mark.parametrize("truth", [{}, {"lat": 95, "lon": 0}, {"lat": "x", "lon": 0}])
 def test_what_is_no_truth_is_refused(truth: dict[str, object]) -> None:
     with pytest.raises(BadInput, match="lat and lon"):

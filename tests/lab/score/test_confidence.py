@@ -27,13 +27,6 @@ def test_surest_answers_first_by_hand() -> None:
     assert curve.area == curve.ideal_area == pytest.approx((0 + 0 + 1 / 3 + 1 / 2) / 4)
 
 
-def test_equal_confidences_enter_together() -> None:
-    curve = selective(np.array([NEAR, FAR, NEAR, FAR]), np.array([0.5, 0.5, 0.5, 0.1]), 25.0)
-    assert curve is not None
-    assert [(point.coverage, point.risk) for point in curve.points] == [(0.75, pytest.approx(1 / 3)), (1.0, 0.5)]
-    assert curve.area == pytest.approx((3 * 1 / 3 + 0.5) / 4)
-
-
 def test_records_without_point_or_confidence_are_never_answered() -> None:
     curve = selective(np.array([NEAR, nan, FAR, NEAR]), np.array([0.9, 0.99, 0.5, nan]), 25.0)
     assert curve is not None
@@ -64,15 +57,6 @@ def test_honest_probabilities_are_calibrated() -> None:
     assert found.expected_error < 0.01
     assert len(found.bins) == 10
     assert sum(item.n for item in found.bins) == n
-
-
-def test_overconfidence_has_a_known_size() -> None:
-    distances = np.array([1.0] * 6 + [99.0] * 4)
-    found = calibration(distances, np.full(10, 0.9), np.full(10, 5.0))
-    assert found is not None
-    assert found.expected_error == pytest.approx(0.3)
-    assert [(item.n, item.observed) for item in found.bins] == [(10, 0.6)]
-    assert found.bins[0].stated == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize(("distance", "probability", "radius"), [(nan, 0.5, 5.0), (1.0, nan, 5.0), (1.0, 0.5, nan)])

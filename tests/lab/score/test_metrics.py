@@ -1,6 +1,6 @@
 """What a set of errors amounts to, and that unlocated records count against it everywhere."""
 
-from math import exp, inf, nan
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -27,11 +27,6 @@ def test_an_unlocated_record_scores_nothing_but_counts() -> None:
     found = summarise(np.array([0.0, nan]))
     assert found.geoscore.value == 2500
     assert all(share.percent.value == 50 for share in found.within.values())
-
-
-def test_geoscore_is_the_mean_over_all_records() -> None:
-    found = summarise(np.array([0.0, 1805.0, nan, nan]))
-    assert found.geoscore.value == pytest.approx((5000 + 5000 * exp(-1)) / 4)
 
 
 def test_half_unlocated_has_an_infinite_median() -> None:

@@ -15,30 +15,6 @@ from geosleuth.lab.score.metrics import Z_95, holm, mcnemar_p, mean_estimate, me
 probabilities = st.floats(0, 1)
 
 
-def score_equation_root(hits: int, n: int, low: float, high: float) -> float:
-    """Bisect |hits/n - p| = z sqrt(p (1 - p) / n), the equation that Wilson's bounds solve, on one side of hits/n."""
-
-    def excess(p: float) -> float:
-        return abs(hits / n - p) - Z_95 * sqrt(p * (1 - p) / n)
-
-    inside, outside = (low, high) if excess(low) < excess(high) else (high, low)
-    for _ in range(200):
-        middle = (inside + outside) / 2
-        inside, outside = (middle, outside) if excess(middle) < 0 else (inside, middle)
-    return (inside + outside) / 2
-
-
-@pytest.mark.parametrize(
-    ("hits", "n"), [(1, 10), (3, 7), (9, 10), (81, 263), (15, 148), (1, 29), (590, 934), (1, 10**6)]
-)
-def test_wilson_bounds_solve_the_score_equation(hits: int, n: int) -> None:
-    found = wilson(hits, n)
-    share = hits / n
-    assert found.value == share
-    assert found.low == pytest.approx(score_equation_root(hits, n, 1e-15, share), abs=1e-9)
-    assert found.high == pytest.approx(score_equation_root(hits, n, share, 1 - 1e-15), abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("hits", "n", "low", "high"),
     # Newcombe, Statistics in Medicine 17 (1998), table I, method 3: the score interval, to four decimals.
@@ -57,24 +33,10 @@ def test_wilson_holds_the_share_and_stays_a_share(case: tuple[int, int]) -> None
     assert found.low == pytest.approx(1 - mirrored.high, abs=1e-12)
 
 
-@pytest.mark.parametrize("n", [1, 7, 9, 10, 12, 934, 10**7])
-def test_wilson_is_one_sided_at_the_ends(n: int) -> None:
-    assert wilson(0, n).low == 0
-    assert wilson(0, n).high == pytest.approx(Z_95**2 / (n + Z_95**2))
-    assert wilson(n, n).high == 1
-
-
 def test_wilson_of_nothing_knows_nothing() -> None:
     found = wilson(0, 0)
     assert isnan(found.value)
     assert (found.low, found.high) == (0, 1)
-
-
-def test_mean_interval_is_mean_plus_minus_z_standard_errors() -> None:
-    found = mean_estimate(np.array([1.0, 2.0, 3.0, 4.0]))
-    half = 1.96 * sqrt(5 / 3) / 2
-    assert found.value == 2.5
-    assert (found.low, found.high) == pytest.approx((2.5 - half, 2.5 + half), rel=1e-4)
 
 
 def test_mean_interval_stays_within_what_is_possible() -> None:
@@ -105,19 +67,6 @@ def test_median_interval_uses_the_innermost_order_statistics_that_reach_95_perce
     assert found.value == (n - 1) / 2
 
 
-@pytest.mark.parametrize("n", [6, 11, 40, 201])
-def test_median_interval_covers_the_true_median(n: int) -> None:
-    random = np.random.default_rng(n)
-    tries = 4000
-    covered = 0
-    for _ in range(tries):
-        found = median_estimate(random.standard_cauchy(n))
-        covered += found.low <= 0 <= found.high
-    # At least 95 %, less four standard errors of this simulation; far from 100 % where the ranks are fine enough.
-    assert covered / tries >= 0.95 - 4 * sqrt(0.95 * 0.05 / tries)
-    assert n < 40 or covered / tries < 0.985
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_median_of_fewer_than_six_claims_no_interval(n: int) -> None:
     found = median_estimate(np.arange(n, dtype=np.float64))
@@ -134,10 +83,6 @@ def test_median_with_infinite_values() -> None:
     assert (partly.value, partly.high) == (1, inf)
 
 
-def test_median_of_nothing_is_undefined() -> None:
-    assert isnan(median_estimate(np.array([])).value)
-
-
 @given(st.integers(0, 300), st.integers(0, 300))
 def test_mcnemar_is_exact_and_symmetric(one: int, two: int) -> None:
     n, k = one + two, min(one, two)
@@ -146,19 +91,10 @@ def test_mcnemar_is_exact_and_symmetric(one: int, two: int) -> None:
     assert mcnemar_p(one, two) == mcnemar_p(two, one)
 
 
-@pytest.mark.parametrize("half", [0, 1, 250, 600, 5000])
-def test_mcnemar_of_an_even_split_is_one(half: int) -> None:
-    assert mcnemar_p(half, half) == pytest.approx(1, abs=1e-9)
-
-
 @pytest.mark.parametrize(("one", "two"), [(480, 521), (400, 601), (0, 1001), (5, 996), (990, 1100)])
 def test_mcnemar_beyond_a_thousand_pairs_agrees_with_exact_fractions(one: int, two: int) -> None:
     exact = 2 * binomial_tail(one + two, min(one, two))
     assert mcnemar_p(one, two) == pytest.approx(float(exact), rel=1e-8)
-
-
-def test_mcnemar_textbook_case() -> None:
-    assert mcnemar_p(1, 7) == pytest.approx(18 / 256)
 
 
 def enumerated_sign_flip_p(differences: list[float]) -> float:
@@ -188,24 +124,11 @@ def test_sign_flips_agree_with_all_of_them(differences: list[float]) -> None:
     assert found == pytest.approx(exact, abs=4 * sqrt(exact * (1 - exact) / rounds) + 2 / rounds)
 
 
-def test_sign_flips_ignore_pairs_that_did_not_move() -> None:
-    moved = np.array([3.0, -1.0, 4.0, 1.5])
-    assert sign_flip_p(np.concatenate([moved, np.zeros(500)])) == sign_flip_p(moved)
-    assert sign_flip_p(np.zeros(10)) == 1
-    assert sign_flip_p(np.array([])) == 1
-
-
 def test_sign_flip_p_is_repeatable_and_never_zero() -> None:
     strong = np.full(200, 10.0)
     assert sign_flip_p(strong, rounds=999) == 1 / 1000
     noisy = np.random.default_rng(3).normal(0.1, 1, 60)
     assert sign_flip_p(noisy) == sign_flip_p(noisy)
-
-
-def test_sign_flip_p_is_uniform_where_nothing_differs() -> None:
-    random = np.random.default_rng(11)
-    found = [sign_flip_p(random.normal(0, 1, 25), rounds=200) for _ in range(600)]
-    assert np.mean(np.array(found) <= 0.05) == pytest.approx(0.05, abs=0.035)
 
 
 def test_many_pairs_are_judged_by_the_normal_limit_of_the_same_sum() -> None:

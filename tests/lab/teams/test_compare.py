@@ -109,24 +109,6 @@ def turn(member: str, stage: Stage, seconds: float, **more: Any) -> Turn:
     return Turn(member, stage, Reply("x", seconds=seconds), **more)
 
 
-def test_elapsed_time_counts_replies_that_come_at_once_by_the_longest() -> None:
-    swarm = TeamOutcome(Answer(), "", (
-        turn("a", "answer", 1.0), turn("b", "answer", 4.0),
-        turn("c", "review", 2.0, about="a"), turn("d", "review", 9.0, about="a"), turn("c", "review", 1.0, about="b"),
-        turn("a", "summary", 1.0), turn("b", "summary", 1.0),
-        turn("a", "discussion", 3.0, round=1), turn("b", "discussion", 2.0, round=1),
-        turn("a", "discussion", 1.0, round=2),
-    ))  # fmt: skip
-    # The slower of both ways (1 + 9 + 1, 4 + 1 + 1), then two rounds.
-    assert swarm.elapsed_s == 11.0 + 3.0 + 1.0
-    rival = TeamOutcome(Answer(), "", (
-        turn("a", "answer", 1.0, batch=1), turn("b", "answer", 2.0, batch=1), turn("a", "judge", 1.0, batch=2),
-        turn("a", "judge", 1.5, batch=3),
-    ))  # fmt: skip
-    assert rival.elapsed_s == 2.0 + 1.0 + 1.5
-    assert TeamOutcome(Answer(), "").elapsed_s == 0.0
-
-
 def test_ways_are_tested_against_each_other_photo_by_photo() -> None:
     def way(right: Sequence[bool]) -> Measured:
         count = len(right)
@@ -202,15 +184,6 @@ def test_another_request_is_asked_anew(tmp_path: Path, pictures: list[Drawn], ch
         asyncio.run(stored.reply(replace(request, photos=(pictures[1].photo,))))
         asyncio.run(StoredMember(member, store, "another model").reply(request))
     assert len(member.asked) == 4
-
-
-def test_failures_are_tried_again(tmp_path: Path, pictures: list[Drawn]) -> None:
-    member = ScriptedMember("a", [Reply(failure="down"), place(1.0, 2.0)])
-    with open_store(tmp_path / "replies.sqlite") as store:
-        stored = StoredMember(member, store)
-        request = Request((pictures[0].photo,))
-        assert asyncio.run(stored.reply(request)).failure == "down"
-        assert asyncio.run(stored.reply(request)).names_place
 
 
 def test_a_reply_that_was_not_waited_for_is_not_kept(tmp_path: Path, pictures: list[Drawn]) -> None:

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from expert_pictures import Drawn, draw_pictures
 from experts import Known, StandInExpert, expert_team, identical_team
-from geosleuth.atlas import Hit, OfflineAtlas
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import Box, LatLon
 from geosleuth.lab.score import Truth
@@ -34,11 +31,10 @@ from geosleuth.lab.teams.learning.rounds import Stages
 from geosleuth.lab.teams.learning.training import believable
 from geosleuth.photo import first_view
 from geosleuth.photo.image_encoder import Features, load_encoder
-from geosleuth.support.errors import BadInput, ServiceFault
-from geosleuth.teams import Member, Reply, Request, Turn, location_of
-from geosleuth.teams.member import Links, full_links
+from geosleuth.support.errors import BadInput
+from geosleuth.teams import Member, Reply, Request
+from geosleuth.teams.member import Links
 from geosleuth.teams.network import predicted
-from geosleuth.teams.swarm import SwarmSettings
 from members import ScriptedMember, comment, place
 from named_places import NamedPlaces, placement
 
@@ -147,48 +143,6 @@ def test_a_country_that_holds_the_truth_is_right_while_learning() -> None:
     assert seen.distances == (0.0, 1.0, 1.0)
 
 
-def test_rounds_keep_to_the_teams_own_limits() -> None:
-    members = [ScriptedMember("slow", then=place(1, 1), seconds=30), ScriptedMember("quick", then=place(1, 1))]
-    settings = LearnSettings(rounds=3, reviewers=0)
-    heard: list[Turn] = []
-    stages = swarm_stages(
-        members, Request((picture().photo,)), Truth(LatLon(1, 1)), placer=placer(), settings=settings,
-        swarm=SwarmSettings(seconds_per_reply=0.05), heard=heard.append,
-    )  # fmt: skip
-
-    async def one_round() -> None:
-        await stages([0, 1], full_links(2), random.Random(0))
-
-    asyncio.run(one_round())
-    assert {turn.member: turn.reply.failure is None for turn in heard} == {"slow": False, "quick": True}
-
-
-class FailsOnce(OfflineAtlas):
-    """An atlas that can't be reached the first time."""
-
-    asked = 0
-
-    async def geocode(self, text: str, **options: Any) -> list[Hit]:
-        self.asked += 1
-        if self.asked == 1:
-            raise ServiceFault("maps.invalid", "is busy")
-        return await super().geocode(text, **options)
-
-
-def test_a_place_that_could_not_be_looked_up_is_looked_up_again(atlas_home: Path) -> None:
-    from geosleuth.answer import Address, Answer
-
-    atlas = FailsOnce(atlas_home / "regions")
-    where, answer = Placer(atlas), Answer(address=Address.of(country="Finland"))
-    assert asyncio.run(location_of(answer, where)) is None
-    for _ in range(2):
-        found = asyncio.run(location_of(answer, where))
-        assert found is not None
-        assert found.placement is not None
-        assert found.placement.is_area
-    assert atlas.asked == 2
-
-
 def test_asked_anew_every_round_where_that_is_wanted() -> None:
     calls = []
     for anew in (False, True):
@@ -286,14 +240,6 @@ def test_the_paper_is_a_preset_and_its_last_epochs_are_averaged() -> None:
     assert weights.usual_election[1] < 0.3
     with pytest.raises(BadInput, match="nothing to learn from"):
         train(Examples(np.empty((0, 5)), Examples.of(rng.random((12, 5)), seen).targets.rows(np.array([], dtype=int))))
-
-
-@pytest.mark.parametrize("count", [1, 2, 5])
-def test_a_few_photos_can_be_learned_from_and_nothing_is_believed(count: int) -> None:
-    seen = [observed([1.0, 999.0], LearnSettings(), number) for number in range(count)]
-    weights = train(Examples.of(np.random.default_rng(0).random((count, 5)), seen))
-    assert (weights.trust, weights.trust_links) == (0.0, 0.0)
-    assert weights.usual_election[0] == pytest.approx(weights.usual_election[1])
 
 
 def test_the_same_lessons_teach_the_same() -> None:

@@ -1,6 +1,5 @@
 """The file that a team learns into: many writers, runs that are cut off, and what those who answer can read of it."""
 
-import ast
 import asyncio
 import inspect
 import os
@@ -38,8 +37,6 @@ from geosleuth.lab.teams.learning.learning_db import Notebook as _Notebook
 from geosleuth.photo import open_photo
 from geosleuth.support.errors import BadInput
 from geosleuth.teams import Reply, Society, TrustWeights
-from geosleuth.teams import network as society_module
-from geosleuth.teams import network as state_module
 from geosleuth.teams.member import full_links
 from geosleuth.teams.network import READABLE, TrainedSociety, open_for_answering
 from members import ScriptedMember, place
@@ -203,14 +200,6 @@ def test_limits_end_the_asking_and_what_was_learned_stays(
 
 
 @pytest.mark.usefixtures("_plain_encoder")
-def test_of_one_photo_that_is_wanted_one_is_learned_from_however_many_are_asked_about_at_once(
-    drawn: tuple[list[Drawn], list[Item]], tmp_path: Path
-) -> None:
-    summary, _ = taught(drawn, tmp_path / "team.db", Budget(photos=1))
-    assert (summary.learned, summary.stopped) == (1, "1 photo was learned from")
-
-
-@pytest.mark.usefixtures("_plain_encoder")
 def test_photos_that_nobody_can_answer_hold_no_place_and_the_first_failure_is_named(
     drawn: tuple[list[Drawn], list[Item]], tmp_path: Path
 ) -> None:
@@ -286,20 +275,6 @@ def test_a_run_that_is_killed_keeps_every_picture_it_had_finished(tmp_path: Path
         assert notebook.add(lesson(10**6), {})
 
 
-def test_weights_learned_from_more_lessons_go_before_newer_ones(tmp_path: Path) -> None:
-    state, briefly = tmp_path / "team.db", replace(QUICK, epochs=5)
-    lessons = [lesson(number) for number in range(12)]
-    with Notebook.open(state, NAMES, Plain()) as notebook:
-        for count in (12, 9, 12):
-            features = np.stack([one.features for one in lessons[:count]])
-            notebook.keep(train(Examples.of(features, [one.observation for one in lessons[:count]]), briefly))
-        assert TrainedSociety.open(state, encoder=Plain()).version == 3
-        features = np.stack([one.features for one in lessons[:5]])
-        notebook.keep(train(Examples.of(features, [one.observation for one in lessons[:5]]), briefly))
-    opened = TrainedSociety.open(state, encoder=Plain())
-    assert (opened.version, opened.lessons) == (3, 12)
-
-
 def learned_state(folder: Path) -> Path:
     state = folder / "team.db"
     lessons = [lesson(number) for number in range(30)]
@@ -360,18 +335,6 @@ def test_the_type_that_answers_holds_no_way_to_a_truth(tmp_path: Path) -> None:
     }  # fmt: skip
     taken = inspect.signature(TrainedSociety.trust_weights).parameters
     assert list(taken) == ["self", "photos"]
-
-
-@pytest.mark.parametrize("module", [society_module, state_module])
-def test_no_query_of_the_answering_modules_names_the_lessons(module: object) -> None:
-    tree = ast.parse(inspect.getsource(module))  # type: ignore[arg-type]
-    queries = [
-        node.value for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "SELECT" in node.value
-    ]  # fmt: skip
-    assert not [query for query in queries if "lesson " in query or "lesson," in query]
-    imported = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    assert not [name for name in imported if "learning" in name or name.startswith("geosleuth.lab.score")]
 
 
 def test_nothing_of_where_pictures_were_taken_is_in_the_file_but_the_country(

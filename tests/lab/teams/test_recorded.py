@@ -66,13 +66,6 @@ def test_probabilities_hold() -> None:
     assert max(errors.values()) <= 0.06
 
 
-@pytest.mark.slow
-def test_probabilities_never_fall_with_the_distance() -> None:
-    within = replayed().within
-    assert (np.diff(within, axis=1) >= 0).all()
-    assert ((within >= 0) & (within <= 1)).all()
-
-
 def test_the_order_of_agents_does_not_matter() -> None:
     said = {name: make_said(make_truths(120, 3), skill, len(name)) for name, skill in REGIONAL.items()}
     truths = make_truths(120, 3)
@@ -81,20 +74,6 @@ def test_the_order_of_agents_does_not_matter() -> None:
     other = learn(turned).judge(turned.panel)
     assert (one.chosen == other.chosen).all()
     assert (one.within == other.within).all()
-
-
-@pytest.mark.slow
-def test_a_copy_of_an_agent_does_no_harm() -> None:
-    truths = make_truths(IMAGES, 0)
-    said = {name: make_said(truths, skill, sum(map(ord, name))) for name, skill in REGIONAL.items()}
-    doubled = replay(known_of(said | {"copy": said["north"]}, truths), folds=3)
-    assert share(doubled, LEARNED) >= share(replayed(), LEARNED) - 0.02
-
-
-@pytest.mark.slow
-def test_an_agent_that_guesses_does_no_harm() -> None:
-    guessing = replay(make_known(IMAGES, {**REGIONAL, "guesser": Skill((0.0, 0.0, 0.0, 0.0), 500.0)}), folds=3)
-    assert share(guessing, LEARNED) >= share(replayed(), LEARNED) - 0.02
 
 
 @pytest.mark.slow
@@ -115,13 +94,6 @@ def test_silence_of_one_costs_little_and_of_all_is_said() -> None:
     assert [answer.located for answer in result.answers] == (~nobody).tolist()
     assert (result.within[nobody] == 0).all()
     assert share(result, LEARNED) >= share(result, SINGLE) + 0.08
-
-
-@pytest.mark.slow
-def test_agents_without_words_are_judged_by_what_is_left() -> None:
-    mute = {name: replace(skill, talks=False) for name, skill in REGIONAL.items()}
-    result = replay(make_known(IMAGES, mute), folds=2)
-    assert share(result, LEARNED) >= share(result, SINGLE) + 0.05
 
 
 @pytest.mark.slow

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from geosleuth.lab.bench.report import report_file
 from geosleuth.lab.bench.scored import score_file
-from geosleuth.lab.cli.handlers.team_replay import measure, named_files, replay_document
+from geosleuth.lab.cli.handlers.team_replay import measure, replay_document
 from geosleuth.lab.cli.team import team
 from geosleuth.support.errors import BadInput
 from recorded_agents import REGIONAL, make_said, make_truths
@@ -114,15 +112,6 @@ def test_images_that_one_file_lacks_are_left_out_and_counted(tmp_path: Path) -> 
     assert any("10 of 60 images left out" in note for note in document["notes"])
 
 
-@pytest.mark.slow
-def test_repeated_images_are_counted_each_time_and_stay_together(tmp_path: Path) -> None:
-    paths = [write(tmp_path, n, [*lines_of(n, 50), lines_of(n, 50)[3]]) for n in ("north", "south")]
-    document = json.loads(run(*paths, "--folds", "2", "--json").stdout)
-    assert document["images"] == 51
-    assert any("more than once" in note for note in document["notes"])
-    assert any("share a name or a true place" in note for note in document["notes"])
-
-
 def test_images_a_stone_s_throw_apart_stay_together(tmp_path: Path) -> None:
     def beside(line: dict[str, Any]) -> dict[str, Any]:
         return line | {"id": "beside.jpg", "truth": line["truth"] | {"lat": line["truth"]["lat"] + 0.0006}}
@@ -133,20 +122,6 @@ def test_images_a_stone_s_throw_apart_stay_together(tmp_path: Path) -> None:
     assert any("1 share a name or a true place within 100 m" in note for note in document["notes"])
     fold = {line["id"]: line["fold"] for line in map(json.loads, out.read_text(encoding="utf-8").splitlines())}
     assert fold["beside.jpg"] == fold["3.jpg"]
-
-
-@pytest.mark.slow
-def test_what_is_learned_does_not_hang_on_the_machine_s_threads(files: list[str]) -> None:
-    # In a process of its own: what counts is that one thread is asked for before numpy is there.
-    code = (
-        "import os, sys; os.environ.pop('OPENBLAS_NUM_THREADS', None)\n"
-        "import geosleuth.cli.commands as commands\n"
-        "early = 'numpy' in sys.modules\n"
-        f"commands.app_for(['team'])(['team', 'replay', *{files!r}, '--folds', '2', '--json'], standalone_mode=False)\n"
-        "print(early, os.environ.get('OPENBLAS_NUM_THREADS'), file=sys.stderr)\n"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
-    assert ran.stderr.splitlines()[-1] == "False 1"
 
 
 def test_what_can_not_be_done_is_said_in_one_line(files: list[str], tmp_path: Path) -> None:
@@ -165,10 +140,6 @@ def test_what_can_not_be_done_is_said_in_one_line(files: list[str], tmp_path: Pa
     (tmp_path / "no.json").write_text("{}", encoding="utf-8")
     assert "format" in refused(*files, "--model", str(tmp_path / "no.json"))
     assert "NAME=FILE" not in refused(*files, "--model", str(tmp_path / "absent.json"))
-
-
-def test_names_may_stand_before_files() -> None:
-    assert named_files(["a=x/run.jsonl", "y/run.jsonl"]) == {"a": Path("x/run.jsonl"), "run": Path("y/run.jsonl")}
 
 
 def promises(names: tuple[str, ...], folds: int) -> dict[str, Any]:

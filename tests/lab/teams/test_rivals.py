@@ -102,12 +102,6 @@ def test_php_asks_with_all_former_answers_until_two_in_a_row_agree(request_: Req
     assert hinted == [["48.8600"], ["48.8600", "41.9000"], ["48.8600", "41.9000", "59.9000"]]
 
 
-def test_php_gives_up_after_its_rounds(request_: Request) -> None:
-    member = ScriptedMember("a", [at((number * 5.0, 0.0)) for number in range(15)])
-    outcome = run("php", [member], request_)
-    assert (len(member.asked), outcome.decided) == (10, "the last of its answers")
-
-
 def test_reflexion_tries_judges_and_reflects_until_the_evaluator_is_content(request_: Request) -> None:
     script = [
         at(PARIS), comment("No.\nVerdict: wrong"), comment("I overlooked the spruces"),
@@ -203,12 +197,6 @@ def test_tokens_count_the_picture_in_every_call_and_repeat_themselves(way: str, 
     assert first.answer == second.answer
     width, height = pictures[1].photo.photo.size
     assert all(turn.reply.tokens > width * height / 750 for turn in first.turns)
-
-
-def test_a_slow_member_is_given_up(request_: Request) -> None:
-    members: list[Member] = [ScriptedMember("a", then=at(PARIS), seconds=30), ScriptedMember("b", then=at(ROME))]
-    outcome = talked("majority", Talk(members, request_, Placer(NoAtlas()), seconds_per_reply=0.05))
-    assert outcome.answer == at(ROME).answer
 
 
 def test_what_a_judged_answer_says_is_no_verdict(request_: Request) -> None:

@@ -87,13 +87,6 @@ def test_an_answer_that_gives_orders_does_not_get_its_way(tmp_path: Path) -> Non
     assert verdicts == {found.question: "no"}
 
 
-def test_a_long_answer_is_cut() -> None:
-    found = stand(TruthNames("France"), AnswerNames("x" * 100_000), "country")
-    assert found.question is not None
-    made = prompt_for(found.question)
-    assert len(made.system) + len(made.message) < 1500
-
-
 def test_what_was_answered_is_never_asked_again(tmp_path: Path) -> None:
     first, _ = ask(tmp_path, ScriptedPolicy([says("yes")]), CITY, CITY)
     assert (first.progress.asked, first.progress.from_cache) == (1, 0)
@@ -144,31 +137,6 @@ def test_limits_stop_it_cleanly(tmp_path: Path, limits: Limits, word: str) -> No
     judge, verdicts = ask(tmp_path, policy, *many(20), limits=limits, at_once=1)
     assert word in (judge.progress.stopped or "")
     assert len(verdicts) == len(policy.seen) == (0 if limits.seconds else 3)
-
-
-def test_money_can_not_be_limited_where_the_price_is_not_known(tmp_path: Path) -> None:
-    policy = ScriptedPolicy([], then=says("no", usage=Usage(100, 20, cost_usd=None)))
-    judge, _ = ask(tmp_path, policy, *many(20), limits=Limits(usd=1.0), at_once=1)
-    assert len(policy.seen) == 1
-    assert "--usd" in (judge.progress.stopped or "")
-
-
-def test_several_questions_are_under_way_at_once(tmp_path: Path) -> None:
-    started = asyncio.Event()
-    together = 0
-
-    class Slow(ScriptedPolicy):
-        async def step(self, conversation: Conversation) -> Step:
-            nonlocal together
-            together += 1
-            if together == 8:
-                started.set()
-            async with asyncio.timeout(10):
-                await started.wait()
-            return await super().step(conversation)
-
-    _, verdicts = ask(tmp_path, Slow([], then=says("no")), *many(8), at_once=8)
-    assert len(verdicts) == 8
 
 
 def test_a_disk_that_fills_up_is_said_in_one_line_and_loses_nothing(tmp_path: Path) -> None:

@@ -76,15 +76,6 @@ def test_a_level_is_open_only_where_a_yes_would_make_it_right(truth: TruthNames,
             assert getattr(match_levels(truth, granted(truth, said, level)), level)
 
 
-@given(st.text(max_size=400))
-def test_names_in_questions_are_short_and_on_one_line(name: str) -> None:
-    question = stand(TruthNames("France"), AnswerNames(name), "country").question
-    if question is not None:
-        assert len(question.answer) <= 161
-        assert not any(letter in question.answer for letter in "\n\r\t\x1b\x00\u2028\u2029\x85")
-        question.answer.encode("utf-8")
-
-
 @pytest.mark.skipif(
     not RECORDED.is_dir(),
     reason=f"the recorded answers are not at {RECORDED}; set GEOSLEUTH_SHARED to the folder that holds data/recorded",

@@ -94,12 +94,6 @@ def test_unreadable_replies_count_as_wrong_and_apart(tmp_path: Path) -> None:
     assert (hits(country)[1], country["outcomes"]["unreadable"], country["outcomes"]["judged_wrong"]) == (2, 1, 0)
 
 
-def test_everything_unmatched_can_be_asked(tmp_path: Path) -> None:
-    policy = ScriptedPolicy([], then=knowing)
-    judged(tmp_path, policy, ask="unmatched")
-    assert ("country", "United States", "Mexico") in asked_of(policy)
-
-
 def test_the_judge_is_measured_where_the_rule_is_sure(tmp_path: Path) -> None:
     policy = ScriptedPolicy([], then=knowing)
     found = judged(tmp_path, policy, sample=50)
@@ -117,9 +111,3 @@ def test_every_verdict_can_be_looked_at(tmp_path: Path) -> None:
         ("judge", "city", "yes"),
     ]
     assert {row["reply"] for row in rows} == {"yes"}
-
-
-def test_a_file_without_names_has_no_levels(tmp_path: Path) -> None:
-    found = judged(tmp_path, ScriptedPolicy([], then=says("yes")), [Entry("a", TruthNames(), AnswerNames())])
-    assert found.document["levels"] == {}
-    json.dumps(found.document, allow_nan=False)

@@ -1,7 +1,6 @@
 """What two sets share, and what places are called."""
 
 import asyncio
-from math import isnan
 from pathlib import Path
 
 import pytest
@@ -40,15 +39,6 @@ def test_a_city_is_one_place_however_its_region_is_written() -> None:
     test = [item("c", country="United States", region="Illinois", city="Chicago")]
     found = coverage_of(train, test, by="city")
     assert (found.first_places, found.coverage, found.consistency) == (1, 1.0, 1.0)
-
-
-def test_coverage_by_cell() -> None:
-    train = [item("a", lat=0.5, lon=0.5), item("b", lat=0.6, lon=0.7), item("c", lat=5.5, lon=0.5)]
-    test = [item("d", lat=0.9, lon=0.1), item("e", lat=1.1, lon=0.1), item("f", lat=-0.1, lon=0.1)]
-    found = coverage_of(train, test, by="cell")
-    assert (found.coverage, found.consistency) == (1 / 2, 1 / 3)
-    assert coverage_of(train, test, by="cell", cell_deg=90).consistency == 1 / 2
-    assert isnan(coverage_of([], test, by="cell").coverage)
 
 
 def _labelled(one: Item, *, home: Path, over: bool = False, within_km: float | None = None) -> Labelled:

@@ -16,7 +16,6 @@ from geosleuth.lab.bench.makers.duplicates import (
     Pair,
     Prints,
     differing_bits,
-    first_of_each,
     groups_of,
     pairs_across,
     pairs_within,
@@ -67,12 +66,6 @@ def test_other_pictures_have_other_prints() -> None:
     assert nearest > 60
 
 
-def test_turned_and_mirrored_pictures_are_not_found() -> None:
-    original = picture(3)
-    assert _bits(original, original.transpose(Image.Transpose.FLIP_LEFT_RIGHT)) > 60
-    assert _bits(original, original.rotate(90, expand=True)) > 60
-
-
 def test_pictures_without_contrast_are_like_no_other() -> None:
     plain = print_of(Image.new("RGB", (50, 50), "grey"))
     assert plain == NO_PRINT
@@ -110,12 +103,6 @@ def test_two_sets_are_compared() -> None:
     (pair,) = pairs_across(ours, theirs)
     assert (pair.first, pair.second) == (2, 1)
     assert pair.bits <= 16
-
-
-def test_of_doubles_the_first_stays() -> None:
-    groups = groups_of(6, [Pair(1, 4, 0), Pair(4, 5, 3), Pair(0, 2, 1)])
-    assert groups == [[0, 2], [1, 4, 5]]
-    assert first_of_each(6, groups) == [True, True, False, True, False, False]
 
 
 @pytest.mark.slow

@@ -21,11 +21,6 @@ def test_photos_that_nobody_or_everybody_can_locate_go() -> None:
     assert (counted.kept, dict(counted.dropped)) == (2, {"non-localisable": 1, "landmark": 1})
 
 
-def test_landmarks_may_stay() -> None:
-    tower = item("tower", locatability="10", landmark="Eiffel Tower", rated_by="m")
-    assert Filter(landmarks=False).reason(tower) is None
-
-
 @pytest.mark.parametrize(
     ("width", "height", "goes"),
     [("1600", "1200", None), ("1200", "1600", None), ("1599", "1200", "small"), ("4000", "1199", "small")],

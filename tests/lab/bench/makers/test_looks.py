@@ -65,11 +65,6 @@ def test_a_reply_is_read_as_models_really_write() -> None:
     assert read_landmark(said) == "Eiffel Tower"
 
 
-@pytest.mark.parametrize("score", ["11", "-1", '"high"', "null", "true", "1e999"])
-def test_a_score_off_the_scale_is_none(score: str) -> None:
-    assert read_locatability(object_in(f'{{"locatability": {score}}}') or {}) is None
-
-
 def _look(policy: ScriptedPolicy, memory: Memory, *, again: bool = False) -> Look:
     return asyncio.run(look(lambda: Photo(picture(1)), "hash", policy, memory, again=again))
 

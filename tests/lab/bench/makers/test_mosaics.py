@@ -134,19 +134,6 @@ def test_the_clearest_comes_first_and_others_fill_in(tmp_path: Path) -> None:
     assert {clear.name, cloudy.name} == {"B_clear.SAFE", "A_cloudy.SAFE"}
 
 
-def test_tiles_side_by_side_make_one_square(tmp_path: Path) -> None:
-    half = SIDE // 2
-    west = write(tmp_path / "w_TCI.tif", flat(RED)[:, :, : half + 20], west=FRAME.west_m - 200)
-    write(tmp_path / "e_TCI.tif", flat(BLUE)[:, :, : half + 20], west=FRAME.west_m + half * 10)
-    mosaic = make_mosaic(find_scenes([tmp_path]), FRAME)
-    assert mosaic.empty == 0
-    assert mosaic.pixels[30, 5].tolist() == list(RED)
-    assert mosaic.pixels[30, -5].tolist() == list(BLUE)
-    alone = make_mosaic(find_scenes([west]), FRAME)
-    assert alone.empty == pytest.approx(0.5, abs=0.02)
-    assert alone.pixels[30, -5].tolist() == [0, 0, 0]
-
-
 def test_cities_become_a_data_set(tmp_path: Path) -> None:
     write(tmp_path / "scenes" / "a_TCI.tif", flat(GREEN, 200), west=FRAME.west_m - 500, north=FRAME.north_m + 500)
     cities = [place_at("Lisbon", CITY, "Lisbon", "Portugal"), place_at("Porto", LatLon(41.15, -8.61))]
@@ -181,15 +168,6 @@ def test_what_is_finished_stays_in_the_table_while_the_rest_is_made(tmp_path: Pa
     assert [one.id for one in open_set(f"table:{out}")] == ["Almada", "Lisbon", "Tagus"]
     last = make_mosaics(cities, scenes, out, side_px=SIDE)
     assert (last.made, last.kept) == ((), ("Almada", "Lisbon", "Tagus"))
-
-
-def test_too_empty_a_square_is_refused(tmp_path: Path) -> None:
-    write(tmp_path / "w_TCI.tif", flat(RED)[:, :, :40])
-    scenes = find_scenes([tmp_path])
-    made = make_mosaics([place_at("Lisbon", CITY)], scenes, tmp_path / "out", side_px=SIDE)
-    assert "% of the square is covered by no scene" in made.refused["Lisbon"]
-    allowed = make_mosaics([place_at("Lisbon", CITY)], scenes, tmp_path / "out", side_px=SIDE, most_empty=0.9)
-    assert allowed.made == ("Lisbon",)
 
 
 def test_finds_pictures_with_their_classes_and_passes_others_over(tmp_path: Path) -> None:

@@ -90,16 +90,6 @@ def test_names_missing_tiles_or_leaves_them_grey(tmp_path: Path) -> None:
     assert grey.getpixel((5 * SIDE + 16, 2 * SIDE + 16)) == (127, 127, 127)
 
 
-def test_takes_a_missing_edge_from_the_grid(tmp_path: Path) -> None:
-    cut(world(16, 8, 8), tmp_path, "x_x{x}_y{y}.png", side=8)
-    for y in range(8):
-        (tmp_path / f"x_x15_y{y}.png").unlink()
-    (tiles,) = find_tiles(tmp_path, grid=(16, 8))
-    assert (tiles.columns, tiles.rows, len(tiles.missing)) == (16, 8, 8)
-    with pytest.raises(BadInput, match="more than --grid"):
-        find_tiles(tmp_path, grid=(4, 2))
-
-
 def test_cuts_off_black_beyond_the_picture(tmp_path: Path) -> None:
     # 6.5 x 3.25 tiles of picture in a grid of 7 x 4.
     sheet = Image.new("RGB", (7 * SIDE, 4 * SIDE))
@@ -108,20 +98,6 @@ def test_cuts_off_black_beyond_the_picture(tmp_path: Path) -> None:
     cut(sheet, tmp_path, "{x}_{y}.png")
     (tiles,) = find_tiles(tmp_path)
     assert off_by(stitch(tiles, (208, 104)), picture) <= 1
-
-
-def test_what_is_no_sphere_is_refused(tmp_path: Path) -> None:
-    cut(world(7, 4), tmp_path, "{x}_{y}.png")
-    with pytest.raises(BadInput, match="not twice as wide as high"):
-        stitch(find_tiles(tmp_path)[0])
-
-
-def test_a_number_that_is_no_column_does_not_fill_the_memory(tmp_path: Path) -> None:
-    cut(world(2, 1), tmp_path / "a", "{x}_{y}.png")
-    Image.new("RGB", (SIDE, SIDE)).save(tmp_path / "a" / "9999_4999.png")
-    (tiles,) = find_tiles(tmp_path / "a")
-    with pytest.raises(BadInput, match="320000 x 160000 pixels are too many"):
-        stitch(tiles)
 
 
 def test_refuses_names_that_can_not_be_told(tmp_path: Path) -> None:

@@ -65,15 +65,6 @@ def test_each_poi_has_the_one_photo_nearest_to_it(tmp_path: Path, pois: Path) ->
         assert one.metres == pytest.approx(10, abs=0.1)
 
 
-def test_a_photo_stands_for_one_poi_only(tmp_path: Path) -> None:
-    table = tmp_path / "pois.csv"
-    table.write_text("id,lat,lon,city\na,10,10,X\nb,10.0001,10,X\n")
-    (tmp_path / "photos.csv").write_text("id,image,lat,lon\none,a.png,10.00004,10\ntwo,a.png,10.0003,10\n")
-    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
-    found = choose_pois(open_set(str(tmp_path / "photos.csv")), TablePois(read_places(table).values()))
-    assert chosen(found) == [("a", "one"), ("b", "two")]
-
-
 def test_cities_are_balanced_and_drawn_by_seed(tmp_path: Path, pois: Path) -> None:
     data, source = write_photos(tmp_path / "p", pois), TablePois(read_places(pois).values())
     first = choose_pois(data, source, cities=2, per_city=4, seed=1)
@@ -128,11 +119,6 @@ def test_the_atlas_knows_sights_by_name(tmp_path: Path) -> None:
     meals = choose_pois(data, AtlasPois(Regions(folder), "restaurant"), cities=1)
     assert {one.poi.kind for one in meals.photos} == {"amenity=restaurant"}
     assert "restaurant" not in {one.poi.name.casefold() for one in meals.photos}
-
-
-def test_nothing_near_is_said(tmp_path: Path, pois: Path) -> None:
-    with pytest.raises(BadInput, match="within 5 m of a point of interest"):
-        choose_pois(write_photos(tmp_path / "p", pois), TablePois(read_places(pois).values()), within_m=5)
 
 
 @pytest.mark.parametrize(

@@ -90,19 +90,6 @@ def test_photos_out_of_archives_become_files(tmp_path: Path) -> None:
     assert json.loads(out.read_text())["image"].startswith("made_photos/")
 
 
-def test_a_photo_that_can_not_be_copied_leaves_no_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    (item,) = photo_set(tmp_path / "there", [(1.0, 2.0)])
-    (tmp_path / "here").mkdir()
-    monkeypatch.setattr("os.link", full)
-    monkeypatch.setattr("shutil.copyfile", full)
-    with pytest.raises(BadInput, match="No space left"), writing_table(tmp_path / "here" / "made.csv") as write:
-        write(item)
-    assert list((tmp_path / "here").iterdir()) == []
-
-
 def test_an_interrupted_table_leaves_the_old_one(tmp_path: Path) -> None:
     out = tmp_path / "made.csv"
     out.write_text("old")

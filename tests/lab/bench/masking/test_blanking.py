@@ -59,11 +59,6 @@ def test_one_sign_is_hidden_and_the_other_can_still_be_read(street: Photo, lines
     assert read(blank(street, upper).image) == [WORDS[1]]
 
 
-def test_the_plate_of_a_sign_stays_as_it_is_without_its_letters(street: Photo, lines: tuple[Box, ...]) -> None:
-    plate = pixels(blank(street, lines))[540:590, 600:1040]
-    assert np.abs(plate.astype(int) - (0, 110, 40)).max() < 40
-
-
 def test_everything_outside_of_the_boxes_is_as_it_was(street: Photo, lines: tuple[Box, ...]) -> None:
     before = pixels(street).copy()
     masked = blank(street, lines)
@@ -83,11 +78,6 @@ def test_a_gap_has_neither_the_colour_nor_the_edges_of_what_was_there() -> None:
     image.paste((255, 0, 0), (100, 100, 200, 180))
     masked = blank(Photo(image), [Box("signs", 0.25, 1 / 3, 0.5, 0.6)])
     assert np.array_equal(pixels(masked), np.full((300, 400, 3), 120))
-
-
-def test_without_boxes_a_photo_stays_itself(street: Photo) -> None:
-    assert blank(street, []) is street
-    assert blank(street, [Box("text", 0.4, 0.4, 0.4, 0.9)]) is street
 
 
 def test_a_panorama_stays_one() -> None:

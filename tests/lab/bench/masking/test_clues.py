@@ -80,12 +80,6 @@ def test_a_crop_of_a_crop_lies_where_it_was_in_the_original() -> None:
     assert box.kind == "clue"
 
 
-def test_several_looks_count_and_one_at_nearly_everything_does_not() -> None:
-    looks = zoom([0, 0, 1000, 900]), zoom([0, 0, 100, 100]), zoom([500, 500, 700, 700])
-    looked = worked_on(plain((1000, 1000)), *looks, HERE)
-    assert [(box.left, box.right) for box in clue_boxes(looked)] == [(0.0, 0.1), (0.5, 0.7)]
-
-
 def test_text_counts_where_the_evidence_speaks_of_it() -> None:
     seen = calls(call("read_text", image="image-1"))
     told = answers(43.7, 7.4, city="Monaco", country="Monaco", explanation='The sign says "Rue Grimaldi".')

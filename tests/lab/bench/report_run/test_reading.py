@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +18,7 @@ from geosleuth.lab.bench.report_run.figures import (
     COST,
     SECONDS,
     TOKENS,
-    by_spending,
     common_measure,
-    read_journal,
 )
 from geosleuth.lab.bench.report_run.run_report import PER_COUNTRY, choose
 from geosleuth.lab.bench.run.folder import RunFolder
@@ -139,17 +136,6 @@ def test_runs_are_compared_by_money_only_where_every_price_is_known(tmp_path: Pa
     assert common_measure([]).key == "turns"
 
 
-def test_spending_groups_hold_every_photo_once(tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "run", world_photos(60, failing=0.0))
-    journal = read_journal(RunFolder.read(folder))
-    results = scored(folder)
-    buckets = by_spending(journal, results, COST, 25.0)
-    assert sum(bucket.accuracy.n for bucket in buckets) == 60
-    assert sum(bucket.accuracy.hits for bucket in buckets) == int((results.distance_km <= 25).sum())
-    assert all(one.high < other.low for one, other in pairwise(buckets))
-    assert len(buckets) == 5
-
-
 def test_a_gallery_is_the_nearest_and_the_farthest_and_no_countrys_alone(tmp_path: Path) -> None:
     results = scored(write_run(tmp_path / "run", world_photos(120, failing=0.0)))
     wins, failures = choose(results, 8, 25.0)
@@ -214,12 +200,6 @@ def test_a_masked_run_is_set_against_the_one_with_its_settings(tmp_path: Path) -
         ("small", "small-masked"),
         ("large", "other-masked"),
     ]
-
-
-def test_runs_over_other_photos_are_not_set_against_each_other(tmp_path: Path) -> None:
-    one = run_of(tmp_path / "one", [TryMade(RIGHT)])
-    other = write_run(tmp_path / "other", [PhotoMade("elsewhere", LYON, (TryMade(RIGHT),))], mask="text")
-    assert told(one, other).hung_on == ()
 
 
 def test_results_that_lag_behind_the_journal_are_said(tmp_path: Path) -> None:

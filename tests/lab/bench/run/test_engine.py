@@ -142,14 +142,6 @@ def test_errors_are_kept_apart_and_tried_again_alone(tmp_path: Path, photos: Pat
     assert (run / "errors.jsonl").read_bytes() == b""
 
 
-def test_retrying_errors_leaves_missing_photos_alone(tmp_path: Path, photos: Path) -> None:
-    run = tmp_path / "run"
-    work(photos, run, Options(at_once=1, limits={"photos": 5}), attempt=failing(lambda one: one.endswith("1")))
-    ending = work(photos, run, Options(retry="errors"))
-    assert (ending.why, ending.progress.answered, ending.progress.missing) == ("done", 5, 15)
-    assert ending.words == "every photo that had failed was tried again; 15 photos are missing"
-
-
 def test_a_photo_that_can_t_be_read_or_opened_is_an_error_of_its_own(tmp_path: Path) -> None:
     folder = make_photos(tmp_path / "photos", 6)
     data = data_of(folder)
@@ -296,18 +288,6 @@ def test_tries_that_were_cut_off_unnoticed_are_entered_with_what_they_spent(tmp_
             assert (newest.number, newest.outcome) == (2, "answered")
             assert folder.files_of(newest.image, 1)
         assert folder.trajectory(folder.name_of("paris-00004"), 1).read_bytes() == whole[:-7]
-
-
-def test_a_cut_off_retry_leaves_an_error_an_error(tmp_path: Path, photos: Path) -> None:
-    run = tmp_path / "run"
-    work(photos, run, Options(at_once=1), attempt=failing(lambda one: one == "paris-00002"))
-    with RunFolder.begin(run, manifest_of(data_of(photos))) as folder:
-        TrajectoryWriter(folder.place(folder.name_of("paris-00002"), 2)).close()
-    assert work(photos, run).progress.failed == 1
-    assert [one.outcome for one in tries(run) if one.id == "paris-00002"] == ["failed", "interrupted"]
-    assert json.loads((run / "errors.jsonl").read_text())["trouble"] == "is busy"
-    assert work(photos, run, Options(retry="errors")).progress.answered == 20
-    assert [one.number for one in tries(run) if one.id == "paris-00002"] == [1, 2, 3]
 
 
 def test_onlookers_see_where_the_run_stands(tmp_path: Path, photos: Path) -> None:

@@ -100,8 +100,3 @@ def check_faulty_run(tmp_path: Path, photos: int) -> None:
 @pytest.mark.slow
 def test_a_run_completes_though_three_calls_of_ten_fail(tmp_path: Path) -> None:
     check_faulty_run(tmp_path, 60)
-
-
-@pytest.mark.slow
-def test_a_long_run_completes_though_three_calls_of_ten_fail(tmp_path: Path) -> None:
-    check_faulty_run(tmp_path, 300)

@@ -12,7 +12,7 @@ import bench_child
 from bench_child import Options, data_of, make_photos, manifest_of, work
 from geosleuth.lab.bench.run import RunFolder
 from geosleuth.lab.bench.run.journal import name_of, new_key, read_file_name
-from geosleuth.lab.bench.run.manifest import Manifest, manifest_from_dict, manifest_to_dict
+from geosleuth.lab.bench.run.manifest import manifest_from_dict, manifest_to_dict
 from geosleuth.support.errors import BadInput
 
 
@@ -53,18 +53,6 @@ def test_a_manifest_comes_back_and_is_checked(photos: Path) -> None:
     assert plain["name_key"] not in repr(manifest)
 
 
-def test_a_run_keeps_its_own_manifest(tmp_path: Path, photos: Path) -> None:
-    with begin(tmp_path / "run", photos) as folder:
-        first: Manifest = folder.manifest
-    with begin(tmp_path / "run", photos) as folder:
-        assert folder.manifest == first
-        assert folder.name_of("paris-00001") == name_of(first.name_key, "paris-00001")
-    with RunFolder.read(tmp_path / "run") as folder:
-        assert folder.manifest == first
-        assert list(folder.tries()) == []
-        assert folder.newest("paris-00001") is None
-
-
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
@@ -79,15 +67,6 @@ def test_other_settings_are_named(tmp_path: Path, photos: Path, settings: dict[s
     with pytest.raises(BadInput, match=f"begun with other settings: {words}; give the same ones, or another folder"):
         work(photos, tmp_path / "run", Options(count=2, settings=settings))
     assert (tmp_path / "run" / "journal.jsonl").read_bytes() == before
-
-
-def test_tools_that_differ_are_named_one_by_one(tmp_path: Path, photos: Path) -> None:
-    tools = ["read_text", "search_documents", "maps_geocode", "reverse_geocode", "field_guide", "nearby"]
-    work(photos, tmp_path / "run", Options(count=2, settings={"tools": tools}))
-    with pytest.raises(
-        BadInput, match="settings: tools is now without field_guide, nearby and with sun_position; give"
-    ):
-        work(photos, tmp_path / "run", Options(count=2, settings={"tools": [*tools[:4], "sun_position"]}))
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path, photos: Path) -> None:

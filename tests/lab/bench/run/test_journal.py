@@ -69,12 +69,6 @@ def test_a_line_comes_back_as_it_went(
         assert record_from_line(line) == told
 
 
-def test_no_truth_and_no_distance_stands_in_a_line() -> None:
-    line = record_to_line(record())
-    assert b"truth" not in line
-    assert b"distance" not in line
-
-
 def test_the_newest_try_decides_unless_it_was_cut_off() -> None:
     index = Index()
     failed = record(outcome="failed", reason="service", answer=Answer(), trouble="is busy")
@@ -206,21 +200,3 @@ def test_a_line_whose_writer_was_called_off_still_counts_and_is_told(tmp_path: P
 
     asyncio.run(through())
     assert list(read_tries(path)) == [record()]
-
-
-def test_what_breaks_beside_the_disk_reaches_whoever_waits(tmp_path: Path) -> None:
-    path = write(tmp_path / "j.jsonl")
-    before = path.read_bytes()
-
-    def broken(_records: Any) -> None:
-        raise KeyError("a bug")
-
-    async def through() -> None:
-        writer = LineWriter(path, path.stat().st_size, before=broken, after=lambda *_: None)
-        for _ in range(2):
-            with pytest.raises(KeyError):
-                await writer.add(record())
-        writer.close()
-
-    asyncio.run(through())
-    assert path.read_bytes() == before

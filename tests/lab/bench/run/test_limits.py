@@ -59,11 +59,6 @@ def test_whether_one_more_photo_fits(limits: dict[str, Any], where: dict[str, An
     assert in_the_way(RunLimits(**limits), so_far(**where)) == expected
 
 
-def test_a_photo_that_is_tried_again_is_no_new_photo() -> None:
-    assert in_the_way(RunLimits(photos=10), so_far()) == "photos"
-    assert in_the_way(RunLimits(photos=10), so_far(), again=True) is None
-
-
 @pytest.mark.parametrize(
     ("limits", "done", "why", "words"),
     [

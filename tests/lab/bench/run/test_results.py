@@ -13,7 +13,7 @@ from geosleuth.agent import Spent
 from geosleuth.answer import parse_lenient
 from geosleuth.geo import distance_km
 from geosleuth.lab.bench.records import read_records
-from geosleuth.lab.bench.run import Attempted, Job, LocalWorker, RunFolder, run_set, summary, write_results
+from geosleuth.lab.bench.run import Attempted, Job, LocalWorker, RunFolder, run_set, summary
 from geosleuth.lab.bench.scored import score_file
 from geosleuth.lab.bench.sets import DataSet, Item
 from geosleuth.lab.score import Truth
@@ -117,13 +117,3 @@ def test_results_of_a_run_without_an_answer_are_empty_files(tmp_path: Path, phot
     assert (run / "results.jsonl").read_bytes() == (run / "errors.jsonl").read_bytes() == b""
     told = json.loads((run / "summary.json").read_text())
     assert told["accuracy"]["median_km"] is None
-
-
-def test_results_can_be_written_again_and_are_the_same(tmp_path: Path, photos: Path) -> None:
-    run = tmp_path / "run"
-    work(photos, run)
-    before = (run / "results.jsonl").read_bytes()
-    (run / "results.jsonl").unlink()
-    with RunFolder.read(run) as folder:
-        write_results(folder, data_of(photos))
-    assert (run / "results.jsonl").read_bytes() == before

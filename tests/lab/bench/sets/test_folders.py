@@ -1,7 +1,6 @@
 """Folders of photos with GPS tags, and what the Hugging Face hub gives."""
 
 import io
-import json
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -60,14 +59,6 @@ def test_an_image_folder_has_its_metadata_beside_the_photos(tmp_path: Path) -> N
         ("train/0.jpg", "train"),
     ]
     assert [item.picture.read() for item in data] == [jpeg(0), jpeg(1), jpeg(0)]
-
-
-def test_a_folder_with_metadata_csv_is_known_without_a_name(tmp_path: Path) -> None:
-    put(tmp_path / "metadata.csv", "file_name,lat,lon\na.jpg,1,2\n")
-    put(tmp_path / "a.jpg", jpeg(5))
-    data = open_set(str(tmp_path))
-    assert data.card.name == "hf"
-    assert [item.picture.read() for item in data] == [jpeg(5)]
 
 
 def photos(count: int) -> list[dict[str, object]]:
@@ -157,11 +148,6 @@ def test_parquet_without_what_is_needed_is_refused(
         open_set(str(put_parquet(tmp_path / "t.parquet", columns)))
 
 
-def test_what_only_calls_itself_parquet_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"t\.parquet: can't be read as Parquet"):
-        open_set(str(put(tmp_path / "t.parquet", b"PAR1 not really")))
-
-
 def noise(seed: int) -> bytes:
     """About 60 kB that no compression makes smaller, and no two alike."""
     stream = io.BytesIO()
@@ -208,11 +194,3 @@ def test_photos_are_read_by_several_threads_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda at: items[at].picture.read(), order))
     assert found == [jpeg(at) for at in order]
-
-
-def test_the_metadata_of_a_hub_set_may_be_text(tmp_path: Path) -> None:
-    put(tmp_path / "images" / "a.jpg", jpeg(7))
-    said = json.dumps({"lat": 1.5, "lng": 2.5, "city": "Lima"})
-    put_parquet(tmp_path / "test.parquet", {"image_path": ["images/a.jpg"], "metadata": [said]})
-    (item,) = open_set(f"hf:{tmp_path}")
-    assert (item.truth.point.lat, item.truth.city) == (1.5, "Lima")

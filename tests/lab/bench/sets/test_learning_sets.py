@@ -12,7 +12,6 @@ from geosleuth.lab.bench.scored import TRAINED_ON_TEST, in_datum, score_records,
 from geosleuth.lab.bench.sets import CARDS, Item, open_set
 from geosleuth.lab.bench.sets.dataset import is_for_testing
 from geosleuth.lab.score import Truth
-from geosleuth.support.errors import BadInput
 from set_files import jpeg, put, put_jsonl
 
 SHANGHAI = LatLon(31.2304, 121.4737)
@@ -45,11 +44,6 @@ def test_the_datum_can_be_said_and_points_become_wgs84(tmp_path: Path, spec: str
     found = distance_km(item.truth.point, SHANGHAI)
     assert found < 1e-6 if away_km == 0.0 else found > away_km
     assert item.fields.get("datum") == ("gcj02" if "gcj02" in spec else None)
-
-
-def test_an_unknown_datum_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is no datum; write mapbench@gcj02:PATH"):
-        open_set(f"mapbench@bd09:{tmp_path}")
 
 
 def test_records_are_scored_in_either_datum() -> None:

@@ -116,14 +116,6 @@ def test_yfcc26k_from_the_shards_of_its_downloader(tmp_path: Path, raw: bool) ->
         third.picture.read()
 
 
-def test_a_shard_that_is_cut_short_is_told(tmp_path: Path) -> None:
-    put(tmp_path / "yfcc25600_places365.csv", f"{SCENES}a.jpg,x,1,2,0,1,2,1,0,0\n")
-    put(tmp_path / "yfcc25600" / "shard_0.msg", b"\x82" + packed("image") + packed(jpeg())[:40])
-    (item,) = open_set(f"yfcc26k:{tmp_path}")
-    with pytest.raises(BadInput, match=r"no such photo.*shard_0\.msg: not a shard of photos, or truncated"):
-        item.picture.read()
-
-
 OSV = (
     "id,latitude,longitude,thumb_original_url,country,sequence,captured_at,lon_bin,lat_bin,cell,region,sub-region,city,"
     "land_cover,road_index,drive_side,climate,soil,dist_sea,quadtree_10_1000,unique_region,unique_sub-region,"
@@ -310,47 +302,6 @@ def test_geoglobe_places_its_photos_by_the_words_it_has(tmp_path: Path) -> None:
     assert "'France'" in left_out[1]
 
 
-# City, country, sight, and where the city or else the sight lies. Six of the cities have 15,000 people.
-SIGHTS = (
-    ("Yosemite Valley", "United States", "Half_Dome", 37.75, -119.59),
-    ("Grand Canyon National Park", "United States", "Mather_Point", 36.1, -112.1),
-    ("Page", "United States", "Antelope_Canyon", 36.91, -111.46),
-    ("Banff", "Canada", "Lake_Louise", 51.18, -115.57),
-    ("Wadi Musa", "Jordan", "Petra", 30.32, 35.48),
-    ("Mont-Saint-Michel", "France", "Mont-Saint-Michel", 48.64, -1.51),
-    ("Vienna", "Austria", "Karlskirche", 48.21, 16.37),
-    ("Paris", "France", "Eiffel_Tower", 48.86, 2.35),
-    ("Hallstatt", "Austria", "Hallstatt", 47.56, 13.65),
-    ("Bali", "Indonesia", "Tanah_Lot", -8.4, 115.1),
-    ("Zermatt", "Switzerland", "Matterhorn", 46.02, 7.75),
-    ("Isle of Skye", "United Kingdom", "Old_Man_of_Storr", 57.3, -6.2),
-    ("Siem Reap", "Cambodia", "Angkor_Wat", 13.36, 103.86),
-    ("Agra", "India", "Taj_Mahal", 27.18, 78.01),
-    ("Machu Picchu", "Peru", "Machu_Picchu", -13.16, -72.54),
-    ("Giza", "Egypt", "Great_Sphinx_of_Giza", 30.01, 31.21),
-    ("Cappadocia", "Turkey", "Goreme_National_Park", 38.65, 34.84),
-    ("Singapore", "Singapore", "Merlion", 1.29, 103.85),
-    ("Plitvice Lakes National Park", "Croatia", "Plitvice_Lakes", 44.87, 15.6),
-    ("Vrandlemoor", "Austria", "Some_lake", None, None),
-)
-
-
-@pytest.mark.usefixtures("atlas_home")
-def test_geoglobe_s_sights_have_a_truth_where_anything_is_known(tmp_path: Path) -> None:
-    rows: list[list[object]] = [
-        ["index", "city", "country", "hierarchical_label", "category", "natural_or_human_made", "images"],
-        *(
-            [at, city, country, "", sight, "natural", f"{at:04x}"]
-            for at, (city, country, sight, *_) in enumerate(SIGHTS)
-        ),
-    ]
-    put(tmp_path / "location.csv", table(rows, delimiter=";"))
-    truths = {item.id: item.truth.point for item in open_set(f"geoglobe:{tmp_path}")}
-    assert truths.keys() == {f"{at:04x}" for at, (*_, lat, _) in enumerate(SIGHTS) if lat is not None}
-    away = [distance_km(point, LatLon(*SIGHTS[int(name, 16)][3:])) for name, point in truths.items()]
-    assert max(away) < 50, "the paper counts what lies within 50 km"
-
-
 SVT = """<?xml version="1.0" encoding="utf-8"?><tagset><image><imageName>img/14_03.jpg</imageName>
 <address>341 Southwest 10th Avenue Portland OR</address><lex>LIVING,ROOM,THEATERS</lex>
 <Resolution x="1280" y="880"/><taggedRectangles>
@@ -370,13 +321,6 @@ def test_street_view_text_has_boxes_and_the_citys_centre(tmp_path: Path) -> None
     assert dict(item.fields) == {"split": "test", "point": "city centre"}
     (box,) = item.boxes
     assert (box.kind, box.left, box.top, box.right, box.bottom) == ("text", 0.25, 0.25, 0.35, 0.35)
-
-
-def test_street_view_text_takes_points_that_somebody_has_found(tmp_path: Path) -> None:
-    put(tmp_path / "test.xml", SVT)
-    put(tmp_path / "points.csv", "image,lat,lon\nimg/14_03.jpg,45.5225,-122.6817\n")
-    (item,) = open_set(f"street-view-text:{tmp_path}")
-    assert (item.truth.point.lat, item.truth.city, item.fields["point"]) == (45.5225, "Portland", "points.csv")
 
 
 @pytest.mark.parametrize(

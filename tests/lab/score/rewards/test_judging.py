@@ -41,10 +41,6 @@ def test_the_judge_sees_clues_and_reasoning_and_no_conclusion() -> None:
     )
 
 
-def test_lengths_count_letters_and_digits_alone() -> None:
-    assert Reasoning("a b, c!", "… … …", "").lengths == (3, 0, 0)
-
-
 def test_a_judge_that_loses_replies_is_told_off() -> None:
     class Loser:
         def derive(self, reasonings: Sequence[Reasoning]) -> list[AnswerNames]:

@@ -31,21 +31,6 @@ def test_hierarchical_pays_the_finest_level(right: tuple[bool, bool, bool], expe
 
 
 @pytest.mark.parametrize(
-    ("equal", "expected"),
-    [
-        ((NO, NO, NO), 0.0),
-        ((YES, NO, NO), 0.1),
-        ((NO, YES, NO), 0.6),
-        ((NO, NO, YES), 0.3),
-        ((YES, YES, NO), 0.7),
-        ((YES, YES, YES), 1.0),
-    ],
-)
-def test_text_equality_adds_up_weights(equal: tuple[bool, bool, bool], expected: float) -> None:
-    assert text_equality(np.array([equal])).tolist() == pytest.approx([expected], abs=1e-15)
-
-
-@pytest.mark.parametrize(
     ("similarity", "expected"),
     [
         ((1.0, 1.0, 1.0), 1.0),
@@ -79,12 +64,6 @@ def test_a_level_that_the_truth_leaves_out_gives_its_weight_to_the_others() -> N
     assert text_equality(similarity > 0, given=present).tolist() == pytest.approx([1.0, 0.4, 0.75, 0.0], abs=1e-15)
 
 
-@given(similarity=COSINES, gated=st.booleans())
-def test_semantic_stays_in_range(similarity: np.ndarray, gated: bool) -> None:
-    rewards = semantic(similarity, gated=gated)
-    assert np.all((rewards >= 0) & (rewards <= 1 + 1e-12))
-
-
 @given(similarity=COSINES, level=st.integers(0, 2), more=st.floats(0, 1))
 def test_more_alike_never_earns_less(similarity: np.ndarray, level: int, more: float) -> None:
     better = np.nan_to_num(similarity, nan=0.0)
@@ -115,22 +94,6 @@ def test_each_level_and_each_group_is_measured_by_itself() -> None:
         pytest.approx([SHORTEST, SHORTEST, LONGEST], rel=1e-13),
         pytest.approx([LONGEST, LONGEST, LONGEST], rel=1e-13),
     ]
-
-
-@pytest.mark.parametrize(
-    ("agrees", "expected"),
-    [
-        ((NO, NO, NO), 0.0),
-        ((YES, NO, NO), 0.1),
-        ((NO, YES, NO), 0.6),
-        ((NO, NO, YES), 0.3),
-        ((YES, YES, YES), 1.0),
-    ],
-)
-def test_consistency_adds_up_weights_times_length(agrees: tuple[bool, bool, bool], expected: float) -> None:
-    both = np.array([agrees, agrees])
-    lengths = np.array([(10.0, 10.0, 10.0), (90.0, 90.0, 90.0)])
-    assert consistency(both, lengths).tolist() == pytest.approx([expected * SHORTEST, expected * LONGEST], rel=1e-13)
 
 
 @given(
