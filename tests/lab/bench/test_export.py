@@ -145,7 +145,7 @@ def test_comparison_and_tiers_say_how_the_files_were_read() -> None:
     assert pair["files"] == tiers["files"]
     for side, unlocated in zip(pair["files"], (4, 4), strict=True):
         assert (side["parser"], side["distance"], side["unlocated"]) == ("lenient", "geodesic", unlocated)
-    assert [side["file"] for side in pair["files"]] == ["one", "two"]
+    assert [side["label"] for side in pair["files"]] == ["one", "two"]
     assert [side["n"] for side in pair["files"]] == [10, 10]
 
 

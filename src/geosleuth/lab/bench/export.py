@@ -7,14 +7,15 @@ with most records unlocated).
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import Any
 
 from geosleuth import __version__
 from geosleuth.geo import threshold_text
-from geosleuth.lab.score import Accuracy, Calibration, Estimate, PublishedRow, Selective, Summary
+from geosleuth.lab.score import Accuracy, Estimate, PublishedRow, Selective, Summary
 
-from .report import FileReport, PairReport, Side, Tiers
+from .report import FileReport, PairReport, Tiers
 from .scored import Scored
 
 SCORE_FORMAT = "geosleuth-score/1"
@@ -44,7 +45,7 @@ def _file(report: FileReport) -> dict[str, Any]:
         **_summary(report.summary),
         "slices": slices,
         "selective": None if report.selective is None else _selective(report.selective),
-        "calibration": None if report.calibration is None else _calibration(report.calibration),
+        "calibration": to_document(report.calibration),
     }
 
 
@@ -53,10 +54,8 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "n": summary.n,
         "located": summary.located,
         "unlocated": summary.unlocated,
-        "accuracy": {threshold_text(km): share_to_dict(share) for km, share in summary.within.items()},
-        "median_km": estimate_to_dict(summary.median_km),
-        "median_located_km": estimate_to_dict(summary.median_located_km),
-        "geoscore": estimate_to_dict(summary.geoscore),
+        "accuracy": to_document(summary.within),
+        **{name: to_document(getattr(summary, name)) for name in ("median_km", "median_located_km", "geoscore")},
         "levels": {
             name: {**share_to_dict(share), "named": summary.named[name]} for name, share in summary.levels.items()
         },
@@ -71,6 +70,21 @@ def share_to_dict(share: Accuracy) -> dict[str, Any]:
 def estimate_to_dict(estimate: Estimate, name: str = "value") -> dict[str, float | None]:
     """Return a figure with its interval."""
     return {name: finite(estimate.value), "low": finite(estimate.low), "high": finite(estimate.high)}
+
+
+def to_document(value: Any) -> Any:
+    """Return a value for JSON: dataclasses as objects, shares and estimates by their figures, distances as keys."""
+    if isinstance(value, Accuracy):
+        return share_to_dict(value)
+    if isinstance(value, Estimate):
+        return estimate_to_dict(value)
+    if is_dataclass(value):
+        return {item.name: to_document(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {threshold_text(key) if isinstance(key, float) else key: to_document(of) for key, of in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_document(item) for item in value]
+    return finite(value) if isinstance(value, float) else value
 
 
 def finite(value: float) -> float | None:
@@ -98,11 +112,6 @@ def _thinned(points: Sequence[Any], limit: int = 500) -> Iterable[Any]:
     return [points[round(number * step)] for number in range(limit)]
 
 
-def _calibration(found: Calibration) -> dict[str, Any]:
-    bins = [{"n": item.n, "stated": item.stated, "observed": item.observed} for item in found.bins]
-    return {"n": found.n, "expected_error": found.expected_error, "bins": bins}
-
-
 def published_document(rows: Sequence[PublishedRow]) -> dict[str, Any]:
     """Return rows of the papers, as one JSON document."""
     return {
@@ -114,18 +123,7 @@ def published_document(rows: Sequence[PublishedRow]) -> dict[str, Any]:
 
 def published_dict(row: PublishedRow) -> dict[str, Any]:
     """Return a published row, flags spelled out."""
-    return {
-        "source": row.source,
-        "dataset": row.dataset,
-        "split": row.split,
-        "system": row.system,
-        "setting": row.setting,
-        "group": row.group,
-        "n": row.n,
-        "n_note": row.n_note,
-        "values": dict(row.values),
-        "flags": {flag.id: flag.text for flag in row.flags},
-    }
+    return {**to_document(row), "flags": {flag.id: flag.text for flag in row.flags}}
 
 
 def pair_document(pair: PairReport, moved: int) -> dict[str, Any]:
@@ -136,39 +134,14 @@ def pair_document(pair: PairReport, moved: int) -> dict[str, Any]:
         "geosleuth": __version__,
         "first": pair.first.label,
         "second": pair.second.label,
-        "files": [_side(pair.first), _side(pair.second)],
+        "files": to_document([pair.first, pair.second]),
         "n": comparison.n,
         "only_in_first": pair.first.left_out,
         "only_in_second": pair.second.left_out,
-        "accuracy": {
-            threshold_text(item.threshold_km): {
-                "first_percent": item.first_percent,
-                "second_percent": item.second_percent,
-                "only_first": item.only_first,
-                "only_second": item.only_second,
-                "p": item.p,
-                "p_adjusted": item.p_adjusted,
-            }
-            for item in comparison.accuracies
-        },
+        "accuracy": to_document({item.threshold_km: item for item in comparison.accuracies}),
         "geoscore_difference": {**estimate_to_dict(comparison.geoscore_difference), "p": comparison.geoscore_p},
         "moved_count": len(pair.moved),
-        "moved": [
-            {"id": item.id, "first_km": finite(item.first_km), "second_km": finite(item.second_km), "gain": item.gain}
-            for item in pair.moved[:moved]
-        ],
-    }
-
-
-def _side(side: Side) -> dict[str, Any]:
-    return {
-        "file": side.label,
-        "sha256": side.sha256,
-        "parser": side.parser,
-        "distance": side.distance,
-        "notes": list(side.notes),
-        "n": side.n,
-        "unlocated": side.unlocated,
+        "moved": to_document(pair.moved[:moved]),
     }
 
 
@@ -178,7 +151,7 @@ def tier_document(tiers: Tiers) -> dict[str, Any]:
         "format": "geosleuth-tiers/1",
         "geosleuth": __version__,
         "judges": [judge.label for judge in tiers.judges],
-        "files": [_side(judge) for judge in tiers.judges],
+        "files": to_document(tiers.judges),
         "threshold_km": tiers.threshold_km,
         "n": len(tiers.ids),
         "easy": int(tiers.easy.sum()),
