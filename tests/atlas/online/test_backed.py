@@ -192,7 +192,7 @@ def test_public_servers_stay_under_the_usual_rules() -> None:
     [
         (LocateRequest(maps_url=("http://geo.lan",)), "name the service with --maps"),
         (LocateRequest(maps="nominatim", maps_url=("http://a.lan", "http://b.lan")), "once for each service"),
-        (LocateRequest(maps="nominatim", maps_url=("geo.lan:8080",)), "not a web address"),
+        (LocateRequest(maps="nominatim", maps_url=("geo.lan:8080",)), "must be one such as https:"),
         (LocateRequest(maps="nominatim", maps_url=("http://169.254.169.254/",)), "cloud-metadata addresses never are"),
         (LocateRequest(maps="nominatim,xyz", maps_url=("http://[fd00:ec2::254]/",)), "so it is not asked"),
         (LocateRequest(maps="nominatim", maps_url=("http://me:secret@geo.lan",)), "user name or password"),

@@ -212,7 +212,7 @@ def _no_such_name(host: Any, *_: Any, **__: Any) -> list[Any]:
 def test_an_address_in_the_environment_that_is_none_is_one_line(url: str, monkeypatch: Any) -> None:
     monkeypatch.setenv("GEOSLEUTH_PHOTON_URL", url)
     monkeypatch.setenv("GEOSLEUTH_MAP_TILES", url)
-    with pytest.raises(BadInput, match="not a web address"):
+    with pytest.raises(BadInput, match="must be one such as https:"):
         asyncio.run(make_online("photon", online_settings(["a.example"])).geocode("Monaco"))
 
 

@@ -1,10 +1,10 @@
 """The base class of online services: requests through one client, and an error for methods they do not offer."""
 
-from collections.abc import Callable, Coroutine
-from types import TracebackType
-from typing import Any, ClassVar, NoReturn, Self
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, ClassVar, NoReturn
 
 from geosleuth.atlas.protocol import NotOffered
+from geosleuth.support.closing import AsyncClosing
 from geosleuth.support.errors import BadInput
 from geosleuth.support.net import host_of
 
@@ -40,37 +40,21 @@ def _not_offered(method: str) -> _Refusal:
     return refuse
 
 
-class OnlineAtlas:
-    """An online service behind the atlas protocol. Methods that a subclass does not override raise `NotOffered`.
+class OnlineService(AsyncClosing):
+    """A service that is asked through a client.
 
     Attributes:
         name: the provider's name.
-        base_url: its default address.
+        base_url: its default address; None if only the user knows it, and then ``no_address`` says what to do.
         spacing_s: the default time between two requests to it.
         keep_hours: how long its answers are cached by default.
     """
 
     name: ClassVar[str]
-    base_url: ClassVar[str]
+    base_url: ClassVar[str | None]
+    no_address: ClassVar[str] = ""
     spacing_s: ClassVar[float] = 0.1
     keep_hours: ClassVar[float] = 24.0
-
-    geocode = _not_offered("geocode")
-    reverse = _not_offered("reverse")
-    suggest = _not_offered("suggest")
-    search_pois = _not_offered("search_pois")
-    poi = _not_offered("poi")
-    nearby = _not_offered("nearby")
-    crossing = _not_offered("crossing")
-    colocated = _not_offered("colocated")
-    search_documents = _not_offered("search_documents")
-    map = _not_offered("map")
-    satellite = _not_offered("satellite")
-
-    @property
-    def has_tiles(self) -> bool:
-        """Whether it offers satellite pictures."""
-        return type(self).satellite is not OnlineAtlas.satellite
 
     def __init__(self, client: OnlineClient) -> None:
         """Send requests through a client, which several services may share."""
@@ -86,14 +70,6 @@ class OnlineAtlas:
         """The host name of the service, for messages."""
         return host_of(self.address())
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
     async def aclose(self) -> None:
         """Close the client."""
         await self.client.aclose()
@@ -101,7 +77,7 @@ class OnlineAtlas:
     def question(
         self,
         path: str,
-        params: dict[str, str | int | float | None],
+        params: Mapping[str, str | int | float | None],
         *,
         credentials: Credentials | None = None,
         base: str | None = None,
@@ -124,8 +100,42 @@ class OnlineAtlas:
         )
 
     def address(self, base: str | None = None) -> str:
-        """Return the address of the service: from the settings, or else ``base``, or else the default."""
-        chosen = self.settings.base_urls.get(self.name) or base or self.base_url
-        if "?" in chosen or "#" in chosen:
-            raise BadInput(f"the address of {self.name} must be without ? and #: {chosen[:100]!r}")
-        return chosen.rstrip("/")
+        """Return the address of the service: from the settings, or else ``base``, or else the default.
+
+        Raises:
+            BadInput: nobody said where it is, or it is no address.
+        """
+        return address_of(type(self), self.settings, base)
+
+
+class OnlineAtlas(OnlineService):
+    """An online service behind the atlas protocol. Methods that a subclass does not override raise `NotOffered`."""
+
+    geocode = _not_offered("geocode")
+    reverse = _not_offered("reverse")
+    suggest = _not_offered("suggest")
+    search_pois = _not_offered("search_pois")
+    poi = _not_offered("poi")
+    nearby = _not_offered("nearby")
+    crossing = _not_offered("crossing")
+    colocated = _not_offered("colocated")
+    search_documents = _not_offered("search_documents")
+    map = _not_offered("map")
+    satellite = _not_offered("satellite")
+
+    @property
+    def has_tiles(self) -> bool:
+        """Whether it offers satellite pictures."""
+        return type(self).satellite is not OnlineAtlas.satellite
+
+
+def address_of(service: "type[OnlineService]", settings: OnlineSettings, base: str | None = None) -> str:
+    """Return the address of a service, see `OnlineService.address`."""
+    chosen = settings.base_urls.get(service.name) or base or service.base_url
+    if not chosen:
+        raise BadInput(service.no_address)
+    if not host_of(chosen) or "?" in chosen or "#" in chosen:
+        raise BadInput(
+            f"the address of {service.name} must be one such as https://host/path, without ? and #: {chosen[:100]!r}"
+        )
+    return chosen.rstrip("/")

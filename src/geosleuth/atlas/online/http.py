@@ -28,8 +28,7 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, NoReturn, Self, TypeVar, cast
+from typing import Any, Literal, NoReturn, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import httpcore
@@ -37,6 +36,7 @@ import httpx
 
 from geosleuth import __version__
 from geosleuth.atlas.folders import cache_dir
+from geosleuth.support.closing import AsyncClosing
 from geosleuth.support.errors import BadInput, GeosleuthError, NotRecorded, Offline, ServiceFault
 from geosleuth.support.limits import Breaker, TryLater, after_tries, backoff_s
 from geosleuth.support.net import host_of
@@ -436,7 +436,7 @@ class ServiceRequest:
         return f"{self.method} {self.url}{'?' if query else ''}{query}{body}"
 
 
-class OnlineClient:
+class OnlineClient(AsyncClosing):
     """Sends requests to services as the user's settings allow. Use it as an async context manager, or close it.
 
     A client serves one event loop at a time; in a new loop it opens new connections.
@@ -452,14 +452,6 @@ class OnlineClient:
         self._breakers: dict[str, Breaker] = {}
         self._http: httpx.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
     async def aclose(self) -> None:
         """Close every connection; the client may be used again."""

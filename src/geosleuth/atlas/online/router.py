@@ -13,13 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from geosleuth.atlas.offline import OfflineAtlas
 from geosleuth.atlas.protocol import Atlas, Colocation, Document, Hit, Marker, NotOffered, Picture, Place, Reverse
 from geosleuth.geo import Extent, LatLon
 from geosleuth.geo.gcj02 import in_mainland_china
+from geosleuth.support.closing import AsyncClosing
 from geosleuth.support.errors import BadInput, ServiceFault, UserError
 from geosleuth.support.net import host_of
 from geosleuth.support.service_use import asking_service, count_service
@@ -51,7 +51,7 @@ class _Failed(NotOffered):
         self.service = service
 
 
-class ManyAtlases(ABC):
+class ManyAtlases(AsyncClosing, ABC):
     """Tries several atlases in order. If one does not offer a method, or finds nothing, the next one is tried."""
 
     @abstractmethod
@@ -59,14 +59,6 @@ class ManyAtlases(ABC):
         self, *, point: LatLon | None = None, area: Extent | None = None, country: str | None = None, text: str = ""
     ) -> Sequence[Atlas]:
         """Return the atlases to try for a query, in order."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
     async def aclose(self) -> None:
         """Close the services that hold connections."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
+from geosleuth.atlas.online.base import address_of
 from geosleuth.support.errors import BadInput
 from geosleuth.support.net import host_of
 
@@ -57,7 +58,7 @@ def search_hosts(name: str, settings: OnlineSettings) -> frozenset[str]:
         BadInput: there is no service of that name, or it stands nowhere that is known.
     """
     every: Mapping[str, type[WebService | ImageService]] = {**_WEB, **_IMAGES}
-    return frozenset({host_of(_named(name, every, "search").address(settings))})
+    return frozenset({host_of(address_of(_named(name, every, "search"), settings))})
 
 
 def _named(name: str, services: Mapping[str, T], what: str) -> T:

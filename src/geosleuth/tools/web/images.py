@@ -157,7 +157,7 @@ class Bing(ImageService):
 
     async def _found(self, view: View) -> list[Similar]:
         form, content_type = multipart("image", await asyncio.to_thread(upload_bytes, view))
-        question = self.question("/images/visualsearch", body=form, content_type=content_type)
+        question = self.asking("/images/visualsearch", body=form, content_type=content_type)
         return await self.client.ask(question, self._matches) or []
 
     def _matches(self, body: bytes) -> list[Similar]:
@@ -188,7 +188,7 @@ class SerpApi(ImageService):
 
     async def _found(self, view: View) -> list[Similar]:
         form, content_type = multipart("image", await asyncio.to_thread(upload_bytes, view))
-        upload = self.question("/image", body=form, content_type=content_type, keep=False)
+        upload = self.asking("/image", body=form, content_type=content_type, keep=False)
         image_id = await self.client.ask(upload, self._image_id)
         wanted = {
             "engine": "google_lens",
@@ -196,7 +196,7 @@ class SerpApi(ImageService):
             "image_id": image_id or "",
             "hl": self.client.settings.language.partition("-")[0],
         }
-        return await self.client.ask(self.question("/search.json", wanted, keep=False), self._matches) or []
+        return await self.client.ask(self.asking("/search.json", wanted, keep=False), self._matches) or []
 
     def _image_id(self, body: bytes) -> str:
         answer = need_object(parse_json(body, self.host), self.host)
@@ -229,7 +229,7 @@ class Serper(ImageService):
 
     async def _found(self, view: View) -> list[Similar]:
         wanted = {"url": self.address_of(view), "hl": self.client.settings.language.partition("-")[0]}
-        question = self.question("/lens", body=json.dumps(wanted).encode(), content_type="application/json")
+        question = self.asking("/lens", body=json.dumps(wanted).encode(), content_type="application/json")
         return await self.client.ask(question, self._matches) or []
 
     def _matches(self, body: bytes) -> list[Similar]:

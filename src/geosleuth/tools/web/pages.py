@@ -138,7 +138,7 @@ class Brave(WebService):
     def asked(self, words: str, count: int) -> ServiceRequest:
         """A search of pages; Brave refuses queries of more than 50 words."""
         shorter = " ".join(words.split()[:_MOST_WORDS])
-        return self.question("/web/search", {"q": shorter, "count": count, "result_filter": "web"})
+        return self.asking("/web/search", {"q": shorter, "count": count, "result_filter": "web"})
 
     def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages; the whole part is missing where none was found."""
@@ -165,7 +165,7 @@ class DuckDuckGo(WebService):
     def asked(self, words: str, count: int) -> ServiceRequest:  # noqa: ARG002  # there is one page of results
         """The page's own form, for no region in particular; status 202 comes with the challenge."""
         form = urlencode({"q": words, "kl": "wt-wt"}).encode()
-        return self.question("/", body=form, content_type="application/x-www-form-urlencoded", absent=(202,))
+        return self.asking("/", body=form, content_type="application/x-www-form-urlencoded", absent=(202,))
 
     def read(self, body: bytes) -> Iterator[WebPageRow]:
         """The results on a page, advertisements left out.
@@ -272,7 +272,7 @@ class SearXNG(WebService):
 
     def asked(self, words: str, count: int) -> ServiceRequest:  # noqa: ARG002  # SearXNG sends whole pages of results
         """A general search in any language."""
-        return self.question("/search", {"q": words, "format": "json", "categories": "general"}, absent=(403,))
+        return self.asking("/search", {"q": words, "format": "json", "categories": "general"}, absent=(403,))
 
     def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages; SearXNG's scores have no upper end and are left out."""
@@ -291,7 +291,7 @@ class Tavily(WebService):
     def asked(self, words: str, count: int) -> ServiceRequest:
         """A basic search, which costs one credit."""
         wanted = {"query": words, "max_results": count, "search_depth": "basic", "include_answer": False}
-        return self.question("/search", body=json.dumps(wanted).encode(), content_type="application/json")
+        return self.asking("/search", body=json.dumps(wanted).encode(), content_type="application/json")
 
     def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages, with Tavily's own scores."""
@@ -309,7 +309,7 @@ class You(WebService):
 
     def asked(self, words: str, count: int) -> ServiceRequest:
         """A search of pages and news; ``count`` holds for each of the two."""
-        return self.question("/v1/search", {"query": words, "count": count})
+        return self.asking("/v1/search", {"query": words, "count": count})
 
     def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages; what You.com calls a description comes before the passages."""

@@ -1,17 +1,15 @@
 """What all search services share: one guarded client, consent, a key; and plain text out of what they send."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import TracebackType
-from typing import ClassVar, Literal, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
 from geosleuth.atlas.online.access import BearerKey, Credentials, check_consent, key_from_environment
+from geosleuth.atlas.online.base import OnlineService
 from geosleuth.atlas.online.http import ServiceRequest
 from geosleuth.atlas.online.replies import clean
-from geosleuth.support.errors import BadInput
-from geosleuth.support.net import host_of
 from geosleuth.support.text.html import VisibleText
 
 _ADDRESS_CHARS = 2000
@@ -43,82 +41,29 @@ class KeyPlace:
                 return Credentials(headers={self.field: secret})
 
 
-class SearchService:
-    """A search service. Its host must be allowed, and its key at hand, before there is one at all.
+class SearchService(OnlineService):
+    """A search service. Its host must be allowed, and its key at hand, before there is one at all."""
 
-    ``base_url`` is where the service stands unless the settings say otherwise, and None where only the user knows;
-    ``no_address`` then says what to do. ``spacing_s`` is how far apart requests are kept, and ``keep_hours`` how long
-    answers are kept, unless the settings say otherwise.
-    """
-
-    name: ClassVar[str]
     title: ClassVar[str]
-    base_url: ClassVar[str | None]
-    no_address: ClassVar[str] = ""
     key: ClassVar[KeyPlace | None] = None
     spacing_s: ClassVar[float] = 0.2
     keep_hours: ClassVar[float] = 0.0
 
     def __init__(self, client: OnlineClient) -> None:
         """Ask through a client. Nothing is sent yet."""
-        self.client = client
-        self.host = check_consent(self.address(client.settings), client.settings)
-        self.credentials = self.key.credentials(self.title, client.settings) if self.key else Credentials()
+        super().__init__(client)
+        check_consent(self.address(), self.settings)
+        self.credentials = self.key.credentials(self.title, self.settings) if self.key else Credentials()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.host})"
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-    async def aclose(self) -> None:
-        """Close the client."""
-        await self.client.aclose()
-
-    @classmethod
-    def address(cls, settings: OnlineSettings) -> str:
-        """Where the service stands: as the settings say, or as is usual.
-
-        Raises:
-            BadInput: nobody said where, or it is no address.
-        """
-        chosen = settings.base_urls.get(cls.name) or cls.base_url
-        if not chosen:
-            raise BadInput(cls.no_address)
-        if not host_of(chosen) or "?" in chosen or "#" in chosen:
-            raise BadInput(
-                f"the address of {cls.name} must be one such as https://host/path, without ? and #: {chosen[:100]!r}"
-            )
-        return chosen.rstrip("/")
-
-    def question(
-        self,
-        path: str,
-        params: Mapping[str, str | int] | None = None,
-        *,
-        body: bytes | None = None,
-        content_type: str | None = None,
-        absent: tuple[int, ...] = (),
-        keep: bool = True,
+    def asking(
+        self, path: str, params: Mapping[str, str | int | float | None] | None = None, *, keep: bool = True, **more: Any
     ) -> ServiceRequest:
-        """A question to this service, with its key; a body makes it a POST."""
-        settings = self.client.settings
-        return ServiceRequest(
-            url=self.address(settings) + path,
-            params=tuple((name, str(value)) for name, value in (params or {}).items()),
-            method="GET" if body is None else "POST",
-            body=body,
-            headers=(("content-type", content_type),) if content_type else (),
-            credentials=self.credentials,
-            keep_s=settings.cache_hours.get(self.name, self.keep_hours) * 3600 if keep else 0.0,
-            spacing_s=self.spacing_s,
-            absent=absent,
-        )
+        """A question to this service, with its key; see `OnlineService.question`."""
+        asked = self.question(path, params or {}, credentials=self.credentials, **more)
+        return asked if keep else replace(asked, keep_s=0.0)
 
 
 def plain(value: object, max_chars: int) -> str:
