@@ -48,14 +48,14 @@ STATED: Final[frozenset[ClueKind]] = frozenset({"hint", "driving_side", "sun"})
 NARROWER = 0.7
 """An answer is narrower than an area where its radius is less than this share of the area's."""
 
-_MOST_BEFOREHAND = 0.9
-_LEAST_GAIN = 1.5
+_MOST_BEFOREHAND = 0.9  # a country that was as likely before any clue was assumed and not found
+_LEAST_GAIN = 1.5  # the odds of a country must rise by so much over those in the area that was given
 _KM_PER_DEGREE = 111.2
-_CENTRES = 30
-_COUNTRIES = 20
+_CENTRES, _COUNTRIES = 30, 20  # the likeliest are compared; what is less likely can't be the answer and would cost time
 _NEGLIGIBLE = 1e-6
-_AGREES = 0.5
+_AGREES = 0.5  # the log ratio from which a clue agrees rather than happens to fit
 _NEARLY_EQUAL = 0.85
+"""Of centres with nearly as much around them, the one most likely itself is answered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,11 @@ RELIABILITY: Mapping[str, Reliability] = {
 """How often such a name is about the place where it is read. Judgements, like those of the other clues."""
 
 CROSSING_OTHERS = 0.05
+"""What crossings of streets of these names that no map has weigh beside one that was found: they are rare."""
+
 MOST_SPOTS = 12
+"""A name with more bearers says so little of each that the others don't count."""
+
 SAME_LANGUAGE = 0.75
 """Exponent of how much likelier the language of a name is in a region's country than in the world. At 1 the unseen
 others would all stand where the language is written; of names that were tried some do not."""
@@ -65,14 +69,15 @@ that stand close together, by distances to towns."""
 _FULL_ANSWER: Mapping[SearchKind, int] = {"address": 5, "name": 10, "beginning": 10}
 """How many places an answer holds at most."""
 
-_SAME_FEATURE_KM, _SAME_STATION_KM = 0.1, 0.5
-_LEAST_WEIGHT = 1e-4
-_MISREAD_INTO_ANOTHER = 0.1
-_NAMED_LIKENESS = 0.4
-_LARGE_TOWN = 15_000
-_LETTERS_OF_VILLAGE = 6.0
-_TOWN_OF_STATION_KM = 2.0
+_SAME_FEATURE_KM, _SAME_STATION_KM = 0.1, 0.5  # the platforms of a station are mapped apart
+_LEAST_WEIGHT = 1e-4  # what is less likely moves nothing
+_MISREAD_INTO_ANOTHER = 0.1  # names are misread seldom, and still more seldom into another's
+_NAMED_LIKENESS = 0.4  # from here on a place counts as called so, for a name that may be cut or misread
+_LARGE_TOWN = 15_000  # people; of smaller towns' names most signs are something else's
+_LETTERS_OF_VILLAGE = 6.0  # shorter words are villages' names by chance
+_TOWN_OF_STATION_KM = 2.0  # a station is called after its town: "Wivenhoe Park" is somewhere there
 _FOREIGN_NAME, _AFTER_TOWN = 0.05, 0.3
+"""How often a town's name means a country in another language, and the region that is called after the town."""
 _NOT_THE_TOWN = 0.01  # "28013 Madrid" is the town and not the region
 _SHOPS: Mapping[Manner, float] = {"part": 1.0, "line": 0.3, "said": 0.03, "towards": 0.03, "road": 1.0}
 """How many shops of a town's name there are to reckon with, by how the name stands on the sign."""
@@ -83,15 +88,17 @@ _SMALL_TOWN, _SHOPS_LIKE_SMALL_TOWN, _SHOPS_LIKE_A_WORD = 50_000, 3.0, 5.0
 _AHEAD_KM = 20.0
 """How far from a town the signs towards it and the roads that are called after it mostly stand."""
 
-_CALLED_AFTER_KM = 4.0
-_WELL_KNOWN_KM = 6.0
-_AFTER_LARGE_TOWN = 0.4
-_FAMOUS_KM = 12.0
-_AFTER_FAMOUS_CITY = 0.1
-_PERSON_IN_A_LINE = 0.1
-_MISREAD_DISTANCE = 0.1
+_CALLED_AFTER_KM = 4.0  # "Wivenhoe Park" lies at Wivenhoe, in it or a little outside
+_WELL_KNOWN_KM, _AFTER_LARGE_TOWN = 6.0, 0.4
+_FAMOUS_KM, _AFTER_FAMOUS_CITY = 12.0, 0.1
+"""From these radii on, the world knows a town's name and paints it over kitchens and barbers."""
+
+_PERSON_IN_A_LINE = 0.1  # "ELIZABETH, HIS WIFE": beside other words a first name is a person's
+_MISREAD_DISTANCE = 0.1  # what a sign says as it was read is likelier than what it may say besides
 _OTHER_UNIT, _ABROAD, _AT_SEA = 0.01, 0.2, 0.02
-_WORTH_SAYING = 0.3
+"""How common signs are in the unit that a country does not use, to towns of other countries only, and at sea."""
+
+_WORTH_SAYING = 0.3  # of the first candidate's weight: a second one below it would only confuse
 
 
 def place_clues(

@@ -39,31 +39,35 @@ from .packed_tables import BaseNames, keys_beginning, owners_called
 _AREA_HM = 30
 SOURCE = "GeoNames"
 _KINDS = {CITY: "city", REGION: "region", COUNTRY: "country", UNIT: UNIT_KIND}
-_ALIAS_PENALTY, _CODE_PENALTY, _REGION_BONUS, _REGION_PENALTY = 0.09, 0.15, 0.1, 0.16
+_ALIAS_PENALTY, _CODE_PENALTY = 0.09, 0.15
+"""Other names say less than the main one, and attributes such as codes still less."""
+_REGION_BONUS = 0.1  # for what lies in a region that was named
+_REGION_PENALTY = 0.16
+"""A bare "New York" or "São Paulo" is the city and not the region around it."""
 _UNIT_PENALTY, _UNIT_OUTWEIGHS = 0.4, 20
 """A bare "Siena" or "York" is the town and not the unit around it, unless that is so many times as well known."""
 _CITY_OF_ITS_REGION, _GREAT_CITY = 50_000, 1_000_000
-_LEAST_LIKENESS = 0.7
-_NEAR_POOL = 40
-_MOST_NAMESAKES = 400
-_MOST_TOWNS = 50
-_MAX_ABBREVIATION = 3
-_MOST_CONTAINERS = 4096
-_MOST_REMEMBERED = 2048
+"""A city so large is meant before the region of its name around it, a great one before any of its country: Buenos Aires
+is not in the province of its name."""
+_LEAST_LIKENESS = 0.7  # a guess less like the query is another name
+_NEAR_POOL = 40  # settlements that are ranked around a point; more can't be among the results
+_MOST_NAMESAKES, _MOST_TOWNS = 400, 50  # the most populous of a name, so that a common one costs no more than others
+_MAX_ABBREVIATION = 3  # so short, words are codes of several regions: "WA" is two
+_MOST_CONTAINERS, _MOST_REMEMBERED = 4096, 2048  # bounds of memory: then it is forgotten
 _SURE_POPULATION = 15_000
 """Smaller towns are too ambiguous to be recognized from one part of a query alone, or from its last words."""
 _PARTIAL_FACTOR, _MISSING_PART_PENALTY = 0.7, 0.1
 """Score factor for hits that match one part of a query, and the penalty for each further part that is missing."""
 _AREA_PEOPLE = 10**9
 """The population given to parks, islands and second-level units as containers: any town may lie in one."""
-_NAMESAKE_SHARE = 0.9
-_COARSENESS = {COUNTRY: 0, REGION: 1}
-_LARGE_CITY = 100_000
+_NAMESAKE_SHARE = 0.9  # of the best score: with part of the query missing, other namesakes are unlikely
+_COARSENESS = {COUNTRY: 0, REGION: 1}  # of a name alone, the coarsest is the likeliest
+_LARGE_CITY = 100_000  # the nearest so large is always among the results
 SUREST_GUESS = 0.95
 """The highest score of a fuzzy match."""
 REACHES = 2.0
 """How far a settlement reaches at most, as a multiple of its radius."""
-_LEAST_RADIUS_KM, _PEOPLE_PER_KM2 = 0.6, 3000
+_LEAST_RADIUS_KM, _PEOPLE_PER_KM2 = 0.6, 3000  # GeoNames has populations and no areas
 _shared_caches: dict[tuple[str, int], dict[str, Any]] = {}
 _shared_lock = Lock()
 

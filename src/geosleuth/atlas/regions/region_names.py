@@ -82,10 +82,10 @@ _SHARE_OF_UNREAD: Final = 0.3  # the share of the weight of unread lists that is
 _CLASS_FACTORS: Final = (1.0, 1.5, 3.0, 5.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
 """A list of spellings that are 0, 1, 2… classes longer or shorter than the query counts as so many times as long."""
 
-_MOST_TRIPLES: Final = 60
-_MIN_SIMILARITY: Final = 0.5
-_MIN_WEIGHT_SHARE: Final = 0.2
-_MOST_OWNERS: Final = 1_000
+_MOST_TRIPLES: Final = 60  # of a query: a longer one is told apart by its beginning
+_MIN_SIMILARITY: Final = 0.5  # what is less alike is another name
+_MIN_WEIGHT_SHARE: Final = 0.2  # of the lists that were read: what shares less is not compared
+_MOST_OWNERS: Final = 1_000  # of one spelling; thousands of shops of a chain would only fill the results
 _ALL_OWNERS: Final = 1 << 40
 OF_ATTRIBUTE: Final = 0.97
 """The score of an attribute, as a factor."""
