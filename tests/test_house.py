@@ -227,8 +227,6 @@ MAY_TAKE_MORE = {
     "tools: tool": "the keywords of a decorator are the declaration",
     "lab.inspect: locate": "Inspect makes -T options of a task's signature",
     "pipeline: locate": "editors show all its options",
-    "pipeline: alocate": "editors show all its options",
-    "pipeline: locate_many": "editors show all its options",
 }
 
 

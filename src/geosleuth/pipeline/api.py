@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
+from inspect import signature
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, overload
@@ -105,67 +106,17 @@ async def alocate(
     photo: Sequence[OnePhoto], *, same_place: Literal[False] = ..., **options: Unpack[LocateOptions]
 ) -> Findings: ...
 async def alocate(
-    photo: Photos,
-    *,
-    same_place: bool = False,
-    send: bool = False,
-    sinks: Iterable[Sink] = (),
-    profile: str | None = None,
-    model: str | None = None,
-    base_url: str | None = None,
-    parallel: int | None = None,
-    verifier: str | None = None,
-    chains: str | None = None,
-    team: str | Path | None = None,
-    turns: int | None = None,
-    calls: int | None = None,
-    tokens: int | None = None,
-    reply_tokens: int | None = None,
-    thinking_tokens: int | None = None,
-    seconds: float | None = None,
-    usd: float | None = None,
-    requests: int | None = None,
-    temperature: float | None = None,
-    seed: int | None = None,
-    method: str | Method | None = None,
-    prompts: Path | None = None,
-    tools: str | Sequence[ToolChoice] | None = None,
-    wire: str | None = None,
-    policy_card: str | None = None,
-    boxes: str = "auto",
-    panorama: str | None = None,
-    within: str | None = None,
-    drawn: Mapping[str, Any] | None = None,
-    rejected: Rejected | None = None,
-    hint: str | None = None,
-    area: str | None = None,
-    taken: str | datetime | None = None,
-    drives_on: str | None = None,
-    seen: str | None = None,
-    check: str | None = None,
-    force_answer: bool = False,
-    granularity: str = "exact",
-    offline: bool = False,
-    maps: str | None = None,
-    maps_url: Sequence[str] = (),
-    web_search: str | None = None,
-    image_search: str | None = None,
-    image_url: str | None = None,
-    prior: str | None = None,
-    allow: Sequence[str] = (),
-    mcp: str | Path | None = None,
-    mcp_allow: Sequence[str] = (),
-    trajectory: str | Path | None = None,
+    photo: Photos, *, same_place: bool = False, **options: Unpack[LocateOptions]
 ) -> LocateResult | Findings:
     """Find out where a photo was taken, in a coroutine; takes and returns what `locate` does.
 
     Raises:
         UserError: the input is wrong; nothing has been sent.
     """
-    options, paths = _options(locals()), _paths_of(photo)
+    given, paths = _completed(options), _paths_of(photo)
     if same_place or isinstance(photo, str | os.PathLike):
-        return await _together(paths, options)
-    return await _each(paths, options)
+        return await _together(paths, given)
+    return await _each(paths, given)
 
 
 @overload
@@ -303,58 +254,7 @@ def locate(
 
 
 def locate_many(
-    photos: Photos,
-    *,
-    progress: Progress = True,
-    jobs: int | None = None,
-    send: bool = False,
-    sinks: Iterable[Sink] = (),
-    profile: str | None = None,
-    model: str | None = None,
-    base_url: str | None = None,
-    parallel: int | None = None,
-    verifier: str | None = None,
-    chains: str | None = None,
-    team: str | Path | None = None,
-    turns: int | None = None,
-    calls: int | None = None,
-    tokens: int | None = None,
-    reply_tokens: int | None = None,
-    thinking_tokens: int | None = None,
-    seconds: float | None = None,
-    usd: float | None = None,
-    requests: int | None = None,
-    temperature: float | None = None,
-    seed: int | None = None,
-    method: str | Method | None = None,
-    prompts: Path | None = None,
-    tools: str | Sequence[ToolChoice] | None = None,
-    wire: str | None = None,
-    policy_card: str | None = None,
-    boxes: str = "auto",
-    panorama: str | None = None,
-    within: str | None = None,
-    drawn: Mapping[str, Any] | None = None,
-    rejected: Rejected | None = None,
-    hint: str | None = None,
-    area: str | None = None,
-    taken: str | datetime | None = None,
-    drives_on: str | None = None,
-    seen: str | None = None,
-    check: str | None = None,
-    force_answer: bool = False,
-    granularity: str = "exact",
-    offline: bool = False,
-    maps: str | None = None,
-    maps_url: Sequence[str] = (),
-    web_search: str | None = None,
-    image_search: str | None = None,
-    image_url: str | None = None,
-    prior: str | None = None,
-    allow: Sequence[str] = (),
-    mcp: str | Path | None = None,
-    mcp_allow: Sequence[str] = (),
-    trajectory: str | Path | None = None,
+    photos: Photos, *, progress: Progress = True, jobs: int | None = None, **options: Unpack[LocateOptions]
 ) -> Findings:
     """Find out where each of many photos was taken. A photo that can't be worked on is in ``failed`` of the findings.
 
@@ -366,10 +266,21 @@ def locate_many(
     Raises:
         UserError: the input is wrong; nothing has been sent.
     """
-    options = _options(locals())
+    given = _completed(options)
     named = [path for path in _paths_of(photos) if not path.is_dir()]
     found = [path for one in _paths_of(photos) if one.is_dir() for path in photos_below(one)]
-    return run_apart(_each(named, options, found=found, progress=progress, jobs=jobs))
+    return run_apart(_each(named, given, found=found, progress=progress, jobs=jobs))
+
+
+def _show_options(function: Callable[..., Any]) -> None:
+    """Let help and completion in notebooks show the options of `locate` one by one."""
+    own = [one for one in signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD]
+    shown = [one for one in signature(locate).parameters.values() if one.name in LocateOptions.__annotations__]
+    function.__signature__ = signature(function).replace(parameters=[*own, *shown])  # type: ignore[attr-defined]
+
+
+_show_options(alocate)
+_show_options(locate_many)
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,8 +387,11 @@ def _paths_of(photos: Photos) -> list[Path]:
     return list(dict.fromkeys(map(Path, [photos] if isinstance(photos, str | os.PathLike) else photos)))
 
 
-def _options(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if name in LocateOptions.__annotations__}
+def _completed(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options of `locate`, those that were left out with its defaults; an unknown one is a TypeError."""
+    bound = signature(locate).bind("", **options)
+    bound.apply_defaults()
+    return {name: value for name, value in bound.arguments.items() if name in LocateOptions.__annotations__}
 
 
 _LEFT_OUT = {one.name: one.default for one in fields(LocateRequest)} | {"parallel": None, "profile": None}
