@@ -85,9 +85,7 @@ class WorkerProcess:
         ours = {name: value for name, value in os.environ.items() if name not in _NOT_THEIRS}
         return {**ours, **(slim if self._kind == "opens" else {})}
 
-    async def work(
-        self, task: str, details: Mapping[str, Any], blob: bytes = b"", on_news: OnNews | None = None
-    ) -> Frame:
+    async def work(self, task: str, details: Mapping[str, Any], on_news: OnNews | None = None) -> Frame:
         """Execute a task.
 
         Raises:
@@ -102,7 +100,7 @@ class WorkerProcess:
             raise Gone
         try:
             with suppress(ConnectionError):
-                process.stdin.write(packed({"do": task, "with": details}, blob))
+                process.stdin.write(packed({"do": task, "with": details}))
                 await process.stdin.drain()
             while True:
                 message, made = await receive(process.stdout)
@@ -171,7 +169,7 @@ class TaskPool:
         with suppress(OSError):
             await self._all[0].ready()
 
-    async def work(self, task: str, details: Mapping[str, Any], blob: bytes = b"") -> Frame:
+    async def work(self, task: str, details: Mapping[str, Any]) -> Frame:
         """Execute a task in a free process.
 
         Raises:
@@ -181,7 +179,7 @@ class TaskPool:
         worker = await self._free.get()
         try:
             async with asyncio.timeout(self._seconds):
-                return await worker.work(task, details, blob)
+                return await worker.work(task, details)
         except TimeoutError as error:
             raise BadInput(f"this took longer than the {self._seconds:g} s allowed") from error
         except Gone as error:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from geosleuth.pipeline.plan import Plan
     from geosleuth.pipeline.request import LocateRequest
 
+_OTHERWISE = ("model", "base_url", "area", "profile", "send_to")
+"""The fields of a run's request that `LocateRequest` has in another way; it has the others by the same names."""
+
 _ON_THIS_DISK = ("", "detective", "same", "hf", "replay")
 
 
@@ -77,26 +80,13 @@ def locate_request(
     from geosleuth.pipeline.request import LocateRequest
 
     model = None if request.model in (None, "", DETECTIVE) else request.model
+    same = {one.name: getattr(request, one.name) for one in fields(request) if one.name not in _OTHERWISE}
     asked = LocateRequest(
+        **same,
         model=model,
         base_url=request.base_url if model is not None else None,
-        method=request.method,
-        parallel=request.parallel,
-        verifier=request.verifier,
-        within=request.within,
         drawn=request.area,
         rejected=rejected,
-        hint=request.hint,
-        taken=request.taken,
-        drives_on=request.drives_on,
-        seen=request.seen,
-        granularity=request.granularity,
-        turns=request.turns,
-        calls=request.calls,
-        tokens=request.tokens,
-        seconds=request.seconds,
-        usd=request.usd,
-        force_answer=request.force_answer,
         offline=offline,
         check=check,
     )

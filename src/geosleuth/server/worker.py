@@ -57,7 +57,7 @@ class _Worker:
 
     async def work(self) -> None:
         loop = asyncio.get_running_loop()
-        waiting: asyncio.Queue[tuple[dict[str, Any], bytes]] = asyncio.Queue()
+        waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
         def listen() -> None:
             with suppress(OSError, ValueError):
@@ -65,14 +65,13 @@ class _Worker:
                     if "cancel" in frame[0]:
                         loop.call_soon_threadsafe(self._call_off)
                     else:
-                        loop.call_soon_threadsafe(waiting.put_nowait, frame)
+                        loop.call_soon_threadsafe(waiting.put_nowait, frame[0])
             # The service has gone: end at once.
             os._exit(0)
 
         threading.Thread(target=listen, daemon=True).start()
         while True:
-            message, blob = await waiting.get()
-            self._running = asyncio.create_task(self._execute(message, blob))
+            self._running = asyncio.create_task(self._execute(await waiting.get()))
             with suppress(asyncio.CancelledError):
                 await self._running
             self._running = None
@@ -86,15 +85,15 @@ class _Worker:
             self._outbox.write(packed(message, blob))
             self._outbox.flush()
 
-    async def _execute(self, message: dict[str, Any], blob: bytes) -> None:
-        from .worker_tasks import TASKS
+    async def _execute(self, message: dict[str, Any]) -> None:
+        from .worker_tasks import execute
 
         def news(*items: tuple[str, Mapping[str, Any], float]) -> None:
             if items:
                 self._send({"news": items})
 
         try:
-            done, made = await TASKS[message["do"]](message["with"], blob, news)
+            done, made = await execute(message["do"], message["with"], news)
             self._send({"done": done}, made)
         except asyncio.CancelledError:
             self._send({"error": {"kind": "cancelled", "message": "it was called off"}})

@@ -2,11 +2,14 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .frames import Frame
 from .records import JPEG_QUALITY, request_from_dict
 
 if TYPE_CHECKING:
@@ -19,8 +22,31 @@ _LEAST_READ_PX = 8
 _READ_PX = 1000
 _MOST_ENLARGED = 4
 
-Made = tuple[dict[str, Any], bytes]
-Task = Callable[[Mapping[str, Any], bytes, Publish], Awaitable[Made]]
+TASKS: Mapping[str, str] = {
+    "open_photo": "worker_tasks:open_photo",
+    "read_video": "video:looked_through",
+    "check_words": "worker_tasks:check_words",
+    "reject": "worker_tasks:reject",
+    "locate": "runner:run_job",
+    "result": "stored:result_of",
+    "view": "stored:view_of",
+    "file": "stored:file_of",
+    "picture": "stored:picture_of",
+    "check": "stored:check_of",
+    "compare": "worker_tasks:compare",
+    "read": "worker_tasks:read",
+    "stand": "worker_tasks:stand",
+    "shadows": "worker_tasks:shadows",
+    "offer_map": "maps:describe_offer",
+    "get_map": "maps:fetch_map",
+    "try_model": "setup:tried",
+    "show_photo": "worker_tasks:show_photo",
+    "places": "places:places_of",
+}
+"""Module and function of each, imported when it is asked for; it takes plain JSON, and returns that or bytes."""
+
+_TELLING = ("locate", "get_map")
+"""Those that publish how far they are."""
 
 
 @contextmanager
@@ -38,7 +64,7 @@ def keys_in_place(keys: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-async def open_photo(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+async def open_photo(details: Mapping[str, Any]) -> dict[str, Any]:
     """Open an untrusted photo, and write the smaller pictures that pages show."""
     from geosleuth.photo import PhotoLimits
     from geosleuth.photo import open_photo as opened_photo
@@ -58,7 +84,7 @@ async def open_photo(details: Mapping[str, Any], _blob: bytes, _publish: Publish
         "kind": opened.photo.kind,
         "sha256": claims.sha256,
         "not_a_photo": claims.not_a_photo,
-    }, b""
+    }
 
 
 def _write_jpeg(image: Any, most_px: int, path: Path) -> None:
@@ -76,26 +102,12 @@ def _jpeg(image: Any, most_px: int) -> bytes:
     return encode(View("", small, (0, 0, *image.size), ""), quality=JPEG_QUALITY)
 
 
-async def show_photo(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+async def show_photo(details: Mapping[str, Any]) -> bytes:
     """Return a photo of this machine's user as a small JPEG."""
     from geosleuth.photo import open_photo as opened_photo
 
     opened = await asyncio.to_thread(opened_photo, details["path"], name="the photo")
-    return {}, _jpeg(opened.photo.image, details["most_px"])
-
-
-async def places(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
-    """Return places that a query may mean, or what a point is called."""
-    from .places import places_of
-
-    return await places_of(details), b""
-
-
-async def read_video(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
-    """Look through an untrusted video."""
-    from .video import looked_through
-
-    return await asyncio.to_thread(looked_through, details)
+    return _jpeg(opened.photo.image, details["most_px"])
 
 
 async def photos_of(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
@@ -112,21 +124,20 @@ async def photos_of(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
     return await asyncio.to_thread(lambda: [judged(one) for one in open_photos(paths, names=names)])
 
 
-async def check_words(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+async def check_words(details: Mapping[str, Any]) -> dict[str, Any]:
     """Check a request, and the consent to send photos; nothing is sent."""
     from geosleuth.pipeline.plan import make_plan
 
     from .requests import check_consent, locate_request, rejected_from_dict
 
     request = request_from_dict(details["request"])
-    with keys_in_place(details["keys"]):
-        asked = locate_request(request, offline=details["offline"], rejected=rejected_from_dict(details["rejected"]))
-        plan = make_plan(asked, [Path(one["path"]) for one in details["photos"]])
-        check_consent(plan, request.send_to)
-    return {"model": plan.policy.name, "method": plan.method.name}, b""
+    asked = locate_request(request, offline=details["offline"], rejected=rejected_from_dict(details["rejected"]))
+    plan = make_plan(asked, [Path(one["path"]) for one in details["photos"]])
+    check_consent(plan, request.send_to)
+    return {"model": plan.policy.name, "method": plan.method.name}
 
 
-async def reject(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+async def reject(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is ruled out so far, with what is rejected now."""
     from .requests import rejected_from_dict, rejected_of, rejected_to_dict
 
@@ -138,60 +149,17 @@ async def reject(details: Mapping[str, Any], _blob: bytes, _publish: Publish) ->
         reject_texts=details["reject_texts"],
         readings=details["readings"],
     )
-    return rejected_to_dict(rejected_from_dict(details["before"]) + now), b""
+    return rejected_to_dict(rejected_from_dict(details["before"]) + now)
 
 
-async def locate(details: Mapping[str, Any], _blob: bytes, publish: Publish) -> Made:
-    """Execute a run."""
-    from .runner import run_job
-
-    with keys_in_place(details["keys"]):
-        return await run_job(details, publish), b""
-
-
-async def result(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
-    """Return the result of a stored run."""
-    from .stored import result_of
-
-    return await result_of(details), b""
-
-
-async def view(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
-    """Return the result of a stored run, as pages show it."""
-    from .stored import view_of
-
-    return await view_of(details), b""
-
-
-async def file(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
-    """Return a stored run in one of the formats."""
-    from .stored import file_of
-
-    return await file_of(details)
-
-
-async def picture(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
-    """Return a picture of a run, by its handle."""
-    from .stored import picture_of
-
-    return {}, await picture_of(details)
-
-
-async def check(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
-    """Return what a stored run says about a claimed place."""
-    from .stored import check_of
-
-    return await check_of(details), b""
-
-
-async def compare(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+async def compare(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return what differs between two results."""
     from .finding_view import compare_view
 
-    return dict(compare_view(details["left"], details["right"])), b""
+    return dict(compare_view(details["left"], details["right"]))
 
 
-async def read(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+async def read(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return the lines of text in a part of a photo; boxes are shares of the whole photo."""
     from geosleuth.photo.text.reader import read_picture
     from geosleuth.support.errors import BadInput
@@ -214,10 +182,10 @@ async def read(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> M
         if line.text and shares[0] < shares[2] and shares[1] < shares[3]:
             box_told = [round(share, 5) for share in shares]
             lines.append({"text": line.text, "box": box_told, "confidence": round(line.confidence, 3)})
-    return {"lines": lines}, b""
+    return {"lines": lines}
 
 
-async def stand(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+async def stand(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return where the camera of a photo stood."""
     from geosleuth.atlas import OfflineAtlas
     from geosleuth.photo import Album
@@ -230,10 +198,10 @@ async def stand(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> 
     request = StandRequest(marked, fov, source, picture=False)
     found = await stand_point(Case(Album(), OfflineAtlas()), request)
     # The first line repeats the marks.
-    return {"words": found.text.splitlines()[1:], "found": found.data}, b""
+    return {"words": found.text.splitlines()[1:], "found": found.data}
 
 
-async def shadows(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
+async def shadows(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return where shadows can be, or how they fit a place."""
     from geosleuth.atlas import OfflineAtlas
     from geosleuth.geo import LatLon
@@ -249,49 +217,16 @@ async def shadows(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -
         picture=False,
     )
     found = await read_shadows(Case(Album(), OfflineAtlas()), question)
-    return {"words": found.text.splitlines(), "found": found.data}, b""
+    return {"words": found.text.splitlines(), "found": found.data}
 
 
-async def offer_map(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
-    """Find the map of a place and return its size; nothing is downloaded."""
-    from .maps import describe_offer
-
-    return await describe_offer(details), b""
-
-
-async def get_map(details: Mapping[str, Any], _blob: bytes, publish: Publish) -> Made:
-    """Download and import a map."""
-    from .maps import fetch_map
-
-    return await fetch_map(details, publish), b""
-
-
-async def try_model(details: Mapping[str, Any], _blob: bytes, _publish: Publish) -> Made:
-    """Try a model on an example photo."""
-    from .setup import tried
-
-    with keys_in_place(details["keys"]):
-        return await tried(details), b""
-
-
-TASKS: Mapping[str, Task] = {
-    "open_photo": open_photo,
-    "read_video": read_video,
-    "check_words": check_words,
-    "reject": reject,
-    "locate": locate,
-    "result": result,
-    "view": view,
-    "file": file,
-    "picture": picture,
-    "check": check,
-    "compare": compare,
-    "read": read,
-    "stand": stand,
-    "shadows": shadows,
-    "offer_map": offer_map,
-    "get_map": get_map,
-    "try_model": try_model,
-    "show_photo": show_photo,
-    "places": places,
-}
+async def execute(task: str, details: Mapping[str, Any], publish: Publish) -> Frame:
+    """Execute a task by its name, with the keys that go with it in this process's environment; return what it made."""
+    module, _, name = TASKS[task].partition(":")
+    function = getattr(import_module(f"geosleuth.server.{module}"), name)
+    given = (details, publish) if task in _TELLING else (details,)
+    with keys_in_place(details.get("keys", {})):
+        made = await (function(*given) if iscoroutinefunction(function) else asyncio.to_thread(function, *given))
+    if isinstance(made, bytes):
+        return {}, made
+    return made if isinstance(made, tuple) else (made, b"")
