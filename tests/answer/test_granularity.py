@@ -1,7 +1,6 @@
 """Nothing finer than allowed leaves, whatever stands in an answer."""
 
 import asyncio
-import json
 from dataclasses import dataclass, field
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.answer import Address, Answer, Candidate
-from geosleuth.answer.formats import FORMATS, capped_entry, render_as
+from geosleuth.answer.formats import FORMATS, LocatedAnswer, render_as
 from geosleuth.answer.granularity import (
     GRANULARITIES,
     Admitted,
@@ -85,8 +84,8 @@ def test_no_text_of_the_answer_gets_through(level: Granularity) -> None:
 @pytest.mark.parametrize("known", [True, False])
 def test_the_marker_street_is_in_no_file(level: Granularity, name: str, *, known: bool) -> None:
     town = OneTown() if known else None
-    whole = render_as(name, [asyncio.run(capped_entry(marked_answer(), marked_context(), "exact"))])
-    entry = asyncio.run(capped_entry(marked_answer(), marked_context(), level, town))
+    whole = render_as(name, [LocatedAnswer(marked_answer(), marked_context())])
+    entry = LocatedAnswer(asyncio.run(cap(marked_answer(), level, town)), marked_context().capped(level))
     text = render_as(name, [entry])
     assert holds_marker(whole)
     assert not holds_marker(text)
@@ -178,14 +177,6 @@ def test_sources_tell_who_but_not_where() -> None:
 )
 def test_lengths_are_rounded_up_to_one_two_or_five(length: float, rounded: float) -> None:
     assert round_up(length) == pytest.approx(rounded)
-
-
-def test_the_file_name_is_kept_only_on_request() -> None:
-    kept = asyncio.run(capped_entry(Answer(), marked_context(), "city", keep_file_name=True))
-    dropped = asyncio.run(capped_entry(Answer(), marked_context(), "city"))
-    assert MARKER in (kept.context.file_name or "")
-    assert dropped.context.file_name is None
-    assert json.loads(render_as("json", [dropped]))["granularity"] == "city"
 
 
 @pytest.mark.parametrize(

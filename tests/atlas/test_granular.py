@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.answer import Address, Answer, Candidate
-from geosleuth.answer.formats import FORMATS, capped_entry, render_as
+from geosleuth.answer.formats import FORMATS, LocatedAnswer, render_as
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, cap
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
@@ -32,7 +32,7 @@ def capped(gazetteer: OfflineGazetteer, level: Granularity, point: LatLon | None
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("level", GRANULARITIES[:-1])
 def test_the_marker_street_is_in_no_file(gazetteer: OfflineGazetteer, level: Granularity, name: str) -> None:
-    entry = asyncio.run(capped_entry(marked_answer(), marked_context(), level, gazetteer))
+    entry = LocatedAnswer(asyncio.run(cap(marked_answer(), level, gazetteer)), marked_context().capped(level))
     text = render_as(name, [entry])
     assert not holds_marker(text)
     assert level == "street" or not holds_digits_of(HOME, text)

@@ -145,6 +145,13 @@ def test_builds_each_part_of_a_plan_in_one_place(build: str) -> None:
     assert [path for path, _ in callers] == ["pipeline/plan.py"]
 
 
+@pytest.mark.parametrize("word", ["boxes", "wire", "panorama", "drives_on"])
+def test_checks_words_before_it_opens_what_is_named(word: str, tmp_path: Path) -> None:
+    asked = {word: "odd", "within": str(tmp_path / "none.geojson"), "prior": str(tmp_path / "none")}
+    with pytest.raises(BadInput, match=f"^--{word.replace('_', '-')} is 'odd'"):
+        plan.make_plan(LocateRequest.of(**asked))
+
+
 def test_enters_the_plan_at_most_five_times() -> None:
     tree = ast.parse(Path(plan.__file__).read_text(encoding="utf-8"))
     entered = [

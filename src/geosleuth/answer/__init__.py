@@ -15,7 +15,6 @@ from .answer import (
     answer_to_dict,
     render,
     render_brief,
-    to_precision,
 )
 from .granularity import GRANULARITIES, Admitted, Gazetteer, Granularity, cap, cap_text, coarsest
 from .parse import PARSERS, ParserName, parse, parse_lenient, parse_strict
@@ -42,5 +41,4 @@ __all__ = [
     "parse_strict",
     "render",
     "render_brief",
-    "to_precision",
 ]

@@ -17,11 +17,11 @@ Absent keys mean None or empty. ``lat`` and ``lon`` come together or not at all.
 import json
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
-from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km, rounded
+from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.safe import clean_fields
 
@@ -230,18 +230,6 @@ def _key(name: str | None) -> str:
     """Return a name without case, marks and punctuation."""
     plain = unicodedata.normalize("NFKD", (name or "").casefold())
     return " ".join("".join(one for one in plain if one.isalnum() or one.isspace()).split())
-
-
-def to_precision(answer: Answer) -> Answer:
-    """Return the answer with its points rounded by its radius, as packages of evidence of former days hold them."""
-    point, radius_km = answer.point, answer.radius_km
-    return replace(
-        answer,
-        point=None if point is None else rounded(point, radius_km),
-        candidates=tuple(
-            one if one.point is None else replace(one, point=rounded(one.point, radius_km)) for one in answer.candidates
-        ),
-    )
 
 
 def named_levels(address: Address) -> Iterator[tuple[LevelName, Level]]:

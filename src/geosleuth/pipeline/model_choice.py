@@ -54,6 +54,22 @@ class ModelChoice:
     began: Started | None
 
 
+def check_words(request: LocateRequest) -> None:
+    """Complain about words that name no choice, before searches are opened or a model is made.
+
+    Raises:
+        BadInput: one does.
+    """
+    for option, word, choices in (
+        ("--boxes", request.boxes, ("auto", *get_args(BoxScale))),
+        ("--wire", request.wire, get_args(Wire)),
+        ("--panorama", request.panorama, get_args(PanoramaShown)),
+        ("--drives-on", request.drives_on, get_args(DrivingSide)),
+    ):
+        if word is not None:
+            one_of(word, choices, option)
+
+
 def choose_model(
     request: LocateRequest, area: Area | None, taken: datetime | None, searches: Searches, answerer: Policy | None
 ) -> ModelChoice:

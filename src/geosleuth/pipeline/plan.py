@@ -22,7 +22,7 @@ from geosleuth.tools.toolset import all_tools
 
 from .area import Area, build_area, parse_point, taken_of
 from .borrowed import borrowed_of
-from .model_choice import DETECTIVE, as_trained, build_budget, build_method, build_sampling, choose_model
+from .model_choice import DETECTIVE, as_trained, build_budget, build_method, build_sampling, check_words, choose_model
 from .outputs import Outputs, build_outputs, check_new_file
 from .request import LocateRequest, join_words, one_of
 from .searches import Searches, build_searches
@@ -168,6 +168,7 @@ def make_plan(
     """
     granularity = one_of(request.granularity, GRANULARITIES, "--granularity")
     taken, checked = taken_of(request.taken), None if request.check is None else parse_point(request.check)
+    check_words(request)
     check_several(request)
     borrowed = borrowed_of(request)
     outputs = build_outputs(request, photos, batch=batch)

@@ -20,7 +20,7 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.text.safe import one_line
 from geosleuth.teams.parallel import VERIFIER, Chains, answered
 
-from .request import LocateRequest
+from .request import LocateRequest, one_of
 
 if TYPE_CHECKING:
     from geosleuth.teams.swarm import Team
@@ -104,11 +104,8 @@ def _chains(request: LocateRequest) -> Chains | None:
         return None
     if request.verifier is None:
         raise BadInput("--chains is what a model reads that verifies; name it with --verifier, or leave --chains out")
-    for kind in get_args(Chains):
-        if request.chains == kind:
-            chosen: Chains = kind
-            return chosen
-    raise BadInput(f"--chains is {request.chains[:40]!r}; it must be {' or '.join(get_args(Chains))}")
+    chains: Chains = one_of(request.chains, get_args(Chains), "--chains")
+    return chains
 
 
 def _verifier(request: LocateRequest, policy: Policy) -> Policy | None:

@@ -1,6 +1,6 @@
 """Answers as files for other programs: one module per format, each a pure function of answers and their context.
 
-A `LocatedAnswer` is an answer with its `AnswerContext`. `capped_entry` makes one with nothing finer than allowed;
+A `LocatedAnswer` is an answer with its `AnswerContext`, both of them capped already where not all may be told;
 formats write what they are given and hide nothing.
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from geosleuth.support.errors import BadInput
 
-from .context import AnswerContext, LocatedAnswer, Polygons, capped_entry, circle_polygons
+from .context import AnswerContext, LocatedAnswer, Polygons, circle_polygons
 from .csv_rows import CSV_HEADER, DARWIN_CORE_TERMS, csv_row, darwin_core_row, to_csv, to_darwin_core
 from .geojson import DOCUMENT_FORMAT, area_geometry, document, geojson, to_geojson, to_json
 from .kml import to_kml
@@ -81,7 +81,6 @@ __all__ = [
     "LocatedAnswer",
     "Polygons",
     "area_geometry",
-    "capped_entry",
     "circle_polygons",
     "csv_row",
     "darwin_core_row",

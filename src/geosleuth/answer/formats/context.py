@@ -10,7 +10,7 @@ import numpy as np
 
 from geosleuth import __version__
 from geosleuth.answer.answer import Answer, Candidate, Extent, is_the_answer, whole_percent
-from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources
+from geosleuth.answer.granularity import Granularity, cap_sources
 from geosleuth.geo import EARTH_RADIUS_KM, LatLon, coordinates, decimals_for, destinations
 from geosleuth.support.lazy import lazy_pattern
 from geosleuth.support.text.safe import legible
@@ -171,21 +171,17 @@ class AnswerContext:
         """Return the time as ISO 8601, to the second."""
         return None if self.when is None else self.when.isoformat(timespec="seconds")
 
-    def capped(self, granularity: Granularity, *, keep_file_name: bool = False) -> "AnswerContext":
+    def capped(self, granularity: Granularity) -> "AnswerContext":
         """Return the context of a capped answer.
 
         File names, versions and most sources can contain the name of a place: they are removed. The answer's country
         stays; its city, if permitted, is in the capped answer itself.
-
-        Args:
-            granularity: the permitted precision.
-            keep_file_name: keep it anyway: the reader already has it, as in a batch's own summary.
         """
         if granularity == "exact":
             return replace(self, granularity=granularity)
         return replace(
             self,
-            file_name=self.file_name if keep_file_name else None,
+            file_name=None,
             sources=cap_sources(self.sources, granularity),
             versions={},
             granularity=granularity,
@@ -213,19 +209,6 @@ def extent_words(answer: Answer, context: AnswerContext) -> str | None:
 def written_point(answer: Answer, context: AnswerContext) -> LatLon | None:
     """Return an answer's point where it may be written as one: a country or region is no point."""
     return None if context.wide else answer.point
-
-
-async def capped_entry(
-    answer: Answer,
-    context: AnswerContext,
-    granularity: Granularity,
-    gazetteer: Gazetteer | None = None,
-    *,
-    keep_file_name: bool = False,
-) -> LocatedAnswer:
-    """Return answer and context with nothing in them finer than allowed."""
-    capped = await cap(answer, granularity, gazetteer)
-    return LocatedAnswer(capped, context.capped(granularity, keep_file_name=keep_file_name))
 
 
 def xml_text(text: str) -> str:
