@@ -19,7 +19,6 @@ from geosleuth.models.tagged import (
     Escaping,
     TaggedReply,
     read_reply,
-    render_observation,
     render_step,
     system_text,
     tool_block,
@@ -92,9 +91,14 @@ def test_escaping_loses_nothing(text: str, escaping: Escaping) -> None:
     assert escaping.unescape(escaping.escape(text)) == text
 
 
+def _between_tags(observation: Observation) -> str:
+    ((_, parts),) = turns(conversation(Observed((observation,))))
+    return "\n".join(map(str, parts))
+
+
 @given(texts)
 def test_what_a_tool_brings_can_not_leave_its_tags(text: str) -> None:
-    shown = render_observation(Observation("call-1", "search_web", text))
+    shown = _between_tags(Observation("call-1", "search_web", text))
     assert shown.count("<tool_response>") == shown.count("</tool_response>") == 1
     assert shown.startswith("<tool_response>")
     assert shown.endswith("</tool_response>")
@@ -364,7 +368,7 @@ def test_turns_alternate_and_name_each_image_before_it() -> None:
 
 
 def test_failures_say_that_they_are() -> None:
-    shown = render_observation(Observation("call-1", "zoom", "no such image", failure="refused"))
+    shown = _between_tags(Observation("call-1", "zoom", "no such image", failure="refused"))
     assert "Error: no such image" in shown
 
 

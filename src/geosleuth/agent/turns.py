@@ -580,21 +580,22 @@ class RunSegment:
         self._events.append(event)
         self._spending.see(body)
         self._pool.see(body)
-        self._publish(event)
+        publish(event, self._sinks)
         for hypothesis in self._pool.changes(body):
             self._emit(Noted(hypothesis))
 
-    def _publish(self, event: Event) -> None:
-        """Hand an event to every sink; one that fails gets no more, and its trouble comes out after the others."""
-        trouble: Exception | None = None
-        for sink in tuple(self._sinks):
-            try:
-                sink(event)
-            except Exception as error:  # noqa: BLE001  (raised below, once the other sinks have the event)
-                self._sinks.remove(sink)
-                trouble = trouble or error
-        if trouble is not None:
-            raise trouble
+
+def publish(event: Event, sinks: list[Sink]) -> None:
+    """Hand an event to every sink; one that fails gets no more, and its trouble comes out after the others."""
+    trouble: Exception | None = None
+    for sink in tuple(sinks):
+        try:
+            sink(event)
+        except Exception as error:  # noqa: BLE001  (raised below, once the other sinks have the event)
+            sinks.remove(sink)
+            trouble = trouble or error
+    if trouble is not None:
+        raise trouble
 
 
 def _unanswered(events: Sequence[Event]) -> dict[str, ToolCall]:

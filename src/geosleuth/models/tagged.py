@@ -451,7 +451,7 @@ def parts_of(message: Message, picture: Callable[[str], View]) -> list[str | Vie
             parts += [caption(view), view]
         return [*parts, prompt_text(message)]
     for observation in message.observations:
-        parts.append(_opening(observation))
+        parts.append(f"<tool_response>\n{observation_text(observation)}")
         for image in observation.images:
             parts += [image.caption, picture(image.handle)]
         parts.append("</tool_response>")
@@ -474,11 +474,6 @@ def render_call(call: ToolCall) -> str:
     return f"<tool_call>\n{_json({'name': call.name, 'arguments': arguments})}\n</tool_call>"
 
 
-def render_observation(observation: Observation) -> str:
-    """An observation between its tags; images are named, their pixels are left out."""
-    return "\n".join([_opening(observation), *(image.caption for image in observation.images), "</tool_response>"])
-
-
 def observation_text(observation: Observation) -> str:
     """What a tool brought, without tags, safe to stand between them; failures say that they are."""
     return DATA.escape(f"Error: {observation.text}" if observation.failure else observation.text)
@@ -498,10 +493,6 @@ def next_call_number(conversation: Conversation) -> int:
     """The number of the next call, one above the highest that the conversation shows."""
     ids = (call.id for message in conversation.messages if isinstance(message, Step) for call in message.calls)
     return 1 + max((int(found[1]) for one in ids if (found := _OUR_ID.fullmatch(one))), default=0)
-
-
-def _opening(observation: Observation) -> str:
-    return f"<tool_response>\n{observation_text(observation)}"
 
 
 def _json(value: Mapping[str, Any]) -> str:

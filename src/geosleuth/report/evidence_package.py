@@ -40,7 +40,6 @@ from geosleuth.photo.nature import NATURES
 from geosleuth.pipeline.result import ClaimCheck, result_document
 from geosleuth.support.errors import BadInput
 
-ENDING = ".zip"
 MANIFEST: Final = "SHA256SUMS"
 REPORT, RESULT, TOOLS, TRAJECTORY, VERSIONS = (
     "report.html", "result.json", "tools.jsonl", "trajectory.jsonl", "versions.json",

@@ -1,6 +1,5 @@
 """HTML and SVG as text that is safe from injection: anything that is not ``Html`` already is escaped."""
 
-import json
 from collections.abc import Iterable, Mapping
 from html import escape
 
@@ -56,11 +55,3 @@ def name(value: str, limit: int = 80) -> Html:
 def caption(*children: object) -> Html:
     """Return a table's caption, in a span that stays visible while the table scrolls sideways."""
     return el("caption", None, el("span", None, *children))
-
-
-def data_block(identifier: str, data: object) -> Html:
-    """Return data for the page's script; nothing in it can end the element early."""
-    packed = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&":
-        packed = packed.replace(character, f"\\u{ord(character):04x}")
-    return el("script", {"type": "application/json", "id": identifier}, Html(clean(packed)))

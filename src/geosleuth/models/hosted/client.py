@@ -6,6 +6,7 @@ Most providers' packages use httpx2, one still uses httpx; the two take the same
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable
+from importlib import import_module
 from typing import Any
 
 import httpx
@@ -24,24 +25,22 @@ LISTING = "geosleuth-models"
 """Who asks for a server's list of models."""
 Client = httpx2.AsyncClient | httpx.AsyncClient
 _NO_KEY = "no-key"
+_NAMES = {"anthropic": "Anthropic", "google": "Google", "groq": "Groq", "mistral": "Mistral", "ollama": "Ollama"}
+"""How pydantic-ai's classes for a service begin."""
 # Servers that people run themselves know the older name of the length limit, and not all know the newer one.
 _OWN_SERVER = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
 
 
 def new_client(target: ModelTarget, settings: EndpointSettings) -> httpx2.AsyncClient:
     """A client for one target; whoever makes it closes it."""
-    return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(settings.try_s, connect=settings.connect_s),
-        limits=httpx2.Limits(max_connections=settings.concurrency),
-        **_options(target, settings),
-    )
+    client: httpx2.AsyncClient = _new_client(httpx2, target, settings)
+    return client
 
 
-def new_legacy_client(target: ModelTarget, settings: EndpointSettings) -> httpx.AsyncClient:
-    """The same for packages that have not moved to httpx2."""
-    return httpx.AsyncClient(
-        timeout=httpx.Timeout(settings.try_s, connect=settings.connect_s),
-        limits=httpx.Limits(max_connections=settings.concurrency),
+def _new_client(package: Any, target: ModelTarget, settings: EndpointSettings) -> Any:
+    return package.AsyncClient(
+        timeout=package.Timeout(settings.try_s, connect=settings.connect_s),
+        limits=package.Limits(max_connections=settings.concurrency),
         **_options(target, settings),
     )
 
@@ -127,11 +126,9 @@ def build_model(target: ModelTarget, settings: EndpointSettings) -> tuple[Model[
     prefix = target.service.prefix
     if prefix == "bedrock":
         return _bedrock(target, settings), None
-    if prefix == "groq":
-        legacy = new_legacy_client(target, settings)
-        return _groq(target, legacy), legacy
-    client = new_client(target, settings)
-    return _BUILDERS.get(prefix, _own_server)(target, client), client
+    # The package that speaks to Groq has not moved to httpx2.
+    client = _new_client(httpx if prefix == "groq" else httpx2, target, settings)
+    return _BUILDERS.get(prefix, _provided if prefix in _NAMES else _own_server)(target, client), client
 
 
 def _key(target: ModelTarget) -> str:
@@ -149,36 +146,19 @@ def _openai(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     return OpenAIResponsesModel(target.model, provider=provider)
 
 
-def _anthropic(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
-    from pydantic_ai.models.anthropic import AnthropicModel
-    from pydantic_ai.providers.anthropic import AnthropicProvider
-
-    provider = AnthropicProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
-    return AnthropicModel(target.model, provider=provider)
-
-
-def _google(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
-    from pydantic_ai.models.google import GoogleModel
-    from pydantic_ai.providers.google import GoogleProvider
-
-    provider = GoogleProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
-    return GoogleModel(target.model, provider=provider)
-
-
-def _mistral(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
-    from pydantic_ai.models.mistral import MistralModel
-    from pydantic_ai.providers.mistral import MistralProvider
-
-    provider = MistralProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
-    return MistralModel(target.model, provider=provider)
-
-
-def _groq(target: ModelTarget, client: httpx.AsyncClient) -> Model[Any]:
-    from pydantic_ai.models.groq import GroqModel
-    from pydantic_ai.providers.groq import GroqProvider
-
-    provider = GroqProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
-    return GroqModel(target.model, provider=provider)
+def _provided(target: ModelTarget, client: Client) -> Model[Any]:
+    """The model of a service that pydantic-ai has a provider for, in modules of its name."""
+    prefix = target.service.prefix
+    parts = (("providers", "Provider"), ("models", "Model"))
+    provider: Any
+    model: Any
+    provider, model = (
+        getattr(import_module(f"pydantic_ai.{kind}.{prefix}"), f"{_NAMES[prefix]}{ending}") for kind, ending in parts
+    )
+    made: Model[Any] = model(
+        target.model, provider=provider(base_url=target.base_url, api_key=_key(target), http_client=client)
+    )
+    return made
 
 
 def _openrouter(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
@@ -188,14 +168,6 @@ def _openrouter(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
 
     spoken = AsyncOpenAI(base_url=target.base_url, api_key=_key(target), http_client=client)
     return OpenRouterModel(target.model, provider=OpenRouterProvider(openai_client=spoken))
-
-
-def _ollama(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
-    from pydantic_ai.models.ollama import OllamaModel
-    from pydantic_ai.providers.ollama import OllamaProvider
-
-    provider = OllamaProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
-    return OllamaModel(target.model, provider=provider)
 
 
 def _own_server(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
@@ -231,11 +203,4 @@ def _bedrock(target: ModelTarget, settings: EndpointSettings) -> Model[Any]:
     return BedrockConverseModel(target.model, provider=BedrockProvider(bedrock_client=client))
 
 
-_BUILDERS: dict[str, Callable[[ModelTarget, httpx2.AsyncClient], Model[Any]]] = {
-    "openai": _openai,
-    "anthropic": _anthropic,
-    "google": _google,
-    "mistral": _mistral,
-    "openrouter": _openrouter,
-    "ollama": _ollama,
-}
+_BUILDERS: dict[str, Callable[[ModelTarget, Any], Model[Any]]] = {"openai": _openai, "openrouter": _openrouter}

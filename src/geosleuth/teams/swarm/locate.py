@@ -32,6 +32,7 @@ from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.policy_card import PolicyCard, card_of_model, card_of_server, scale_of_policy, with_folder
 from geosleuth.agent.setup import NO_HINTS, UNWATCHED, PhotoQuestion, Resources, Watch
 from geosleuth.agent.trajectory import new_id, now
+from geosleuth.agent.turns import publish
 from geosleuth.answer import Answer, Candidate
 from geosleuth.atlas.placing import Placer, with_point
 from geosleuth.models import EndpointSettings, Policy, Prompt, Sampling, Step, Wire, consent_line, make_policy
@@ -111,15 +112,7 @@ class TeamRecorder:
         event = Event(len(self._events), round(self._seconds, 6), body)
         self._events.append(event)
         self._spending.see(body)
-        trouble: Exception | None = None
-        for sink in tuple(self._sinks):
-            try:
-                sink(event)
-            except Exception as error:  # noqa: BLE001  (raised below, once the other sinks have the event)
-                self._sinks.remove(sink)
-                trouble = trouble or error
-        if trouble is not None:
-            raise trouble
+        publish(event, self._sinks)
 
 
 def _label(turn: Turn) -> str:
