@@ -16,7 +16,6 @@ from geosleuth.tools.web import IMAGE_NAMES, WEB_NAMES
 KEY = "sesame+opens/the=door~42"
 VARIABLES = (
     "TAVILY_API_KEY", "YDC_API_KEY", "BRAVE_API_KEY", "SERPAPI_API_KEY", "SERPER_API_KEY",
-    "BING_SEARCH_V7_SUBSCRIPTION_KEY",
 )  # fmt: skip
 
 

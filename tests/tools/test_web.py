@@ -233,9 +233,7 @@ def test_the_tool_quotes_what_was_found(server: SearchServer, tmp_path: Path) ->
 def test_the_hosts_are_known_beforehand(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in VARIABLES:
         monkeypatch.delenv(variable, raising=False)
-    mine = OnlineSettings(
-        base_urls={"searxng": "http://Search.lan:8080/x/", "bing": "https://api.bing.microsoft.com/v7.0"}
-    )
+    mine = OnlineSettings(base_urls={"searxng": "http://Search.lan:8080/x/"})
     assert {name: set(search_hosts(name, mine)) for name in (*WEB_NAMES, *IMAGE_NAMES)} == {
         "tavily": {"api.tavily.com"},
         "you": {"ydc-index.io"},
@@ -244,7 +242,6 @@ def test_the_hosts_are_known_beforehand(monkeypatch: pytest.MonkeyPatch) -> None
         "duckduckgo": {"html.duckduckgo.com"},
         "serpapi": {"serpapi.com"},
         "serper": {"google.serper.dev"},
-        "bing": {"api.bing.microsoft.com"},
     }
     with pytest.raises(BadInput, match="GEOSLEUTH_SEARXNG_URL"):
         search_hosts("searxng", OnlineSettings())
@@ -270,7 +267,7 @@ def test_what_is_missing_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch, tm
             make_web(name, OnlineSettings(cache_path=tmp_path / "cache.sqlite"))
     with pytest.raises(BadInput, match=r"no web search 'serpapi'; there are tavily, you, brave, searxng, duckduckgo$"):
         make_web("serpapi", allowed)
-    with pytest.raises(BadInput, match=r"no image search 'brave'; there are serpapi, serper, bing$"):
+    with pytest.raises(BadInput, match=r"no image search 'brave'; there are serpapi, serper$"):
         make_image_search("brave", allowed)
     with pytest.raises(BadInput, match="GEOSLEUTH_SEARXNG_URL"):
         make_web("searxng", allowed)

@@ -167,33 +167,3 @@ def test_addresses_go_where_they_are_of_use(server: SearchServer, tmp_path: Path
     for bad in ("photo.jpg", "file:///etc/passwd", "https://me:secret@me.example/photo.jpg", "https://"):
         with pytest.raises(BadInput, match="not the address of a picture on the web"):
             make_image_search("serper", settings, published=[Published(photo, bad)])
-
-
-def test_bing_is_retired(server: SearchServer, tmp_path: Path) -> None:
-    settings = settings_for(server, tmp_path, base_urls={})
-    with pytest.raises(BadInput, match="Microsoft retired the Bing Visual Search API on 11 August 2025; use serpapi"):
-        make_image_search("bing", settings)
-
-
-def test_bing_for_those_who_still_have_it(server: SearchServer, tmp_path: Path) -> None:
-    def images(*names: str) -> dict[str, Any]:
-        return {"value": [{"name": name, "hostPageUrl": f"https://a.example/{name}"} for name in names]}
-
-    actions = [
-        {"actionType": "VisualSearch", "data": images("like-1", "same-1", "like-2")},
-        {"actionType": "ShoppingSources", "data": images("shop")},
-        {"actionType": "PagesIncluding", "data": images("same-1")},
-        {"actionType": "PagesIncluding", "data": 5},
-        "text",
-    ]
-    server.answer(
-        "/images/visualsearch", {"_type": "ImageKnowledge", "tags": [{"displayName": "", "actions": actions}, 7]}
-    )
-    settings = settings_for(server, tmp_path)
-    found = search("bing", settings, first_view(Photo(sign("CASINO"))), limit=3)
-    assert [one.title for one in found] == ["same-1", "like-1", "like-2"]
-    assert server.last.headers["ocp-apim-subscription-key"] == KEY
-    assert sent_picture(server.last).size == (900, 500)
-    server.answer("/images/visualsearch", {"_type": "ErrorResponse", "errors": []})
-    with pytest.raises(ServiceFault, match="unexpected shape"):
-        search("bing", settings, first_view(Photo(sign("CASINO"))))

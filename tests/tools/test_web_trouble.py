@@ -49,8 +49,6 @@ def answer_of(name: str, text: str) -> Any:
     page |= {"link": page["url"], "hostPageUrl": page["url"], "description": text}
     if name == "duckduckgo":
         return f'<a class="result__a" href="{page["url"]}">{text}</a><a class="result__snippet">{text}</a>'.encode()
-    if name == "bing":
-        return {"tags": [{"displayName": "", "actions": [{"actionType": "VisualSearch", "data": {"value": [page]}}]}]}
     if name in WEB_NAMES:
         return {"results": {"web": [page]} if name == "you" else [page], "web": {"results": [page]}}
     return {"image_id": "abc", "visual_matches": [page], "organic": [page]}

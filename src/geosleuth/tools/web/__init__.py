@@ -13,13 +13,13 @@ from geosleuth.atlas.online.base import address_of
 from geosleuth.support.errors import BadInput
 from geosleuth.support.net import host_of
 
-from .images import Bing, ImageService, Published, SerpApi, Serper
+from .images import ImageService, Published, SerpApi, Serper
 from .pages import Brave, DuckDuckGo, SearXNG, Tavily, WebService, You
 
 T = TypeVar("T")
 
 _WEB: Mapping[str, type[WebService]] = {one.name: one for one in (Tavily, You, Brave, SearXNG, DuckDuckGo)}
-_IMAGES: Mapping[str, type[ImageService]] = {one.name: one for one in (SerpApi, Serper, Bing)}
+_IMAGES: Mapping[str, type[ImageService]] = {one.name: one for one in (SerpApi, Serper)}
 
 WEB_NAMES: tuple[str, ...] = tuple(_WEB)
 """The services that search the web."""
