@@ -128,7 +128,8 @@ def build_model(target: ModelTarget, settings: EndpointSettings) -> tuple[Model[
         return _bedrock(target, settings), None
     # The package that speaks to Groq has not moved to httpx2.
     client = _new_client(httpx if prefix == "groq" else httpx2, target, settings)
-    return _BUILDERS.get(prefix, _provided if prefix in _NAMES else _own_server)(target, client), client
+    build = _BUILDERS.get(prefix, _own_server)
+    return build(target, client), client
 
 
 def _key(target: ModelTarget) -> str:
@@ -203,4 +204,8 @@ def _bedrock(target: ModelTarget, settings: EndpointSettings) -> Model[Any]:
     return BedrockConverseModel(target.model, provider=BedrockProvider(bedrock_client=client))
 
 
-_BUILDERS: dict[str, Callable[[ModelTarget, Any], Model[Any]]] = {"openai": _openai, "openrouter": _openrouter}
+_BUILDERS: dict[str, Callable[[ModelTarget, Any], Model[Any]]] = {
+    "openai": _openai,
+    "openrouter": _openrouter,
+    **dict.fromkeys(_NAMES, _provided),
+}
