@@ -24,6 +24,7 @@ _LISTED = EndpointSettings(connect_s=2.0, try_s=5.0)
 LISTING = "geosleuth-models"
 """Who asks for a server's list of models."""
 Client = httpx2.AsyncClient | httpx.AsyncClient
+_Builder = Callable[[ModelTarget, Any], Model[Any]]
 _NO_KEY = "no-key"
 _NAMES = {"anthropic": "Anthropic", "google": "Google", "groq": "Groq", "mistral": "Mistral", "ollama": "Ollama"}
 """How pydantic-ai's classes for a service begin."""
@@ -128,7 +129,7 @@ def build_model(target: ModelTarget, settings: EndpointSettings) -> tuple[Model[
         return _bedrock(target, settings), None
     # The package that speaks to Groq has not moved to httpx2.
     client = _new_client(httpx if prefix == "groq" else httpx2, target, settings)
-    build = _BUILDERS.get(prefix, _own_server)
+    build: _Builder = _BUILDERS.get(prefix, _own_server)
     return build(target, client), client
 
 
@@ -204,7 +205,7 @@ def _bedrock(target: ModelTarget, settings: EndpointSettings) -> Model[Any]:
     return BedrockConverseModel(target.model, provider=BedrockProvider(bedrock_client=client))
 
 
-_BUILDERS: dict[str, Callable[[ModelTarget, Any], Model[Any]]] = {
+_BUILDERS: dict[str, _Builder] = {
     "openai": _openai,
     "openrouter": _openrouter,
     **dict.fromkeys(_NAMES, _provided),
