@@ -8,11 +8,12 @@ DOCS := .venv-docs
 PIP := -m pip --disable-pip-version-check --quiet
 PYTEST := $(DEV)/bin/python -m pytest
 
-.PHONY: help demo test test-all suite whole-suite nano check lint types chromium format bench attack constraints page docs clean
+.PHONY: help demo test test-all suite whole-suite nano check lint types types-of-src chromium format bench attack constraints page docs clean
 
 help:
 	@echo "make demo      locate the example photos offline, score the example answers, open both reports"
-	@echo "make test      lint, check types, run the test suite"
+	@echo "make test      lint, check the types of src, run the test suite"
+	@echo "make check     lint, check all types"
 	@echo "make test-all  the same with the slow suites, and other random examples every time"
 	@echo "make nano      run the tests of examples/nano, a small model that is trained from nothing"
 	@echo "make bench     run the benchmarks and print this machine's figures"
@@ -60,27 +61,38 @@ lint: $(DEV)/ready
 types: $(DEV)/ready
 	$(DEV)/bin/mypy
 
+types-of-src: $(DEV)/ready
+	$(DEV)/bin/mypy src
+
 # Browser tests need Chromium: this installs Debian's where it can, says why where it can't, and never fails.
 chromium:
 	@sh scripts/ensure_chromium.sh
 
-# Lint and types are checked beside the tests: they take what pytest's two processes leave of the cores. The tests come
-# first in the list, since they take longest.
+# Types of tests, benchmarks and scripts are left to `make check`, which CI runs, too. The tests come first in the list,
+# since they take longest.
 test: chromium
-	@$(MAKE) --no-print-directory --jobs 2 suite lint types
+	@$(MAKE) --no-print-directory --jobs 2 suite lint types-of-src
 
 test-all: chromium
-	@$(MAKE) --no-print-directory --jobs 2 whole-suite lint types
+	@$(MAKE) --no-print-directory --jobs 2 whole-suite check
+
+# One run a part of the house, each in processes of its own: what one part keeps in memory does not add up with the next.
+LEARNING := tests/lab/train tests/lab/scenes tests/lab/score
+LABORATORY := tests/lab $(addprefix --ignore=,$(LEARNING))
+GROUND := tests/answer tests/atlas tests/evidence tests/geo tests/names tests/photo tests/tools
+ROOMS := tests --ignore=tests/lab $(addprefix --ignore=,$(GROUND))
+RUN_PARTS = status=0; for part in "$(ROOMS)" "$(LEARNING)" "$(LABORATORY)" "$(GROUND)"; do \
+	$(PYTEST) $(1) --numprocesses 2 --dist worksteal $$part || status=1; done; exit $$status
 
 suite: $(DEV)/ready
-	$(PYTEST) -m "not slow" --numprocesses 2 --dist worksteal
+	@$(call RUN_PARTS,-m "not slow")
 
 # Not in `make test`: nothing that ships imports it.
 nano: $(DEV)/ready
 	$(PYTEST) examples/nano
 
 whole-suite: $(DEV)/ready
-	HYPOTHESIS_PROFILE=wandering $(PYTEST) --numprocesses 2 --dist worksteal
+	@export HYPOTHESIS_PROFILE=wandering; $(call RUN_PARTS,)
 
 bench: $(DEV)/ready
 	$(DEV)/bin/python benchmarks/distance.py --check

@@ -5,9 +5,11 @@ import gc
 import hashlib
 import json
 import os
+import resource
 import shutil
 import socket
 import sys
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -85,6 +87,33 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     # It looks less often, too: tests make many objects and few cycles.
     gc.set_threshold(10_000, 10, 10)
+
+
+BEGAN = time.monotonic()
+PEAKS_GB: list[float] = []
+"""The memory that each test process needed at most."""
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Have each test process report the most memory it needed."""
+    peak_gb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["peak_gb"] = peak_gb
+    elif not session.config.getoption("numprocesses", None):
+        PEAKS_GB.append(peak_gb)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Collect what the processes reported."""
+    if (peak_gb := getattr(node, "workeroutput", {}).get("peak_gb")) is not None:
+        PEAKS_GB.append(peak_gb)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what the run cost: the promise is eight minutes and 2 GB a process for `make test`."""
+    peaks = " and ".join(f"{peak:.1f}" for peak in PEAKS_GB)
+    terminalreporter.write_line(f"took {(time.monotonic() - BEGAN) / 60:.1f} minutes, at most {peaks} GB a process")
 
 
 @pytest.fixture(scope="session", autouse=True)

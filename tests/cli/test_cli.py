@@ -458,6 +458,7 @@ def test_help_survives_an_ascii_terminal() -> None:
     assert run("--help", environment=NOT_UTF8).returncode == 0
 
 
+@pytest.mark.slow
 def test_output_survives_an_ascii_terminal(answers: Path) -> None:
     text = run("bench", "score", answers, "--by", "kind", environment=NOT_UTF8)
     assert text.returncode == 0, text.stderr

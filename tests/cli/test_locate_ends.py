@@ -50,6 +50,7 @@ def test_ctrl_c_while_the_model_thinks_leaves_a_whole_trajectory(tmp_path: Path)
     assert found.answer.address.country.conclusion == "Monaco"
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_batch_says_how_to_go_on_and_what_was_kept(tmp_path: Path) -> None:
     photos = [photo_file(tmp_path, name) for name in ("1.jpg", "2.png")]
     words = ("--tools", "none", "--jobs", "1", "--out", f"{tmp_path / 'findings'}/")

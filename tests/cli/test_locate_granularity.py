@@ -64,7 +64,7 @@ def test_a_street_name_appears_in_nothing_that_leaves(tmp_path: Path, server: Se
     assert read_trajectory(service / "run.jsonl").ended is not None
 
 
-@pytest.mark.parametrize("album", [False, True])
+@pytest.mark.parametrize("album", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_detective_tells_no_street_and_no_file_name(tmp_path: Path, *, album: bool) -> None:
     folder = tmp_path / f"Rue {MARKER} album"
     folder.mkdir()

@@ -122,6 +122,7 @@ def test_even_this_machines_own_servers_are_out_of_reach(tmp_path: Path, watched
     assert (url.requests, tries(watched)) == ([], "")
 
 
+@pytest.mark.slow
 def test_a_replay_does_not_need_the_packages_that_reach_out(tmp_path: Path, watched: Path) -> None:
     kept = tmp_path / "run.jsonl"
     with openai_server([FINAL]) as url:

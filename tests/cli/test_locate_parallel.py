@@ -246,6 +246,7 @@ def test_the_detective_makes_one_try_and_says_why(tmp_path: Path) -> None:
     assert done.document["model"] == "detective"
 
 
+@pytest.mark.slow
 def test_a_batch_and_python_do_the_same(tmp_path: Path, server: ServerUrl) -> None:
     out = tmp_path / "findings"
     words = ("--batch", photo_file(tmp_path), *at(server), "--tools", "none", "--parallel", 2, "--out", f"{out}/")

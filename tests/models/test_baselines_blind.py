@@ -96,6 +96,7 @@ def test_a_blind_prior_says_the_same_of_every_photo_and_is_quick() -> None:
     assert "not looked at" in (first.explanation or "")
 
 
+@pytest.mark.slow
 def test_land_lies_inland_and_counts_what_land_there_is() -> None:
     answer = ask(make_baseline("blind:land,within=25"), scene(1))
     assert answer.point is not None

@@ -45,14 +45,14 @@ def test_recordings_are_played_elsewhere() -> None:
     ("spec", "variable"),
     [
         ("openai:gpt-5", "OPENAI_API_KEY"),
-        ("anthropic:claude-opus-5", "ANTHROPIC_API_KEY"),
-        ("google:gemini-2.5-flash", "GOOGLE_API_KEY"),
-        ("mistral:pixtral-large-latest", "MISTRAL_API_KEY"),
-        ("groq:llama", "GROQ_API_KEY"),
-        ("openrouter:qwen/qwen3-vl", "OPENROUTER_API_KEY"),
-        ("bedrock:amazon.nova-pro-v1:0", "AWS_REGION"),
-        ("vllm:any", "VLLM_BASE_URL"),
-        ("server:any", "--base-url"),
+        pytest.param("anthropic:claude-opus-5", "ANTHROPIC_API_KEY", marks=pytest.mark.slow),
+        pytest.param("google:gemini-2.5-flash", "GOOGLE_API_KEY", marks=pytest.mark.slow),
+        pytest.param("mistral:pixtral-large-latest", "MISTRAL_API_KEY", marks=pytest.mark.slow),
+        pytest.param("groq:llama", "GROQ_API_KEY", marks=pytest.mark.slow),
+        pytest.param("openrouter:qwen/qwen3-vl", "OPENROUTER_API_KEY", marks=pytest.mark.slow),
+        pytest.param("bedrock:amazon.nova-pro-v1:0", "AWS_REGION", marks=pytest.mark.slow),
+        pytest.param("vllm:any", "VLLM_BASE_URL", marks=pytest.mark.slow),
+        pytest.param("server:any", "--base-url", marks=pytest.mark.slow),
     ],
 )
 def test_what_is_missing_is_named(spec: str, variable: str) -> None:

@@ -40,6 +40,7 @@ def is_wrong(answer: Answer, country: str) -> bool:
     return named is not None and (answer.probability or 0.0) >= CONFIDENT and country_code(named) != country
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(MAY_MISS))
 def test_a_sign_from_elsewhere_is_right_or_unsure_beside_an_installed_map(kind: str, monaco: OfflineAtlas) -> None:
     wrong = []

@@ -32,6 +32,7 @@ def test_rows_are_in_order_and_half_of_each_network(joined: ImageEncoder) -> Non
     assert joined.features([]).shape == (0, joined.dimension)
 
 
+@pytest.mark.slow
 def test_a_changed_picture_is_most_like_itself(joined: ImageEncoder) -> None:
     originals = joined.features(SCENES)[:, 1280:]
     changed = [ImageEnhance.Brightness(image).enhance(0.7).resize((300, 200)) for image in SCENES]

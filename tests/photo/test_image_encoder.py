@@ -156,6 +156,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_clip_folder_gives_the_pictures_embedding(clip: Path) -> None:
     import torch
     from transformers import CLIPModel

@@ -85,6 +85,7 @@ def test_a_camera_is_believed() -> None:
     assert nature_of(open_photo(out.getvalue())) == "photo"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("atlas_home")
 def test_a_folder_leaves_them_out_and_a_name_does_not(tmp_path: Path) -> None:
     folder = tmp_path / "photos"

@@ -35,6 +35,7 @@ def where(image: Image.Image, colour: tuple[int, int, int]) -> tuple[float, floa
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
 
+@pytest.mark.slow
 def test_marks_stand_in_the_middle_of_the_view_that_looks_at_them() -> None:
     for heading in (0, 60, 120, 180, 240, 300):
         views = cut_views(panorama((heading, 0, "red")))

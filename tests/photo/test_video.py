@@ -53,6 +53,7 @@ def test_places_are_told_apart_by_what_they_say(walk: Path) -> None:
         assert all(place.spans[0][0] <= frame.seconds <= place.spans[0][1] for frame in place.frames)
 
 
+@pytest.mark.slow
 def test_a_place_that_comes_again_is_one_place(tmp_path: Path) -> None:
     first = board(0, "Boulangerie", "Rue Grimaldi")
     back = Shot(first, (View(0, width=0.8), View(1, width=0.75)))
@@ -62,6 +63,7 @@ def test_a_place_that_comes_again_is_one_place(tmp_path: Path) -> None:
     assert [round(start) for start, _ in shown[0].spans] == [0, 2]
 
 
+@pytest.mark.slow
 def test_the_sharp_moment_of_a_hurried_pan_is_chosen(tmp_path: Path) -> None:
     hurried = Shot(
         board(0, "Boulangerie", "Monaco"),
@@ -91,6 +93,7 @@ def test_a_dissolve_parts_two_places_and_a_pan_does_not(tmp_path: Path) -> None:
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/photos"
 
 
+@pytest.mark.slow
 def test_a_cut_between_two_shop_fronts_of_like_build_parts_them(tmp_path: Path) -> None:
     pictures = [Image.open(EXAMPLES / f"drawn-{name}.jpg").convert("RGB") for name in ("bakery", "bookshop")]
     frames = [picture.resize((960, 720)) for picture in pictures for _ in range(12)]

@@ -98,6 +98,7 @@ def test_the_command_writes_one_and_verifies_it(folder: Path, model: str) -> Non
     assert (document["whole"], document["sha256"]) == (True, digest)
 
 
+@pytest.mark.slow
 def test_a_photo_is_opened_once(folder: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Path] = []
 
@@ -200,10 +201,10 @@ def test_parts_that_contradict_each_other_are_named(
     assert changed(folder, with_manifest({**contents(small), name: content})).startswith(told)
 
 
-@pytest.fixture
-def whole(folder: Path, model: str, tmp_path: Path) -> bytes:
+@pytest.fixture(scope="module")
+def whole(folder: Path, model: str) -> bytes:
     """A package as the command writes it."""
-    case = tmp_path / "whole.zip"
+    case = folder / "whole.zip"
     done = whole_command("locate", folder / "photo.jpg", "--model", model, "--out", case)
     assert done.returncode == 0, done.stderr
     return case.read_bytes()

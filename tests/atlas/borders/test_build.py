@@ -96,6 +96,7 @@ def test_fine_polygons_get_the_name_of_their_first_level_region(script: ModuleTy
     assert ("BB", "BB-I", "Within", None, None, "BB.7") in named
 
 
+@pytest.mark.slow
 def test_same_input_same_bytes(script: ModuleType, small_world: BorderLayer, tmp_path: Path) -> None:
     for folder, layer in (("one", small_world), ("two", overlaid(script))):
         script.write(layer, tmp_path / folder)

@@ -63,7 +63,7 @@ def test_random_land_points(polygons: npt.NDArray[np.object_]) -> None:
     assert np.array_equal(land, expected > 0)
 
 
-@pytest.mark.parametrize("off_deg", [1e-3, 1e-5])
+@pytest.mark.parametrize("off_deg", [1e-3, pytest.param(1e-5, marks=pytest.mark.slow)])
 def test_points_a_hundred_metres_and_one_metre_off_a_border(polygons: npt.NDArray[np.object_], off_deg: float) -> None:
     rng = np.random.default_rng(11)
     arcs = read_layer().arcs

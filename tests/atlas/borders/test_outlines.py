@@ -40,6 +40,7 @@ def test_light_outlines_are_lighter_valid_and_nearly_the_same() -> None:
     assert light.geometry.area == pytest.approx(full.geometry.area, rel=0.01)
 
 
+@pytest.mark.slow
 def test_land_is_one_shape() -> None:
     (land,) = Borders.load().shapes_in(Box(40, 0, 50, 10), level="land")
     assert shapely.contains_xy(land.geometry, [2.3, 134.0, -100.0], [48.8, -25.0, 40.0]).all()

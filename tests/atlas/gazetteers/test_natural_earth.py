@@ -135,6 +135,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Gazetteers:
     return Gazetteers(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the Natural Earth files")
 def test_the_real_files_are_found_in_their_languages(real: Gazetteers) -> None:
     asked = {

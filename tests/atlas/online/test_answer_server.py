@@ -51,6 +51,7 @@ def search(settings: OnlineSettings, query: str) -> str:
     return found.title
 
 
+@pytest.mark.slow
 def test_no_call_is_paid_twice_by_sixty_four_workers_with_faults(upstream: SearchServer, tmp_path: Path) -> None:
     lock, sent, answered = threading.Lock(), Counter[str](), Counter[str]()
 

@@ -49,6 +49,7 @@ def test_unknown_themes_and_granularities_are_refused(tiles: TileMaker) -> None:
         tiles.tile(0, 0, 0, finest)
 
 
+@pytest.mark.slow
 def test_classes_that_tiles_hold_have_colours(tiles: TileMaker, read: Read) -> None:
     found = read(tiles.tile(14, 8529, 5974))
     style = json.dumps(tiles.style())

@@ -119,6 +119,7 @@ def test_right_answers_are_placed_whatever_their_shape(world: OfflineAtlas, shar
         assert median(on_map[shape]) < min(0.3, median(on_map["city"])), shape
 
 
+@pytest.mark.slow
 def test_rewards_place_text_by_the_same_function(world: OfflineAtlas, shared: Path) -> None:
     place = places(shared)[-1]
     text = f"{place.address}, {place.city}, {place.country}"

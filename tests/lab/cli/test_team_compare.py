@@ -181,6 +181,7 @@ def test_photos_do_not_leave_without_leave(photos: Path, tmp_path: Path, monkeyp
         compare_team(CompareOptions(dataset=photos, team=team, ways="single"))
 
 
+@pytest.mark.slow
 def test_words_of_the_users_own_are_asked_anew_and_kept(atlas_home: Path, photos: Path, tmp_path: Path) -> None:
     own = tmp_path / "words"
     own.mkdir()

@@ -92,6 +92,7 @@ def test_a_team_learns_goes_on_and_is_drawn(atlas_home: Path, photos: Path, tmp_
     assert svg.count("<path ") == 6
 
 
+@pytest.mark.slow
 def test_other_options_learn_again_from_the_stored_replies_and_ask_nobody(
     atlas_home: Path, photos: Path, tmp_path: Path
 ) -> None:

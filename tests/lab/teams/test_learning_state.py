@@ -140,6 +140,7 @@ def lessons_of(state: Path) -> list[tuple[bytes, Observation]]:
         return [(one.key, one.observation) for one in notebook.lessons()]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_plain_encoder")
 @pytest.mark.parametrize("ask_anew", [False, True])
 def test_other_settings_learn_again_from_the_stored_replies_what_a_fresh_run_learns(
@@ -165,6 +166,7 @@ def test_other_settings_learn_again_from_the_stored_replies_what_a_fresh_run_lea
     assert (same.known, same.again, same.version, asked) == (12, 0, number, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_plain_encoder")
 def test_what_failed_is_asked_again_and_lessons_of_other_settings_teach_nothing(
     drawn: tuple[list[Drawn], list[Item]], tmp_path: Path

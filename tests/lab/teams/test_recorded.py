@@ -66,6 +66,7 @@ def test_probabilities_hold() -> None:
     assert max(errors.values()) <= 0.06
 
 
+@pytest.mark.slow
 def test_the_order_of_agents_does_not_matter() -> None:
     said = {name: make_said(make_truths(120, 3), skill, len(name)) for name, skill in REGIONAL.items()}
     truths = make_truths(120, 3)

@@ -46,6 +46,7 @@ def test_a_recipe_of_a_paper_is_as_the_paper_has_it(name: str) -> None:
     assert f"| {' | '.join(map(str, cells))} |" in DOCS.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ABLATIONS)
 def test_an_ablation_of_a_paper_keeps_all_values_of_the_parts_it_has(name: str) -> None:
     recipe = read_recipe(name)

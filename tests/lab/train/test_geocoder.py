@@ -110,6 +110,7 @@ def test_what_a_service_fails_to_place_is_counted_and_earns_nothing(tiny: Path, 
             rewarded(strict, tmp_path / "strict", *said, steps=4)
 
 
+@pytest.mark.slow
 def test_a_service_that_is_down_stops_training_before_the_first_step(tiny: Path, tmp_path: Path) -> None:
     with serving() as maps:
         for number, (answer, said) in enumerate(((DOWN, "404"), ([], "does not know Paris"))):

@@ -107,6 +107,7 @@ def test_a_judge_that_answers_is_probed_and_its_shares_are_logged(tiny: Path, ph
     assert 0 < trainer.told[part_name("consistency")] < 1
 
 
+@pytest.mark.slow
 def test_a_judge_that_thinks_too_long_stops_training_before_the_first_step(
     tiny: Path, photos: Path, tmp_path: Path
 ) -> None:

@@ -126,6 +126,7 @@ def rewards(recipe: Recipe, folder: Path, workers: int = 0) -> tuple[list[float]
     return [line["reward"] for line in history], every, [line["loss"] for line in history]
 
 
+@pytest.mark.slow
 def test_a_rerun_from_the_record_earns_the_same_and_asks_nobody(
     tiny: Path, tmp_path: Path, services: tuple[SearchServer, SearchServer]
 ) -> None:

@@ -87,6 +87,7 @@ def _remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dryrun, "meta_model", of_same_size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("paper", "stage", "value"), PUBLISHED)
 def test_a_value_that_strays_from_the_paper_is_named(paper: str, stage: str, value: PaperValue) -> None:
     if value.name == "kl_estimate":

@@ -32,7 +32,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunFolder]:
     return {tuned: RunFolder(folder / tuned) for tuned in ("full", "lora")}
 
 
-@pytest.mark.parametrize("tuned", ["full", "lora"])
+@pytest.mark.parametrize("tuned", ["full", pytest.param("lora", marks=pytest.mark.slow)])
 def test_checkpoints_become_policies_for_as_long_as_they_are_used(
     runs: dict[str, RunFolder], tuned: str, tmp_path: Path
 ) -> None:

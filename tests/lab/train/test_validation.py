@@ -125,6 +125,7 @@ def test_the_best_policy_of_reinforcement_learning_is_kept(photos: Path, tmp_pat
     assert "The best policy by pass@2_2km is that of step 2: 1." in page
 
 
+@pytest.mark.slow
 def test_fine_tuning_is_the_same_with_evaluations_and_without(photos: Path, tmp_path: Path) -> None:
     plain = run_sft(fine_tuning(tmp_path, EvaluationPart()), tmp_path / "plain")
     found = run_sft(fine_tuning(tmp_path, part(photos)), tmp_path / "run")
@@ -140,6 +141,7 @@ def test_fine_tuning_is_the_same_with_evaluations_and_without(photos: Path, tmp_
     assert {"evaluation/within_25km", "evaluation/pass@2_750km", "evaluation/reward", "loss"} <= names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stopped_at", [0, 2])
 def test_a_run_that_is_stopped_within_an_evaluation_resumes_it(
     photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped_at: int
@@ -174,6 +176,7 @@ def test_a_run_that_is_stopped_within_an_evaluation_resumes_it(
     assert shown[0] == shown[1]
 
 
+@pytest.mark.slow
 def test_saved_policies_are_played_at_photos_from_outside_and_the_best_is_kept(photos: Path, tmp_path: Path) -> None:
     found = run_sft(fine_tuning(tmp_path, EvaluationPart()), tmp_path / "run")
     run = RunFolder(found.folder)

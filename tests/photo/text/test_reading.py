@@ -51,8 +51,8 @@ def column(word: str, font: str, size: int = 40) -> Image.Image:
     ("word", "font", "script"),
     [
         ("노래방", "korean", "hangul"),
-        ("静神社", "japanese", "chinese"),
-        ("PHARMACY", "sans-semibold", "latin"),
+        pytest.param("静神社", "japanese", "chinese", marks=pytest.mark.slow),
+        pytest.param("PHARMACY", "sans-semibold", "latin", marks=pytest.mark.slow),
     ],
 )
 def test_a_column_of_upright_letters_is_one_line(word: str, font: str, script: str) -> None:
@@ -69,7 +69,7 @@ def test_single_letters_beside_each_other_are_no_column() -> None:
     assert len(read_text(board)) > 1
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_thai_is_not_read_on_its_head_as_latin(seed: int) -> None:
     (line,) = read_text(sign("พัทยา", "thai", seed))
     assert line.script == "thai"
@@ -150,6 +150,7 @@ def test_noise_is_not_read_as_text() -> None:
     assert read_text(Image.fromarray(noise)) == []
 
 
+@pytest.mark.slow
 def test_grey_and_transparent_pictures_are_read() -> None:
     drawn = sign("Farmacia", "sans-semibold")
     clear = drawn.copy()

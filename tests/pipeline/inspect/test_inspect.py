@@ -306,6 +306,7 @@ needs_entry_point = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @needs_entry_point
 def test_the_task_is_found_by_its_name(data: str, tmp_path: Path) -> None:
     words = {"data": data, "tools": "image_zoom_in_tool,read_text", "turns": 2}

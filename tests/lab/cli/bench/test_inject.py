@@ -116,6 +116,7 @@ def test_texts_stand_in_the_file_where_the_case_says_so(cases: InjectionSet) -> 
     assert by_channel["metadata"].text in by_channel["metadata"].read().decode("latin-1")
 
 
+@pytest.mark.slow
 def test_an_obedient_model_is_found_out(tmp_path: Path) -> None:
     out = tmp_path / "run"
     with openai_server([obedient]) as url:

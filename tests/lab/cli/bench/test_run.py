@@ -235,6 +235,7 @@ def test_what_must_be_mended_is_one_line(make_set: MakeSet, tmp_path: Path, word
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_photos_of_any_size_and_photos_that_do_not_open_end_no_run(make_set: MakeSet, tmp_path: Path) -> None:
     table, out = make_set(4), tmp_path / "run"
     # Beyond the size at which Pillow refuses, within ours, and beyond ours.

@@ -37,6 +37,7 @@ def test_numbers_on_notices_are_valid_there_and_name_no_other_region(many: list[
     assert seen > 50
 
 
+@pytest.mark.slow
 def test_area_codes_of_america_are_those_of_the_state(many: list[Scene]) -> None:
     for scene in many:
         for clue in scene.clues:

@@ -39,6 +39,7 @@ def first_needing(world: World) -> Scene:
     return design_scene(world, 3, 0, split="train", wants=Wants(page=True, small=False, misleading=False))
 
 
+@pytest.mark.slow
 def test_a_quarter_of_scenes_needs_a_page_and_the_others_stay_as_they_are(world: World, paged: World) -> None:
     pairs = [[design_scene(one, 3, number, split="train") for one in (world, paged)] for number in range(120)]
     needing = [with_pages for _, with_pages in pairs if with_pages.needs_page]

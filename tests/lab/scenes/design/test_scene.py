@@ -46,6 +46,7 @@ def test_shares_are_as_stated(train: list[Scene], held_out: list[Scene]) -> None
     assert hidden / len(both) == pytest.approx(HIDDEN_SHARE, abs=0.04)
 
 
+@pytest.mark.slow
 def test_splits_share_no_place_no_design_and_no_word(train: list[Scene], held_out: list[Scene]) -> None:
     assert not {scene.spot.cell for scene in train} & {scene.spot.cell for scene in held_out}
     for scene in (*train, *held_out):
