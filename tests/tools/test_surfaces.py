@@ -7,6 +7,7 @@ import io
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -33,13 +34,30 @@ from geosleuth.tools import (
     Toolset,
     call_mcp,
     describe_tagged,
-    environment_class,
     mcp_tools,
     native_tools,
     tool,
 )
+from geosleuth.tools.calls import Observation, ToolCall
+from geosleuth.tools.surfaces import Background, EnvironmentBase, tool_methods
 from geosleuth.tools.toolset import all_tools
 from python_path import python_path
+
+
+def environment_class(toolset: Toolset, make_case: Callable[..., Case], **words: Any) -> type[Any]:
+    background = Background()
+
+    class Environment(EnvironmentBase):
+        """The tools of a run, as methods."""
+
+        def reset(self, **columns: Any) -> None:
+            self.case, self.observations = make_case(**columns), ()
+
+        def _carry_out(self, call: ToolCall) -> Observation:
+            assert self.case is not None
+            return background.run(toolset.run([call], self.case))[0]
+
+    return type("ToolEnvironment", (Environment,), tool_methods(toolset, **words))
 
 
 @tool("cut")

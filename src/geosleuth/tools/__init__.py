@@ -17,7 +17,6 @@ from .declare import Parameter, Tool, ToolFunction, as_tool, tool
 from .surfaces import (
     call_mcp,
     describe_tagged,
-    environment_class,
     mcp_result,
     mcp_tools,
     native_tools,
@@ -47,7 +46,6 @@ __all__ = [
     "as_tool",
     "call_mcp",
     "describe_tagged",
-    "environment_class",
     "image_info",
     "mcp_result",
     "mcp_tools",

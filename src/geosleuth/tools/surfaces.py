@@ -43,7 +43,7 @@ PICTURE_BYTES = 560_000
 
 
 class EnvironmentBase:
-    """What all environments share; `environment_class` adds the tools.
+    """What all environments share; a class of it gets the tools from `tool_methods`.
 
     Attributes:
         case: what the tools work on, made anew by every ``reset``; None before the first.
@@ -63,42 +63,14 @@ def own_words(seen: Observation) -> str:
     return seen.text
 
 
-def environment_class(
-    toolset: Toolset, make_case: Callable[..., Case], *, words: Callable[[Observation], str] = own_words
-) -> type[EnvironmentBase]:
-    """A class whose objects are rollouts' environments.
-
-    A method returns what the tool says; where there are pictures too, a list of text and image parts. A bad call is
-    answered as in any other run, by the words of its observation.
-
-    Args:
-        toolset: one method is made for each of its tools.
-        make_case: makes the case of a rollout from the columns of the data set, given by name.
-        words: what a model reads of an observation; give what the wire of later runs uses, so that training sees the
-            same.
-
-    Raises:
-        ValueError: a tool's name can't be that of a method.
-    """
-    background = Background()
-
-    def carry_out(self: EnvironmentBase, call: ToolCall) -> Observation:
-        if self.case is None:
-            raise RuntimeError("reset was not called")
-        return background.run(toolset.run([call], self.case))[0]
-
-    def reset(self: EnvironmentBase, /, **columns: Any) -> None:
-        self.case = make_case(**columns)
-        self.observations = ()
-
-    members: dict[str, Any] = {"reset": reset, "_carry_out": carry_out, "__doc__": "The tools of a run, as methods."}
-    return type("ToolEnvironment", (EnvironmentBase,), members | tool_methods(toolset, words=words))
-
-
 def tool_methods(
     tools: Iterable[Tool], *, words: Callable[[Observation], str] = own_words
 ) -> dict[str, Callable[..., Any]]:
     """A method for each tool, by name, for classes of `EnvironmentBase`; each lets ``_carry_out`` make its call.
+
+    A method returns what the tool says; where there are pictures too, a list of text and image parts. A bad call is
+    answered as in any other run, by the words of its observation. ``words`` is what a model reads of an observation;
+    give what the wire of later runs uses, so that training sees the same.
 
     Raises:
         ValueError: a tool's name can't be that of a method.
