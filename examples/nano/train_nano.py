@@ -227,7 +227,7 @@ def reinforced(given: argparse.Namespace) -> None:
     from geosleuth.agent.methods import method
     from geosleuth.lab.score.rewards import read_reward
     from geosleuth.lab.train.generator import shrinking
-    from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer
+    from geosleuth.lab.train.grpo import grpo_trainer
     from geosleuth.lab.train.models import save_policy
     from geosleuth.lab.train.prompts import prompt_rows
     from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
@@ -269,9 +269,8 @@ def reinforced(given: argparse.Namespace) -> None:
         prompt_rows(recipe.data),
         recipe,
         given.out,
-        environments=EnvironmentPlan(
-            workers=given.workers, wrap=partial(shrinking, shrink=final_shrink(processor), tools=names)
-        ),
+        workers=given.workers,
+        wrap=partial(shrinking, shrink=final_shrink(processor), tools=names),
     )
     quicken(trainer, turn_tokens=TURN_TOKENS, max_batch=max(64, given.prompts * given.group))
     trainer.add_callback(pacing(transformers.TrainerCallback, saying(given.name), given.seconds))

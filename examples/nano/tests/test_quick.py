@@ -10,7 +10,7 @@ from PIL import Image
 
 from geosleuth.lab.scenes.environment import GeoEnvironment, Posed, environment_for, offline_setting
 from geosleuth.lab.train.generator import Shrink, shrinking
-from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer
+from geosleuth.lab.train.grpo import grpo_trainer
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import RolloutPart
 from geosleuth.models.weights_engine import load_processor
@@ -267,7 +267,7 @@ def test_pictures_from_other_processes_are_shrunk_too(tmp_path: Path) -> None:
     tools = ("image_zoom_in_tool", "maps_geocode")
     rollout = RolloutPart(method="nano", tools=tools, reward="spotagent", group=2, reply_tokens=1400)
     wrap = partial(shrinking, shrink=SHRINK, tools=("zoom", "geocode"))
-    trainer = trainer_of(tmp_path, rollout, environments=EnvironmentPlan(workers=2, wrap=wrap))
+    trainer = trainer_of(tmp_path, rollout, workers=2, wrap=wrap)
     said = iter([[called("zoom", bbox_2d=[0, 0, 500, 500]), called("geocode", address="Monaco")], [NEAR, FAR]])
     script(trainer.model, trainer.processing_class.tokenizer, lambda _rows: next(said))
     patch_vision_inputs(trainer.model, trainer.processing_class.image_processor)

@@ -6,7 +6,15 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import connection, parent_process
 from typing import NoReturn
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it ends: a killed parent can't end its children."""
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (connection.wait([parent.sentinel]), os._exit(1)), daemon=True).start()
 
 
 def machine_memory() -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer
+from geosleuth.lab.train.grpo import grpo_trainer
 from geosleuth.lab.train.models import load_model
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import Recipe, RolloutPart
@@ -62,9 +62,7 @@ def rewarded(recipe: Recipe, folder: Path, *said: str, steps: int = 1) -> tuple[
     """The spatial rewards of the replies of the last step, and the share that the service failed to place."""
     model, processor = load_model(recipe.model)
     with answers_served(recipe):
-        trainer = grpo_trainer(
-            model, processor, prompt_rows(recipe.data), recipe, folder, environments=EnvironmentPlan()
-        )
+        trainer = grpo_trainer(model, processor, prompt_rows(recipe.data), recipe, folder)
         script(model, processor.tokenizer, lambda _rows: said)
         trainer.model.train()
         try:

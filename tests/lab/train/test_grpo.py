@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from geosleuth.lab.scenes.environment import pose_photo
-from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer, run_grpo, scaled_advantages
+from geosleuth.lab.train.grpo import grpo_trainer, run_grpo, scaled_advantages
 from geosleuth.lab.train.models import load_model
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import ModelPart, OptimPart, Recipe, RolloutPart
@@ -47,9 +47,7 @@ def made(
     """The trainer, whose model says what is given for the rows of each generation."""
     model, processor = load_model(recipe.model)
     rows = prompt_rows(recipe.data)
-    trainer = grpo_trainer(
-        model, processor, rows, recipe, folder, environments=EnvironmentPlan(setup=setup, workers=workers)
-    )
+    trainer = grpo_trainer(model, processor, rows, recipe, folder, setup=setup, workers=workers)
     turns = iter(said)
     script(model, processor.tokenizer, lambda _rows: next(turns))
     return trainer

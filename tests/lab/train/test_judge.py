@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from geosleuth.lab.scenes.consistency import PolicyJudge
-from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer
+from geosleuth.lab.train.grpo import grpo_trainer
 from geosleuth.lab.train.models import load_model
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import RolloutPart
@@ -67,7 +67,7 @@ def trained(tiny: Path, photos: Path, folder: Path, judge_url: str, *, steps: in
     )  # fmt: skip
     recipe = tiny_recipe(tiny, photos, rollout)
     model, processor = load_model(recipe.model)
-    trainer = grpo_trainer(model, processor, prompt_rows(recipe.data), recipe, folder, environments=EnvironmentPlan())
+    trainer = grpo_trainer(model, processor, prompt_rows(recipe.data), recipe, folder)
     turn = 0
 
     def said(_rows: Any) -> list[str]:

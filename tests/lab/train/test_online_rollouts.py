@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from geosleuth.lab.train.evaluation import photo_rows
-from geosleuth.lab.train.grpo import EnvironmentPlan, grpo_trainer
+from geosleuth.lab.train.grpo import grpo_trainer
 from geosleuth.lab.train.models import load_model
 from geosleuth.lab.train.play import PlayedScene, SceneTable, Stage
 from geosleuth.lab.train.prompts import prompt_rows
@@ -104,9 +104,7 @@ def rewards(recipe: Recipe, folder: Path, workers: int = 0) -> tuple[list[float]
 
     model, processor = load_model(recipe.model)
     with answers_served(recipe):
-        trainer = grpo_trainer(
-            model, processor, prompt_rows(recipe.data), recipe, folder, environments=EnvironmentPlan(workers=workers)
-        )
+        trainer = grpo_trainer(model, processor, prompt_rows(recipe.data), recipe, folder, workers=workers)
         script_by_prompt(model, processor.tokenizer, say)
         every: list[list[float]] = []
         score = trainer.rollouts.__class__.__call__

@@ -1,16 +1,14 @@
 """Worker processes for an import."""
 
 import gc
-import os
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import get_context, parent_process
 from typing import Final, TypeVar
 
-from geosleuth.support.processes import children_without_ctrl_c, cleanup_on_sigterm
+from geosleuth.support.processes import children_without_ctrl_c, cleanup_on_sigterm, end_with_parent
 
 _T = TypeVar("_T")
 _EXTRA_JOBS: Final = 3
@@ -69,6 +67,4 @@ def worker_pool(count: int) -> Iterator[JobPool]:
 def _set_up_worker() -> None:
     """Collect garbage rarely, and exit when the parent process ends, even if it was killed."""
     gc.set_threshold(*_GC_THRESHOLDS)
-    parent = parent_process()
-    if parent is not None:
-        threading.Thread(target=lambda: (connection.wait([parent.sentinel]), os._exit(1)), daemon=True).start()
+    end_with_parent()

@@ -15,7 +15,7 @@ from geosleuth.geo import LatLon
 from geosleuth.lab.bench.sets.dataset import Fault
 from geosleuth.lab.bench.sets.table_rows import read_rows
 from geosleuth.lab.score import Truth
-from geosleuth.lab.traces.factory.trial import id_of, pictures, pixels_of, timeless
+from geosleuth.lab.traces.factory.trial import id_of, pictures, timeless, without_metadata
 from geosleuth.models import Conversation, Policy, Prompt
 from geosleuth.names import country_code, country_name, fold, same_country
 from geosleuth.photo import open_photo
@@ -414,9 +414,9 @@ def key_of(note: Note) -> str:
 
 
 async def _made(note: Note, key: str, normaliser: Normaliser, split: str, way: Method) -> Made:
-    opened = pixels_of(open_photo(note.photo))
+    photo, content = without_metadata(open_photo(note.photo))
     record = await normaliser(note)
-    finding = await recorded(opened.photo, record, by=normaliser.name, way=way)
+    finding = await recorded(photo, record, by=normaliser.name, way=way)
     words = finding.trajectory.started.prompts
     told = {"by": normaliser.name} | ({} if words is None else {"prompts": words})
     trajectory = timeless(finding.trajectory, id_of(told, key))
@@ -424,7 +424,7 @@ async def _made(note: Note, key: str, normaliser: Normaliser, split: str, way: M
     meta = {"levels": [bool(name) for name in record.conclusions], "country": note.country}
     if not verdict.kept or finding.album is None:
         return Rejected(key=key, scene=key, source=SOURCE, reason=verdict.reasons[0], detail=verdict.detail, meta=meta)
-    images = pictures(trajectory, finding.album, opened.content)
+    images = pictures(trajectory, finding.album, content)
     truth = None if note.point is None else Truth(note.point, note.country, note.region, note.precise)
     return Sample(
         key=key, trajectory=trajectory, images=images, scene=key, source=SOURCE, split=split, truth=truth, meta=meta

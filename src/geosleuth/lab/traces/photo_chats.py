@@ -13,7 +13,7 @@ from geosleuth.atlas import Atlas
 from geosleuth.lab.bench.sets import DataSet, Item, subset
 from geosleuth.lab.bench.sets.dataset import refuse_test
 from geosleuth.lab.score import Truth
-from geosleuth.lab.traces.factory.trial import id_of, pictures, pixels_of, timeless
+from geosleuth.lab.traces.factory.trial import id_of, pictures, timeless, without_metadata
 from geosleuth.names import country_code, country_name
 from geosleuth.photo import open_photo
 from geosleuth.support.errors import BadInput
@@ -53,15 +53,15 @@ async def photo_chats(
 
 
 async def _made(item: Item, key: str, way: Method, atlas: Atlas, split: str) -> Made:
-    opened = pixels_of(open_photo(item.picture.read()))
+    photo, content = without_metadata(open_photo(item.picture.read()))
     truth = await named(item.truth, atlas)
-    finding = await replied(opened.photo, reply_of(truth, way.name), way, by=_BY, atlas=atlas)
+    finding = await replied(photo, reply_of(truth, way.name), way, by=_BY, atlas=atlas)
     words = {} if way.prompts_sha256 is None else {"prompts": way.prompts_sha256}
     trajectory = timeless(finding.trajectory, id_of({"by": _BY, "way": way.name, **words}, key))
     verdict = judge_assembled(trajectory)
     if not verdict.kept or finding.album is None:
         return Rejected(key=key, scene=key, source=SOURCE, reason=verdict.reasons[0], detail=verdict.detail)
-    images = pictures(trajectory, finding.album, opened.content)
+    images = pictures(trajectory, finding.album, content)
     return Sample(key=key, trajectory=trajectory, images=images, scene=key, source=SOURCE, split=split, truth=truth)
 
 

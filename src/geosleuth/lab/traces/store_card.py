@@ -1,9 +1,9 @@
 """The card of a store, computed from its contents, and the check that a store is complete."""
 
 import io
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from .rows import SMALL_COLUMNS, About, sample_of
 from .trajectory_store import CARD, IMAGES, SHARDS, Store, image_name, read_batches, sha_of
 
 _MOST_LINES = 12
+_SPREAD = ("turns", "calls", "characters", "error_km")
+"""The columns whose spread is told, beside the number of pictures."""
 
 Progress = Callable[[int], None]
 
@@ -73,74 +75,55 @@ class Figures:
         return sum(sum(reasons.values()) for reasons in self.rejected.values())
 
 
-@dataclass(slots=True)
-class _Counting:
-    """Counts rows in one pass and keeps only a few numbers of each."""
-
-    splits: Counter[str] = field(default_factory=Counter)
-    sources: Counter[str] = field(default_factory=Counter)
-    ends: Counter[str] = field(default_factory=Counter)
-    answered_by: Counter[str] = field(default_factory=Counter)
-    by_country: Counter[str] = field(default_factory=Counter)
-    calls: Counter[str] = field(default_factory=Counter)
-    turns: Counter[int] = field(default_factory=Counter)
-    failed_calls: int = 0
-    without_calls: int = 0
-    scenes: dict[str, set[str]] = field(default_factory=dict)
-    images: dict[str, int] = field(default_factory=dict)
-    values: dict[str, list[float]] = field(
-        default_factory=lambda: {name: [] for name in ("turns", "calls", "characters", "images", "error_km")}
-    )
-
-    def add(self, row: Mapping[str, Any]) -> None:
-        self.splits[row["split"]] += 1
-        self.sources[row["source"]] += 1
-        self.ends[row["end"] or "broke off"] += 1
-        self.answered_by[row["answered_by"] or "nobody"] += 1
-        self.turns[row["turns"]] += 1
-        self.calls.update(row["tools"])
-        self.failed_calls += row["failed_calls"]
-        self.without_calls += not row["tools"]
-        self.scenes.setdefault(row["scene"], set()).add(row["split"])
-        if row["truth_country"]:
-            self.by_country[row["truth_country"]] += 1
-        self.images |= {image["sha256"]: image["bytes"] for image in row["images"]}
-        for name in ("turns", "calls", "characters", "error_km"):
-            if row[name] is not None:
-                self.values[name].append(row[name])
-        self.values["images"].append(len(row["images"]))
-
-
 def figures_of(store: Store) -> Figures:
     """Compute a store's figures with one row in memory at a time.
 
     Raises:
         BadInput: the store is damaged.
     """
-    counting = _Counting()
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    turns: Counter[int] = Counter()
+    scenes: dict[str, set[str]] = {}
+    images: dict[str, int] = {}
+    values: dict[str, list[float]] = {name: [] for name in (*_SPREAD, "images")}
+    failed_calls = without_calls = 0
     for row in store.rows(SMALL_COLUMNS):
-        counting.add(row)
+        counts["splits"][row["split"]] += 1
+        counts["sources"][row["source"]] += 1
+        counts["ends"][row["end"] or "broke off"] += 1
+        counts["answered_by"][row["answered_by"] or "nobody"] += 1
+        counts["by_country"].update([row["truth_country"]] if row["truth_country"] else [])
+        counts["calls"].update(row["tools"])
+        turns[row["turns"]] += 1
+        failed_calls += row["failed_calls"]
+        without_calls += not row["tools"]
+        scenes.setdefault(row["scene"], set()).add(row["split"])
+        images |= {image["sha256"]: image["bytes"] for image in row["images"]}
+        for name in _SPREAD:
+            if row[name] is not None:
+                values[name].append(row[name])
+        values["images"].append(len(row["images"]))
     rejected: dict[str, Counter[str]] = {}
     for one in store.rejected():
         rejected.setdefault(one.source, Counter())[one.reason] += 1
     return Figures(
-        samples=counting.splits.total(),
-        scenes=len(counting.scenes),
-        countries=len(counting.by_country),
-        image_files=len(counting.images),
-        image_bytes=sum(counting.images.values()),
-        splits=_ranked(counting.splits),
-        sources=_ranked(counting.sources),
-        ends=_ranked(counting.ends),
-        answered_by=_ranked(counting.answered_by),
-        by_country=_ranked(counting.by_country),
-        calls=_ranked(counting.calls),
-        failed_calls=counting.failed_calls,
-        without_calls=counting.without_calls,
-        turns=dict(sorted(counting.turns.items())),
-        spreads={name: Spread.of(values) for name, values in counting.values.items()},
+        samples=counts["splits"].total(),
+        scenes=len(scenes),
+        countries=len(counts["by_country"]),
+        image_files=len(images),
+        image_bytes=sum(images.values()),
+        splits=_ranked(counts["splits"]),
+        sources=_ranked(counts["sources"]),
+        ends=_ranked(counts["ends"]),
+        answered_by=_ranked(counts["answered_by"]),
+        by_country=_ranked(counts["by_country"]),
+        calls=_ranked(counts["calls"]),
+        failed_calls=failed_calls,
+        without_calls=without_calls,
+        turns=dict(sorted(turns.items())),
+        spreads={name: Spread.of(found) for name, found in values.items()},
         rejected={source: _ranked(reasons) for source, reasons in sorted(rejected.items())},
-        scenes_in_several_splits=sum(len(splits) > 1 for splits in counting.scenes.values()),
+        scenes_in_several_splits=sum(len(splits) > 1 for splits in scenes.values()),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from geosleuth.geo import FloatArray
 from geosleuth.lab.scenes.consistency import RuleReader
+from geosleuth.lab.score.rewards import Helpers
 from geosleuth.lab.traces import Store
 from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.support.errors import BadInput, require
@@ -27,7 +28,7 @@ from .papers import Departure, Difference, departures, differences, ours, unacco
 from .prompts import all_rows, photo_items
 from .recipe import DataPart, ModelPart, Recipe
 from .recipe_files import flat
-from .rollouts import Judging, RolloutSetup, judging_of, reward_of, rollout_setup
+from .rollouts import RolloutSetup, judging_of, reward_of, rollout_setup
 from .samples import photo_chats, store_chats
 from .services import ATLAS, is_online
 from .sft import way_of
@@ -301,13 +302,13 @@ class _NoEncoder:
         raise AssertionError(f"a dry run scores nothing, and so encodes no {len(texts)} texts")
 
 
-def _try_judging(recipe: Recipe, absent: list[str]) -> Judging:
+def _try_judging(recipe: Recipe, absent: list[str]) -> Helpers:
     """Find the encoder and the judge; note what is not named, without which a run does not start."""
     reward = reward_of(recipe.rollout)
     needed = {"encoder": reward.needs_encoder, "judge": reward.needs_judge}
     missing = [name for name, needs in needed.items() if needs and getattr(recipe.rollout, name) is None]
     absent += [f"{name}: none is named, so a run does not start; give one with rollout.{name}" for name in missing]
-    return Judging(_NoEncoder(), RuleReader()) if missing else judging_of(recipe.rollout, reward)
+    return Helpers(encoder=_NoEncoder(), judge=RuleReader()) if missing else judging_of(recipe.rollout, reward)
 
 
 def _try_data(recipe: Recipe, setup: RolloutSetup | None, built: list[str], absent: list[str]) -> int | None:

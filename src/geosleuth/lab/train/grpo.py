@@ -8,7 +8,6 @@ and resuming from a checkpoint in step with the rows.
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from importlib import metadata
 from math import comb
@@ -173,33 +172,13 @@ def run_grpo(
             recipe,
             folder,
             callbacks=(own, *tracker_callbacks(recipe, folder), *callbacks),
-            environments=EnvironmentPlan(workers=workers),
+            workers=workers,
         )
         add_evaluations(trainer, recipe, run)
         try:
             return train_to_end(trainer, recipe.model, run, progress=progress, seconds=seconds)
         finally:
             trainer.close_workers()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnvironmentPlan:
-    """Where replies are played.
-
-    Attributes:
-        setup: in place of the one that the recipe says; a function that makes it, where other processes are to serve
-            it.
-        workers: processes that serve tools; 0 serves them in this one.
-        wrap: changes the class of the environments, where they are served; for other processes it must be a function
-            of a module, or a ``partial`` of one, such as of `geosleuth.lab.train.generator.shrinking`.
-    """
-
-    setup: RolloutSetup | MakeSetup | None = None
-    workers: int = 0
-    wrap: WrapEnvironment | None = None
-
-
-_AS_RECIPE_SAYS = EnvironmentPlan()
 
 
 def grpo_trainer(
@@ -209,8 +188,10 @@ def grpo_trainer(
     recipe: Recipe,
     folder: Path,
     *,
-    environments: EnvironmentPlan = _AS_RECIPE_SAYS,
     callbacks: Sequence[Any] = (),
+    setup: RolloutSetup | MakeSetup | None = None,
+    workers: int = 0,
+    wrap: WrapEnvironment | None = None,
 ) -> Any:
     """Return the `trl.GRPOTrainer` of a recipe.
 
@@ -220,8 +201,12 @@ def grpo_trainer(
         rows: see `prompt_rows`; filtering and curriculum of the recipe are applied here.
         recipe: what to do.
         folder: of the run.
-        environments: where replies are played.
         callbacks: further ``transformers.TrainerCallback``s.
+        setup: in place of the one that the recipe says; a function that makes it, where other processes are to serve
+            it.
+        workers: processes that serve tools; 0 serves them in this one.
+        wrap: changes the class of the environments, where they are served; for other processes it must be a function
+            of a module, or a ``partial`` of one, such as of `geosleuth.lab.train.generator.shrinking`.
 
     Raises:
         BadInput: the recipe can't be used.
@@ -233,7 +218,6 @@ def grpo_trainer(
     if recipe.rollout.objective == "pass@k":
         check_k(recipe.rollout.k, recipe.rollout.group)
     order = run_order(phases(rows, recipe.data), recipe)
-    setup, wrap = environments.setup, environments.wrap
     make: MakeSetup = setup if callable(setup) else partial(rollout_setup, recipe)
     played = setup if isinstance(setup, RolloutSetup) else make()
     check_for_grpo(processor, tools=bool(played.setting.toolset.names))
@@ -250,10 +234,10 @@ def grpo_trainer(
     if wrap is not None:
         environment = wrap(environment)
     pool = None
-    if environments.workers:
+    if workers:
         if isinstance(setup, RolloutSetup):
             raise BadInput("other processes can't take over a setup; give a function that makes it")
-        pool = WorkerPool(make, environments.workers, wrap)
+        pool = WorkerPool(make, workers, wrap)
         environment = remote_environment(environment, played.setting.toolset.names, pool)
     prompt = prompt_for(played.setting)
     # Environments are TRL's experiment; it would say so at every start.

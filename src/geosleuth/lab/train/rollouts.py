@@ -5,7 +5,6 @@ batch, and the calls of all replies of a turn. So all of them are sent out at on
 """
 
 import os
-import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -14,7 +13,7 @@ from functools import partial, wraps
 from hashlib import blake2b
 from itertools import count
 from math import isfinite
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,7 +41,7 @@ from geosleuth.lab.scenes.environment.episode import BROKE, refused
 from geosleuth.lab.scenes.environment.for_trl import last_words
 from geosleuth.lab.scenes.world import world_atlas
 from geosleuth.lab.score import Truth
-from geosleuth.lab.score.rewards import Encoder, Geocoder, Helpers, Judge, NamedEncoder, Reward, read_reward
+from geosleuth.lab.score.rewards import Geocoder, Helpers, Judge, NamedEncoder, Reward, read_reward
 from geosleuth.lab.score.rewards.reward import Wanted, work_out
 from geosleuth.models import Policy, Step
 from geosleuth.models.endpoints import EndpointSettings
@@ -50,6 +49,7 @@ from geosleuth.models.registry import make_policy
 from geosleuth.models.weights import WeightsPolicy
 from geosleuth.photo.runtime import usable_cores
 from geosleuth.support.errors import BadInput, NotRecorded
+from geosleuth.support.processes import end_with_parent
 from geosleuth.tools import Observation, ToolCall
 
 from .architectures import boxes_of
@@ -208,7 +208,7 @@ class RolloutSetup:
         return type("Rollout", bases, {"get_reward": None})
 
 
-def rollout_setup(recipe: Recipe, judging: "Judging | None" = None) -> RolloutSetup:
+def rollout_setup(recipe: Recipe, judging: Helpers | None = None) -> RolloutSetup:
     """Return the setup that a recipe asks for: its method, tools, turns and reward; scenes with their map, or photos.
 
     Answers are plain replies, as in any later run with the trained policy. ``judging`` stands in for the recipe's own
@@ -241,7 +241,7 @@ def rollout_setup(recipe: Recipe, judging: "Judging | None" = None) -> RolloutSe
     setting = offline_setting(
         method,
         reward=reward,
-        helpers=Helpers(geocoder=geocoder, encoder=judged.encoder, judge=judged.judge),
+        helpers=replace(judged, geocoder=geocoder),
         atlas=asks,
         tools=rollout.tools,
         budget=budget,
@@ -251,15 +251,7 @@ def rollout_setup(recipe: Recipe, judging: "Judging | None" = None) -> RolloutSe
     return RolloutSetup(setting, pose)
 
 
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """Who compares names and who reads reasonings."""
-
-    encoder: Encoder | None = None
-    judge: Judge | None = None
-
-
-def judging_of(rollout: RolloutPart, reward: Reward) -> Judging:
+def judging_of(rollout: RolloutPart, reward: Reward) -> Helpers:
     """Return the encoder and the judge that a recipe names; neither is loaded or asked yet.
 
     Raises:
@@ -277,7 +269,7 @@ def judging_of(rollout: RolloutPart, reward: Reward) -> Judging:
             f"hf:FOLDER; the paper's is {JUDGE}), or rules for the rule reader"
         )
     encoder = NamedEncoder(rollout.encoder) if rollout.encoder is not None else None
-    return Judging(encoder, judge_of(rollout) if reward.needs_judge else None)
+    return Helpers(encoder=encoder, judge=judge_of(rollout) if reward.needs_judge else None)
 
 
 def judge_of(rollout: RolloutPart) -> Judge:
@@ -627,18 +619,10 @@ _held: dict[int, RolloutEnvironment] = {}
 
 def _open(make: MakeSetup, wrap: WrapEnvironment | None) -> None:
     global _kind  # noqa: PLW0603  (what this process is for)
-    threading.Thread(target=_leave_with_parent, name="leave-with-parent", daemon=True).start()
+    end_with_parent()
     setup = make()
     kind = RolloutSetup(setup.setting, Remembered(setup.pose)).environment()
     _kind = kind if wrap is None else wrap(kind)
-
-
-def _leave_with_parent() -> None:
-    """End this process when its parent dies: a killed parent can't end it."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _reset(number: int, columns: dict[str, Any], batch: int) -> tuple[Any, dict[str, Any]]:

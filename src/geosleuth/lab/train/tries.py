@@ -18,7 +18,7 @@ from geosleuth.lab.traces.filtering import PAPER_TRIES, Tries, read_tries, tries
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import write_bytes_atomically
 
-from .grpo import EnvironmentPlan, grpo_trainer
+from .grpo import grpo_trainer
 from .models import load_model
 from .prompts import Row, prompt_rows
 from .recipe import Recipe
@@ -105,7 +105,7 @@ def _draw(
 ) -> None:
     torch = require("torch", extra="train")
     model, processor = load_model(plan.model)
-    trainer = grpo_trainer(model, processor, rows, plan, scratch, environments=EnvironmentPlan(setup=setup))
+    trainer = grpo_trainer(model, processor, rows, plan, scratch, setup=setup)
     prompt, first = trainer.train_dataset[0]["prompt"], 0
     while first < len(rows):
         some = rows[first : first + plan.optim.batch]

@@ -3,15 +3,12 @@
 import asyncio
 import json
 import multiprocessing
-import os
 import re
-import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +41,7 @@ from geosleuth.lab.traces.spotagent import Tally
 from geosleuth.models.endpoints import Rests, listening
 from geosleuth.photo import OpenedPhoto
 from geosleuth.support.errors import BadInput, GeosleuthError, UserError
+from geosleuth.support.processes import end_with_parent
 from geosleuth.tools import WebSearch
 from geosleuth.tools.toolset import all_tools
 
@@ -105,20 +103,12 @@ async def process_worker(making: Making, folder: RunFolder, processes: int) -> A
 
 def _begin(making: Making) -> None:
     """Load everything once, in the new process."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     _here.loop = asyncio.new_event_loop()
     try:
         _here.ready = _here.loop.run_until_complete(making())
     except UserError as error:
         _here.refused = str(error)
-
-
-def _end_with_parent() -> None:
-    """End this process with its parent: a killed parent can't stop its children."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
 
 
 def _work(job: Job, place: Path) -> Attempted | str:

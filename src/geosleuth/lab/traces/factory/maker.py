@@ -34,7 +34,7 @@ from geosleuth.pipeline.searches import online_maps, web_search
 from geosleuth.tools import WebSearch
 from geosleuth.tools.toolset import all_tools
 
-from .trial import FactoryAttempt, FactoryReady, Kind, Maker, Subject, TrialResult, subject_of
+from .trial import FactoryReady, Kind, Maker, Subject, TrialResult, subject_of
 
 STAND_IN = "stand-in"
 """The stand-in's name, accepted in place of a model's."""
@@ -142,7 +142,7 @@ class FactoryMaking:
         maker = maker_of(self.recipe)
         if load := getattr(maker, "load", None):
             await load()
-        return FactoryReady(FactoryAttempt(maker, self.recipe.settings()))
+        return FactoryReady(maker, self.recipe.settings())
 
 
 def maker_of(recipe: Recipe) -> Maker:

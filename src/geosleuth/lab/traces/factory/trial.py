@@ -87,13 +87,13 @@ def id_of(settings: Mapping[str, Any], name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class FactoryAttempt:
-    """Runs one trial; ``settings`` are all that determines its result."""
+class FactoryReady:
+    """A maker with everything loaded; ``settings`` are all that determines what it makes."""
 
     maker: Maker
     settings: Mapping[str, Any] = field(repr=False)
 
-    async def __call__(self, job: Job, keep_in: Path) -> Attempted:
+    async def attempt(self, job: Job, keep_in: Path) -> Attempted:
         """Make a trajectory, judge it and store it; pictures are stored if it is kept.
 
         Raises:
@@ -107,16 +107,9 @@ class FactoryAttempt:
         await asyncio.to_thread(_keep, worked, trajectory, keep_in)
         return _attempted(trajectory)
 
-
-@dataclass(frozen=True, slots=True)
-class FactoryReady:
-    """An attempt, and the maker to close after it."""
-
-    attempt: FactoryAttempt
-
     async def aclose(self) -> None:
         """Close models and connections."""
-        await self.attempt.maker.aclose()
+        await self.maker.aclose()
 
 
 def beside(trajectory: Path, what: str) -> Path:
@@ -230,20 +223,12 @@ def drawn_of(content: bytes) -> Drawn:
     return Drawn(scene, tuple(drawing.marks), drawing.jpeg())
 
 
-@dataclass(frozen=True, slots=True)
-class Pixels:
-    """A photo without its metadata, and its file."""
-
-    photo: OpenedPhoto
-    content: bytes = field(repr=False)
-
-
-def pixels_of(opened: OpenedPhoto) -> Pixels:
+def without_metadata(opened: OpenedPhoto) -> tuple[OpenedPhoto, bytes]:
     """Return the photo without its metadata, and as a JPEG file that has none either."""
     bare = Claims(opened.claims.format, opened.claims.file_bytes, opened.claims.sha256, opened.claims.size_px)
     photo = OpenedPhoto(opened.photo, bare)
     whole = first_view(photo.photo, max_pixels=photo.photo.size[0] * photo.photo.size[1])
-    return Pixels(photo, encode(whole, quality=_PHOTO_QUALITY))
+    return photo, encode(whole, quality=_PHOTO_QUALITY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,10 +279,10 @@ def subject_of(content: bytes) -> Subject:
     """
     head, picture = unpack(content)
     if "photo" in head:
-        bare = pixels_of(open_photo(picture))
+        bare, content = without_metadata(open_photo(picture))
         point = LatLon(*head["truth"].pop("point"))
-        opened = open_photo(bare.content, kind=bare.photo.photo.kind)
-        return Subject(head["photo"], head["split"], Truth(point, **head["truth"]), opened, bare.content)
+        opened = open_photo(content, kind=bare.photo.kind)
+        return Subject(head["photo"], head["split"], Truth(point, **head["truth"]), opened, content)
     drawn = drawn_of(content)
     refuse_panorama(drawn.scene.kind)
     photo = open_photo(drawn.jpeg)
