@@ -228,11 +228,3 @@ def test_what_can_not_be_evaluated(tmp_path: Path) -> None:
         (tmp_path / "scenes.jsonl").write_text(f"{line}\n", encoding="utf-8")
         with pytest.raises(BadInput, match="not a scene"):
             read_evaluation(tmp_path)
-
-
-def keep(folder: Path, scenes: list[PlayedScene], **asked: Any) -> None:
-    folder.mkdir(parents=True)
-    words = {"policy": f"hf:{folder.name}", "with_tools": True, "seed": 7, **asked}
-    (folder / "asked.json").write_text(json.dumps(words), encoding="utf-8")
-    lines = [json.dumps(one.to_dict()) + "\n" for one in scenes]
-    (folder / "scenes.jsonl").write_text("".join(lines), encoding="utf-8")

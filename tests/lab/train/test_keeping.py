@@ -170,7 +170,7 @@ def test_a_damaged_checkpoint_is_set_aside_and_said(
         assert not caplog.messages
 
 
-@pytest.mark.parametrize(("name", "harm"), DAMAGE)
+@pytest.mark.parametrize(("name", "harm"), [("model.safetensors", half), ("trainer_state.json", another_step)])
 def test_a_run_whose_checkpoints_are_all_damaged_does_not_begin_anew(
     tmp_path: Path, name: str, harm: Callable[[Path], None]
 ) -> None:

@@ -86,19 +86,6 @@ def test_a_run_killed_between_steps_ends_with_the_very_same_weights(store: Path,
 
 
 @pytest.mark.slow
-def test_a_run_stops_after_its_time_and_goes_on(store: Path, tmp_path: Path) -> None:
-    plan = recipe(tiny_vlm_folder(), store, model={"tuned": "lora"}, optim={"steps": 2}, run={"save_steps": 50})
-    part = run_sft(plan, tmp_path / "run", seconds=0)
-    assert (part.complete, part.steps) == (False, 1)
-    assert not (tmp_path / "run" / "policy").exists()
-    done = run_sft(plan, tmp_path / "run", seconds=0)
-    assert (done.complete, done.steps) == (True, 2)
-    assert run_sft(plan, tmp_path / "run") == done
-    with pytest.raises(BadInput, match="holds a run already"):
-        run_sft(plan, tmp_path / "run", resume=False)
-
-
-@pytest.mark.slow
 def test_a_run_goes_on_past_a_damaged_checkpoint(store: Path, tmp_path: Path) -> None:
     plan = recipe(tiny_vlm_folder(), store, optim={"steps": 3})
     whole = run_sft(plan, tmp_path / "whole")

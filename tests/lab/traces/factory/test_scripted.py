@@ -10,13 +10,7 @@ from factory_scenes import opened, plain_picture, scene_of, without
 from geosleuth.lab.scenes import Clue, Mark, Sort
 from geosleuth.lab.traces.factory.trial import SceneRange, pack_scene, subject_of
 from geosleuth.lab.traces.scripted import NO_SLIPS, Slipped, Slips, StandInObserver
-from geosleuth.lab.traces.spotagent import (
-    Lettering,
-    description_block,
-    lettering_words,
-    read_descriptions,
-    read_lettering,
-)
+from geosleuth.lab.traces.spotagent import Lettering, lettering_words, read_lettering
 from geosleuth.photo import Album
 from geosleuth.support.errors import BadInput
 
@@ -128,19 +122,6 @@ LINES = st.lists(st.text(min_size=1, max_size=20).map(str.strip).filter(bool), m
 def test_lettering_is_read_as_it_was_written(lines: list[str], unread: bool) -> None:
     one = Lettering("image-2", "shop front", (1, 2, 30, 40), tuple(lines), unread or not lines)
     assert read_lettering("image-2", f"Lettering:\n{lettering_words(one)}") == [one]
-
-
-def test_descriptions_are_found_in_what_a_caller_is_told() -> None:
-    text = (
-        "Where is this?\n\n"
-        + description_block("image-1", "Road: wet.")
-        + "\n\n"
-        + description_block("image-2", "Nothing.")
-    )
-    assert [(handle, words.strip()) for handle, words in read_descriptions(text)] == [
-        ("image-1", "Road: wet."),
-        ("image-2", "Nothing."),
-    ]
 
 
 def test_a_model_that_writes_the_form_loosely_is_read_too() -> None:

@@ -100,11 +100,6 @@ def test_slips_make_for_rejections(atlas: OfflineAtlas) -> None:
     assert not blind.kept
 
 
-def test_the_same_seed_makes_the_same_trajectory(atlas: OfflineAtlas) -> None:
-    first, second = (timeless(stand_ins(atlas, slips=Slips(), seed=5), "a" * 16) for _ in range(2))
-    assert first.events == second.events
-
-
 def test_the_caller_sees_no_picture_and_reads_what_the_observer_says(atlas: OfflineAtlas) -> None:
     scene, marks = scene_of()
     observer = ScriptedPolicy([says("Buildings: brick."), says('Lettering:\n- town sign [1, 2, 3, 4]: "Soest"')])

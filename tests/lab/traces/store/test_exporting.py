@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any, get_args
 
-import pyarrow.json as arrow_json
 import pytest
 
 from geosleuth.agent import Prompted, ToolObserved, Trajectory
@@ -120,13 +119,6 @@ def handles_in_order(run: Trajectory) -> list[str]:
             case _:
                 pass
     return handles
-
-
-@pytest.mark.parametrize("to", ["ms-swift", "llama-factory"])
-def test_arrow_reads_rows_of_text(store: Store, to: Trainer, tmp_path: Path) -> None:
-    export_store(store, to, tmp_path)
-    table = arrow_json.read_json(tmp_path / "train.jsonl")
-    assert table.to_pylist() == wanted(store, "train", to)
 
 
 def test_llama_factory_is_told_what_the_files_are(store: Store, tmp_path: Path) -> None:

@@ -223,11 +223,6 @@ def test_the_manifest_of_another_version_or_kind_is_refused(tmp_path: Path) -> N
         Store(tmp_path / "s")
 
 
-def test_the_same_samples_make_the_same_bytes(tmp_path: Path) -> None:
-    stores = [write_store(tmp_path / name, made(7), ABOUT, shard_rows=3) for name in ("a", "b")]
-    assert stores[0].manifest == stores[1].manifest
-
-
 def test_any_reader_of_parquet_reads_the_shards(tmp_path: Path) -> None:
     write_store(tmp_path / "s", made(9), ABOUT, shard_rows=4)
     table = pq.read_table(tmp_path / "s" / "shards")
