@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, get_args
+from typing import Any, NoReturn, get_args
 
 from geosleuth.agent import Method
 from geosleuth.agent.methods import method
@@ -235,24 +235,6 @@ def name_of_country(note: Note) -> str:
     return country_name(note.country)
 
 
-class Normaliser(Protocol):
-    """Converts a note to a record; the conclusions are always the person's own."""
-
-    @property
-    def name(self) -> str:
-        """Return the name that reports use."""
-        ...
-
-    async def __call__(self, note: Note) -> Record:
-        """Convert a note.
-
-        Raises:
-            BadInput: the note can't be converted.
-            ServiceFault: a model failed.
-        """
-        ...
-
-
 class ByRules:
     """A normaliser that sorts a person's sentences into levels by rules, without changing them."""
 
@@ -314,6 +296,10 @@ class ByModel:
             for name, own, same in zip(LEVELS, conclusions, (same_country, _same, _same), strict=True)
         )
         return Record(country, region, precise)
+
+
+Normaliser = ByRules | ByModel
+"""Converts a note to a record; the conclusions are always the person's own."""
 
 
 def sentences(text: str) -> list[str]:

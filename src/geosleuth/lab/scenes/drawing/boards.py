@@ -114,58 +114,49 @@ def draw_panel(design: Design, colours: Colours, width: int, height: int, em: fl
     return sheet
 
 
-def _line(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del chance
+def _line(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     sheet.frame(2 * _hair(em), _hair(em), colours[2])
 
 
-def _double(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del chance
+def _double(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     sheet.frame(1.5 * _hair(em), 2 * _hair(em), colours[2])
     sheet.frame(5 * _hair(em), _hair(em) / 1.5, colours[2])
 
 
-def _rounded(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del chance
+def _rounded(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     ground, _, accent = colours
     for inset, radius, fill in ((0.0, 0.3, ground), (1.5, 0.25, accent), (2.5, 0.21, ground)):
         edge = inset * _hair(em)
         sheet.rounded(edge, edge, sheet.width - edge, sheet.height - edge, radius * em, fill)
 
 
-def _pill(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del em, chance
+def _pill(sheet: Sheet, colours: Colours, _em: float, _chance: random.Random) -> None:
     sheet.rounded(0, 0, sheet.width, sheet.height, sheet.height / 2, colours[0])
 
 
-def _enamel(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del chance
+def _enamel(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     edge = 1.6 * _hair(em)
     sheet.rounded(0, 0, sheet.width, sheet.height, 0.18 * em, colours[2])
     sheet.rounded(edge, edge, sheet.width - edge, sheet.height - edge, 0.12 * em, colours[0])
 
 
-def _header(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del chance
+def _header(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     sheet.rectangle(0, 0, sheet.width, 0.55 * em, colours[2])
     sheet.frame(0, _hair(em) / 2, lit(colours[0], 0.6))
 
 
-def _footer(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del chance
+def _footer(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     sheet.rectangle(0, sheet.height - 0.6 * em, sheet.width, sheet.height, colours[2])
     sheet.frame(0, _hair(em) / 2, lit(colours[0], 0.6))
 
 
-def _paper(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del chance
+def _paper(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     line, middle = _hair(em), sheet.width / 2
     sheet.rectangle(0, sheet.height - line, sheet.width, sheet.height, lit(colours[0], 0.8))
     sheet.rectangle(middle - 2 * line, 0, middle + 2 * line, 3 * line, colours[2])
 
 
-def _arrow(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del chance
+def _arrow(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     width, height, inset = float(sheet.width), float(sheet.height), 1.5 * _hair(em)
     shoulder = width - 1.1 * em
     sheet.polygon(((0, 0), (shoulder, 0), (width, height / 2), (shoulder, height), (0, height)), colours[2])
@@ -179,14 +170,12 @@ def _arrow(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> 
     )  # fmt: skip
 
 
-def _plate_band(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del chance
+def _plate_band(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     sheet.rectangle(0, 0, 0.45 * em, sheet.height, colours[2])
     sheet.frame(0, _hair(em) / 1.5, colours[1])
 
 
-def _band(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del chance
+def _band(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     sheet.rectangle(0, sheet.height - 0.5 * em, sheet.width, sheet.height - 0.2 * em, colours[2])
     sheet.rectangle(0, sheet.height - 0.14 * em, sheet.width, sheet.height, colours[2])
 
@@ -205,9 +194,8 @@ def _planks(sheet: Sheet, colours: Colours, em: float, chance: random.Random) ->
         sheet.rectangle(0, bottom - max(1.0, 0.03 * em), sheet.width, bottom, lit(ground, 0.6))
 
 
-def _lightbox(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
+def _lightbox(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     """Draw a light box, brighter in the middle."""
-    del chance
     ground, _, accent = colours
     rows = np.arange(sheet.height)
     far = np.abs(2 * rows - sheet.height + 1)
@@ -216,9 +204,8 @@ def _lightbox(sheet: Sheet, colours: Colours, em: float, chance: random.Random) 
     sheet.frame(0, 1.5 * _hair(em), lit(accent, 0.6))
 
 
-def _stripes(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
+def _stripes(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     """Draw slanted stripes, pale so that letters stand out."""
-    del chance
     ground, _, accent = colours
     step = max(4.0, 0.9 * em)
     pale = mixed(ground, accent, 0.35)
@@ -230,8 +217,7 @@ def _stripes(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -
     sheet.frame(0, max(1.0, 0.1 * em), accent)
 
 
-def _tiles(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del chance
+def _tiles(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     ground, _, accent = colours
     sheet.frame(0.08 * em, 0.2 * em, accent)
     step = max(6.0, 1.1 * em)
@@ -279,9 +265,8 @@ def _torn(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> N
     )
 
 
-def _awning(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
+def _awning(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     """Draw a cloth whose lower edge hangs in scallops."""
-    del chance
     ground, _, accent = colours
     scallop = 0.75 * em
     count = max(3, round(sheet.width / (1.1 * em)))
@@ -295,9 +280,8 @@ def _awning(sheet: Sheet, colours: Colours, em: float, chance: random.Random) ->
         sheet.polygon(shape, ground if number % 2 else accent)
 
 
-def _burst(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
+def _burst(sheet: Sheet, colours: Colours, _em: float, _chance: random.Random) -> None:
     """Draw rays from the middle."""
-    del em, chance
     ground, _, accent = colours
     x, y = sheet.width / 2, sheet.height / 2
     far = float(sheet.width + sheet.height)
@@ -326,8 +310,7 @@ def _split(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> 
     sheet.rectangle(0, band, sheet.width, sheet.height, ground)
 
 
-def _studs(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    del chance
+def _studs(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     ground, _, accent = colours
     sheet.frame(0, 0.28 * em, lit(ground, 0.7))
     count = max(2, round(sheet.width / (0.7 * em)))

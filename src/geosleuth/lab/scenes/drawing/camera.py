@@ -9,10 +9,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .picture import Round
 
 Point3 = tuple[float, float, float]
 Point2 = tuple[float, float]
@@ -194,41 +197,8 @@ class View:
         return self.focal_px / max(self.depth_m(point), NEAR_M)
 
 
-class Lens(Protocol):
-    """What sees the street: a view, or a panorama."""
-
-    @property
-    def width(self) -> int:
-        """Pixels from side to side."""
-
-    @property
-    def height(self) -> int:
-        """Pixels from top to bottom."""
-
-    @property
-    def x_m(self) -> float:
-        """Where across the street it stands."""
-
-    @property
-    def height_m(self) -> float:
-        """How high it stands."""
-
-    def project(self, point: Point3) -> Point2 | None:
-        """Return the pixel of a point, where it has one."""
-
-    def pixels_per_metre(self, point: Point3) -> float:
-        """Return how large a metre is there."""
-
-    @property
-    def sees_behind(self) -> bool:
-        """Whether what is behind the camera is in the picture as well."""
-
-    @property
-    def horizon_px(self) -> float:
-        """The row of the horizon."""
-
-    def direction(self, azimuth_deg: float, elevation_deg: float) -> Point2 | None:
-        """Return the pixel of something endlessly far away, to the right of the street's direction and up."""
+Lens: TypeAlias = "View | Round"
+"""What sees the street: a view, or a panorama."""
 
 
 @dataclass(frozen=True, slots=True)

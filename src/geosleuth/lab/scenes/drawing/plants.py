@@ -191,9 +191,8 @@ def birch(pen: Pen, season: str, chance: random.Random) -> None:
         pen.blob(chance.uniform(-0.008, 0.008), y, 0.009, 0.003, (60, 56, 52))
 
 
-def conifer(pen: Pen, season: str, chance: random.Random) -> None:
+def conifer(pen: Pen, _season: str, chance: random.Random) -> None:
     """Draw a spruce: drooping tiers, green all year."""
-    del season
     dark, plain, light = chance.choice(_NEEDLES)
     pen.limb((0, 0), (0, 0.2), (0.04, 0.03), _BARK[0])
     tiers = 11
@@ -248,9 +247,8 @@ def _frond(pen: Pen, head: Point2, angle: int, length: float, tone: Colour) -> N
         pen.limb(here, there, (0.006, 0.005), mixed(tone, (210, 200, 130), 0.25))
 
 
-def cypress(pen: Pen, season: str, chance: random.Random) -> None:
+def cypress(pen: Pen, _season: str, chance: random.Random) -> None:
     """Draw a cypress: a dark flame."""
-    del season
     dark, plain, light = (26, 50, 36), (42, 72, 48), (78, 106, 66)
     pen.limb((0, 0), (0, 0.12), (0.03, 0.03), _BARK[0])
     source = np.random.Generator(np.random.PCG64(chance.getrandbits(64)))
@@ -282,9 +280,8 @@ def acacia(pen: Pen, season: str, chance: random.Random) -> None:
     _foliage(pen, clusters, tones, chance, 0.8)
 
 
-def cactus(pen: Pen, season: str, chance: random.Random) -> None:
+def cactus(pen: Pen, _season: str, chance: random.Random) -> None:
     """Draw a cactus: a tall column with arms."""
-    del season
     tones = ((58, 86, 58), (84, 116, 74), (122, 150, 98))
     _column(pen, (0, 0), 0.98, 0.075, tones)
     for side in (-1, 1)[: 1 + chance.randrange(2)]:

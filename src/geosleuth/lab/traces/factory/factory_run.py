@@ -65,22 +65,16 @@ class _ProcessState:
 _here = _ProcessState()
 
 
-class ProcessWorker:
-    """A `Worker` that hands each job to a free process."""
+@asynccontextmanager
+async def process_worker(making: Making, folder: RunFolder, processes: int) -> AsyncIterator[Worker]:
+    """Yield a worker that hands each job to one of so many processes; they end with it, or with this process."""
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(making,))
 
-    def __init__(self, pool: ProcessPoolExecutor, folder: RunFolder) -> None:
-        """Use `process_worker` to create one."""
-        self._pool, self._folder = pool, folder
-
-    async def __call__(self, job: Job) -> Attempted:
-        """Run one job.
-
-        Raises:
-            UserError: the run can't continue.
-        """
-        place = self._folder.place(job.name, job.number)
+    async def work(job: Job) -> Attempted:
+        place = folder.place(job.name, job.number)
         try:
-            came = await asyncio.get_running_loop().run_in_executor(self._pool, _work, job, place)
+            came = await asyncio.get_running_loop().run_in_executor(pool, _work, job, place)
         except BrokenProcessPool as error:
             raise GeosleuthError(
                 "a worker process died; check that there is enough memory, then run it again"
@@ -89,14 +83,8 @@ class ProcessWorker:
             raise BadInput(came)
         return came
 
-
-@asynccontextmanager
-async def process_worker(making: Making, folder: RunFolder, processes: int) -> AsyncIterator[ProcessWorker]:
-    """Yield a worker with so many processes; they end with it, or with this process if that is killed."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(making,))
     try:
-        yield ProcessWorker(pool, folder)
+        yield work
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
