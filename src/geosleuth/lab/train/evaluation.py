@@ -21,7 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -34,8 +34,6 @@ from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.policy_card import card_beside
 from geosleuth.agent.prompt_files import read_prompts
 from geosleuth.geo import THRESHOLD_SETS, threshold_text
-from geosleuth.lab.scenes import Split
-from geosleuth.lab.scenes.environment import Control, Reading
 from geosleuth.lab.score.metrics import Accuracy, Estimate, mcnemar_p, mean_estimate, median_estimate, sign_flip_p
 from geosleuth.lab.teams.measures import best_at_n, mean_single, right, tries_figures, verifier_at_n
 from geosleuth.models import Sampling
@@ -45,7 +43,7 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.files import lock_file, write_text_atomically
 
 from .generator import MAX_NEW_TOKENS, Generate, Replier
-from .play import AT_ONCE, MakeSetting, PlayedScene, PlayedTry, Replies, Stage, play
+from .play import AT_ONCE, MakeSetting, PlayedScene, PlayedTry, PlayRules, Replies, Stage, play
 from .prompts import prompt_rows
 from .recipe import DataPart
 from .run_folder import Progress, RunFolder, no_progress
@@ -273,19 +271,13 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluationSettings:
-    """What is played, and by which rules.
+class EvaluationSettings(PlayRules):
+    """What is played.
 
     Attributes:
         scenes: how many.
-        seed: of the scenes; training must have used another one, or the other split.
-        split: which places and designs may occur.
-        with_tools: False switches all tools off.
-        strict: count only an answer's own point; otherwise an answer in words is measured from the place it names.
         method: a preset of `geosleuth.agent`; "default" if left out, and the detective's own for it.
         reward: a preset, or a file, by which answers are scored too.
-        reading: what read_text reads with.
-        control: what is taken from the policy, to see what it needs; see `geosleuth.lab.scenes.environment.controls`.
         turns: the most turns of a try; None is the method's own.
         calls: the most calls of a try; None is the method's own.
         tools: in place of the method's own.
@@ -295,23 +287,14 @@ class EvaluationSettings:
         setting: a function of a module that makes a setting, in place of all these words, or an object that does and
             has a ``name``.
         photos: a data set whose first photos are played in place of scenes.
-        world: the world's seed.
         start: the number of the first scene.
-        tries: how many tries at each scene.
-        verified: whether the rule-based verifier decides among several of them; what only filters scenes needs none.
         sampling: how replies are drawn: greedily if left out, and at temperature 1 for several tries.
         max_new_tokens: how long a reply may get.
     """
 
     scenes: int
-    seed: int = 7
-    split: Split = "held-out"
-    with_tools: bool = True
-    strict: bool = False
     method: str | None = None
     reward: str = "ours"
-    reading: Reading = "clue boxes"
-    control: Control = "none"
     turns: int | None = None
     calls: int | None = None
     tools: Iterable[str] | None = None
@@ -319,10 +302,7 @@ class EvaluationSettings:
     policy_card: str | None = None
     setting: MakeSetting | None = None
     photos: str | None = None
-    world: int = 1
     start: int = 0
-    tries: int = 1
-    verified: bool = True
     sampling: Sampling | None = None
     max_new_tokens: int = MAX_NEW_TOKENS
 
@@ -429,20 +409,19 @@ def _asked_of(
         }  # fmt: skip
     if one.prompts is not None:
         words["prompts"] = str(one.prompts.absolute())
-    stage = Stage(
-        setting=one.setting or words, seed=one.seed, split=one.split, world=one.world, reading=one.reading,
-        control=one.control, tries=one.tries, verified=one.verified, sampling=drawn, with_tools=one.with_tools,
-        strict=one.strict, keep=keep, kept=kept, photos=photo_rows(one),
-    )  # fmt: skip
+    rules: dict[str, Any] = {rule.name: getattr(one, rule.name) for rule in fields(PlayRules)}
+    stage = Stage(**rules, setting=one.setting or words, sampling=drawn, keep=keep, kept=kept, photos=photo_rows(one))
     asked = {
         "policy": _name(policy),
         "weights": fingerprint(policy) if isinstance(policy, Path) else getattr(policy, "fingerprint", None),
         **({"setting": _setting_name(one.setting)} if one.setting else {**words, **_prompts_of(one, words)}),
         **({"photos": one.photos} if one.photos else {}),
-        "scenes": one.scenes, "seed": one.seed, "split": one.split, "world": one.world, "start": one.start,
-        "reading": one.reading, "with_tools": one.with_tools, "tries": one.tries, "sampling": asdict(drawn),
-        "max_new_tokens": one.max_new_tokens, "strict": one.strict, "verified": one.verified, "control": one.control,
-    }  # fmt: skip
+        "scenes": one.scenes,
+        "start": one.start,
+        **rules,
+        "sampling": asdict(drawn),
+        "max_new_tokens": one.max_new_tokens,
+    }
     return stage, asked
 
 

@@ -71,29 +71,22 @@ _ALIVE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """Which scenes are played, and how: plain data, for this process and for others.
+class PlayRules:
+    """Which scenes are played, and by which rules.
 
     Attributes:
-        setting: the words of `lab.scenes.environment.setting_of`, or a function of a module that makes a setting.
-            Its method, tools, atlas, budget and reward count; answers are always replies, as in any run.
-        seed: of the scenes.
+        seed: of the scenes; training must have used another one, or the other split.
         split: which places and designs may occur.
         world: the seed of the world where the scenes stand.
         reading: what read_text reads with.
-        control: what is taken from the policy; another scene is the one with the next number.
+        control: what is taken from the policy, to see what it needs; see `geosleuth.lab.scenes.environment.controls`.
+            Another scene is the one with the next number.
         tries: how many tries at each scene.
-        verified: whether the rule-based verifier decides among two or more of them.
-        sampling: how replies are drawn; greedily if left out.
-        wire: in place of the method's own.
+        verified: whether the rule-based verifier decides among several of them; what only filters scenes needs none.
         with_tools: False switches all tools off; the policy is offered none.
-        strict: whether only an answer's own point counts; otherwise answers in words are placed by the atlas.
-        keep: a folder that gets every trajectory, as ``scene-N.tryM.jsonl``.
-        kept: a folder of pictures that were drawn before; those that are not there yet are drawn and put there.
-        photos: rows of `geosleuth.lab.train.prompts` that are played in place of scenes; their numbers count from 0.
+        strict: count only an answer's own point; otherwise an answer in words is measured from the place it names.
     """
 
-    setting: Mapping[str, Any] | MakeSetting = field(hash=False)
     seed: int = 7
     split: Split = "held-out"
     world: int = 1
@@ -101,10 +94,27 @@ class Stage:
     control: Control = "none"
     tries: int = 1
     verified: bool = True
-    sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.0))
-    wire: Wire | None = None
     with_tools: bool = True
     strict: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage(PlayRules):
+    """Where scenes are played: plain data, for this process and for others.
+
+    Attributes:
+        setting: the words of `lab.scenes.environment.setting_of`, or a function of a module that makes a setting.
+            Its method, tools, atlas, budget and reward count; answers are always replies, as in any run.
+        sampling: how replies are drawn; greedily if left out.
+        wire: in place of the method's own.
+        keep: a folder that gets every trajectory, as ``scene-N.tryM.jsonl``.
+        kept: a folder of pictures that were drawn before; those that are not there yet are drawn and put there.
+        photos: rows of `geosleuth.lab.train.prompts` that are played in place of scenes; their numbers count from 0.
+    """
+
+    setting: Mapping[str, Any] | MakeSetting = field(hash=False)
+    sampling: Sampling = field(default_factory=lambda: Sampling(temperature=0.0))
+    wire: Wire | None = None
     keep: Path | None = None
     kept: Path | None = None
     photos: tuple[Mapping[str, Any], ...] = field(default=(), hash=False, repr=False)
