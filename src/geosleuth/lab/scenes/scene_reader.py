@@ -36,9 +36,7 @@ def is_in_view(line: Pixels, view: Pixels) -> bool:
     )
 
 
-def clue_reader(
-    scene: Scene, marks: Sequence[Mark], *, photo: str | None = None, least_px: float = LEGIBLE_PX
-) -> TextReader:
+def clue_reader(scene: Scene, marks: Sequence[Mark], *, photo: str | None = None) -> TextReader:
     """Return a reader of every line of the scene that is in the view and large enough, see `is_in_view`.
 
     Smaller letters are noticed, as lines without text. What is hidden is neither. Views that a panorama is cut into
@@ -49,7 +47,6 @@ def clue_reader(
         marks: where its lines stand.
         photo: the handle of the scene's photo; of others, such as maps that tools drew, nothing is known. Without it,
             every view that could be one of the scene is taken for one.
-        least_px: how tall letters must be in the view.
     """
     clues = {clue.id: clue for clue in scene.clues}
     written = [
@@ -66,9 +63,9 @@ def clue_reader(
         found = []
         for text, mark in written:
             tall = mark.letter_px * scale
-            if is_in_view(mark.box, view.box_in_original) and tall >= min(least_px, NOTICED_PX):
+            if is_in_view(mark.box, view.box_in_original) and tall >= NOTICED_PX:
                 box = [(side - (left, top)[at % 2]) * scale for at, side in enumerate(mark.box)]
-                found.append(_line(text if tall >= least_px else "", box))
+                found.append(_line(text if tall >= LEGIBLE_PX else "", box))
         return found
 
     return read

@@ -66,7 +66,7 @@ class RealRegion:
     streets: tuple[Street, ...]
 
 
-def region_file(path: Path, progress: Progress | None = None) -> Path:
+def region_file(path: Path) -> Path:
     """Return a region file as it is, or that of an extract, which is taken in once and kept in the user's cache.
 
     Raises:
@@ -80,7 +80,7 @@ def region_file(path: Path, progress: Progress | None = None) -> Path:
         digest = file_digest(stream, "sha256").hexdigest()[:16]
     folder, name = cache_dir() / "worlds" / f"region-{digest}", usual_name(None, path)
     if name not in RegionStore(folder).names():
-        import_osm(path, name, folder=folder, progress=progress)
+        import_osm(path, name, folder=folder)
     return region_path(folder, name)
 
 
@@ -309,9 +309,9 @@ def ensure_layer(world: World, folder: Path | None = None, progress: Progress | 
     return folder
 
 
-def world_atlas(world: World, folder: Path | None = None, progress: Progress | None = None) -> OfflineAtlas:
+def world_atlas(world: World, folder: Path | None = None) -> OfflineAtlas:
     """Return the base atlas with a world's map, pages and added regions, and none of the user's own."""
-    layer = ensure_layer(world, folder, progress)
+    layer = ensure_layer(world, folder)
     if world.pages:
         from .web_pages import PagedAtlas
 

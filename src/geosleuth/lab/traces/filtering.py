@@ -42,6 +42,7 @@ Pair = tuple[str, LatLon, LatLon | None]
 """A photo's id, its true place, and the place of one try."""
 PHASES_KM = ((1.0, 25.0), (1.0, 25.0, 200.0, 750.0))
 """SpotAgent's two phases: the first trains on streets and cities, the second adds regions and countries."""
+_PAIRS_AT_ONCE = 4096
 FORMAT = "geosleuth-filter"
 VERSION = 1
 DOCUMENT, TABLE, PHOTOS = "filter.json", "filter.md", "photos.csv"
@@ -207,7 +208,7 @@ def read_tries(
     return found
 
 
-def _add_pairs(found: dict[str, list[float]], pairs: Iterable[Pair], progress: Progress, at_once: int = 4096) -> None:
+def _add_pairs(found: dict[str, list[float]], pairs: Iterable[Pair], progress: Progress) -> None:
     waiting: list[Pair] = []
 
     def count() -> None:
@@ -222,7 +223,7 @@ def _add_pairs(found: dict[str, list[float]], pairs: Iterable[Pair], progress: P
 
     for pair in pairs:
         waiting.append(pair)
-        if len(waiting) >= at_once:
+        if len(waiting) >= _PAIRS_AT_ONCE:
             count()
     count()
 

@@ -230,15 +230,13 @@ class WrittenReply:
         """Do nothing: there is nothing to close."""
 
 
-async def recorded(
-    photo: OpenedPhoto, record: Record, *, by: str, atlas: Atlas | None = None, way: str | Method = METHOD
-) -> Finding:
+async def recorded(photo: OpenedPhoto, record: Record, *, by: str, way: str | Method = METHOD) -> Finding:
     """Run the method on the photo with the record as its only reply.
 
     Raises:
         BadInput: the photo is missing.
     """
-    return await replied(photo, record.reply(), way, by=by, atlas=atlas)
+    return await replied(photo, record.reply(), way, by=by)
 
 
 async def replied(photo: OpenedPhoto, reply: str, way: str | Method, *, by: str, atlas: Atlas | None = None) -> Finding:

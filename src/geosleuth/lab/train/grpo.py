@@ -127,7 +127,6 @@ def run_grpo(
     *,
     resume: bool = True,
     progress: Progress = no_progress,
-    callbacks: Sequence[Any] = (),
     seconds: float | None = None,
     environment_workers: int | None = None,
 ) -> Finished:
@@ -141,7 +140,6 @@ def run_grpo(
         folder: of the run, see `geosleuth.lab.train.run_folder`.
         resume: continue a run that is there; otherwise it is refused.
         progress: hears how many steps are done.
-        callbacks: more ``transformers.TrainerCallback``s.
         seconds: stop after about so long, when the replies that were drawn are learned from, with a checkpoint.
         environment_workers: processes that serve tools; 0 serves them in this one, None decides by its cores.
 
@@ -171,7 +169,7 @@ def run_grpo(
             rows,
             recipe,
             folder,
-            callbacks=(own, *tracker_callbacks(recipe, folder), *callbacks),
+            callbacks=(own, *tracker_callbacks(recipe, folder)),
             workers=workers,
         )
         add_evaluations(trainer, recipe, run)

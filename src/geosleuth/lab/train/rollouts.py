@@ -92,9 +92,9 @@ _batch = 0
 class Remembered:
     """A poser that makes what a row is about once for all replies of its group."""
 
-    def __init__(self, pose: Poser, most: int = _POSED) -> None:
-        """Keep the newest ``most``."""
-        self._pose, self._most = pose, most
+    def __init__(self, pose: Poser) -> None:
+        """Keep the newest few."""
+        self._pose = pose
         self._posed: OrderedDict[str, Posed] = OrderedDict()
 
     def __call__(self, row: Mapping[str, Any]) -> Posed:
@@ -108,7 +108,7 @@ class Remembered:
             self._posed.move_to_end(one)
         else:
             self._posed[one] = self._pose(row)
-            while len(self._posed) > self._most:
+            while len(self._posed) > _POSED:
                 self._posed.popitem(last=False)
         return self._posed[one]
 

@@ -262,7 +262,6 @@ def scene_chats(
     kinds: Sequence[str] = KINDS,
     *,
     limit: int | None = None,
-    pixels: int = FIRST_VIEW_PIXELS,
     box_scale: BoxScale = "pixels",
 ) -> Iterator[Chat]:
     """Yield questions about scenes as chats, a few for each scene.
@@ -271,12 +270,11 @@ def scene_chats(
         scenes: as `geosleuth.lab.scenes.read_scenes` gives them.
         kinds: of `geosleuth.lab.train.samples.KINDS`.
         limit: no more chats than so many.
-        pixels: how large the first view of a photo is; trainers must be given pictures of the same size.
         box_scale: what boxes are given in.
     """
     taken = 0
     for made in scenes:
-        size = _view_size(made.scene.size, pixels)
+        size = _view_size(made.scene.size)
         for question in questions_of(made.scene, made.marks, size, kinds, box_scale=box_scale):
             if limit is not None and taken >= limit:
                 return
@@ -284,9 +282,7 @@ def scene_chats(
             taken += 1
 
 
-def photo_chats(
-    photos: Iterable[tuple[str, Item]], way: str | Method, *, pixels: int = FIRST_VIEW_PIXELS
-) -> Iterator[Chat]:
+def photo_chats(photos: Iterable[tuple[str, Item]], way: str | Method) -> Iterator[Chat]:
     """Yield where photos were taken as chats: a method's question without tools, and the true place in its answer form.
 
     Country and city are the set's own, or those of the offline atlas at the point.
@@ -294,7 +290,6 @@ def photo_chats(
     Args:
         photos: with a name each.
         way: the method, or its name as `geosleuth.agent.methods` has it.
-        pixels: how large the first view of a photo is.
 
     Raises:
         BadInput: a photo is no file of its own or can't be read, or there is no such method.
@@ -302,7 +297,7 @@ def photo_chats(
     asking, atlas = method(way), OfflineAtlas()
     for name, item in photos:
         path = row_of(item)["photo"]
-        size = picture_size(path, pixels=pixels)
+        size = picture_size(path)
         reply = reply_of(asyncio.run(named(item.truth, atlas)), asking.name)
         task = Task((_first_view(size),))
         yield question_chat(
@@ -327,16 +322,16 @@ def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def open_picture(name: Any, *, pixels: int = FIRST_VIEW_PIXELS) -> Any:
+def open_picture(name: Any) -> Any:
     """Open a picture file as the agent shows it: whole, scaled down if larger than a first view.
 
     Raises:
         BadInput: it can't be opened.
     """
-    return first_view(open_photo(Path(name)).photo, pixels).image
+    return first_view(open_photo(Path(name)).photo).image
 
 
-def picture_size(name: Any, *, pixels: int = FIRST_VIEW_PIXELS) -> tuple[int, int]:
+def picture_size(name: Any) -> tuple[int, int]:
     """Return the size that `open_picture` will give it; only the head of the file is read.
 
     Raises:
@@ -346,18 +341,18 @@ def picture_size(name: Any, *, pixels: int = FIRST_VIEW_PIXELS) -> tuple[int, in
 
     try:
         with Image.open(Path(name)) as image:
-            return _view_size(image.size, pixels)
+            return _view_size(image.size)
     except OSError as error:
         raise BadInput(f"{name}: can't be read as a picture: {str(error)[:100]}") from error
 
 
 @cache
-def _view_size(size: tuple[int, int], pixels: int) -> tuple[int, int]:
-    if size[0] * size[1] <= pixels:
+def _view_size(size: tuple[int, int]) -> tuple[int, int]:
+    if size[0] * size[1] <= FIRST_VIEW_PIXELS:
         return size
     from PIL import Image
 
-    return first_view(Photo(Image.new("RGB", size)), pixels).size
+    return first_view(Photo(Image.new("RGB", size))).size
 
 
 def image_tokens(processor: Any, sizes: Sizes = picture_size) -> Callable[[Any], int]:

@@ -123,7 +123,6 @@ class Recorder:
         stage: written into every line.
         tensorboard: write its event files too, where it is installed.
         figures: asked at every line for more, such as `GPU_UTILISATION`.
-        say: takes a line for the person who watches.
     """
 
     def __init__(
@@ -133,11 +132,10 @@ class Recorder:
         *,
         tensorboard: bool = True,
         figures: Figures | None = None,
-        say: Callable[[str], None] | None = None,
     ) -> None:
         """Nothing is opened before `begin`."""
         self._folder, self._stage, self._wants_tensorboard = RunFolder(folder), stage, tensorboard
-        self._figures, self._say = figures, say
+        self._figures = figures
         self._handle: int | None = None
         self._writer: Any = None
         self._before_s = self._began = 0.0
@@ -206,9 +204,7 @@ class Recorder:
         return {TOKENS_PER_SECOND: round(speed, 2)}
 
     def _opened_writer(self, step: int) -> Any:
-        if (trouble := missing_tensorboard()) is not None:
-            if self._say is not None:
-                self._say(trouble)
+        if missing_tensorboard() is not None:
             return None
         with no_probing():
             module: Any = import_module("torch.utils.tensorboard")
@@ -273,18 +269,11 @@ class _Hooks:
         self._drawn_at = monotonic()
 
 
-def metrics_callback(
-    folder: Path,
-    stage: str,
-    *,
-    tensorboard: bool = True,
-    figures: Figures | None = None,
-    say: Callable[[str], None] | None = None,
-) -> Any:
+def metrics_callback(folder: Path, stage: str, *, tensorboard: bool = True) -> Any:
     """Return a ``transformers.TrainerCallback`` that keeps a run's figures and its page, from the first process alone.
 
-    The page is redrawn at checkpoints, at the end, and about once a minute in between. Arguments are those of
-    `Recorder`; where no ``figures`` are given, a GPU that torch sees is watched, see `lab.train.training_log`.
+    The page is redrawn at checkpoints, at the end, and about once a minute in between. A GPU that is there is watched;
+    arguments are those of `Recorder`.
 
     Raises:
         MissingExtra: transformers is not installed.
@@ -294,14 +283,8 @@ def metrics_callback(
     with no_probing():
         transformers: Any = require("transformers", extra="train")
         base: Any = transformers.TrainerCallback
-        watch = watch_gpu() if figures is None else None
-    recorder = Recorder(
-        folder,
-        stage,
-        tensorboard=tensorboard,
-        figures=watch or figures,
-        say=say,
-    )
+        watch = watch_gpu()
+    recorder = Recorder(folder, stage, tensorboard=tensorboard, figures=watch)
     return type("Metrics", (_Hooks, base), {})(recorder, lambda: write_page(folder), watch)
 
 

@@ -22,7 +22,6 @@ from .grpo import grpo_trainer
 from .models import load_model
 from .prompts import Row, prompt_rows
 from .recipe import Recipe
-from .rollouts import RolloutSetup
 from .run_folder import Progress, no_progress
 from .services import answers_served
 
@@ -34,8 +33,6 @@ def make_tries(
     *,
     tries: int = PAPER_TRIES,
     at_once: int = 8,
-    rows: Sequence[Row] | None = None,
-    setup: RolloutSetup | None = None,
     progress: Progress = no_progress,
 ) -> Tries:
     """Let a policy try the rows of a recipe, and write a file that the recipe's ``data.tries`` can name.
@@ -49,8 +46,6 @@ def make_tries(
         out: the file.
         tries: how many replies are drawn for a row; at least 2.
         at_once: rows of one generation.
-        rows: in place of the recipe's.
-        setup: in place of the recipe's.
         progress: hears how many rows are done.
 
     Raises:
@@ -59,7 +54,7 @@ def make_tries(
     """
     if tries < 2:
         raise BadInput("a row teaches something where some tries succeed and some fail; draw at least 2")
-    asked = list(prompt_rows(recipe.data) if rows is None else rows)
+    asked = prompt_rows(recipe.data)
     known = _known(out, tries)
     missing = [row for row in asked if str(row["id"]) not in known]
     progress(len(asked) - len(missing), len(asked))
@@ -72,14 +67,8 @@ def make_tries(
             rollout=replace(recipe.rollout, group=tries, kl=0.0, objective="grpo"),
         )
         with tempfile.TemporaryDirectory() as scratch, answers_served(recipe):
-            _draw(
-                plan,
-                missing,
-                Path(scratch),
-                setup,
-                out,
-                lambda done: progress(done + len(asked) - len(missing), len(asked)),
-            )
+            known_rows = len(asked) - len(missing)
+            _draw(plan, missing, Path(scratch), out, lambda done: progress(done + known_rows, len(asked)))
     return tries_of(read_tries([out]))
 
 
@@ -100,12 +89,10 @@ def _known(out: Path, tries: int) -> set[str]:
     return set(found)
 
 
-def _draw(
-    plan: Recipe, rows: Sequence[Row], scratch: Path, setup: RolloutSetup | None, out: Path, done: Callable[[int], None]
-) -> None:
+def _draw(plan: Recipe, rows: Sequence[Row], scratch: Path, out: Path, done: Callable[[int], None]) -> None:
     torch = require("torch", extra="train")
     model, processor = load_model(plan.model)
-    trainer = grpo_trainer(model, processor, rows, plan, scratch, setup=setup)
+    trainer = grpo_trainer(model, processor, rows, plan, scratch)
     prompt, first = trainer.train_dataset[0]["prompt"], 0
     while first < len(rows):
         some = rows[first : first + plan.optim.batch]

@@ -274,12 +274,12 @@ class Pen:
         )
         return self.clue("distance", "region", says, "direction_sign", *lines)
 
-    def language(self, *, board: Board = "shop_front") -> Clue:
+    def language(self) -> Clue:
         """Return what a shop sells, in the language of the place."""
         words = half_of(self.town.land.words, self.split)
         word = self.chance.choice(words)
         says = f"The sign reads {word}, in a language and a script that signs in {self.land} have."
-        return self.clue("language", "country", says, board, word)
+        return self.clue("language", "country", says, "shop_front", word)
 
     def price(self) -> Clue | None:
         """Return a price in the country's money."""

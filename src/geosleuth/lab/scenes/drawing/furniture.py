@@ -15,6 +15,8 @@ Material = Literal["wood", "concrete", "metal"]
 _COLOURS: dict[Material, Colour] = {"wood": (104, 82, 62), "concrete": (172, 168, 160), "metal": (126, 134, 140)}
 _WIRE: Colour = (38, 40, 44)
 _HEIGHT_M = 8.2
+_FIRST_M, _FAR_M = -12.0, 150.0
+_LAMP_M = 6.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,12 @@ class PoleLine:
         return drawn
 
 
-def pole_line(x_m: float, chance: random.Random, *, first_m: float = -12.0, far_m: float = 150.0) -> PoleLine:
+def pole_line(x_m: float, chance: random.Random) -> PoleLine:
     """Return a row of poles at one side of the street, beginning behind the camera so that wires pass over it."""
     step = chance.uniform(24, 34)
-    y = first_m - chance.uniform(0, 6)
+    y = _FIRST_M - chance.uniform(0, 6)
     at = []
-    while y < far_m:
+    while y < _FAR_M:
         at.append((x_m + round(chance.uniform(-0.15, 0.15), 3), round(y, 3)))
         y += step
     transformer = chance.choice((None, 1, 2))
@@ -127,20 +129,20 @@ def shaft(
         )  # fmt: skip
 
 
-def draw_lamp(canvas: Canvas, at: Point2, reach_m: float, light: Light, *, height_m: float = 6.2) -> None:
+def draw_lamp(canvas: Canvas, at: Point2, reach_m: float, light: Light) -> None:
     """Draw a street lamp whose arm reaches over the road: to the left for a negative reach."""
     x, y = at
     depth = canvas.view.depth_m((x, y, 1.0))
     if depth < 1.5:
         return
     grey = light.hazed(light.shade((92, 98, 104), (-light.sun[0], -light.sun[1], 0.0)), y)
-    shaft(canvas, (x, y, 0.0), (x, y, height_m), (0.18, 0.1), grey, light)
+    shaft(canvas, (x, y, 0.0), (x, y, _LAMP_M), (0.18, 0.1), grey, light)
     end = x + reach_m * 1.4
-    canvas.line3((x, y, height_m - 0.05), (end, y, height_m + 0.25), grey, 0.09)
+    canvas.line3((x, y, _LAMP_M - 0.05), (end, y, _LAMP_M + 0.25), grey, 0.09)
     head = (
-        (end - 0.4, y, height_m + 0.32),
-        (end + 0.4, y, height_m + 0.32),
-        (end + 0.3, y, height_m + 0.16),
-        (end - 0.3, y, height_m + 0.16),
+        (end - 0.4, y, _LAMP_M + 0.32),
+        (end + 0.4, y, _LAMP_M + 0.32),
+        (end + 0.3, y, _LAMP_M + 0.16),
+        (end - 0.3, y, _LAMP_M + 0.16),
     )
     canvas.polygon3(head, grey)

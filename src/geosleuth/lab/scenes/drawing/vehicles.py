@@ -70,11 +70,11 @@ class Body:
         )  # fmt: skip
         return self.light.hazed(self.light.shade(colour, facing), self.distance_m)
 
-    def face(self, points: Sequence[Point3], normal: Point3, colour: Colour, alpha: float = 1.0) -> bool:
+    def face(self, points: Sequence[Point3], normal: Point3, colour: Colour) -> bool:
         """Fill a flat face given in (u, v, z); False if it turns away from the camera."""
         if not self.shows(points[0], normal):
             return False
-        self.canvas.polygon3([self.place(*point) for point in points], self.tone(colour, normal), alpha)
+        self.canvas.polygon3([self.place(*point) for point in points], self.tone(colour, normal))
         return True
 
     def glowing(self, points: Sequence[Point3], normal: Point3, colour: Colour) -> None:

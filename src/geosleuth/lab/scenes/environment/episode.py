@@ -103,19 +103,17 @@ def part_of(item: Item) -> dict[str, str]:
     return {name: value for name, value in item.fields.items() if name == "split"}
 
 
-def pose_photo(row: Mapping[str, Any], folder: Path | None = None) -> Posed:
+def pose_photo(row: Mapping[str, Any]) -> Posed:
     """Return an episode about a photo on disk: columns ``photo``, ``lat``, ``lon`` and optional place names.
 
-    Args:
-        row: ``photo`` is a path, or the content of a file; the names are ``country``, ``region`` and ``city``.
-        folder: what a path that is not absolute counts from.
+    ``photo`` is a path, or the content of a file; the names are ``country``, ``region`` and ``city``.
 
     Raises:
         BadInput: a column is missing or can't be used, or the photo can't be opened.
     """
     photo = row.get("photo")
     if isinstance(photo, str | Path):
-        photo = Path(folder or ".") / photo
+        photo = Path(photo)
     elif not isinstance(photo, bytes):
         raise BadInput("the row has no photo; its column 'photo' must hold a path or the content of a file")
     return Posed((open_photo(photo),), truth_of_row(row))

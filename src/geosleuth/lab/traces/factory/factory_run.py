@@ -42,7 +42,6 @@ from geosleuth.models.endpoints import Rests, listening
 from geosleuth.photo import OpenedPhoto
 from geosleuth.support.errors import BadInput, GeosleuthError, UserError
 from geosleuth.support.processes import end_with_parent
-from geosleuth.tools import WebSearch
 from geosleuth.tools.toolset import all_tools
 
 from .maker import FactoryMaking, Recipe
@@ -293,12 +292,10 @@ def _natural(key: str) -> tuple[tuple[int, int | str], ...]:
     return tuple((0, int(part)) if part.isdigit() else (1, part) for part in _NUMBERS.split(key))
 
 
-async def replay_difference(
-    trajectory: Trajectory, photo: OpenedPhoto, atlas: Atlas, web: WebSearch | None = None
-) -> str | None:
+async def replay_difference(trajectory: Trajectory, photo: OpenedPhoto, atlas: Atlas) -> str | None:
     """Return in one line where a trajectory differs from its replay with live tools; None if it does not."""
     way = method(trajectory.started.method)
-    case, _ = open_case([photo], way, Resources(atlas, web))
+    case, _ = open_case([photo], way, Resources(atlas))
     toolset = way.toolset(all_tools(), trajectory.started.tools)
     again = await replay(trajectory, method=way, toolset=toolset, case=case)
     return first_difference(trajectory, again)
