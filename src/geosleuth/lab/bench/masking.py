@@ -282,15 +282,6 @@ def _resized(colours: "_Colours", width: int, height: int) -> "_Colours":
     return np.stack([np.asarray(channel, dtype=np.float32) for channel in channels], axis=-1)
 
 
-def boxes_for(kind: BoxKind, item: Item, photo: Photo) -> tuple[Box, ...]:
-    """Return the boxes of one kind in one photo: those of the data set, or for text those that our reader finds.
-
-    A photo without such a box has nothing of the kind, as far as the data set knows.
-    """
-    own = own_boxes(kind, item)
-    return own or (text_boxes(photo) if kind == "text" else ())
-
-
 def own_boxes(kind: BoxKind, item: Item) -> tuple[Box, ...]:
     """Return the boxes of one kind that the data set has for a photo."""
     return tuple(box for box in item.boxes if box.kind == kind)
@@ -308,7 +299,7 @@ def masking_job_of(kind: BoxKind, unmasked: Path | None = None, data: DataSet | 
         BadInput: there is nothing to hide, or no boxes are known; the message says what to do.
     """
     if kind == "clue" and unmasked is not None:
-        return _ClueJobs(unmasked, data)
+        return _clue_jobs(unmasked, data)
     if unmasked is not None:
         raise BadInput("--unmasked is the run whose clues are hidden; it goes with --mask clue")
     if data is not None and kind != "text" and not any(own_boxes(kind, item) for item in data):
@@ -317,43 +308,30 @@ def masking_job_of(kind: BoxKind, unmasked: Path | None = None, data: DataSet | 
                 "--mask clue hides what a run looked at; name that run, made without --mask: --unmasked RUN/"
             )
         raise BadInput(f"--mask {kind}: no photo of {data.card.name} has a box of that kind; {HOW_TO_GIVE % kind}")
-    return _BoxJobs(kind)
 
-
-class _BoxJobs:
-    """Jobs that hide the data set's own boxes."""
-
-    def __init__(self, kind: BoxKind) -> None:
-        self._kind = kind
-
-    def __call__(self, item: Item, name: str, number: int, content: bytes) -> Job:
-        hide = own_boxes(self._kind, item) or ((ALL_TEXT,) if self._kind == "text" else ())
+    def job_of(item: Item, name: str, number: int, content: bytes) -> Job:
+        hide = own_boxes(kind, item) or ((ALL_TEXT,) if kind == "text" else ())
         return Job(name, item.id, number, content, hide)
 
+    return job_of
 
-class _ClueJobs:
-    """Jobs that hide what an earlier run examined."""
 
-    def __init__(self, unmasked: Path, data: DataSet | None) -> None:
-        self._folder = RunFolder.read(unmasked)
-        if self._folder.manifest.mask is not None:
-            raise BadInput(f"{unmasked}: has a mask itself; give --unmasked the run without one")
-        self._answered = {one.id: one.number for one in self._folder.tries() if one.outcome == "answered"}
-        missing = [item.id for item in data or () if item.id not in self._answered]
-        if missing:
-            raise BadInput(
-                f"{unmasked}: has no answer for {len(missing):,} of the photos, such as {missing[0][:80]}; continue "
-                "that run first, or leave those photos out of this one"
-            )
+def _clue_jobs(unmasked: Path, data: DataSet | None) -> JobOf:
+    """Return a maker of jobs that hide what an earlier run examined; of a team, what any member did."""
+    folder = RunFolder.read(unmasked)
+    if folder.manifest.mask is not None:
+        raise BadInput(f"{unmasked}: has a mask itself; give --unmasked the run without one")
+    answered = {one.id: one.number for one in folder.tries() if one.outcome == "answered"}
+    missing = [item.id for item in data or () if item.id not in answered]
+    if missing:
+        raise BadInput(
+            f"{unmasked}: has no answer for {len(missing):,} of the photos, such as {missing[0][:80]}; continue "
+            "that run first, or leave those photos out of this one"
+        )
 
-    def __call__(self, item: Item, name: str, number: int, content: bytes) -> Job:
-        return Job(name, item.id, number, content, self._clues(item.id))
+    def job_of(item: Item, name: str, number: int, content: bytes) -> Job:
+        files = folder.files_of(folder.name_of(item.id), answered[item.id]) if item.id in answered else []
+        seen = (clue_boxes(read_trajectory(file)) for file in files if file.suffix == ".jsonl")
+        return Job(name, item.id, number, content, tuple(dict.fromkeys(box for boxes in seen for box in boxes)))
 
-    def _clues(self, photo_id: str) -> tuple[Box, ...]:
-        """Return what was examined; of a team, by any member."""
-        number = self._answered.get(photo_id)
-        if number is None:
-            return ()
-        files = self._folder.files_of(self._folder.name_of(photo_id), number)
-        kept = [file for file in files if file.suffix == ".jsonl"]
-        return tuple(dict.fromkeys(box for file in kept for box in clue_boxes(read_trajectory(file))))
+    return job_of

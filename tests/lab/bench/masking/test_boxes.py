@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from geosleuth.agent import Event, ToolObserved, Trajectory, read_trajectory
 from geosleuth.agent.trajectory import write_trajectory
 from geosleuth.geo import LatLon
-from geosleuth.lab.bench.masking import ALL_TEXT, boxes_for, masking_job_of
+from geosleuth.lab.bench.masking import ALL_TEXT, masking_job_of
 from geosleuth.lab.bench.run.folder import RunFolder
 from geosleuth.lab.bench.sets import Box, Card, DataSet, Item
 from geosleuth.lab.score import Truth
-from geosleuth.photo import Photo
 from geosleuth.support.errors import BadInput
 from geosleuth.tools import ImageInfo, Observation
 from run_folders import Called, PhotoMade, TryMade, answer_at, write_run
@@ -86,8 +84,6 @@ def test_text_is_searched_where_the_set_does_not_say_where_it_is() -> None:
     job_of = masking_job_of("text", data=data_of(item("a"), item("b", LINE)))
     assert job_of(item("a"), "00ff", 1, b"").hide == (ALL_TEXT,)
     assert job_of(item("b", LINE), "00fe", 1, b"").hide == (LINE,)
-    assert boxes_for("text", item("b", LINE), Photo(Image.new("RGB", (8, 8)))) == (LINE,)
-    assert boxes_for("poles", item("b", LINE), Photo(Image.new("RGB", (8, 8)))) == ()
 
 
 def test_clues_come_from_the_run_without_a_mask(tmp_path: Path) -> None:

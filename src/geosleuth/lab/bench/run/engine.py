@@ -271,9 +271,6 @@ def limit_words(limits: RunLimits, name: LimitName, spent: Spent) -> str:
             return f"{limits.photos:,} photos"
 
 
-_NO_LIMITS = RunLimits()
-
-
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How a command that worked on a run ended, in a word and for people, its progress, and exact figures."""
@@ -282,18 +279,6 @@ class Ending:
     words: str
     progress: RunProgress
     summary: RunSummary
-
-
-def _nobody(_progress: RunProgress) -> None:
-    """Ignore progress."""
-
-
-def _nothing(_record: TryRecord) -> None:
-    """Ignore a record."""
-
-
-def _no_rest() -> None:
-    """Return None: no host rests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +292,7 @@ class RunRules:
         place: places answers in words for the run's figures; the answers stay as they are.
     """
 
-    limits: RunLimits = _NO_LIMITS
+    limits: RunLimits = RunLimits()
     retry: Retry | None = None
     give_up: int = GIVE_UP
     place: PlaceText = place_nothing
@@ -323,9 +308,9 @@ class RunListeners:
         resting: returns the host that is not asked at the moment.
     """
 
-    watch: Callable[[RunProgress], None] = _nobody
-    ended: Callable[[TryRecord], None] = _nothing
-    resting: Callable[[], str | None] = _no_rest
+    watch: Callable[[RunProgress], None] = lambda _progress: None
+    ended: Callable[[TryRecord], None] = lambda _record: None
+    resting: Callable[[], str | None] = lambda: None
 
 
 _ALL = RunRules()

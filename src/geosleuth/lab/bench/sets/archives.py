@@ -21,7 +21,7 @@ from typing import BinaryIO, Protocol
 from geosleuth.photo import PhotoLimits
 from geosleuth.support.errors import BadInput
 
-from .dataset import Picture
+from .dataset import FilePicture, Picture
 
 _MOST_BYTES = PhotoLimits().max_bytes
 # With other compression methods, the library decompresses everything, however little is wanted.
@@ -62,17 +62,12 @@ def open_archives(folders: Iterable[Path]) -> tuple[list[Archive], list[str]]:
                 elif name.endswith(".tar"):
                     found[str(path)] = _Tar(path)
                 elif _SHARD.fullmatch(name):
-                    found[str(path)] = _shard(path)
+                    found[str(path)] = Shard(path)
                 elif name.endswith((".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")):
                     closed.append(f"{path.name} must be unpacked first (tar xf {path.name})")
             except BadInput as error:
                 closed.append(str(error))
     return list(found.values()), closed
-
-
-def _shard(path: Path) -> Archive:
-
-    return Shard(path)
 
 
 class _Index:
@@ -322,7 +317,7 @@ class Shelf:
             except (OSError, ValueError):
                 continue
             if stat.S_ISREG(status.st_mode):
-                return InsidePicture(path, self.root)
+                return FilePicture(path, self.root)
         return self._packed(name)
 
     def why_missing(self) -> str:
@@ -384,56 +379,3 @@ class ShelvedPicture:
         """Return the size of the file; None if it is not there."""
         found = self.shelf.find(self.name)
         return None if found is None else found.size_bytes()
-
-
-@dataclass(frozen=True, slots=True)
-class InsidePicture:
-    """A photo that is a file below a root, not one reached by a link beyond it."""
-
-    path: Path
-    root: Path
-
-    @property
-    def where(self) -> str:
-        """Return its path."""
-        return str(self.path)
-
-    def read(self) -> bytes:
-        """Return the file's content.
-
-        Raises:
-            BadInput: it can't be read, is not a plain file, is too large, or lies elsewhere.
-        """
-        if not is_inside(self.path, self.root):
-            raise BadInput(
-                f"{self.path}: a link leads out of {self.root}; copy the photo there, or name its own folder"
-            )
-        most = PhotoLimits().max_bytes
-        try:
-            status = self.path.stat()
-            if not stat.S_ISREG(status.st_mode):
-                raise BadInput(f"{self.path}: not a plain file")
-            if status.st_size > most:
-                raise BadInput(f"{self.path}: larger than the limit of {most / 1024**2:g} MiB for a photo")
-            return self.path.read_bytes()
-        except OSError as error:
-            raise BadInput(f"{self.path}: can't be read: {error.strerror or error}") from error
-
-    def size_bytes(self) -> int | None:
-        """Return the size of the file; None if it is not there or lies elsewhere."""
-        try:
-            return self.path.stat().st_size if is_inside(self.path, self.root) else None
-        except OSError:
-            return None
-
-
-def is_inside(path: Path, root: Path) -> bool:
-    """Return whether a path lies below the root once links are followed, or in the blobs of its download cache."""
-    real, home = os.path.realpath(path), os.path.realpath(root)
-    if real.startswith(home.rstrip("/") + "/"):
-        return True
-    parts = Path(home).parts
-    if "snapshots" not in parts:
-        return False
-    at = len(parts) - 1 - parts[::-1].index("snapshots")
-    return real.startswith(str(Path(*parts[:at]) / "blobs") + "/")

@@ -13,15 +13,13 @@ from geosleuth.support.errors import BadInput, BrokenPlugin
 from .cards import CARDS
 from .dataset import Card, DataSet, Item, SetKind
 from .flickr_sets import (
+    open_flickr,
     open_geocomp,
     open_geoglobe,
-    open_im2gps3k,
     open_imageo,
     open_imageo2_part,
     open_mp16_pro,
     open_osv5m,
-    open_yfcc4k,
-    open_yfcc26k,
 )
 from .hugging_face import METADATA_NAMES, open_geobench, open_geoseek, open_hub, open_mapbench, parquet_files
 from .photo_folders import open_exif, open_llmgeo
@@ -31,9 +29,9 @@ from .table_rows import TABLE_ENDINGS, open_table
 Opener = Callable[[Path, Path | None], DataSet]
 
 _OPENERS: dict[str, Opener] = {
-    "im2gps3k": open_im2gps3k,
-    "yfcc4k": open_yfcc4k,
-    "yfcc26k": open_yfcc26k,
+    "im2gps3k": partial(open_flickr, "im2gps3k"),
+    "yfcc4k": partial(open_flickr, "yfcc4k"),
+    "yfcc26k": partial(open_flickr, "yfcc26k"),
     "osv5m": partial(open_osv5m, "test"),
     "osv5m-test": partial(open_osv5m, "test"),
     "osv5m-train": partial(open_osv5m, "train"),

@@ -1,6 +1,8 @@
 """A data set: a card, and a repeatable stream of photos with truths; faults, boxes and rows."""
 
 import json
+import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,6 +10,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from geosleuth.geo.gcj02 import Datum
 from geosleuth.lab.score import Truth
+from geosleuth.photo import PhotoLimits
 from geosleuth.support.errors import BadInput
 
 BoxKind = Literal["text", "signs", "poles", "foreground", "clue"]
@@ -21,6 +24,7 @@ _TESTS = frozenset({"test", "val", "valid", "validation", "dev"})
 
 _KINDS = get_args(BoxKind)
 _MOST_BOXES = 1000
+_MOST_BYTES = PhotoLimits().max_bytes
 _WANTED = (
     'boxes are a list such as [{"kind": "text", "box": [0.1, 0.2, 0.5, 0.3]}] with kinds '
     f'{", ".join(_KINDS)}; edges in pixels need "size": [width, height]'
@@ -52,9 +56,10 @@ class Picture(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FilePicture:
-    """A photo in a file of its own."""
+    """A photo in a file of its own; with a ``root``, not one reached by a link beyond that folder."""
 
     path: Path
+    root: Path | None = None
 
     @property
     def where(self) -> str:
@@ -65,19 +70,40 @@ class FilePicture:
         """Return the file's content.
 
         Raises:
-            BadInput: it can't be read.
+            BadInput: it can't be read, is not a plain file, is too large, or lies elsewhere.
         """
+        if self.root is not None and not is_inside(self.path, self.root):
+            raise BadInput(
+                f"{self.path}: a link leads out of {self.root}; copy the photo there, or name its own folder"
+            )
         try:
+            status = self.path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise BadInput(f"{self.path}: not a plain file")
+            if status.st_size > _MOST_BYTES:
+                raise BadInput(f"{self.path}: larger than the limit of {_MOST_BYTES / 1024**2:g} MiB for a photo")
             return self.path.read_bytes()
         except OSError as error:
             raise BadInput(f"{self.path}: can't be read: {error.strerror or error}") from error
 
     def size_bytes(self) -> int | None:
-        """Return the size of the file."""
+        """Return the size of the file; None if it is not there or lies elsewhere."""
         try:
-            return self.path.stat().st_size
+            return self.path.stat().st_size if self.root is None or is_inside(self.path, self.root) else None
         except OSError:
             return None
+
+
+def is_inside(path: Path, root: Path) -> bool:
+    """Return whether a path lies below the root once links are followed, or in the blobs of its download cache."""
+    real, home = os.path.realpath(path), os.path.realpath(root)
+    if real.startswith(home.rstrip("/") + "/"):
+        return True
+    parts = Path(home).parts
+    if "snapshots" not in parts:
+        return False
+    at = len(parts) - 1 - parts[::-1].index("snapshots")
+    return real.startswith(str(Path(*parts[:at]) / "blobs") + "/")
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,22 +105,12 @@ _LAYOUTS = {
 }
 
 
-def open_im2gps3k(path: Path, photos: Path | None = None) -> DataSet:
-    """Open Im2GPS3k: ``im2gps3k_places365.csv`` and the photos of ``im2gps3ktest.zip``, unpacked or not."""
-    return _open("im2gps3k", path, photos)
+def open_flickr(name: str, path: Path, photos: Path | None = None) -> DataSet:
+    """Open Im2GPS3k, YFCC4k or YFCC26k: a table or the authors' own list, and photos as files or packed.
 
-
-def open_yfcc4k(path: Path, photos: Path | None = None) -> DataSet:
-    """Open YFCC4k: ``yfcc4k_places365.csv`` or the authors' own list, and the photos of ``yfcc4k.zip``."""
-    return _open("yfcc4k", path, photos)
-
-
-def open_yfcc26k(path: Path, photos: Path | None = None) -> DataSet:
-    """Open YFCC26k: ``yfcc25600_places365.csv``, and photos as files or as the downloader's ``shard_*.msg``."""
-    return _open("yfcc26k", path, photos)
-
-
-def _open(name: str, path: Path, photos: Path | None) -> DataSet:
+    Raises:
+        BadInput: there is no table.
+    """
     layout = _LAYOUTS[name]
     table = find_table(path, layout.tables)
     shelf = Shelf(photos or table.parent, layout.folders)

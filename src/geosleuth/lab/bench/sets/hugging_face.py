@@ -22,9 +22,9 @@ from typing import Any, Literal
 from geosleuth.photo import PhotoLimits
 from geosleuth.support.errors import BadInput, require
 
-from .archives import Shelf, is_inside
+from .archives import Shelf
 from .cards import CARDS
-from .dataset import Card, DataSet, Entry, Item, Part, Picture, Strict
+from .dataset import Card, DataSet, Entry, Item, Part, Picture, Strict, is_inside
 from .table_rows import TABLE_ENDINGS, USUAL, Columns, Row, cells_of, check_header, entry_of, folded, table_entries
 
 _ROWS_A_STEP = 8

@@ -14,9 +14,9 @@ from geosleuth.photo.exif import read_exif
 from geosleuth.photo.metadata import Claims, claims_of
 from geosleuth.support.errors import BadInput
 
-from .archives import ENDINGS, InsidePicture
+from .archives import ENDINGS
 from .cards import CARDS
-from .dataset import DataSet, Entry, Fault, Item, Strict
+from .dataset import DataSet, Entry, Fault, FilePicture, Item, Strict
 from .table_rows import clean_text
 
 _LIMITS = PhotoLimits()
@@ -47,7 +47,7 @@ class _Folder:
         for path in photo_files(self._root):
             name = path.relative_to(self._root).as_posix()
             found = self._truth(path, name)
-            yield found if isinstance(found, Fault) else Item(clean_text(name), InsidePicture(path, self._root), found)
+            yield found if isinstance(found, Fault) else Item(clean_text(name), FilePicture(path, self._root), found)
 
     def _truth(self, path: Path, name: str) -> Truth | Fault:
         try:
@@ -62,7 +62,7 @@ class _Folder:
 
     def _read(self, path: Path) -> Truth | Fault:
         try:
-            claims = claims_in(InsidePicture(path, self._root).read())
+            claims = claims_in(FilePicture(path, self._root).read())
         except BadInput as error:
             return Fault(str(path), str(error).removeprefix(f"{path}: "), expected=True)
         except Unfit as error:
@@ -122,4 +122,4 @@ def _entries(root: Path) -> Iterator[Entry]:
             continue
         name = path.relative_to(root).as_posix()
         fields = {"heading": said["heading"]}
-        yield Item(clean_text(name), InsidePicture(path, root), Truth(point, country=path.parent.name.upper()), fields)
+        yield Item(clean_text(name), FilePicture(path, root), Truth(point, country=path.parent.name.upper()), fields)
