@@ -4,14 +4,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from geosleuth import __version__
-from geosleuth.lab.bench.page.parts import whole_page
+from geosleuth.lab.bench.page.parts import Figure, Group, Para, Row, Section, Table, render_sections
 from geosleuth.lab.teams.compare import GRID, PERSONAS_AGAINST_BACKBONES, WAY, Measured, Point
 from geosleuth.lab.teams.learning import Overview, best_of
 from geosleuth.names import country_name
 from geosleuth.report.charts import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
-from geosleuth.report.jinja import render
-from geosleuth.report.markup import Html, clean, el, join
+from geosleuth.report.markup import Html, clean, el, join, name
 from geosleuth.teams import TrustWeights
 from geosleuth.teams.network import TrainedSociety
 
@@ -37,36 +35,12 @@ _INK, _PAPER, _BLUE, _PALE, _GREY = "#1b2530", "#ffffff", "#2463a8", "#9cc3ee", 
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A part of a page: drawings with their captions, and a table whose rows have a name and cells."""
-
-    title: str
-    figures: Sequence[tuple[Html, object]] = ()
-    caption: str = ""
-    heads: Sequence[str] = ()
-    rows: Sequence[tuple[str, Sequence[object]]] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Curves:
     """What was measured over one setting, a line for each kind of team."""
 
     title: str
     setting: str
     lines: Mapping[str, Sequence[tuple[float, Measured]]]
-
-
-def _page(title: str, about: Sequence[str], sections: Sequence[Section], kicker: str, method: Sequence[str]) -> str:
-    body = render(
-        "team",
-        title=title,
-        about=about,
-        sections=sections,
-        kicker=kicker,
-        method=method,
-        version=__version__,
-    )
-    return whole_page(title, body)
 
 
 def comparison_page(
@@ -96,25 +70,23 @@ def comparison_page(
     curves = [*(Curves(*_TITLES[setting], of) for setting, of in lines.items()), *more]
     sections = [_ways_section(ways)] if ways else []
     sections += [_curves_section(number, one) for number, one in enumerate(curves)]
-    return _page(title, about, sections, f"geosleuth team · {generated}", (_METHOD, f"Made with: {command}"))
+    method = Section("method", "How it was measured", [Para(_METHOD, "lead"), Para(f"Made with: {command}", "lead")])
+    return render_sections(title, [*sections, method], command="geosleuth team", generated=generated, intro=about)
 
 
 def _ways_section(ways: Mapping[str, Measured]) -> Section:
     numbered = {f"{number}  {way}": one for number, (way, one) in enumerate(ways.items(), 1)}
     words = "The numbers are those of the table. Spots that would hide each other stand side by side."
-    return Section(
-        "Ways of working",
-        [(ways_chart("ways", ways), words)],
-        "Every way over the same photos.",
-        ("way", *_HEADS),
-        [(name, _cells(one)) for name, one in numbered.items()],
-    )
+    rows = [Row([name, *_cells(one)]) for name, one in numbered.items()]
+    table = Table("Every way over the same photos.", ("way", *_HEADS), rows)
+    figure = Figure("Accuracy over tokens", ways_chart("ways", ways), words)
+    return Section("ways", "Ways of working", [figure, table])
 
 
 def _curves_section(number: int, curves: Curves) -> Section:
     several = len(curves.lines) > 1
     rows = [
-        (f"{name}, {value:g}" if several else f"{value:g}", _cells(measured))
+        Row([f"{name}, {value:g}" if several else f"{value:g}", *_cells(measured)])
         for name, found in curves.lines.items()
         for value, measured in found
     ]
@@ -122,10 +94,11 @@ def _curves_section(number: int, curves: Curves) -> Section:
     right = join(["Share of right answers; the bars are 95 % intervals. ", key])
     tokens = join(["Tokens a query by the team's one tariff, images included. ", key])
     figures = [
-        (accuracy_chart(f"accuracy-{number}", curves), right),
-        (tokens_chart(f"tokens-{number}", curves), tokens),
+        Figure("Accuracy", accuracy_chart(f"accuracy-{number}", curves), right),
+        Figure("Tokens", tokens_chart(f"tokens-{number}", curves), tokens),
     ]
-    return Section(curves.title, figures, f"Over {curves.setting}.", ("value", *_HEADS), rows)
+    table = Table(f"Over {curves.setting}.", ("value", *_HEADS), rows)
+    return Section(f"curves-{number}", curves.title, [Group(figures, kind="pair"), table])
 
 
 def _cells(measured: Measured) -> list[str]:
@@ -262,23 +235,21 @@ def country_words(code: str) -> str:
     return (country_name(code) or code) if code else "at sea"
 
 
-def network_page(drawn: Drawn, learned: str) -> str:
+def network_page(drawn: Drawn, learned: str, generated: str) -> str:
     """Return the network as a page, to be written as UTF-8; ``learned`` says what the state holds."""
     members, shown, seen = drawn.society.members, drawn.shown, drawn.seen
     links = []
     for i, member in enumerate(members):
         total = sum(shown.links[i]) or 1.0
         shares = ["" if i == j else f"{weight / total:.0%}" for j, weight in enumerate(shown.links[i])]
-        links.append((member, [f"{shown.election[i]:.0%}", *shares]))
-    sections = [
-        Section(
-            "Who is elected, and who reviews whom",
-            [(network_svg(members, shown, drawn.title), "Wide links are asked more often than by chance.")],
-            "Election probability, and how often each is drawn to review an answer of the row's member",
-            ("answers", "elected", *members),
-            links,
-        )
+        links.append(Row([name(member), f"{shown.election[i]:.0%}", *shares]))
+    words = "Election probability, and how often each is drawn to review an answer of the row's member"
+    drawing_of = network_svg(members, shown, drawn.title)
+    parts = [
+        Figure("The network", drawing_of, "Wide links are asked more often than by chance."),
+        Table(words, ("answers", "elected", *(name(one, 28) for one in members)), links),
     ]
+    sections = [Section("network", "Who is elected, and who reviews whom", parts)]
     if seen.countries:
         rows = []
         for one in seen.countries:
@@ -287,10 +258,12 @@ def network_page(drawn: Drawn, learned: str) -> str:
             cells = [
                 join([el("strong" if i == best else "span", None, f"{e:.0%}"), f" ({r:.0%})"]) for i, (e, r) in pairs
             ]
-            rows.append((country_words(one.code), [str(one.photos), *cells]))
+            rows.append(Row([country_words(one.code), str(one.photos), *cells]))
         words = "Election probability on the photos learned from, and in brackets how often the member was right"
-        sections.append(Section("By country", (), words, ("country", "photos", *seen.members), rows))
-    return _page(drawn.title, [f"{learned[:1].upper()}{learned[1:]}."], sections, "geosleuth team", ())
+        heads = ("country", "photos", *(name(one, 28) for one in seen.members))
+        sections.append(Section("countries", "By country", [Table(words, heads, rows)]))
+    about = [f"{learned[:1].upper()}{learned[1:]}."]
+    return render_sections(drawn.title, sections, command="geosleuth team", generated=generated, intro=about)
 
 
 def network_svg(members: Sequence[str], trust_weights: TrustWeights, title: str, *, alone: bool = False) -> Html:

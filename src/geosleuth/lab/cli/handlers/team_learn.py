@@ -14,6 +14,7 @@ from rich.text import Text
 from geosleuth.agent.setup import Resources
 from geosleuth.atlas.placing import Placer
 from geosleuth.cli.preparation import offline_atlas
+from geosleuth.lab.cli.handlers.bench import made_now
 from geosleuth.lab.cli.handlers.team_compare import ask_consent_for_team, identity_of
 from geosleuth.lab.cli.handlers.team_sources import photos_of
 from geosleuth.lab.teams.learning import (
@@ -205,7 +206,7 @@ def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: b
         text = {
             ".json": lambda: json.dumps(document, ensure_ascii=False, indent=1) + "\n",
             ".svg": lambda: f"{network_svg(society.members, drawn.shown, drawn.title, alone=True)}\n",
-            ".html": lambda: network_page(drawn, learned_words(society, seen)),
+            ".html": lambda: network_page(drawn, learned_words(society, seen), made_now()),
         }[out.suffix.lower()]()
         write_text_atomically(out, text)
         talk(f"written: {out}")
