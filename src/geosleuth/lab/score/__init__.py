@@ -3,7 +3,7 @@
 ``Truth`` is defined here, above everything that answers: only scorers and trainers can hold one.
 """
 
-from .levels import AnswerNames, LevelResult, Truth, TruthNames, match_levels, named_levels
+from .levels import AnswerNames, Truth, TruthNames, match_levels, named_levels
 from .metrics import (
     LEVELS,
     NOT_GIVEN,
@@ -12,9 +12,7 @@ from .metrics import (
     Calibration,
     Comparison,
     Estimate,
-    PairedAccuracy,
     Selective,
-    SelectivePoint,
     Summary,
     calibration,
     compare_paired,
@@ -24,32 +22,20 @@ from .metrics import (
     summarise,
     within,
 )
-from .published import Flag, Paper, PublishedRow, PublishedTable, papers, published_rows
-from .rewards import PRESETS, Helpers, Judge, Reasoning, Reward, Rewards, read_reward
+from .published import Flag, PublishedRow, papers, published_rows
 
 __all__ = [
     "LEVELS",
     "NOT_GIVEN",
     "NOT_NAMED",
-    "PRESETS",
     "Accuracy",
     "AnswerNames",
     "Calibration",
     "Comparison",
     "Estimate",
     "Flag",
-    "Helpers",
-    "Judge",
-    "LevelResult",
-    "PairedAccuracy",
-    "Paper",
     "PublishedRow",
-    "PublishedTable",
-    "Reasoning",
-    "Reward",
-    "Rewards",
     "Selective",
-    "SelectivePoint",
     "Summary",
     "Truth",
     "TruthNames",
@@ -60,7 +46,6 @@ __all__ = [
     "named_levels",
     "papers",
     "published_rows",
-    "read_reward",
     "score_or_zero",
     "selective",
     "summarise",

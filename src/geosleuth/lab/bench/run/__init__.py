@@ -4,7 +4,7 @@ from .engine import Ending, LocalWorker, RunLimits, run_set
 from .folder import RunFolder
 from .journal import Attempt, Attempted, Job, Making, Ready, TryRecord, Worker
 from .manifest import DataInfo, Manifest
-from .results import RunProgress, summary, write_results
+from .results import RunProgress, summary
 
 __all__ = [
     "Attempt",
@@ -23,5 +23,4 @@ __all__ = [
     "Worker",
     "run_set",
     "summary",
-    "write_results",
 ]

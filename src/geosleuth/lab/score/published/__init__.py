@@ -158,22 +158,6 @@ class PublishedTable:
     units: str
     rows: tuple[PublishedRow, ...]
 
-    @property
-    def datasets(self) -> tuple[str, ...]:
-        """Return the data sets of its rows, in printed order."""
-        return tuple(dict.fromkeys(row.dataset for row in self.rows))
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """Return the metrics of its rows, in printed order."""
-        return tuple(dict.fromkeys(metric for row in self.rows for metric in row.values))
-
-    @property
-    def thresholds_km(self) -> tuple[float, ...]:
-        """Return the distances of its accuracies, ascending."""
-        found = (threshold_km(metric) for metric in self.metrics)
-        return tuple(sorted(km for km in found if km is not None))
-
 
 @dataclass(frozen=True, slots=True)
 class Paper:
@@ -334,15 +318,12 @@ def _once(flags: Iterable[Flag]) -> tuple[Flag, ...]:
 
 
 __all__ = [
-    "DATASETS",
-    "GROUPS",
     "METRICS",
     "Flag",
     "Paper",
     "PublishedRow",
     "PublishedTable",
     "canonical_dataset",
-    "is_metric",
     "papers",
     "published_rows",
     "read_papers",

@@ -3,7 +3,7 @@
 Helpers that are slow or uncertain (a geocoder, an encoder, a judge) are passed in; nothing here calls one on its own.
 """
 
-from .conclusions import Judge, Reasoning, Unnamer, Withhold, agreements, judged, without_conclusions
+from .conclusions import Judge, Reasoning, agreements, judged, without_conclusions
 from .encoders import (
     Encoder,
     FolderEncoder,
@@ -14,9 +14,7 @@ from .encoders import (
 )
 from .reward import PARTS, PRESETS, Columns, Geocoder, Helpers, Reward, Rewards, Weighted, read_reward
 from .terms import (
-    city_only,
     consistency,
-    fixed_length_factor,
     hierarchical,
     length_factor,
     linear,
@@ -40,14 +38,10 @@ __all__ = [
     "Reward",
     "Rewards",
     "UniversalEncoder",
-    "Unnamer",
     "Weighted",
-    "Withhold",
     "agreements",
-    "city_only",
     "consistency",
     "cosines",
-    "fixed_length_factor",
     "hierarchical",
     "judged",
     "length_factor",
