@@ -16,7 +16,7 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import numpy as np  # noqa: E402  (threads are counted when it is imported)
 
-from geosleuth.models.baselines.nearest import Neighbours, recall  # noqa: E402
+from geosleuth.lab.baselines.nearest import Neighbours, recall  # noqa: E402
 from geosleuth.photo.image_encoder import Features, unit_rows  # noqa: E402
 
 NEIGHBOURS = 10

@@ -13,13 +13,13 @@ from geosleuth.agent.methods import method as method_of
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas import Atlas
 from geosleuth.geo import distance_km
+from geosleuth.lab.baselines.blind import make_blind
 from geosleuth.lab.scenes import Scene, World, design_scene, open_world
 from geosleuth.lab.scenes.design import Wants
 from geosleuth.lab.scenes.drawing import draw_scene
 from geosleuth.lab.scenes.scene import Split
 from geosleuth.lab.scenes.scene_reader import clue_reader
 from geosleuth.lab.scenes.world import Noise, world_atlas
-from geosleuth.models.baselines.blind import make_blind
 from geosleuth.models.detective import Detective
 from geosleuth.names import country_code
 from geosleuth.photo import open_photo

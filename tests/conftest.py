@@ -60,7 +60,7 @@ def pytest_make_collect_report(
 
 LOAD_TORCH = (
     "agent/test_exports.py", "agent/test_real_server.py", "cli/test_locate_refusals.py", "lab/cli/test_train.py",
-    "evidence/test_visual_geoclip.py", "lab/traces/store/", "models/test_baselines_geoclip.py",
+    "evidence/test_visual_geoclip.py", "lab/traces/store/", "lab/baselines/test_geoclip.py",
     "models/test_tiny_server.py", "models/test_weights.py", "lab/score/rewards/test_encoders.py",
     "teams/test_network.py", "teams/test_swarm_locating.py", "lab/train/", "lab/scenes/environment/",
 )  # fmt: skip

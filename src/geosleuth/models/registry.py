@@ -4,9 +4,7 @@ Nothing here reaches for the network or for a provider's package; it only says w
 """
 
 import os
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -15,11 +13,12 @@ from geosleuth.support import plugins
 from geosleuth.support.errors import BadInput, BrokenPlugin, UserError, require
 from geosleuth.support.net import host_of, is_loopback, is_well_bracketed
 
-from .baselines import BASELINES, make_baseline
 from .endpoints import EndpointSettings
 from .protocol import Policy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from geosleuth.atlas.online.access import Secret
 
 KEYRING = "geosleuth"
@@ -229,23 +228,6 @@ class UnknownModel(BadInput):
     """No model that can be asked has such a name."""
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyKind:
-    """One kind of policy: all that is needed to make one by name.
-
-    Attributes:
-        prefix: what its names begin with, before a colon.
-        make: makes one, from what comes after the colon.
-        no_address: why it takes no address, in words; None where it takes one.
-        on_disk: whether it asks nobody beyond this machine's own disk.
-    """
-
-    prefix: str
-    make: Callable[[str, str | None, EndpointSettings | None], Policy] = field(repr=False)
-    no_address: str | None = None
-    on_disk: bool = True
-
-
 def make_policy(
     spec: str, *, base_url: str | None = None, settings: EndpointSettings | None = None, offline: bool = False
 ) -> Policy:
@@ -254,8 +236,8 @@ def make_policy(
     Args:
         spec: what serves it, a colon, and the name it is known by there: "openai:gpt-5", "ollama:qwen3-vl",
             "server:NAME" for any server that speaks as OpenAI does, "hf:DIRECTORY" for weights on this machine. Or a
-            baseline, see `make_baseline`: "blind:population", "nearest:GALLERY", "geoclip:DIRECTORY". Or a policy of
-            another package, "PACKAGE:NAME" or "PACKAGE:NAME:ARGUMENT".
+            policy that a package adds: a baseline of the laboratory, such as "blind:population", or one of another
+            package, "PACKAGE:NAME" or "PACKAGE:NAME:ARGUMENT".
         base_url: where it is served, if not at the usual place.
         settings: tries, time limits and how many requests at once.
         offline: refuse whatever is not on this machine's own disk.
@@ -268,27 +250,18 @@ def make_policy(
     prefix, _, name = (part.strip() for part in spec.partition(":"))
     if prefix == _REPLAY:
         raise BadInput("a recording is played back by the agent, which knows the trajectory; it is no model to ask")
-    kind = _kinds().get(prefix)
-    if kind is None:
+    if prefix not in PREFIXES:
         return _from_plugin(spec, base_url, offline=offline)
-    if base_url is not None and kind.no_address is not None:
-        raise BadInput(f"{kind.no_address} no address; leave out --base-url")
-    if not name and prefix not in BASELINES:
+    if base_url is not None and prefix == _WEIGHTS:
+        raise BadInput("weights on this machine have no address; leave out --base-url")
+    if not name:
         raise BadInput(f"{spec[:60]!r} lacks the model's name; write {prefix}:NAME")
-    if offline and not kind.on_disk:
+    if prefix == _WEIGHTS:
+        from .weights import WeightsPolicy
+
+        return WeightsPolicy(Path(name).expanduser())
+    if offline:
         raise BadInput(f"{prefix}:{name[:60]} is asked over the network, which --offline rules out; use hf:DIRECTORY")
-    return kind.make(name, base_url, settings)
-
-
-@cache
-def _kinds() -> Mapping[str, PolicyKind]:
-    found = [PolicyKind(one, partial(_hosted, one), on_disk=False) for one in SERVICES]
-    found.append(PolicyKind(_WEIGHTS, _weights, "weights on this machine have"))
-    found += [PolicyKind(one, partial(_baseline, one), "a baseline works on this machine and has") for one in BASELINES]
-    return {one.prefix: one for one in found}
-
-
-def _hosted(prefix: str, name: str, base_url: str | None, settings: EndpointSettings | None) -> Policy:
     service = SERVICES[prefix]
     require("pydantic_ai", extra="models")
     require(service.package, extra="models")
@@ -297,27 +270,18 @@ def _hosted(prefix: str, name: str, base_url: str | None, settings: EndpointSett
     return HostedPolicy(find_target(service, name, base_url), settings)
 
 
-def _weights(name: str, _base_url: str | None, _settings: EndpointSettings | None) -> Policy:
-    from .weights import WeightsPolicy
-
-    return WeightsPolicy(Path(name).expanduser())
-
-
-def _baseline(prefix: str, name: str, _base_url: str | None, _settings: EndpointSettings | None) -> Policy:
-    return make_baseline(f"{prefix}:{name}")
-
-
 def _from_plugin(spec: str, base_url: str | None, *, offline: bool) -> Policy:
-    """The policy of another package: ``PACKAGE:NAME``, or ``PACKAGE:NAME:ARGUMENT``."""
-    package, _, rest = spec.partition(":")
-    name, _, argument = rest.partition(":")
-    plugin = plugins.find("policies", f"{package}:{name}")
+    """Return a plug-in's policy: ``PACKAGE:NAME`` or ``PACKAGE:NAME:ARGUMENT``; one of our own, ``NAME:ARGUMENT``."""
+    first, _, argument = (part.strip() for part in spec.partition(":"))
+    plugin = plugins.find("policies", first)
     if plugin is None:
-        known, others = (", ".join(f"{one}:" for one in names) for names in (PREFIXES, BASELINES))
-        added = f"; plug-ins: {', '.join(plugins.ids('policies'))}" if plugins.ids("policies") else ""
+        name, _, argument = argument.partition(":")
+        plugin = plugins.find("policies", f"{first}:{name}")
+    if plugin is None:
+        known, others = (", ".join(f"{one}:" for one in names) for names in (PREFIXES, plugins.ids("policies")))
+        added = f", a baseline's or a plug-in's with one of {others}" if others else ""
         raise UnknownModel(
-            f"{spec[:60]!r} names no model that can be asked; a model's name begins with one of {known}, and a "
-            f"baseline's with {others}{added}"
+            f"{spec[:60]!r} names no model that can be asked; a model's name begins with one of {known}{added}"
         )
     if base_url is not None:
         raise BadInput(f"{plugin.id} takes no address; leave out --base-url")

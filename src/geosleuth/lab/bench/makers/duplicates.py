@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.agent.locate import album_photos
+from geosleuth.lab.baselines.options import picture_key
 from geosleuth.lab.bench.sets.dataset import DataSet
-from geosleuth.models.baselines.baseline_spec import picture_key
 from geosleuth.photo import first_view, open_photo
 from geosleuth.support.errors import BadInput
 

@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 
 from geosleuth.agent.locate import album_photos
+from geosleuth.lab.baselines.gallery import encoder_of
+from geosleuth.lab.baselines.options import picture_key
 from geosleuth.lab.bench.memory import Memory
 from geosleuth.lab.bench.sets.dataset import DataSet
-from geosleuth.models.baselines.baseline_spec import picture_key
-from geosleuth.models.baselines.gallery import encoder_of
 from geosleuth.photo import first_view, open_photo
 from geosleuth.photo.image_encoder import Features, ImageEncoder, lasting_spec, unit_rows
 from geosleuth.support.errors import BadInput

@@ -13,6 +13,8 @@ from geosleuth.agent.locate import Finding, album_photos
 from geosleuth.answer import Answer, render
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
+from geosleuth.lab.baselines import is_baseline
+from geosleuth.lab.baselines.nearest import NearestPolicy
 from geosleuth.lab.bench.masking import blank
 from geosleuth.lab.bench.records import read_records
 from geosleuth.lab.bench.run.engine import spent_in
@@ -20,8 +22,6 @@ from geosleuth.lab.bench.run.folder import RunFolder, files_with
 from geosleuth.lab.bench.run.journal import Attempted, Job
 from geosleuth.lab.bench.sets import Box
 from geosleuth.models import Policy, Step, Usage
-from geosleuth.models.baselines import is_baseline
-from geosleuth.models.baselines.nearest import NearestPolicy
 from geosleuth.models.protocol import ReplayPolicy
 from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
 from geosleuth.photo.runtime import give_back_memory

@@ -16,6 +16,7 @@ from geosleuth.atlas import OfflineAtlas, regions_dir
 from geosleuth.atlas.regions import Regions
 from geosleuth.cli.preparation import building, offline_atlas
 from geosleuth.geo import CellGrid, FloatArray
+from geosleuth.lab.baselines.gallery import is_code
 from geosleuth.lab.bench.makers.duplicates import HEADER, Digest, digests
 from geosleuth.lab.bench.makers.finished import Made
 from geosleuth.lab.bench.makers.galleries import make_gallery
@@ -62,7 +63,6 @@ from geosleuth.lab.bench.makers.sampling import (
 from geosleuth.lab.bench.memory import open_memory
 from geosleuth.lab.bench.sets import DataSet, Item, open_set
 from geosleuth.lab.bench.sets.dataset import with_part
-from geosleuth.models.baselines.gallery import is_code
 from geosleuth.names import country_name
 from geosleuth.pipeline.area import parse_point
 from geosleuth.support.console import (

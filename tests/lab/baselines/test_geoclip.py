@@ -8,7 +8,6 @@ import pytest
 from baseline_tasks import ask
 from geosleuth.geo import LatLon
 from geosleuth.models import make_policy
-from geosleuth.models.baselines import make_baseline
 from geosleuth.support.errors import BadInput
 from later import later
 from scenery import scene
@@ -38,13 +37,13 @@ def test_without_the_package_it_is_refused_in_one_line(clip: Path) -> None:
 
 def test_without_weights_it_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"no config\.json") as told:
-        make_baseline(f"geoclip:{tmp_path}")
+        make_policy(f"geoclip:{tmp_path}")
     assert "\n" not in str(told.value)
 
 
 def test_it_answers_with_the_place_that_fits_best(tmp_path: Path, clip: Path) -> None:
     with tiny_geoclip(tmp_path, PLACES):
-        policy = make_baseline(f"geoclip:{clip},within=750")
+        policy = make_policy(f"geoclip:{clip},within=750")
         answer = ask(policy, scene(1))
         from geosleuth.evidence.visual import GeoClipPrior
 

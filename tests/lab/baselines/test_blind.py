@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from baseline_tasks import ask, asked
 from drawn import examples
 from geosleuth.geo import LatLon, distance_km, great_circle_km
-from geosleuth.models import make_policy
-from geosleuth.models.baselines import is_baseline, make_baseline
-from geosleuth.models.baselines.blind import (
+from geosleuth.lab.baselines import is_baseline
+from geosleuth.lab.baselines.blind import (
     Mass,
     best_guess,
     disc_share,
@@ -22,6 +21,7 @@ from geosleuth.models.baselines.blind import (
     people,
     share_around,
 )
+from geosleuth.models import make_policy
 from geosleuth.support.errors import BadInput
 from scenery import scene
 
@@ -98,20 +98,20 @@ def test_a_blind_prior_says_the_same_of_every_photo_and_is_quick() -> None:
 
 @pytest.mark.slow
 def test_land_lies_inland_and_counts_what_land_there_is() -> None:
-    answer = ask(make_baseline("blind:land,within=25"), scene(1))
+    answer = ask(make_policy("blind:land,within=25"), scene(1))
     assert answer.point is not None
     # 25 km around it is all land: pi times 25 squared, of some 135 million km2.
     assert answer.probability == pytest.approx(1963.5 / 135e6, rel=0.03)
 
 
 def test_a_fixed_point_is_answered_with_the_odds_it_deserves() -> None:
-    answer = ask(make_baseline("blind:35.68,139.69,within=50"), scene(1))
+    answer = ask(make_policy("blind:35.68,139.69,within=50"), scene(1))
     assert answer.point == LatLon(35.68, 139.69)
     assert 0.002 < (answer.probability or 0) < 0.02
 
 
 def test_draws_repeat_by_seed_and_photo_and_are_no_one_place() -> None:
-    policy = make_baseline("blind:population-draw,within=750")
+    policy = make_policy("blind:population-draw,within=750")
     found = [ask(policy, scene(number)) for number in range(12)]
     assert found == [ask(policy, scene(number)) for number in range(12)]
     assert len({answer.point for answer in found}) == 12
@@ -137,7 +137,7 @@ def test_draws_fall_where_people_are() -> None:
 def test_land_draws_are_on_land() -> None:
     from geosleuth.atlas.borders import Borders
 
-    policy = make_baseline("blind:land-draw")
+    policy = make_policy("blind:land-draw")
     points = [answer.point for number in range(30) if (answer := ask(policy, scene(number))).point]
     land = Borders.load().is_land(np.array([one.lat for one in points]), np.array([one.lon for one in points]))
     assert land.mean() > 0.8
@@ -153,13 +153,13 @@ def test_land_draws_are_on_land() -> None:
         ("blind:population,k=3", "no option here"),
         ("blind:population,within=1,within=2", "given twice"),
         ("blind:population-draw,within=error", "kilometres above 0"),
-        ("blind:", "names no baseline"),
-        ("nearest", "names no baseline"),
+        ("blind:", "is no prior"),
+        ("nearest", "lacks the gallery"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(spec: str, told: str) -> None:
     with pytest.raises(BadInput, match=told) as caught:
-        make_baseline(spec)
+        make_policy(spec)
     assert "\n" not in str(caught.value)
 
 
@@ -174,5 +174,5 @@ def test_baselines_are_known_by_name_and_stay_on_this_machine() -> None:
 
 
 def test_a_task_without_a_picture_is_answered_too() -> None:
-    assert ask(make_baseline("blind:population,within=25"), None).located
+    assert ask(make_policy("blind:population,within=25"), None).located
     assert asked(None).messages

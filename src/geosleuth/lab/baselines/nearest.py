@@ -25,8 +25,8 @@ from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import replacing
 from geosleuth.support.fitting import logistic
 
-from .baseline_spec import answering, first_images, picture_key, take_options
 from .gallery import Gallery, open_gallery
+from .options import answering, first_images, picture_key, take_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -241,13 +241,15 @@ class NeighbourSettings:
     way: Way = "auto"
 
 
-def make_nearest(spec: str, rest: str) -> Policy:
-    """The policy for what follows after ``nearest:``.
+def make_nearest(rest: str) -> Policy:
+    """Return the policy for what follows after ``nearest:``. What takes long is done when the first photo comes.
 
     Raises:
         BadInput: there is no such gallery, or an option makes no sense.
     """
     name, options = take_options(rest, OPTIONS)
+    if not name:
+        raise BadInput("nearest: lacks the gallery; write nearest:INDEX or nearest:FOLDER")
     queries = options.given.get("queries")
     settings = NeighbourSettings(
         k=options.count("k", 10, 1000),
@@ -261,7 +263,7 @@ def make_nearest(spec: str, rest: str) -> Policy:
         options.given.get("encoder"),
         trust_code=options.text("trust_code", "no", ("yes", "no")) == "yes",
     )
-    return NearestPolicy(spec, gallery, settings)
+    return NearestPolicy(f"nearest:{rest}", gallery, settings)
 
 
 class NearestPolicy:

@@ -13,8 +13,9 @@ from geosleuth.evidence.visual.geoclip import TRUST
 from geosleuth.geo import LatLon, great_circle_km
 from geosleuth.models.protocol import Conversation, Step
 from geosleuth.names import country_name
+from geosleuth.support.errors import BadInput
 
-from .baseline_spec import answering, first_images
+from .options import answering, first_images, take_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +23,25 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
+def make_geoclip(rest: str) -> "GeoClipPolicy":
+    """Return the policy for what follows after ``geoclip:``, the folder of a CLIP model.
+
+    Raises:
+        BadInput: the package or the model is missing, or an option makes no sense.
+        MissingExtra: torch or transformers is not installed.
+    """
+    name, options = take_options(rest, ("within",))
+    if not name:
+        raise BadInput("geoclip: lacks the folder of the CLIP model; write geoclip:FOLDER")
+    return GeoClipPolicy(f"geoclip:{rest}", Path(name).expanduser(), within_km=options.km("within", 25.0))
+
+
 class GeoClipPolicy:
     """Answers with the place that GeoCLIP likes best, by the package's own weights and a CLIP model on disk."""
 
     hosts: frozenset[str] = frozenset()
 
-    def __init__(self, name: str, clip: Path, *, within_km: float = 25.0) -> None:
+    def __init__(self, name: str, clip: Path, *, within_km: float) -> None:
         """Find out whether all is there that it needs.
 
         Raises:

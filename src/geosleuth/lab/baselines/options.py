@@ -1,15 +1,14 @@
-"""From a baseline's name and options, such as ``nearest:GALLERY,k=10``, to the policy; and answers as steps."""
+"""The options of a baseline's name, as in ``nearest:GALLERY,k=10``; its pictures, and its answer as a step."""
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geosleuth.answer import Answer, render
 from geosleuth.geo import FARTHEST_KM
-from geosleuth.models.protocol import Conversation, Policy, Prompt, Step, Usage
+from geosleuth.models.protocol import Conversation, Prompt, Step, Usage
 from geosleuth.support.errors import BadInput
 
 if TYPE_CHECKING:
@@ -117,37 +116,3 @@ def answering(name: str, answer: Answer, began: float) -> Step:
 def is_baseline(spec: str) -> bool:
     """Whether a name is that of a baseline: it uses no tools, no network and no words of a method."""
     return spec.partition(":")[0].strip() in BASELINES
-
-
-def make_baseline(spec: str) -> Policy:
-    """The policy for a baseline's name. Files are checked; what takes longer is done when the first photo comes.
-
-    Args:
-        spec: ``blind:population``, ``blind:land``, ``blind:population-draw``, ``blind:land-draw`` or
-            ``blind:LAT,LON``; ``nearest:INDEX|FOLDER``; ``geoclip:FOLDER``. Options follow after commas, such as
-            ``,within=25``; docs/baselines.md has them all.
-
-    Raises:
-        BadInput: there is no such baseline, or what it needs is not there.
-        MissingExtra: what it needs is not installed.
-    """
-    prefix, colon, rest = (part.strip() for part in spec.partition(":"))
-    if prefix not in BASELINES or not colon or not rest:
-        known = "blind:population, blind:land, nearest:GALLERY, geoclip:FOLDER"
-        raise BadInput(f"{spec[:60]!r} names no baseline; write one of {known}")
-    if prefix == "blind":
-        from .blind import make_blind
-
-        return make_blind(spec, rest)
-    if prefix == "nearest":
-        from .nearest import make_nearest
-
-        return make_nearest(spec, rest)
-    name, options = take_options(rest, ("within",))
-    return _geoclip(spec, Path(name).expanduser(), options)
-
-
-def _geoclip(spec: str, folder: Path, options: BaselineOptions) -> Policy:
-    from .geoclip import GeoClipPolicy
-
-    return GeoClipPolicy(spec, folder, within_km=options.km("within", 25.0))

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from baseline_tasks import ask
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.models.baselines import make_baseline
-from geosleuth.models.baselines.baseline_spec import picture_key
-from geosleuth.models.baselines.gallery import encoder_of
-from geosleuth.models.baselines.nearest import NearestPolicy, Neighbours, NeighbourVote, learn_odds, recall, vote_of
+from geosleuth.lab.baselines.gallery import encoder_of
+from geosleuth.lab.baselines.nearest import NearestPolicy, Neighbours, NeighbourVote, learn_odds, recall, vote_of
+from geosleuth.lab.baselines.options import picture_key
+from geosleuth.models import make_policy
 from geosleuth.photo import open_photo
 from geosleuth.photo.image_encoder import unit_rows
 from geosleuth.support.errors import BadInput
@@ -69,7 +69,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_photo_is_placed_where_the_one_that_looks_alike_is(index: Path) -> None:
-    policy = make_baseline(f"nearest:{index},k=3")
+    policy = make_policy(f"nearest:{index},k=3")
     for number in (1, 4):
         answer = ask(policy, scene(number, (640, 480)))
         assert answer.point is not None
@@ -83,7 +83,7 @@ def test_a_photo_is_placed_where_the_one_that_looks_alike_is(index: Path) -> Non
 def test_a_photo_of_the_gallery_is_no_evidence_for_itself(index: Path) -> None:
     folder = index.with_suffix("")
     image = open_photo(folder / "2.jpg").photo.image
-    answer = ask(make_baseline(f"nearest:{index}"), image)
+    answer = ask(make_policy(f"nearest:{index}"), image)
     assert answer.point is not None
     assert distance_km(answer.point, LatLon(20.0, 10.0)) > 100
     assert "2.jpg" not in (answer.explanation or "")
@@ -103,7 +103,7 @@ def test_what_a_photo_was_before_something_was_hidden_is_no_evidence_either(
         gallery = write_gallery(tmp_path / "g", rows, points, encoder="bundled")
     hidden = whole.copy()
     hidden.paste((90, 90, 90), (40, 40, 90, 80))
-    policy = make_baseline(f"nearest:{gallery},k=3")
+    policy = make_policy(f"nearest:{gallery},k=3")
     assert isinstance(policy, NearestPolicy)
     found, kept_out = ask(policy, hidden), ask(policy.excluding([[whole]]), hidden)
     assert found.point is not None
@@ -117,7 +117,7 @@ def test_galleries_differ_by_their_encoder_and_by_whose_queries_they_hold(tmp_pa
     def mark(name: str, encoder: str | None, key: str) -> str:
         gallery = write_gallery(tmp_path / name, np.eye(3), [(1, 1), (2, 2), (3, 3)], encoder)
         write_queries(gallery, {key: unit(0, 1, 0.1)})
-        policy = make_baseline(f"nearest:{gallery}")
+        policy = make_policy(f"nearest:{gallery}")
         assert isinstance(policy, NearestPolicy)
         return policy.fingerprint
 
@@ -130,9 +130,9 @@ def test_features_of_any_encoder_come_as_a_matrix(tmp_path: Path) -> None:
     gallery = write_gallery(tmp_path / "g", np.eye(4), [(1, 1), (2, 2), (3, 3), (4, 4)])
     photo, other = scene(1), scene(2)
     write_queries(gallery, {picture_key([photo]): unit(0.1, 0.1, 0.9, 0)})
-    policy = make_baseline(f"nearest:{gallery}")
+    policy = make_policy(f"nearest:{gallery}")
     assert ask(policy, photo).point == LatLon(3, 3)
-    assert getattr(policy, "fingerprint") == getattr(make_baseline(f"nearest:{gallery},k=2"), "fingerprint")  # noqa: B009
+    assert getattr(policy, "fingerprint") == getattr(make_policy(f"nearest:{gallery},k=2"), "fingerprint")  # noqa: B009
     unknown = ask(policy, other)
     assert not unknown.located
     assert "No features of this photo" in (unknown.explanation or "")
@@ -143,9 +143,9 @@ def test_queries_may_lie_apart(tmp_path: Path) -> None:
     apart = tmp_path / "q"
     apart.mkdir()
     write_queries(apart, {picture_key([scene(1)]): unit(0, 1, 0.1)})
-    assert ask(make_baseline(f"nearest:{gallery},queries={apart}"), scene(1)).point == LatLon(2, 2)
+    assert ask(make_policy(f"nearest:{gallery},queries={apart}"), scene(1)).point == LatLon(2, 2)
     with pytest.raises(BadInput, match="1280 features, and the gallery has 3"):
-        ask(make_baseline(f"nearest:{gallery}"), scene(1))
+        ask(make_policy(f"nearest:{gallery}"), scene(1))
 
 
 def test_several_that_agree_outvote_one_that_is_more_alike(tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_several_that_agree_outvote_one_that_is_more_alike(tmp_path: Path) -> No
     points = [(48.0, 2.0), (35.0, 139.0), (35.05, 139.05), (35.0, 139.1), (0.0, 0.0)]
     gallery = write_gallery(tmp_path / "g", rows, points)
     write_queries(gallery, {picture_key([scene(1)]): unit(1, 0.05, 0)})
-    assert ask(make_baseline(f"nearest:{gallery},k=4"), scene(1)).point == LatLon(48.0, 2.0)
-    spread = ask(make_baseline(f"nearest:{gallery},k=4,vote=spread"), scene(1))
+    assert ask(make_policy(f"nearest:{gallery},k=4"), scene(1)).point == LatLon(48.0, 2.0)
+    spread = ask(make_policy(f"nearest:{gallery},k=4,vote=spread"), scene(1))
     assert spread.point is not None
     assert distance_km(spread.point, LatLon(35.0, 139.05)) < 15
 
@@ -248,7 +248,7 @@ def test_a_gallery_too_large_to_go_through_is_asked_by_graph(tmp_path: Path, mon
     features = unit_rows(np.random.default_rng(1).normal(size=(200, 16)))
     gallery = write_gallery(tmp_path / "g", features, [(i * 0.4, 0.0) for i in range(200)])
     write_queries(gallery, {picture_key([scene(1)]): unit_rows(features[:1] + 0.05)[0]})
-    answer = ask(make_baseline(f"nearest:{gallery},index=usearch,k=5"), scene(1))
+    answer = ask(make_policy(f"nearest:{gallery},index=usearch,k=5"), scene(1))
     assert answer.point == LatLon(0.0, 0.0)
     assert answer.probability is not None
 
@@ -279,10 +279,10 @@ def test_networks_of_pytorch_look_too(tmp_path: Path) -> None:
     rows = np.concatenate([seen[None], encoder.features([scene(4)])])
     gallery = write_gallery(tmp_path / "g", rows, [(7, 7), (1, 1)], encoder=str(folder))
     with pytest.raises(BadInput, match=f"which is code; if you trust it, add ,encoder={folder},trust_code=yes"):
-        make_baseline(f"nearest:{gallery},trust_code=yes")
+        make_policy(f"nearest:{gallery},trust_code=yes")
     with pytest.raises(BadInput, match=",trust_code=yes"):
-        make_baseline(f"nearest:{gallery},encoder={folder}")
-    answer = ask(make_baseline(f"nearest:{gallery},encoder={folder},trust_code=yes"), scene(3).crop((10, 10, 630, 470)))
+        make_policy(f"nearest:{gallery},encoder={folder}")
+    answer = ask(make_policy(f"nearest:{gallery},encoder={folder},trust_code=yes"), scene(3).crop((10, 10, 630, 470)))
     assert answer.point == LatLon(7, 7)
     (folder / "model.pt").write_bytes(b"nothing")
     with pytest.raises(BadInput, match="TorchScript"):
@@ -317,7 +317,7 @@ def test_what_does_not_fit_together_is_told_in_one_line(tmp_path: Path, damage: 
     else:
         (gallery / damage).unlink()
     with pytest.raises(BadInput, match=told) as caught:
-        make_baseline(f"nearest:{gallery}")
+        make_policy(f"nearest:{gallery}")
     assert "\n" not in str(caught.value)
 
 
@@ -325,12 +325,12 @@ def test_what_does_not_fit_together_is_told_in_one_line(tmp_path: Path, damage: 
 def test_options_that_make_no_sense_are_refused(tmp_path: Path, options: str) -> None:
     gallery = write_gallery(tmp_path / "g", np.eye(3), [(1, 1), (2, 2), (3, 3)], encoder="bundled")
     with pytest.raises(BadInput):
-        make_baseline(f"nearest:{gallery},{options}")
+        make_policy(f"nearest:{gallery},{options}")
 
 
 def test_there_must_be_a_gallery(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no index"):
-        make_baseline(f"nearest:{tmp_path / 'none'}")
+        make_policy(f"nearest:{tmp_path / 'none'}")
 
 
 @pytest.mark.slow
@@ -339,7 +339,7 @@ def test_torch_still_starts_after_the_graph_was_asked(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = (
         "import numpy as np; from pathlib import Path\n"
-        "from geosleuth.models.baselines.nearest import Neighbours\n"
+        "from geosleuth.lab.baselines.nearest import Neighbours\n"
         "rows = np.eye(9, dtype=np.float32)\n"
         f"Neighbours(rows, 'usearch', Path({str(tmp_path)!r})).search(rows, 2)\n"
         "import torch; print(torch.ones(2).sum().item())\n"

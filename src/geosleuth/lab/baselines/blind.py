@@ -23,7 +23,7 @@ from geosleuth.names import country_name
 from geosleuth.names.country_names import cities_by_country
 from geosleuth.support.errors import BadInput
 
-from .baseline_spec import answering, first_images, seed_of, take_options
+from .options import answering, first_images, seed_of, take_options
 
 _LAND_POINTS = 60_000
 _SOUTHERNMOST = -60.0
@@ -255,12 +255,13 @@ class BlindGuess:
     share: float
 
 
-def make_blind(spec: str, rest: str) -> Policy:
-    """The policy for what follows after ``blind:``.
+def make_blind(rest: str) -> Policy:
+    """Return the policy for what follows after ``blind:``; docs/baselines.md has it all.
 
     Raises:
         BadInput: it is no such prior.
     """
+    spec = f"blind:{rest}"
     name, options = take_options(rest, ("within",))
     for kind in ("population", "land"):
         if name == kind:
