@@ -47,6 +47,7 @@ from .vocabulary import (
     UNSPACED,
     WordSeen,
     common_words_seen,
+    kept_table,
     national_rows,
     tables_version,
     tokens,
@@ -484,15 +485,8 @@ def _entries_in(text: str) -> Iterator[_Entry]:
 
 @cache
 def _table() -> _Table:
-    """The national words, by how they are looked up; kept on disk."""
-    from msgspec import msgpack
-
-    def read(kept: bytes) -> _Table:
-        table: _Table = msgpack.decode(kept, type=_Table)
-        return table
-
-    folder = prepared(f"national-{tables_version(NATIONAL_WORDS)}")
-    return folder.load("table", lambda: msgpack.encode(_put_together()), read)
+    """The national words, by how they are looked up."""
+    return kept_table(f"national-{tables_version(NATIONAL_WORDS)}", _put_together, _Table)
 
 
 def _put_together() -> _Table:

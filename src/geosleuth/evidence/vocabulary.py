@@ -8,11 +8,11 @@ they name no place.
 import gzip
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from zlib import crc32
 
 from geosleuth import __version__
@@ -23,6 +23,7 @@ from geosleuth.names.folding import fold_once
 from geosleuth.names.letters import LETTERS
 from geosleuth.support.errors import DataFault
 
+T = TypeVar("T")
 _FULL_OF_ENGLISH = frozenset({"vi", "fil", "ta", "ms"})
 """Languages in whose texts, as counted, English words are common."""
 
@@ -241,15 +242,17 @@ def _rows(name: str) -> Iterator[tuple[str, str, str]]:
 
 @cache
 def _table() -> _Table:
-    """The tables of words, by how they are looked up; kept on disk, since folding them takes a tenth of a second."""
+    """The tables of words, by how they are looked up."""
+    return kept_table(f"vocabulary-{tables_version(_SIGN_WORDS, NATIONAL_WORDS)}", _put_together, _Table)
+
+
+def kept_table(version: str, put_together: Callable[[], T], kind: type[T]) -> T:
+    """Return a table of words, kept on disk, since folding them takes a tenth of a second."""
     from msgspec import msgpack
 
-    def read(kept: bytes) -> _Table:
-        table: _Table = msgpack.decode(kept, type=_Table)
-        return table
-
-    folder = prepared(f"vocabulary-{tables_version(_SIGN_WORDS, NATIONAL_WORDS)}")
-    return folder.load("table", lambda: msgpack.encode(_put_together()), read)
+    return prepared(version).load(
+        "table", lambda: msgpack.encode(put_together()), lambda kept: msgpack.decode(kept, type=kind)
+    )
 
 
 def _put_together() -> _Table:

@@ -16,14 +16,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from .distance import (
     EARTH_RADIUS_KM,
-    DistanceMethod,
     bearings_deg,
     destinations,
     distance_km,
@@ -43,6 +42,8 @@ ROAD_FACTOR = 1.4
 """The highest assumed ratio of road distance to straight-line distance; the lowest is 1."""
 FARTHEST_KM = 20037.0
 """The largest possible distance between two places."""
+_METHOD: Final = "geodesic"
+_MAX_FIXES = 4
 _ABSURD_SHARE = 0.5
 _WIDEN = 1.25  # widen by a little more than needed, so that the intersection has an area
 _RADII = 25
@@ -261,9 +262,7 @@ class _Samples:
     step_km: float
 
 
-def range_fixes(
-    ranges: Sequence[Range], *, along: Along = "road", method: DistanceMethod = "geodesic", limit: int = 4
-) -> RangeFixes:
+def range_fixes(ranges: Sequence[Range], *, along: Along = "road") -> RangeFixes:
     """Return the places that lie at the given distances from the given points.
 
     Two straight distances cross in up to two places; three or more are fitted by least squares. Distances from the
@@ -272,8 +271,6 @@ def range_fixes(
     Args:
         ranges: one or more distances; along roads, they may be up to `ROAD_FACTOR` times the straight line.
         along: how all of them were measured.
-        method: of computing distances, on the sphere or on the ellipsoid.
-        limit: the highest number of fixes.
 
     Raises:
         ValueError: no ranges, or an unknown ``along``.
@@ -283,24 +280,24 @@ def range_fixes(
     rings = [_ring(one, along) for one in ranges]
     if any(ring.low_km > FARTHEST_KM for ring in rings):
         return RangeFixes((), math.inf)
-    widened, samples, conflict = rings, _sample(rings, method), 0.0
+    widened, samples, conflict = rings, _sample(rings), 0.0
     if not samples.inside.any():
-        conflict = _conflict(rings, method)
+        conflict = _conflict(rings)
         share = conflict * _WIDEN
         # The intersection of rings that barely touch can fall between the samples, so widen further until it shows.
         while conflict < _ABSURD_SHARE and not samples.inside.any():
             widened = [_widen(ring, share) for ring in rings]
-            samples = _sample(widened, method)
+            samples = _sample(widened)
             share = max(2 * share, 1e-3)
     if conflict >= _ABSURD_SHARE:
         return RangeFixes((), conflict)
     pieces = _split_pieces(samples)
     if along == "straight":
-        pieces = [part for piece in pieces for part in _split_in_two(samples, piece, rings, method)]
-    fixes = [_fix(samples, piece, rings, widened, along, method) for piece in pieces]
+        pieces = [part for piece in pieces for part in _split_in_two(samples, piece, rings)]
+    fixes = [_fix(samples, piece, rings, widened, along) for piece in pieces]
     # Perfect fits differ by rounding errors of some nanometres; round these away, so that the larger piece comes first.
     fixes.sort(key=lambda fix: (round(_misfit(fix.distances_km, rings), 3) if along == "straight" else 0, -fix.share))
-    return RangeFixes(tuple(fixes[:limit]), conflict)
+    return RangeFixes(tuple(fixes[:_MAX_FIXES]), conflict)
 
 
 def _ring(one: Range, along: Along) -> _Ring:
@@ -313,7 +310,7 @@ def _widen(ring: _Ring, share: float) -> _Ring:
     return replace(ring, low_km=max(0.0, ring.low_km - margin_km), high_km=min(ring.high_km + margin_km, FARTHEST_KM))
 
 
-def _sample(rings: Sequence[_Ring], method: DistanceMethod) -> _Samples:
+def _sample(rings: Sequence[_Ring]) -> _Samples:
     """Sample the smallest ring, and mark the samples that lie in all other rings.
 
     Samples are so dense that no other ring fits between two of them; rings too thin for that are widened.
@@ -325,11 +322,11 @@ def _sample(rings: Sequence[_Ring], method: DistanceMethod) -> _Samples:
     count = int(np.clip(around_km / thinnest * _STEPS_ACROSS, 360, 7200))
     step_km = max((first.high_km - first.low_km) / (_RADII - 1), around_km / count)
     bearings: FloatArray = np.arange(count, dtype=np.float64) * (360.0 / count)
-    lats, lons = destinations(first.centre.lat, first.centre.lon, bearings, radii[:, None], method)
+    lats, lons = destinations(first.centre.lat, first.centre.lon, bearings, radii[:, None], _METHOD)
     inside = np.ones(lats.shape, dtype=np.bool_)
     for ring in rings:
         if ring is not first:
-            away = distances_km(ring.centre.lat, ring.centre.lon, lats, lons, method)
+            away = distances_km(ring.centre.lat, ring.centre.lon, lats, lons, _METHOD)
             blur = max(0.0, around_km / count - (ring.high_km - ring.low_km) / 2)
             inside &= (away >= ring.low_km - blur) & (away <= ring.high_km + blur)
     area = np.abs(np.sin(radii / EARTH_RADIUS_KM)) + 1e-12
@@ -354,7 +351,7 @@ def _split_pieces(samples: _Samples) -> list[npt.NDArray[np.bool_]]:
 
 
 def _split_in_two(
-    samples: _Samples, piece: npt.NDArray[np.bool_], rings: Sequence[_Ring], method: DistanceMethod
+    samples: _Samples, piece: npt.NDArray[np.bool_], rings: Sequence[_Ring]
 ) -> list[npt.NDArray[np.bool_]]:
     """Split a piece if two places in it fit equally well.
 
@@ -363,18 +360,18 @@ def _split_in_two(
     if piece.any(axis=0).all():
         return [piece]
     lats, lons = samples.lats[piece], samples.lons[piece]
-    misfits = _misfits_at(lats, lons, rings, method)
-    best = _least_squares(_nth(lats, lons, int(np.argmin(misfits))), rings, method)
-    away = distances_km(*_of(best), lats, lons, method)
+    misfits = _misfits_at(lats, lons, rings)
+    best = _least_squares(_nth(lats, lons, int(np.argmin(misfits))), rings)
+    away = distances_km(*_of(best), lats, lons, _METHOD)
     elsewhere = np.flatnonzero(away > max(away.max() / 4, samples.step_km))
     if not elsewhere.size:
         return [piece]
-    second = _least_squares(_nth(lats, lons, int(elsewhere[np.argmin(misfits[elsewhere])])), rings, method)
+    second = _least_squares(_nth(lats, lons, int(elsewhere[np.argmin(misfits[elsewhere])])), rings)
     ends_lat, ends_lon = np.array([best.lat, second.lat]), np.array([best.lon, second.lon])
-    worse = np.diff(_misfits_at(ends_lat, ends_lon, rings, method))[0]
-    if worse > _EQUAL_MISFIT or distance_km(best, second, method) < 2 * samples.step_km:
+    worse = np.diff(_misfits_at(ends_lat, ends_lon, rings))[0]
+    if worse > _EQUAL_MISFIT or distance_km(best, second, _METHOD) < 2 * samples.step_km:
         return [piece]
-    nearer = away <= distances_km(*_of(second), lats, lons, method)
+    nearer = away <= distances_km(*_of(second), lats, lons, _METHOD)
     parts = []
     for side in (nearer, ~nearer):
         part = np.zeros_like(piece)
@@ -389,7 +386,6 @@ def _fix(
     rings: Sequence[_Ring],
     widened: Sequence[_Ring],
     along: Along,
-    method: DistanceMethod,
 ) -> RangeFix:
     """Return the fix of one piece."""
     lats, lons, weights = samples.lats[piece], samples.lons[piece], samples.weights[piece]
@@ -398,16 +394,16 @@ def _fix(
     if is_ring:
         point = smallest.centre
     elif along == "straight":
-        best = int(np.argmin(_misfits_at(lats, lons, rings, method)))
-        point = _least_squares(_nth(lats, lons, best), rings, method)
+        best = int(np.argmin(_misfits_at(lats, lons, rings)))
+        point = _least_squares(_nth(lats, lons, best), rings)
     else:
         # A sample is enough, and the time for a medoid grows with the square of the number of points.
         chosen = np.unique(np.linspace(0, len(lats) - 1, _MEDOID_SAMPLES).astype(int))
         central = chosen[medoid(lats[chosen], lons[chosen], weights[chosen])]
         point = _nth(lats, lons, int(central))
-    reach = float(np.max(distances_km(point.lat, point.lon, lats, lons, method)))
+    reach = float(np.max(distances_km(point.lat, point.lon, lats, lons, _METHOD)))
     measured = _nth(lats, lons, 0) if is_ring else point
-    distances = tuple(distance_km(ring.centre, measured, method) for ring in rings)
+    distances = tuple(distance_km(ring.centre, measured, _METHOD) for ring in rings)
     return RangeFix(
         point=point,
         radius_km=reach + samples.step_km,
@@ -427,31 +423,31 @@ def _misfits(distances: FloatArray, rings: Sequence[_Ring]) -> FloatArray:
     return np.asarray((off**2).sum(axis=-1), dtype=np.float64)
 
 
-def _misfits_at(lats: FloatArray, lons: FloatArray, rings: Sequence[_Ring], method: DistanceMethod) -> FloatArray:
-    return _misfits(np.stack([distances_km(*_of(ring.centre), lats, lons, method) for ring in rings]), rings)
+def _misfits_at(lats: FloatArray, lons: FloatArray, rings: Sequence[_Ring]) -> FloatArray:
+    return _misfits(np.stack([distances_km(*_of(ring.centre), lats, lons, _METHOD) for ring in rings]), rings)
 
 
 def _misfit(distances: Sequence[float], rings: Sequence[_Ring]) -> float:
     return float(_misfits(np.asarray(distances), rings))
 
 
-def _least_squares(start: LatLon, rings: Sequence[_Ring], method: DistanceMethod) -> LatLon:
+def _least_squares(start: LatLon, rings: Sequence[_Ring]) -> LatLon:
     """Return the place near ``start`` with the least weighted sum of squares, by the Levenberg-Marquardt method."""
     lats, lons = np.array([ring.centre.lat for ring in rings]), np.array([ring.centre.lon for ring in rings])
     measured, slacks = np.array([ring.distance_km for ring in rings]), np.array([ring.slack_km for ring in rings])
 
     def residuals(place: LatLon) -> FloatArray:
-        return np.asarray((distances_km(place.lat, place.lon, lats, lons, method) - measured) / slacks)
+        return np.asarray((distances_km(place.lat, place.lon, lats, lons, _METHOD) - measured) / slacks)
 
     place, here, damping = start, residuals(start), 1e-3
     for _ in range(60):
-        towards = np.radians(bearings_deg(place.lat, place.lon, lats, lons, method))
+        towards = np.radians(bearings_deg(place.lat, place.lon, lats, lons, _METHOD))
         jacobian = -np.stack([np.sin(towards), np.cos(towards)], axis=1) / slacks[:, None]
         normal = jacobian.T @ jacobian
         move = np.linalg.solve(normal + damping * np.trace(normal) * np.eye(2), -jacobian.T @ here)
         length = float(np.hypot(*move))
         course = float(np.degrees(np.arctan2(move[0], move[1])))
-        lat, lon = destinations(place.lat, place.lon, course, min(length, 5000.0), method)
+        lat, lon = destinations(place.lat, place.lon, course, min(length, 5000.0), _METHOD)
         there = residuals(LatLon(float(lat), float(lon)))
         if there @ there < here @ here:
             place, here, damping = LatLon(float(lat), float(lon)), there, damping / 5
@@ -464,12 +460,11 @@ def _least_squares(start: LatLon, rings: Sequence[_Ring], method: DistanceMethod
 
 def pair_conflict(first: Range, second: Range, *, along: Along = "road") -> float:
     """Return the smallest share of both distances by which two rings must be widened to meet; 0 if they meet."""
-    return _pair_conflict(_ring(first, along), _ring(second, along), "great-circle")
+    return _pair_conflict(_ring(first, along), _ring(second, along), distance_km(first.centre, second.centre))
 
 
-def _pair_conflict(a: _Ring, b: _Ring, method: DistanceMethod) -> float:
-    """Return the conflict of two rings, from the triangle inequalities on the sphere."""
-    between = distance_km(a.centre, b.centre, method)
+def _pair_conflict(a: _Ring, b: _Ring, between: float) -> float:
+    """Return the conflict of two rings whose centres are so far apart, from the triangle inequalities on the sphere."""
     gaps = (
         between - a.high_km - b.high_km,
         a.low_km - b.high_km - between,
@@ -479,20 +474,22 @@ def _pair_conflict(a: _Ring, b: _Ring, method: DistanceMethod) -> float:
     return max(0.0, *gaps) / (a.size_km + b.size_km)
 
 
-def _conflict(rings: Sequence[_Ring], method: DistanceMethod) -> float:
+def _conflict(rings: Sequence[_Ring]) -> float:
     """Return the smallest share of its distance by which every ring must be widened for all to meet.
 
     The conflict of each pair is a lower bound. For three or more rings a pattern search around every centre finds the
     place with the smallest conflict: it moves to better places nearby, and shortens its steps if there are none.
     """
-    at_least = max((_pair_conflict(a, b, method) for a, b in combinations(rings, 2)), default=0.0)
+    at_least = max(
+        (_pair_conflict(a, b, distance_km(a.centre, b.centre, _METHOD)) for a, b in combinations(rings, 2)), default=0.0
+    )
     if len(rings) < 3 or at_least >= _ABSURD_SHARE:
         return at_least
 
     def worst_share(lats: FloatArray, lons: FloatArray) -> FloatArray:
         worst = np.zeros(lats.shape)
         for ring in rings:
-            away = distances_km(*_of(ring.centre), lats, lons, method)
+            away = distances_km(*_of(ring.centre), lats, lons, _METHOD)
             worst = np.maximum(worst, np.abs(ring.outside_km(away)) / ring.size_km)
         return worst
 
@@ -500,13 +497,13 @@ def _conflict(rings: Sequence[_Ring], method: DistanceMethod) -> float:
     found = []
     for ring in rings:
         radii: FloatArray = np.linspace(0.0, 2 * ring.high_km, 41, dtype=np.float64)
-        lats, lons = (part.ravel() for part in destinations(*_of(ring.centre), bearings, radii[:, None], method))
+        lats, lons = (part.ravel() for part in destinations(*_of(ring.centre), bearings, radii[:, None], _METHOD))
         shares = worst_share(lats, lons)
         at = int(np.argmin(shares))
         best, place, step_km = float(shares[at]), (float(lats[at]), float(lons[at])), ring.high_km / 4
         while step_km > 1e-3:
             reach: FloatArray = np.array([[step_km], [step_km / 2]])
-            lats, lons = (part.ravel() for part in destinations(*place, bearings[::2], reach, method))
+            lats, lons = (part.ravel() for part in destinations(*place, bearings[::2], reach, _METHOD))
             shares = worst_share(lats, lons)
             at = int(np.argmin(shares))
             if shares[at] < best:

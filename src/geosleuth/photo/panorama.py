@@ -12,7 +12,6 @@ import numpy as np
 
 from .metadata import PanoramaClaim
 from .photo import Photo
-from .views import FIRST_VIEW_PIXELS, View, first_view
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,16 +26,10 @@ _BAND_ROWS = 128
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PanoramaView:
-    """A flat view out of a panorama.
+    """A flat view out of a panorama, at the panorama's own resolution, and the heading of its middle."""
 
-    `photo` holds the cut at the panorama's own resolution and is the original for crops of `view`.
-    """
-
-    view: View
     photo: Photo
     heading_deg: float
-    pitch_deg: float
-    fov_deg: float
 
 
 def looks_equirectangular(image: "Image", claim: PanoramaClaim | None = None) -> bool:
@@ -60,56 +53,39 @@ def looks_equirectangular(image: "Image", claim: PanoramaClaim | None = None) ->
     return seam <= 3.0 * beside + 4.0
 
 
-def cut_views(
-    photo: Photo,
-    count: int = 6,
-    *,
-    fov_deg: float = 90.0,
-    pitch_deg: float = 0.0,
-    centre_heading_deg: float = 0.0,
-    max_pixels: int = FIRST_VIEW_PIXELS,
-) -> list[PanoramaView]:
-    """Flat square views all the way round, evenly spaced from heading 0 (with `centre_heading_deg` 0: the middle).
+def cut_views(photo: Photo, count: int = 6, *, centre_heading_deg: float = 0.0) -> list[PanoramaView]:
+    """Flat square views of 90 degrees all the way round, evenly spaced from heading 0.
 
     Args:
         photo: an equirectangular panorama of the whole sphere.
         count: how many views.
-        fov_deg: how wide and high each looks.
-        pitch_deg: how far above the horizon its middle lies.
         centre_heading_deg: compass heading of the panorama's middle, if known (`PanoramaClaim.pose_heading_deg`);
             with 0 all headings count from the middle of the picture.
-        max_pixels: the most pixels of each `view`; crops of it come from more.
 
     Raises:
-        ValueError: no views, a field of view outside 1 to 150 degrees, or a pitch outside -90 to 90.
+        ValueError: no views.
     """
-    if count < 1 or not 1 <= fov_deg <= 150 or not -90 <= pitch_deg <= 90 or not math.isfinite(centre_heading_deg):
-        raise ValueError("cut_views needs count >= 1, fov_deg 1 to 150, pitch_deg -90 to 90, a finite heading")
+    if count < 1 or not math.isfinite(centre_heading_deg):
+        raise ValueError("cut_views needs count >= 1 and a finite heading")
     # The middle of a view then has exactly as many pixels a degree as the panorama has.
-    native = round(2 * math.tan(math.radians(fov_deg) / 2) * photo.size[0] / (2 * math.pi))
-    side = max(1, min(native, math.isqrt(_MAX_CUT_PIXELS)))
+    side = max(1, min(round(photo.size[0] / math.pi), math.isqrt(_MAX_CUT_PIXELS)))
     headings = [index * 360.0 / count for index in range(count)]
-    cuts = _cuts(photo.image, side, [heading - centre_heading_deg for heading in headings], pitch_deg, fov_deg)
-    return [
-        PanoramaView(first_view(cut, max_pixels), cut, heading, pitch_deg, fov_deg)
-        for heading, cut in zip(headings, map(Photo, cuts), strict=True)
-    ]
+    cuts = _cuts(photo.image, side, [heading - centre_heading_deg for heading in headings])
+    return [PanoramaView(cut, heading) for heading, cut in zip(headings, map(Photo, cuts), strict=True)]
 
 
 def boxes_in_panorama(
-    box: tuple[float, float, float, float], turn_deg: float, *, fov_deg: float = 90.0
+    box: tuple[float, float, float, float], turn_deg: float
 ) -> list[tuple[float, float, float, float]]:
     """Where a part of a flat, level view lies in the panorama that it was cut from; one box, or two across the seam.
 
     Args:
         box: left, top, right, bottom in shares of the view.
         turn_deg: how far to the right of the panorama's middle the view looks.
-        fov_deg: how wide and high it looks.
     """
-    reach = math.tan(math.radians(fov_deg) / 2)
     # Straight edges of a view are curves in the panorama: points along them and between them tell how far they reach.
-    across = (np.linspace(box[0], box[2], 17) * 2 - 1) * reach
-    down = (np.linspace(box[1], box[3], 17) * 2 - 1) * reach
+    across = np.linspace(box[0], box[2], 17) * 2 - 1
+    down = np.linspace(box[1], box[3], 17) * 2 - 1
     right, below = np.meshgrid(across, down)
     x = np.arctan2(right, 1.0) / (2 * math.pi) + 0.5 + turn_deg / 360
     y = 0.5 + np.arctan2(below, np.hypot(right, 1.0)) / math.pi
@@ -120,23 +96,19 @@ def boxes_in_panorama(
     return [(left, top, 1.0, bottom), (0.0, top, left + wide - 1.0, bottom)]
 
 
-def _cuts(image: "Image", side: int, turns_deg: list[float], pitch_deg: float, fov_deg: float) -> "list[Image]":
-    """One view for each turn to the right of the panorama's middle."""
+def _cuts(image: "Image", side: int, turns_deg: list[float]) -> "list[Image]":
+    """One level view of 90 degrees for each turn to the right of the panorama's middle."""
     from PIL import Image
 
     width, height = image.size
     packed = np.frombuffer(image.convert("RGBA").tobytes(), dtype="<u4")
     outs = [np.empty((side, side), dtype="<u4") for _ in turns_deg]
-    reach = math.tan(math.radians(fov_deg) / 2)
-    steps = ((np.arange(side) + 0.5) / side * 2 - 1) * reach
-    sin, cos = math.sin(math.radians(pitch_deg)), math.cos(math.radians(pitch_deg))
+    steps = (np.arange(side) + 0.5) / side * 2 - 1
     for top in range(0, side, _BAND_ROWS):
         right, down = np.meshgrid(steps, steps[top : top + _BAND_ROWS])
-        forward = cos + down * sin
-        up = sin - down * cos
         # In pixels, from the panorama's left edge and top; turning is a shift, so this is worked out once for all.
-        x = (np.arctan2(right, forward) / (2 * math.pi) + 0.5) * width - 0.5
-        y = np.clip((0.5 - np.arctan2(up, np.hypot(right, forward)) / math.pi) * height - 0.5, 0, height - 1)
+        x = (np.arctan2(right, 1.0) / (2 * math.pi) + 0.5) * width - 0.5
+        y = np.clip((0.5 - np.arctan2(-down, np.hypot(right, 1.0)) / math.pi) * height - 0.5, 0, height - 1)
         for turn, out in zip(turns_deg, outs, strict=True):
             out[top : top + _BAND_ROWS] = _sampled(packed, width, x + turn / 360 * width, y)
     return [Image.frombuffer("RGBA", (side, side), out, "raw", "RGBA", 0, 1).convert("RGB") for out in outs]

@@ -110,7 +110,7 @@ def panorama(spot: tuple[int, int, int, int]) -> Photo:
 )
 def test_a_look_at_a_view_of_a_panorama_is_found_in_the_panorama(spot: tuple[int, int, int, int], view: int) -> None:
     photo = panorama(spot)
-    bright = np.asarray(cut_views(photo, 6)[view].view.image.convert("L")) > 128
+    bright = np.asarray(cut_views(photo, 6)[view].photo.image.convert("L")) > 128
     down, across = np.nonzero(bright)
     box = [float(across.min()), float(down.min()), float(across.max() + 1), float(down.max() + 1)]
     (found,) = clue_boxes(worked_on(photo, zoom(box, f"image-{view + 1}"), HERE))
