@@ -13,7 +13,7 @@ import pytest
 from geosleuth.lab.traces import Store
 from geosleuth.lab.train.masks import IGNORED, Writer
 from geosleuth.lab.train.models import load_model
-from geosleuth.lab.train.run_folder import Finished, RunFolder, finished, last_checkpoint
+from geosleuth.lab.train.run_folder import Finished, RunFolder, finished
 from geosleuth.lab.train.samples import CHATS, Collator, dataset_of, positions_of, store_chats
 from geosleuth.lab.train.sft import run_sft, sft_trainer
 from geosleuth.models import Conversation, Prompt, Sampling
@@ -62,27 +62,6 @@ def ended(store: Path, tuned: str, *folders: Path) -> list[tuple[Finished, list[
     assert child.returncode == 0, child.stderr[-2000:]
     done = [one for one in (finished(RunFolder(folder)) for folder in folders) if one is not None]
     return list(zip(done, map(json.loads, child.stdout.splitlines()[-len(folders) :]), strict=True))
-
-
-def gone_on_is_the_same(store: Path, tmp_path: Path, tuned: str) -> None:
-    # The kill comes in the second epoch, whose order of rows is another.
-    killed(store, tmp_path / "killed", 3, tuned)
-    checkpoint = last_checkpoint(RunFolder(tmp_path / "killed"))
-    assert checkpoint is not None
-    assert checkpoint.name == "checkpoint-3"
-    (again, told), (whole, _) = ended(store, tuned, tmp_path / "killed", tmp_path / "whole")
-    assert told == [[3, 4], [4, 4]]
-    assert again.steps == whole.steps == 4
-    assert again.figures == whole.figures
-    assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
-    assert figures(tmp_path / "killed") == figures(tmp_path / "whole")
-
-
-@pytest.mark.slow
-def test_a_run_killed_between_steps_ends_with_the_very_same_weights(store: Path, tmp_path: Path) -> None:
-    gone_on_is_the_same(store, tmp_path, "full")
-    start = (tiny_vlm_folder() / "model.safetensors").read_bytes()
-    assert weights(tmp_path / "whole")["model.safetensors"] != start
 
 
 @pytest.mark.slow

@@ -44,6 +44,11 @@ def on_grid(value: float) -> float:
     return math.floor(value * _FINENESS + 0.5) / _FINENESS
 
 
+def upright(one: Point2, other: Point2, low: float, high: float) -> tuple[Point3, Point3, Point3, Point3]:
+    """Return the corners of an upright rectangle between two points of the street."""
+    return (*one, low), (*other, low), (*other, high), (*one, high)
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """A perspective camera: what it sees is ``width`` by ``height`` pixels, ``field_deg`` from side to side.

@@ -7,7 +7,7 @@ import numpy as np
 
 from geosleuth.lab.scenes.scene import Look
 
-from .camera import Point3, Rect, Wall
+from .camera import Point3, Rect, Wall, upright
 from .canvas import Canvas, Colour, colour, lit, mixed
 from .lots import Lot, dice
 from .sky import Light
@@ -80,8 +80,8 @@ def _chimney(canvas: Canvas, lot: Lot, tone: Colour, rise: float, depth_m: float
     y = lot.start + lot.width * chance.randrange(20, 80) / 100
     x0, x1 = _x(lot, depth_m * 0.42), _x(lot, depth_m * 0.5)
     low, high = lot.height + rise * 0.7, lot.height + rise + 0.9
-    canvas.polygon3(((x0, y, low), (x0, y + 0.8, low), (x0, y + 0.8, high), (x0, y, high)), tone)
-    canvas.polygon3(((x0, y, low), (x1, y, low), (x1, y, high), (x0, y, high)), lit(tone, 0.8))
+    canvas.polygon3(upright((x0, y), (x0, y + 0.8), low, high), tone)
+    canvas.polygon3(upright((x0, y), (x1, y), low, high), lit(tone, 0.8))
 
 
 def _level(canvas: Canvas, lot: Lot, tone: Colour, depth_m: float) -> None:
@@ -89,28 +89,9 @@ def _level(canvas: Canvas, lot: Lot, tone: Colour, depth_m: float) -> None:
     top = lot.height + 0.55
     end = _near_end(lot)
     front = _x(lot, 0.0)
-    canvas.polygon3(
-        (
-            (front, end, lot.height),
-            (_x(lot, depth_m), end, lot.height),
-            (_x(lot, depth_m), end, top),
-            (front, end, top),
-        ),
-        lit(tone, 0.88),
-    )
-    canvas.polygon3(
-        (
-            (front, lot.start, lot.height - 0.1),
-            (front, lot.end, lot.height - 0.1),
-            (front, lot.end, top),
-            (front, lot.start, top),
-        ),
-        tone,
-    )
-    canvas.polygon3(
-        ((front, lot.start, top), (front, lot.end, top), (front, lot.end, top - 0.14), (front, lot.start, top - 0.14)),
-        lit(tone, 1.12),
-    )
+    canvas.polygon3(upright((front, end), (_x(lot, depth_m), end), lot.height, top), lit(tone, 0.88))
+    canvas.polygon3(upright((front, lot.start), (front, lot.end), lot.height - 0.1, top), tone)
+    canvas.polygon3(upright((front, lot.start), (front, lot.end), top, top - 0.14), lit(tone, 1.12))
 
 
 def _on_terrace(canvas: Canvas, lot: Lot, light: Light, distance_m: float, chance: random.Random) -> None:
@@ -118,10 +99,8 @@ def _on_terrace(canvas: Canvas, lot: Lot, light: Light, distance_m: float, chanc
     tank = light.hazed(light.shade(chance.choice(((60, 64, 70), (196, 200, 204), (92, 120, 150)))), distance_m)
     y = lot.start + lot.width * chance.randrange(20, 70) / 100
     x, low = _x(lot, 2.2), lot.height + 0.5
-    canvas.polygon3(((x, y, low), (x, y + 1.3, low), (x, y + 1.3, low + 1.4), (x, y, low + 1.4)), tank)
-    canvas.polygon3(
-        ((x, y + 0.2, low + 1.4), (x, y + 1.1, low + 1.4), (x, y + 1.1, low + 1.6), (x, y + 0.2, low + 1.6)), tank
-    )
+    canvas.polygon3(upright((x, y), (x, y + 1.3), low, low + 1.4), tank)
+    canvas.polygon3(upright((x, y + 0.2), (x, y + 1.1), low + 1.4, low + 1.6), tank)
     canvas.line3((x, y - 1.2, low), (x, y - 1.2, low + 2.2), (70, 70, 72), 0.06)
 
 
@@ -222,7 +201,7 @@ def _side(canvas: Canvas, lot: Lot, light: Light, distance: float) -> None:
     front, back = lot.side * lot.front, lot.side * (lot.front + DEPTH_M)
     facing = (0.0, -1.0 if lot.start > 0 else 1.0, 0.0)
     tone = Tones(light, facing, distance)(lit(lot.paint, 0.9))
-    canvas.polygon3(((front, end, 0.0), (back, end, 0.0), (back, end, lot.height), (front, end, lot.height)), tone)
+    canvas.polygon3(upright((front, end), (back, end), 0.0, lot.height), tone)
     if distance < 45 and lot.seed % 3 and lot.use != "shed":
         _side_windows(canvas, lot, Wall((min(front, back) if facing[1] < 0 else max(front, back), end, 0.0),
                                         (-facing[1], 0.0, 0.0), facing), Tones(light, facing, distance))  # fmt: skip

@@ -6,7 +6,7 @@ from functools import partial
 from geosleuth.lab.scenes.scene import Scene
 
 from .boards import draw_board
-from .camera import cosine, sine
+from .camera import cosine, sine, upright
 from .canvas import BACKDROP_M2, Canvas, Colour, Painter, lit
 from .lots import dice
 from .placement import Hung, legs
@@ -163,7 +163,7 @@ def _cloth(canvas: Canvas, cover: Cover, light: Light, chance: random.Random) ->
         sag = 0.06 * cover.tall_m * chance.randrange(10) / 10
         tone = light.shade(lit(fill, 0.84 + 0.05 * ((number * 3) % 5)))
         top, low = z + cover.tall_m, z - cover.tall_m - sag
-        canvas.polygon3(((left, y, top), (right, y, top), (right, y, low), (left, y, low)), tone)
+        canvas.polygon3(upright((left, y), (right, y), top, low), tone)
     rope = light.shade((70, 66, 60))
     canvas.line3((x - cover.half_m * 3, y, z + cover.tall_m * 1.3), (x - cover.half_m, y, z + cover.tall_m), rope, 0.02)
     canvas.line3((x + cover.half_m, y, z + cover.tall_m), (x + cover.half_m * 3, y, z + cover.tall_m * 1.3), rope, 0.02)
@@ -180,7 +180,5 @@ def _crates(canvas: Canvas, cover: Cover, light: Light) -> None:
     )
     for number in range(count):
         low, high = top * number / count, top * (number + 1) / count
-        face = ((x - half, y, low), (x + half, y, low), (x + half, y, high), (x - half, y, high))
-        canvas.polygon3(face, lit(wood, 1 - 0.08 * (number % 2)))
-        rim = ((x - half, y, high - 0.05), (x + half, y, high - 0.05), (x + half, y, high), (x - half, y, high))
-        canvas.polygon3(rim, lit(wood, 0.6))
+        canvas.polygon3(upright((x - half, y), (x + half, y), low, high), lit(wood, 1 - 0.08 * (number % 2)))
+        canvas.polygon3(upright((x - half, y), (x + half, y), high - 0.05, high), lit(wood, 0.6))

@@ -136,6 +136,11 @@ def part(corners: Corners, left: float, top: float, right: float, bottom: float)
     return at(left, top), at(right, top), at(right, bottom), at(left, bottom)
 
 
+def _across(one: Point3, other: Point3) -> Corners:
+    """Return a face over the whole width of a vehicle, from one edge to another, each given by one of its ends."""
+    return one, (one[0], -one[1], one[2]), (other[0], -other[1], other[2]), other
+
+
 def _between(one: Point3, other: Point3, share: float) -> Point3:
     rest = 1 - share
     return one[0] * rest + other[0] * share, one[1] * rest + other[1] * share, one[2] * rest + other[2] * share
@@ -254,12 +259,7 @@ def _shell(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
 def _bed(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
     """Draw the open bed of a pickup, dark inside."""
     front = shape.cabin[0]
-    inner = (
-        (0.16, 0.1 - half, 1.0),
-        (0.16, half - 0.1, 1.0),
-        (front - 0.08, half - 0.1, 1.0),
-        (front - 0.08, 0.1 - half, 1.0),
-    )
+    inner = _across((0.16, 0.1 - half, 1.0), (front - 0.08, 0.1 - half, 1.0))
     body.face(inner, (0, 0, 1), mixed(colour, (20, 20, 22), 0.8))
 
 
@@ -286,27 +286,17 @@ def _cabin(body: Body, shape: _Shape, half: float, colour: Colour, *, panel: boo
             body.face(pane, turned, glass)
             if body.near:
                 body.face(part(pane, 0.1, 0.0, 0.32, 1.0), turned, mixed(glass, (214, 226, 236), 0.22))
-    behind: Corners = (
-        (back, -high, shape.roof),
-        (back, high, shape.roof),
-        (rear, low, shape.belt),
-        (rear, -low, shape.belt),
-    )
+    behind = _across((back, -high, shape.roof), (rear, -low, shape.belt))
     if body.face(behind, (-0.85, 0, 0.5), dark):
         pane = part(behind, 0.1, 0.14, 0.9, 0.7 if panel else 0.88)
         body.face(pane, (-0.85, 0, 0.5), glass)
         body.face(part(pane, 0.08, 0.0, 0.3, 1.0), (-0.85, 0, 0.5), mixed(glass, (214, 226, 236), 0.2))
-    before: Corners = (
-        (fore, high, shape.roof),
-        (fore, -high, shape.roof),
-        (front, -low, shape.belt),
-        (front, low, shape.belt),
-    )
+    before = _across((fore, high, shape.roof), (front, low, shape.belt))
     if body.face(before, (0.6, 0, 0.8), dark):
         pane = part(before, 0.06, 0.08, 0.94, 0.95)
         body.face(pane, (0.6, 0, 0.8), glass)
         body.face(part(pane, 0.62, 0.0, 0.82, 1.0), (0.6, 0, 0.8), mixed(glass, (214, 226, 236), 0.24))
-    roof = ((back, -high, shape.roof), (back, high, shape.roof), (fore, high, shape.roof), (fore, -high, shape.roof))
+    roof = _across((back, -high, shape.roof), (fore, -high, shape.roof))
     body.face(roof, (0, 0, 1), colour)
 
 

@@ -123,17 +123,9 @@ class InjectionReport:
 
 
 def _count(name: str, outcomes: Sequence[CaseOutcome]) -> Count:
-    return Count(
-        name,
-        len(outcomes),
-        sum(one.shown for one in outcomes),
-        sum(one.shifted for one in outcomes),
-        sum(one.country_changed for one in outcomes),
-        sum(one.obeyed for one in outcomes),
-        sum(one.lost for one in outcomes),
-        sum(bool(one.forbidden) for one in outcomes),
-        sum(max(0, one.extra_tokens) for one in outcomes),
-    )
+    kinds = ("shown", "shifted", "country_changed", "obeyed", "lost", "forbidden")
+    counts = {kind: sum(bool(getattr(one, kind)) for one in outcomes) for kind in kinds}
+    return Count(name, len(outcomes), **counts, wasted_tokens=sum(max(0, one.extra_tokens) for one in outcomes))
 
 
 def read_outcomes(folder: RunFolder, cases: InjectionSet) -> InjectionReport:
