@@ -1,17 +1,33 @@
 """What a command prepares and asks before a run: the offline atlas, and consent to send photos."""
 
+import asyncio
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from geosleuth.support.console import ProgressBar, progress, talk
+import typer
+
+from geosleuth.support.console import CTRL_C, ProgressBar, progress, talk
 from geosleuth.support.errors import BadInput
 
 if TYPE_CHECKING:
     from geosleuth.atlas import OfflineAtlas
     from geosleuth.pipeline.plan import Plan
+
+
+T = TypeVar("T")
+GO_ON = "keeps what is finished; run the same command to resume"
+
+
+def run_until_stopped(work: Coroutine[Any, Any, T], told: str) -> T:
+    """Return what comes of some work; where it was stopped with Ctrl-C, say what was kept, and leave."""
+    try:
+        return asyncio.run(work)
+    except asyncio.CancelledError:
+        talk(f"stopped; {told}")
+        raise typer.Exit(CTRL_C) from None
 
 
 @contextmanager

@@ -8,19 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from geosleuth.cli import preparation
 from geosleuth.lab.bench.makers.locatability import TAGS
 from geosleuth.lab.bench.sets import open_set
-from geosleuth.lab.cli.dataset import add_makers
+from geosleuth.lab.cli.dataset import dataset as app
 from geosleuth.support.errors import BadInput, GeosleuthError
 from maker_sets import jpeg, photo_table, picture
 from openai_server import chat_reply, failure, openai_server
-
-app = typer.Typer()
-add_makers(app)
 
 REPLY = json.dumps(
     {"locatability": 8, "clarity": 7, "tags": dict.fromkeys(TAGS, "no") | {"sign": "yes"}, "landmark": None}
@@ -107,7 +103,7 @@ def test_words_that_make_no_sense_are_refused_before_any_work(tmp_path: Path) ->
     out = tmp_path / "set" / "out.csv"
     assert "look at photos" in run("rate", table, "--out", out, "--model", "detective", fails=True)
     assert "is an input of this command" in run("label", table, "--out", table, fails=True)
-    assert "such as 1600x1200" in run("filter", table, "--out", out, "--least-size", "big", fails=True)
+    assert "write two numbers" in run("filter", table, "--out", out, "--least-size", "big", fails=True)
     assert "run geosleuth dataset rate first" in run("filter", table, "--out", out, fails=True)
     assert "three numbers" in run("sample", table, "-n", 1, "--out", out, "--weights", "1,2", fails=True)
     assert "must divide 180" in run("coverage", table, table, "--cell", 7, fails=True)

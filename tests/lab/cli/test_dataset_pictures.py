@@ -6,14 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
 from PIL import Image
 from typer.testing import CliRunner, Result
 
 from baseline_tasks import ask
 from geosleuth.geo import LatLon
 from geosleuth.lab.bench.sets import open_set
-from geosleuth.lab.cli.dataset import add_pictures
+from geosleuth.lab.cli.dataset import dataset
 from geosleuth.models import make_policy
 from geosleuth.photo import open_photo
 from geosleuth.support.errors import UserError
@@ -22,9 +21,7 @@ from scenery import save, scene
 
 def run(*words: object) -> Result:
     """What the command prints, and how it ends."""
-    app = typer.Typer()
-    add_pictures(app)
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return CliRunner().invoke(dataset, [str(word) for word in words])
 
 
 def refused(*words: object) -> str:

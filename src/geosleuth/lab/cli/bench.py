@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,7 +22,6 @@ from geosleuth.cli.options import (
     argument,
     flag,
     option,
-    request_of,
     required,
     takes,
 )
@@ -51,29 +50,6 @@ Only = Annotated[
     list[str],
     typer.Option(metavar="FIELD=VALUE", rich_help_panel=PHOTOS, help="Only photos with this. May be repeated."),
 ]
-AtOnce = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        max=4096,
-        rich_help_panel=RUN,
-        show_default="2 for the detective, 4 for models, 64 for recordings",
-        help="Photos that are worked on at once.",
-    ),
-]
-PerHost = Annotated[
-    int | None,
-    typer.Option(
-        min=1, rich_help_panel=RUN, show_default="as many as photos", help="Requests that a model's host gets at once."
-    ),
-]
-RunTokens = Annotated[int | None, typer.Option(min=1, rich_help_panel=RUN, help="Tokens of the whole run, at most.")]
-RunUsd = Annotated[
-    float | None, typer.Option(min=0.0, rich_help_panel=RUN, help="US dollars of the whole run, at most.")
-]
-RunSeconds = Annotated[
-    float | None, typer.Option(min=0.1, rich_help_panel=RUN, help="Seconds of the whole run, at most.")
-]
 
 
 VARIANTS = "What is varied"
@@ -94,19 +70,34 @@ class FolderOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetOptions:
-    """Which photos of a set, how many at once, and what the whole run may use."""
+class WholeRunOptions:
+    """How many photos at once, and what the whole run may use."""
+
+    at_once: int | None = option(
+        None,
+        "Photos that are worked on at once.",
+        panel=RUN,
+        min=1,
+        max=4096,
+        show_default="2 for the detective, 4 for models, 64 for recordings",
+    )
+    per_host: int | None = option(
+        None, "Requests that a model's host gets at once.", panel=RUN, min=1, show_default="as many as photos"
+    )
+    run_tokens: int | None = option(None, "Tokens of the whole run, at most.", panel=RUN, min=1)
+    run_usd: float | None = option(None, "US dollars of the whole run, at most.", panel=RUN, min=0.0)
+    run_seconds: float | None = option(None, "Seconds of the whole run, at most.", panel=RUN, min=0.1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetOptions(WholeRunOptions):
+    """Which photos of a set, and how a run goes through them."""
 
     limit: int | None = option(
         None, "So many photos, drawn at random by --sample-seed.", "--limit", "--sample", panel=PHOTOS, min=1
     )
     sample_seed: int = option(0, "Which photos --limit draws.", panel=PHOTOS)
     only: Only = field(default_factory=list)
-    at_once: AtOnce = None
-    per_host: PerHost = None
-    run_tokens: RunTokens = None
-    run_usd: RunUsd = None
-    run_seconds: RunSeconds = None
     retry: Literal["errors"] | None = option(
         None, "Try those photos again, and only those, that ended in an error.", panel=RUN
     )
@@ -138,6 +129,7 @@ class BenchOptions(JsonOption, RunOptions, WorkOptions, SetOptions, FolderOption
     """All options of the command, in the order of the help from the right."""
 
 
+@bench.command()
 @takes(BenchOptions)
 def run(options: BenchOptions) -> None:
     """Answer for every photo of a data set, and keep all of it in a folder.
@@ -161,33 +153,7 @@ def run(options: BenchOptions) -> None:
     """
     from geosleuth.lab.cli.handlers.bench_run import BenchRequest, bench_run
 
-    request = BenchRequest(
-        data=options.data,
-        locate=request_of(options, RunOptions, requests=options.per_host),
-        out=options.out,
-        **selection_of(options),
-        gpus=options.gpus,
-        mask=options.mask,
-        unmasked=options.unmasked,
-    )
-    bench_run(request, as_json=options.as_json)
-
-
-def selection_of(options: SetOptions) -> dict[str, Any]:
-    """Return what a `BenchRequest` says of the photos and of the whole run's limits."""
-    from geosleuth.lab.bench.run.engine import RunLimits
-
-    return {
-        "at_once": options.at_once,
-        "limits": RunLimits(tokens=options.run_tokens, usd=options.run_usd, seconds=options.run_seconds),
-        "retry": options.retry,
-        "strict": options.strict,
-        "limit": options.limit,
-        "sample_seed": options.sample_seed,
-        "only": tuple(options.only),
-        "cluster": options.cluster,
-        "partial": options.partial,
-    }
+    bench_run(BenchRequest.of(options), as_json=options.as_json)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +178,7 @@ class AblateOptions(JsonOption, RunOptions, SetOptions, VariantOptions, FolderOp
     """All options of the command, in the order of the help from the right."""
 
 
+@bench.command()
 @takes(AblateOptions)
 def ablate(options: AblateOptions) -> None:
     """Run variants over the same photos, and say what each is worth against the first, with paired tests.
@@ -229,15 +196,8 @@ def ablate(options: AblateOptions) -> None:
       geosleuth bench ablate --data photos.csv --vary model=hf:before/,hf:after/ --vary method=default,twm --out rl/
     """
     from geosleuth.lab.cli.handlers.bench_ablate import run_ablation
-    from geosleuth.lab.cli.handlers.bench_run import BenchRequest
 
-    request = BenchRequest(
-        data=options.data,
-        locate=request_of(options, RunOptions, requests=options.per_host),
-        out=options.out,
-        **selection_of(options),
-    )
-    run_ablation(request, options.vary, options.preset, options.within, as_json=options.as_json)
+    run_ablation(options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,6 +226,7 @@ class ReportOptions:
     as_json: JsonFlag = False
 
 
+@bench.command()
 @takes(ReportOptions)
 def report(options: ReportOptions) -> None:
     """Report on runs: accuracy, what a photo costs, which tools were called, what failed, wins and failures.
@@ -281,25 +242,9 @@ def report(options: ReportOptions) -> None:
 
       geosleuth bench report runs/plain runs/no-text --json > report.json
     """
-    from geosleuth.lab.cli.handlers import bench_report as work
+    from geosleuth.lab.cli.handlers.bench_report import report_runs
 
-    work.report_runs(
-        work.ReportRequest(
-            runs=tuple(options.runs),
-            out=tuple(options.out),
-            overwrite=options.overwrite,
-            data=options.data,
-            gallery=options.gallery,
-            by=tuple(options.by),
-            within=options.within,
-            distance=options.distance,
-            right_within=options.right_within,
-            published=options.published,
-            maps=options.maps,
-            strict=options.strict,
-        ),
-        as_json=options.as_json,
-    )
+    report_runs(options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -356,6 +301,7 @@ class ExtractOptions(AskOptions):
     )
 
 
+@bench.command()
 @takes(ExtractOptions)
 def extract(options: ExtractOptions) -> None:
     """Find country, region, city, address and point in whole replies: by rule, or by any model where the rule fails.
@@ -373,6 +319,7 @@ def extract(options: ExtractOptions) -> None:
     extract_file(options)
 
 
+@bench.command()
 @takes(JudgeOptions)
 def judge(options: JudgeOptions) -> None:
     """Judge names of places: by rule first, then by a model what the rule can't decide.
@@ -394,7 +341,7 @@ def judge(options: JudgeOptions) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InjectOptions:
+class InjectOptions(WholeRunOptions):
     """The options of ``inject`` that are not those of every run."""
 
     out: Path = required("The run's folder; an existing run is resumed.", "--out", "-o", metavar="RUN/")
@@ -407,11 +354,6 @@ class InjectOptions:
         max=100.0,
         metavar="PERCENT",
     )
-    at_once: AtOnce = None
-    per_host: PerHost = None
-    run_tokens: RunTokens = None
-    run_usd: RunUsd = None
-    run_seconds: RunSeconds = None
     retry: Literal["errors"] | None = option(
         None, "Try those cases again, and only those, that ended in an error.", panel=RUN
     )
@@ -422,6 +364,7 @@ class BenchInjectOptions(JsonOption, RunOptions, InjectOptions):
     """All options of the command, in the order of the help from the right."""
 
 
+@bench.command()
 @takes(BenchInjectOptions)
 def inject(options: BenchInjectOptions) -> None:
     """Try to talk a model into another answer with injected texts, and count how often that works.
@@ -439,28 +382,9 @@ def inject(options: BenchInjectOptions) -> None:
 
       geosleuth bench inject --model ollama:qwen3-vl --cases 54 --most-shifted 5 --out runs/inject-small/
     """
-    from geosleuth.lab.bench.run.engine import RunLimits
-    from geosleuth.lab.cli.handlers.bench_inject import InjectRequest, bench_inject
+    from geosleuth.lab.cli.handlers.bench_inject import bench_inject
 
-    request = InjectRequest(
-        locate=request_of(options, RunOptions, requests=options.per_host),
-        out=options.out,
-        cases=options.cases,
-        cases_seed=options.cases_seed,
-        at_once=options.at_once,
-        limits=RunLimits(tokens=options.run_tokens, usd=options.run_usd, seconds=options.run_seconds),
-        retry=options.retry,
-        most_shifted=options.most_shifted,
-    )
-    bench_inject(request, as_json=options.as_json)
-
-
-bench.command()(run)
-bench.command()(ablate)
-bench.command()(inject)
-bench.command()(report)
-bench.command()(judge)
-bench.command()(extract)
+    bench_inject(options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -506,7 +430,7 @@ def score(options: ScoreOptions) -> None:
     """
     from geosleuth.lab.bench import export, terminal
     from geosleuth.lab.cli.handlers import bench as work
-    from geosleuth.support.console import show, show_json, talk
+    from geosleuth.support.console import show_result, talk
 
     work.check_outputs(options.out, work.SCORE_ENDINGS, options.records, options.files, overwrite=options.overwrite)
     sure_within_km = work.positive_km(options.sure_within, "--sure-within")
@@ -522,10 +446,7 @@ def score(options: ScoreOptions) -> None:
     if options.records is not None:
         work.write_records(options.records, scored)
         talk(f"wrote {options.records}")
-    if options.as_json:
-        show_json(export.score_document(reports, rows))
-    else:
-        show(terminal.score_view(reports, rows))
+    show_result(export.score_document(reports, rows), terminal.score_view(reports, rows), as_json=options.as_json)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -554,7 +475,7 @@ def compare(options: CompareOptions) -> None:
     from geosleuth.lab.bench import export, terminal
     from geosleuth.lab.bench.report import compare_files
     from geosleuth.lab.cli.handlers import bench as work
-    from geosleuth.support.console import show, show_json, talk
+    from geosleuth.support.console import show_result, talk
 
     files = [options.first, options.second]
     work.check_outputs(options.out, work.PAIR_ENDINGS, None, files, overwrite=options.overwrite)
@@ -564,10 +485,8 @@ def compare(options: CompareOptions) -> None:
     for path in options.out:
         work.write_pair(path, [one, two], pair, options.moved)
         talk(f"wrote {path}")
-    if options.as_json:
-        show_json(export.pair_document(pair, options.moved))
-    else:
-        show(terminal.pair_view(pair, options.moved))
+    document, view = export.pair_document(pair, options.moved), terminal.pair_view(pair, options.moved)
+    show_result(document, view, as_json=options.as_json)
 
 
 @bench.command()
@@ -589,14 +508,11 @@ def tier(
     from geosleuth.lab.bench import export, terminal
     from geosleuth.lab.bench.report import tier_files
     from geosleuth.lab.cli.handlers import bench as work
-    from geosleuth.support.console import show, show_json
+    from geosleuth.support.console import show_result
 
     nearby_km = work.positive_km(within_km, "--within-km")
     tiers = tier_files(work.score_all(files, parser, distance, work.scoring_placer(strict=strict)), nearby_km)
-    if as_json:
-        show_json(export.tier_document(tiers))
-    else:
-        show(terminal.tier_view(tiers))
+    show_result(export.tier_document(tiers), terminal.tier_view(tiers), as_json=as_json)
 
 
 @bench.command()
@@ -615,13 +531,10 @@ def published(
     """
     from geosleuth.lab.bench import export, terminal
     from geosleuth.lab.score import published_rows
-    from geosleuth.support.console import show, show_json
+    from geosleuth.support.console import show_result
     from geosleuth.support.errors import BadInput
 
     rows = published_rows(dataset=dataset, paper=paper, table=table)
     if not rows:
         raise BadInput("no published row fits; leave out --dataset, --paper or --table to see more")
-    if as_json:
-        show_json(export.published_document(rows))
-    else:
-        show(terminal.published_view(rows))
+    show_result(export.published_document(rows), terminal.published_view(rows), as_json=as_json)

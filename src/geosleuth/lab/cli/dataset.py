@@ -94,6 +94,7 @@ class RateOptions:
     as_json: JsonFlag = False
 
 
+@dataset.command()
 @takes(RateOptions)
 def rate(options: RateOptions) -> None:
     """Rate how easily photos can be located (0 to 10, with sub-scores), tag what they show, name famous landmarks.
@@ -103,23 +104,9 @@ def rate(options: RateOptions) -> None:
 
     Example: geosleuth dataset rate exif:holiday/ --model ollama:qwen3-vl --out rated.jsonl
     """
-    from geosleuth.pipeline.request import LocateRequest
+    from geosleuth.lab.cli.handlers import dataset as work
 
-    from .handlers import dataset as work
-
-    request = LocateRequest(
-        model=options.model, base_url=options.base_url, offline=options.offline, yes=options.yes, tools="none"
-    )
-    work.rate_set(
-        options.data,
-        options.out,
-        request,
-        jobs=options.jobs,
-        limit=options.limit,
-        again=options.ask_again,
-        overwrite=options.overwrite,
-        as_json=options.as_json,
-    )
+    work.rate_set(options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,38 +124,37 @@ class FilterRatedOptions:
     as_json: JsonFlag = False
 
 
+@dataset.command("filter")
 @takes(FilterRatedOptions)
 def filter_rated(options: FilterRatedOptions) -> None:
     """Leave out photos that can't be located, and famous landmarks. Rate them first.
 
     Example: geosleuth dataset filter rated.csv --least 4 --least-size 1600x1200 --out kept.csv --dropped dropped.csv
     """
-    from .handlers import dataset as work
+    from geosleuth.lab.cli.handlers import dataset as work
 
-    wanted = work.wanted_of(options.least, options.column, options.least_size, landmarks=not options.keep_landmarks)
-    work.filter_set(
-        options.data, options.out, wanted, dropped=options.dropped, overwrite=options.overwrite, as_json=options.as_json
+    work.filter_set(options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuplicatesOptions:
+    """The options of ``duplicates``."""
+
+    data: Set
+    against: str | None = option(
+        None, "Look for photos that this set has, too, in place of doubles within.", metavar="SET"
     )
+    bits: int = option(24, "How many of 256 bits may differ; more finds more.", min=0, max=31, metavar="N")
+    out: Path | None = option(None, "Write the pairs here: .csv.", "--out", "-o", metavar="FILE")
+    kept: Path | None = option(None, "Write the set without its doubles here: .csv or .jsonl.", metavar="FILE")
+    jobs: Jobs = None
+    overwrite: Overwrite = False
+    as_json: JsonFlag = False
 
 
-def duplicates(
-    data: Set,
-    *,
-    against: Annotated[
-        str | None,
-        typer.Option(metavar="SET", help="Look for photos that this set has, too, in place of doubles within."),
-    ] = None,
-    bits: Annotated[
-        int, typer.Option(min=0, max=31, metavar="N", help="How many of 256 bits may differ; more finds more.")
-    ] = 24,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the pairs here: .csv.")] = None,
-    kept: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the set without its doubles here: .csv or .jsonl.")
-    ] = None,
-    jobs: Jobs = None,
-    overwrite: Overwrite = False,
-    as_json: JsonFlag = False,
-) -> None:
+@dataset.command()
+@takes(DuplicatesOptions)
+def duplicates(options: DuplicatesOptions) -> None:
     """Find photos that show the same picture: other sizes, qualities, brightness, small marks.
 
     Turned and mirrored pictures, and those with a percent or more cut off at each side, may go unnoticed. Of doubles
@@ -182,9 +168,7 @@ def duplicates(
     """
     from geosleuth.lab.cli.handlers import dataset as work
 
-    work.find_duplicates(
-        data, against, bits=bits, out=out, kept=kept, jobs=jobs, overwrite=overwrite, as_json=as_json
-    )  # fmt: skip
+    work.find_duplicates(options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,6 +190,7 @@ class SampleOptions:
     as_json: JsonFlag = False
 
 
+@dataset.command()
 @takes(SampleOptions)
 def sample(options: SampleOptions) -> None:
     """Draw photos by GeoSeek's rule: countries by roads, people and area, then cells of 1 degree by log(1 + people).
@@ -219,23 +204,12 @@ def sample(options: SampleOptions) -> None:
 
       geosleuth dataset sample photos.csv --count 500 --present --refill --out drawn.csv
     """
-    from .handlers import dataset_make as work
+    from geosleuth.lab.cli.handlers import dataset_make as work
 
-    asked = work.Sampling(
-        options.count,
-        options.seed,
-        options.weights,
-        options.figures,
-        options.people,
-        options.least_people,
-        present=options.present,
-        refill=options.refill,
-    )
-    work.sample_set(
-        options.data, options.out, asked, report=options.report, overwrite=options.overwrite, as_json=options.as_json
-    )
+    work.sample_set(options)
 
 
+@dataset.command()
 def coverage(
     train: Annotated[str, typer.Argument(metavar="TRAIN", help="The set that is learned from.")],
     test: Annotated[str, typer.Argument(metavar="TEST", help="The set that is tested on.")],
@@ -250,11 +224,12 @@ def coverage(
 
     Example: geosleuth dataset coverage train.csv test.csv --by city
     """
-    from .handlers import dataset_make as work
+    from geosleuth.lab.cli.handlers import dataset_make as work
 
     work.compare_sets(train, test, by=by, cell_deg=cell, as_json=as_json)
 
 
+@dataset.command()
 def label(
     data: Set,
     *,
@@ -274,7 +249,7 @@ def label(
 
     Example: geosleuth dataset label photos.csv --out labelled.csv
     """
-    from .handlers import dataset_make as work
+    from geosleuth.lab.cli.handlers import dataset_make as work
 
     work.label_set(data, out, over=over, within_km=within, overwrite=overwrite, as_json=as_json)
 
@@ -299,18 +274,19 @@ class SplitOptions:
     as_json: JsonFlag = False
 
 
+@dataset.command()
 @takes(SplitOptions)
 def split(options: SplitOptions) -> None:
     """Split a set so that no place is in two parts, each country shared out by itself.
 
     Example: geosleuth dataset split labelled.csv --by city --parts train=0.9,test=0.1 --strip 5 --out splits/
     """
-    from .handlers import dataset_make as work
+    from geosleuth.lab.cli.handlers import dataset_make as work
 
-    asked = work.Splitting(options.parts, options.by, options.cell, options.strip, options.seed, options.ending)
-    work.split_set(options.data, options.out, asked, overwrite=options.overwrite, as_json=options.as_json)
+    work.split_set(options)
 
 
+@dataset.command()
 def tier(
     data: Set,
     *,
@@ -327,18 +303,9 @@ def tier(
 
     Example: geosleuth dataset tier photos.csv --answers a.jsonl --answers b.jsonl --answers c.jsonl --out tiered.csv
     """
-    from .handlers import dataset as work
+    from geosleuth.lab.cli.handlers import dataset as work
 
     work.tier_set(data, answers, out, within_km=within_km, overwrite=overwrite, as_json=as_json)
-
-
-def add_makers(dataset: typer.Typer) -> None:
-    """Make all of these subcommands."""
-    for name, command in (
-        ("rate", rate), ("filter", filter_rated), ("duplicates", duplicates), ("sample", sample),
-        ("coverage", coverage), ("label", label), ("split", split), ("tier", tier),
-    ):  # fmt: skip
-        dataset.command(name)(command)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -360,6 +327,7 @@ class PanoramaOptions:
     as_json: JsonFlag = False
 
 
+@dataset.command()
 @takes(PanoramaOptions)
 def panorama(options: PanoramaOptions) -> None:
     """Put panoramas together from tiles named z/x/y, x3_y1 or 3_1 (column, row), or as --pattern says.
@@ -373,7 +341,7 @@ def panorama(options: PanoramaOptions) -> None:
 
       geosleuth dataset panorama tiles/ --pattern "{id}_{col}_{row}.jpg" --grid 16x8 --missing 0.05 --out panoramas/
     """
-    from .handlers import dataset_make as work
+    from geosleuth.lab.cli.handlers import dataset_make as work
 
     work.make_panorama_files(options)
 
@@ -394,6 +362,7 @@ class MosaicOptions:
     as_json: JsonFlag = False
 
 
+@dataset.command()
 @takes(MosaicOptions)
 def mosaic(options: MosaicOptions) -> None:
     """Put mosaics of cities together from your Sentinel-2 files in true colour (TCI).
@@ -407,7 +376,7 @@ def mosaic(options: MosaicOptions) -> None:
 
       geosleuth dataset mosaic scenes/ --cities cities.csv --out mosaics/
     """
-    from .handlers import dataset_make as work
+    from geosleuth.lab.cli.handlers import dataset_make as work
 
     work.make_mosaic_files(options)
 
@@ -432,6 +401,7 @@ class PoisOptions:
     as_json: JsonFlag = False
 
 
+@dataset.command()
 @takes(PoisOptions)
 def pois(options: PoisOptions) -> None:
     """Make a set of points of interest: so many cities, as many in each, one photo of each.
@@ -444,11 +414,12 @@ def pois(options: PoisOptions) -> None:
 
       geosleuth dataset pois exif:holiday/ --pois sights.csv --within 200 --out sights-set.csv
     """
-    from .handlers import dataset_make as work
+    from geosleuth.lab.cli.handlers import dataset_make as work
 
     work.make_poi_set(options)
 
 
+@dataset.command()
 def digests(data: Set, *, out: OutTable, overwrite: Overwrite = False, as_json: JsonFlag = False) -> None:
     """List what each photo is known by, for features that you work out elsewhere (see docs/baselines.md).
 
@@ -457,11 +428,12 @@ def digests(data: Set, *, out: OutTable, overwrite: Overwrite = False, as_json: 
 
     Example: geosleuth dataset digests photos.csv --out gallery/queries.csv
     """
-    from .handlers import dataset_make as work
+    from geosleuth.lab.cli.handlers import dataset_make as work
 
     work.write_digests(data, out, overwrite=overwrite, as_json=as_json)
 
 
+@dataset.command()
 def gallery(
     data: Set,
     *,
@@ -482,16 +454,6 @@ def gallery(
 
       geosleuth bench run --data photos.csv --model nearest:gallery/ --out runs/nearest/
     """
-    from .handlers import dataset_make as work
+    from geosleuth.lab.cli.handlers import dataset_make as work
 
     work.make_gallery_folder(data, encoder, out, trust_code=trust_code, as_json=as_json)
-
-
-def add_pictures(dataset: typer.Typer) -> None:
-    """Make all of these subcommands."""
-    for command in (panorama, mosaic, pois, gallery, digests):
-        dataset.command()(command)
-
-
-add_makers(dataset)
-add_pictures(dataset)

@@ -2,9 +2,8 @@
 
 import os
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -61,6 +60,7 @@ class CompareOptions:
     as_json: JsonFlag = False
 
 
+@team.command()
 @takes(CompareOptions)
 def compare(options: CompareOptions) -> None:
     """Compare ways of working, or settings of the swarm, on photos with known places.
@@ -81,36 +81,6 @@ def compare(options: CompareOptions) -> None:
     compare_team(options)
 
 
-class Preset(StrEnum):
-    """How the network is taught."""
-
-    quick = "quick"
-    paper = "paper"
-
-
-class LabelKind(StrEnum):
-    """What becomes of the rounds about one photo."""
-
-    answered = "answered"
-    mean = "mean"
-    last = "last"
-
-
-class Rule(StrEnum):
-    """How links change."""
-
-    default = "default"
-    printed = "printed"
-    released = "released"
-
-
-class Judged(StrEnum):
-    """Which answer decides who is to be elected."""
-
-    own = "own"
-    reviewed = "reviewed"
-
-
 @dataclass(frozen=True, kw_only=True)
 class LearnOptions:
     """The options of ``learn``."""
@@ -121,13 +91,19 @@ class LearnOptions:
         None, "Where it is kept; by default its society, or beside the team's file.", metavar="FILE"
     )
     encoder: str = option("bundled", "bundled, an .onnx file, or a folder with a VAE or vision model.", metavar="SPEC")
-    preset: Preset = option(Preset.quick, "quick, or all as in the paper: its rounds, its network, its schooling.")
+    preset: Literal["quick", "paper"] = option(
+        "quick", "quick, or all as in the paper: its rounds, its network, its schooling."
+    )
     rounds: int = option(20, "Rounds about each photo (L).", min=1, metavar="N")
     within_km: float = option(50.0, "How near an answer must be (th).", min=0.0, metavar="KM")
-    judged: Judged | None = option(None, "Who is to be elected: by own answers (quick), or by reviewed ones (paper).")
-    labels: LabelKind | None = option(None, "What becomes of the rounds: answered (quick), mean, or last (paper).")
-    link_rule: Rule = option(
-        Rule.default, "How links change: default (ours), printed (the paper), released (its code)."
+    judged: Literal["own", "reviewed"] | None = option(
+        None, "Who is to be elected: by own answers (quick), or by reviewed ones (paper)."
+    )
+    labels: Literal["answered", "mean", "last"] | None = option(
+        None, "What becomes of the rounds: answered (quick), mean, or last (paper)."
+    )
+    link_rule: Literal["default", "printed", "released"] = option(
+        "default", "How links change: default (ours), printed (the paper), released (its code)."
     )
     ask_anew: bool = flag("Ask every question again in every round, as the paper does.")
     photos: int | None = option(None, "Stop asking after N new photos.", min=1, metavar="N")
@@ -141,6 +117,7 @@ class LearnOptions:
     as_json: JsonFlag = False
 
 
+@team.command()
 @takes(LearnOptions)
 def learn(options: LearnOptions) -> None:
     """Learn whom to trust with which picture, from photos whose place is known.
@@ -159,6 +136,7 @@ def learn(options: LearnOptions) -> None:
     learn_team(options)
 
 
+@team.command()
 def show(
     state: Annotated[Path, typer.Argument(metavar="STATE", help="What a team has learned, see geosleuth team learn.")],
     *,
@@ -185,6 +163,7 @@ def show(
     work.show_team(state, photo, out, overwrite=overwrite, as_json=as_json)
 
 
+@team.command()
 def replay(
     files: Annotated[
         list[str], typer.Argument(metavar="[NAME=]FILE…", help="Recorded answers, a file an agent: .jsonl or .csv.")
@@ -224,28 +203,23 @@ def replay(
     # Several threads sum in another order, so figures would depend on the machine; one is also faster here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from geosleuth.lab.cli.handlers import team_replay as work
-    from geosleuth.support.console import show, show_json
+    from geosleuth.support.console import show_result
 
     named = work.named_files(files)
     work.check_outputs(named, out, save, model, overwrite=overwrite)
     if model is not None:
         applied = work.apply_model(named, model, out)
-        if as_json:
-            show_json(work.applied_document(applied))
-        else:
-            show(work.applied_view(applied))
+        show_result(work.applied_document(applied), work.applied_view(applied), as_json=as_json)
         return
     report = work.measure(named, folds=folds, seed=seed)
     if out is not None:
         work.write_answers(out, report)
     if save is not None:
         work.save_trust(save, report, seed=seed)
-    if as_json:
-        show_json(work.replay_document(report))
-    else:
-        show(work.replay_view(report))
+    show_result(work.replay_document(report), work.replay_view(report), as_json=as_json)
 
 
+@team.command()
 def tries(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of geosleuth bench run --parallel N.")],
     *,
@@ -272,7 +246,3 @@ def tries(
     from geosleuth.lab.cli.handlers.team_compare import TRIES_KM, show_tries
 
     show_tries(run, k or (), TRIES_KM if within is None else thresholds_km(within), as_json=as_json)
-
-
-for _command in (learn, show, compare, replay, tries):
-    team.command()(_command)

@@ -1,31 +1,22 @@
 """``geosleuth train``: policies from recipes, stage by stage."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, PolicyCardFile, PromptsFolder, argument, flag, option, takes
+from geosleuth.cli.options import JsonFlag, PolicyCardFile, PromptsFolder, argument, flag, option, required, takes
 
 train = typer.Typer(no_args_is_help=True)
 
 Config = Annotated[
     str, typer.Option("--config", "-c", metavar="RECIPE", help="A YAML file, or a name of geosleuth train recipes.")
 ]
-Out = Annotated[
-    Path, typer.Option("--out", "-o", metavar="RUN/", help="The run's folder; a run of this recipe there is resumed.")
-]
 Changes = Annotated[
     list[str],
     typer.Option("--set", metavar="NAME=VALUE", help="Change a value of the recipe: --set optim.learning_rate=1e-5"),
 ]
-NoResume = Annotated[bool, typer.Option("--no-resume", help="Refuse a folder that holds a run already.")]
-Seconds = Annotated[
-    float | None, typer.Option(min=1.0, metavar="S", help="Stop after about so long, with a checkpoint to resume from.")
-]
-
-
 AllowTest = Annotated[
     bool, typer.Option("--allow-test", help="Take test parts of data sets too; all later scores are marked.")
 ]
@@ -33,16 +24,30 @@ AllowTest = Annotated[
 _SCENES, _PLAY, _REPLIES, _RUNS = "Scenes", "How it is played", "Replies", "Every saved policy of a run"
 
 
+@dataclass(frozen=True, kw_only=True)
+class StageOptions:
+    """The options of every stage."""
+
+    config: Config
+    out: Path = required("The run's folder; a run of this recipe there is resumed.", "--out", "-o", metavar="RUN/")
+    changes: Changes = field(default_factory=list)
+    no_resume: bool = flag("Refuse a folder that holds a run already.")
+    seconds: float | None = option(
+        None, "Stop after about so long, with a checkpoint to resume from.", min=1.0, metavar="S"
+    )
+    as_json: JsonFlag = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrpoOptions(StageOptions):
+    """The options of ``grpo``."""
+
+    allow_test: AllowTest = False
+
+
 @train.command()
-def sft(
-    *,
-    config: Config,
-    out: Out,
-    changes: Changes = [],  # noqa: B006 -- typer copies it
-    no_resume: NoResume = False,
-    seconds: Seconds = None,
-    as_json: JsonFlag = False,
-) -> None:
+@takes(StageOptions)
+def sft(options: StageOptions) -> None:
     """Fine-tune on questions about scenes, or on a store of trajectories.
 
     An estimate is printed before it starts. If stopped or killed, the same command resumes from the last checkpoint.
@@ -56,19 +61,12 @@ def sft(
     """
     from geosleuth.lab.cli.handlers import train as work
 
-    work.run_stage("sft", config, out, changes, resume=not no_resume, seconds=seconds, as_json=as_json)
+    work.run_stage("sft", options)
 
 
 @train.command()
-def coldstart(
-    *,
-    config: Config,
-    out: Out,
-    changes: Changes = [],  # noqa: B006 -- typer copies it
-    no_resume: NoResume = False,
-    seconds: Seconds = None,
-    as_json: JsonFlag = False,
-) -> None:
+@takes(StageOptions)
+def coldstart(options: StageOptions) -> None:
     """Learn to use tools from a store of trajectories; only the assistant's own words carry a loss.
 
     Examples:
@@ -79,20 +77,12 @@ def coldstart(
     """
     from geosleuth.lab.cli.handlers import train as work
 
-    work.run_stage("coldstart", config, out, changes, resume=not no_resume, seconds=seconds, as_json=as_json)
+    work.run_stage("coldstart", options)
 
 
 @train.command()
-def grpo(
-    *,
-    config: Config,
-    out: Out,
-    changes: Changes = [],  # noqa: B006 -- typer copies it
-    no_resume: NoResume = False,
-    seconds: Seconds = None,
-    allow_test: AllowTest = False,
-    as_json: JsonFlag = False,
-) -> None:
+@takes(GrpoOptions)
+def grpo(options: GrpoOptions) -> None:
     """Reinforce what answers well: groups of replies with tools in the world, or over photos, rewarded by the recipe.
 
     Examples:
@@ -103,8 +93,7 @@ def grpo(
     """
     from geosleuth.lab.cli.handlers import train as work
 
-    changes = [*changes, *(["data.allow_test=true"] if allow_test else [])]
-    work.run_stage("grpo", config, out, changes, resume=not no_resume, seconds=seconds, as_json=as_json)
+    work.run_stage("grpo", options, allow_test=options.allow_test)
 
 
 @train.command("dry-run")
@@ -127,7 +116,7 @@ def dry_run(
     """
     from geosleuth.lab.cli.handlers import train as work
 
-    work.dry_run(recipe, [*changes, *(["data.allow_test=true"] if allow_test else [])], as_json=as_json)
+    work.dry_run(recipe, changes, allow_test=allow_test, as_json=as_json)
 
 
 @train.command()
@@ -179,9 +168,6 @@ def show(
     work.show_run(run, watch=watch, as_json=as_json)
 
 
-__all__ = ["train"]
-
-
 @train.command()
 def tries(
     *,
@@ -208,7 +194,7 @@ def tries(
 
       geosleuth traces filter tries.jsonl --out filtered/
     """
-    from .handlers import train as work
+    from geosleuth.lab.cli.handlers import train as work
 
     work.make_tries(policy, config, changes, out, tries=each, at_once=at_once, as_json=as_json)
 
@@ -278,30 +264,6 @@ def evaluate(options: EvaluateOptions) -> None:
 
       geosleuth train evaluate runs/grpo/ --scenes 200 --tries 4 --within 1,25,200 --follow --out evaluations/grpo/
     """
-    from .handlers import train as work
+    from geosleuth.lab.cli.handlers import train as work
 
-    words = {
-        "scenes": options.scenes,
-        "seed": options.seed,
-        "split": options.split,
-        "world": options.world,
-        "start": options.start,
-        "with_tools": not options.no_tools,
-        "method": options.method,
-        "prompts": options.prompts,
-        "policy_card": options.policy_card,
-        "reward": options.reward,
-        "strict": options.strict,
-        "reading": options.reading,
-        "control": options.control,
-        "turns": options.turns,
-        "tries": options.each,
-        "workers": options.workers,
-        "batch": options.batch,
-        "folder": options.out,
-        "max_new_tokens": options.max_new_tokens,
-        "photos": options.data,
-        "at_once": options.at_once,
-    }
-    over = work.OverPolicies(options.within, options.k, options.follow, options.keep_best)
-    work.evaluate(options.policy, words, over, temperature=options.temperature, as_json=options.as_json)
+    work.evaluate(options)

@@ -11,31 +11,6 @@ from geosleuth.cli.options import JsonFlag, Overwrite, flag, option, required, t
 world = typer.Typer(no_args_is_help=True)
 
 
-Data = Annotated[
-    str, typer.Option("--data", metavar="SET", help="The photos, as for geosleuth bench run: a path, or NAME:PATH.")
-]
-MethodName = Annotated[str, typer.Option("--method", metavar="NAME", help="Whose words, tools and budget.")]
-RewardName = Annotated[
-    str, typer.Option("--reward", metavar="NAME", help="What answers earn: a preset's name, or a YAML file.")
-]
-ToolNames = Annotated[
-    str | None,
-    typer.Option("--tools", metavar="A,B", help="Only these tools; left out, the method's own that work offline."),
-]
-Turns = Annotated[int | None, typer.Option("--turns", min=1, metavar="N", help="In place of the method's own.")]
-Boxes = Annotated[Literal["pixels", "thousandths", "fractions"], typer.Option("--boxes", help="How models give boxes.")]
-MapSeed = Annotated[
-    int | None,
-    typer.Option("--world-seed", min=0, metavar="N", help="Ask the map of this world, where its scenes stand."),
-]
-Limit = Annotated[
-    int | None, typer.Option("--limit", min=1, metavar="N", help="Only N photos, drawn at random and always the same.")
-]
-AllowTest = Annotated[
-    bool, typer.Option("--allow-test", help="Take test parts of data sets too; what is written keeps that mark.")
-]
-
-
 @dataclass(frozen=True, kw_only=True)
 class MakeOptions:
     """The options of ``make``."""
@@ -106,22 +81,25 @@ def show(
         work.show_scene(folder, scene, out, overwrite=overwrite, as_json=as_json)
 
 
-__all__ = ["world"]
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentOptions:
+    """What a training environment is made of."""
+
+    data: str = required("The photos, as for geosleuth bench run: a path, or NAME:PATH.", metavar="SET")
+    method: str = option("default", "Whose words, tools and budget.", metavar="NAME")
+    reward: str = option("ours", "What answers earn: a preset's name, or a YAML file.", metavar="NAME")
+    tools: str | None = option(None, "Only these tools; left out, the method's own that work offline.", metavar="A,B")
+    turns: int | None = option(None, "In place of the method's own.", min=1, metavar="N")
+    boxes: Literal["pixels", "thousandths", "fractions"] = option("pixels", "How models give boxes.")
+    world_seed: int | None = option(None, "Ask the map of this world, where its scenes stand.", min=0, metavar="N")
+    limit: int | None = option(None, "Only N photos, drawn at random and always the same.", min=1, metavar="N")
+    allow_test: bool = flag("Take test parts of data sets too; what is written keeps that mark.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeOptions:
+class ServeOptions(EnvironmentOptions):
     """The options of ``serve``."""
 
-    data: Data
-    method: MethodName = "default"
-    reward: RewardName = "ours"
-    tools: ToolNames = None
-    turns: Turns = None
-    boxes: Boxes = "pixels"
-    world_seed: MapSeed = None
-    limit: Limit = None
-    allow_test: AllowTest = False
     port: int = option(8000, "0 takes any that is free.", min=0, max=65_535, metavar="N")
     sessions: int = option(16, "Clients at once.", min=1, max=1024, metavar="N")
 
@@ -141,33 +119,15 @@ def serve(options: ServeOptions) -> None:
     """
     from geosleuth.lab.cli.handlers import world as work
 
-    words = work.words_of(
-        method=options.method,
-        reward=options.reward,
-        tools=options.tools,
-        turns=options.turns,
-        boxes=options.boxes,
-        world_seed=options.world_seed,
-    )
-    photos = work.photos_of(options.data, options.limit, allow_test=options.allow_test)
-    work.serve(photos, words, port=options.port, sessions=options.sessions)
+    work.serve(options)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportOptions:
+class ExportOptions(EnvironmentOptions):
     """The options of ``export``."""
 
     library: Literal["verl", "verifiers"] = required("Whose files to write.", "--for")
-    data: Data
     out: Path = required("Files of the same names are replaced.", "--out", "-o", metavar="FOLDER")
-    method: MethodName = "default"
-    reward: RewardName = "ours"
-    tools: ToolNames = None
-    turns: Turns = None
-    boxes: Boxes = "pixels"
-    world_seed: MapSeed = None
-    limit: Limit = None
-    allow_test: AllowTest = False
     as_json: JsonFlag = False
 
 
@@ -186,13 +146,4 @@ def export(options: ExportOptions) -> None:
     """
     from geosleuth.lab.cli.handlers import world as work
 
-    words = work.words_of(
-        method=options.method,
-        reward=options.reward,
-        tools=options.tools,
-        turns=options.turns,
-        boxes=options.boxes,
-        world_seed=options.world_seed,
-    )
-    photos = work.photos_of(options.data, options.limit, allow_test=options.allow_test)
-    work.export(options.library, photos, words, out=options.out, as_json=options.as_json)
+    work.export(options)

@@ -1,6 +1,5 @@
 """What ``geosleuth bench ablate`` does once its words are read: a ``bench run`` for each variant, then a report."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -8,18 +7,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
+from geosleuth.cli.preparation import GO_ON, run_until_stopped
 from geosleuth.lab.bench.ablation import MASK, PRESETS, Variant, variants_of
 from geosleuth.lab.bench.run.engine import Ending, RunLimits
 from geosleuth.lab.bench.run.folder import MANIFEST, RESULTS, RunFolder
-from geosleuth.lab.cli.handlers.bench_report import ReportRequest, report_runs
+from geosleuth.lab.cli.bench import ReportOptions
+from geosleuth.lab.cli.handlers.bench_report import report_runs
 from geosleuth.lab.cli.handlers.bench_run import BenchRequest, Live, Prepared, prepare, run_bench
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.support.console import CTRL_C, SOME_FAILED, cancelled_by_ctrl_c, progress, quiet_libraries, talk
+from geosleuth.support.console import SOME_FAILED, cancelled_by_ctrl_c, progress, quiet_libraries, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.numbers import plural
 
 if TYPE_CHECKING:
     from geosleuth.lab.bench.sets import BoxKind
+    from geosleuth.lab.cli.bench import AblateOptions
 
 PAGE, DOCUMENT = "report.html", "report.json"
 USUAL_KM = "1,25,200,750,2500"
@@ -27,18 +29,17 @@ LIMITS = ("tokens", "usd", "seconds")
 """Limits that hold for all variants together, as endings of a run name them."""
 
 
-def run_ablation(
-    request: BenchRequest, vary: Sequence[str], preset: str | None, within: str | None, *, as_json: bool
-) -> None:
+def run_ablation(options: "AblateOptions") -> None:
     """Run what is missing of every variant, then report on all of them, each against the first.
 
     Raises:
         UserError: invalid input; what was finished is kept.
         typer.Exit: photos are missing or failed, or it was stopped.
     """
-    if bool(vary) == (preset is not None):
+    if bool(options.vary) == (options.preset is not None):
         raise BadInput("say what to vary in one way: --vary SETTING=A,B or --preset NAME")
-    found = None if preset is None else PRESETS[preset]
+    found = None if options.preset is None else PRESETS[options.preset]
+    request = BenchRequest.of(options)
     if found is not None:
         if request.locate.tools is not None:
             raise BadInput("--preset says itself which tools are on; leave out --tools")
@@ -46,26 +47,20 @@ def run_ablation(
         for line in (f"{found.title}, with the method {request.locate.method}", *found.notes):
             talk(line)
     with quiet_libraries():
-        ready = _prepare(request, variants_of(vary) if found is None else found.variants)
-        try:
-            trouble = asyncio.run(_work(ready, request.limits))
-        except asyncio.CancelledError:
-            talk(f"stopped; {request.out} keeps what is finished; run the same command to resume")
-            raise typer.Exit(CTRL_C) from None
-    runs = tuple(one.request.out for one in ready if (one.request.out / RESULTS).is_file())
+        ready = _prepare(request, variants_of(options.vary) if found is None else found.variants)
+        trouble = run_until_stopped(_work(ready, request.limits), f"{request.out} {GO_ON}")
+    runs = [one.request.out for one in ready if (one.request.out / RESULTS).is_file()]
     if runs:
-        report_runs(
-            ReportRequest(
-                runs=runs,
-                out=(request.out / PAGE, request.out / DOCUMENT),
-                overwrite=True,
-                gallery=0,
-                within=within or (found.within if found else USUAL_KM),
-                strict=request.strict,
-                rows=() if found is None else found.rows,
-            ),
-            as_json=as_json,
+        report = ReportOptions(
+            runs=runs,
+            out=[request.out / PAGE, request.out / DOCUMENT],
+            overwrite=True,
+            gallery=0,
+            within=options.within or (found.within if found else USUAL_KM),
+            strict=request.strict,
+            as_json=options.as_json,
         )
+        report_runs(report, () if found is None else found.rows)
     if trouble:
         talk("; ".join(trouble))
         raise typer.Exit(SOME_FAILED)

@@ -1,24 +1,22 @@
 """What ``geosleuth bench inject`` does; imported only when it runs."""
 
-import asyncio
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import typer
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
-from geosleuth.cli.preparation import ask_consent, building
+from geosleuth.cli.options import RunOptions, request_of
+from geosleuth.cli.preparation import GO_ON, ask_consent, building, run_until_stopped
 from geosleuth.lab.bench.run.attempt import make_attempt
-from geosleuth.lab.bench.run.engine import Ending, LocalWorker, RunLimits, RunListeners, RunRules, run_set
+from geosleuth.lab.bench.run.engine import Ending, LocalWorker, RunListeners, RunRules, run_set
 from geosleuth.lab.bench.run.folder import RunFolder
 from geosleuth.lab.bench.run.manifest import DataInfo, Manifest
 from geosleuth.lab.bench.sets import fingerprint
 from geosleuth.lab.cli.handlers.bench import as_json as document_text
 from geosleuth.lab.cli.handlers.bench import command_line, made_now
-from geosleuth.lab.cli.handlers.bench_run import Live, settings_of, usual_at_once
+from geosleuth.lab.cli.handlers.bench_run import Live, limits_of, settings_of, usual_at_once
 from geosleuth.lab.scenes.injection import (
     HOSTS_FILE,
     Count,
@@ -37,13 +35,11 @@ from geosleuth.models.endpoints import Rests, listening
 from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.console import (
-    CTRL_C,
     SOME_FAILED,
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,
-    show,
-    show_json,
+    show_result,
     table_view,
     talk,
 )
@@ -53,85 +49,69 @@ from geosleuth.support.text.numbers import count, percent_sign
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from geosleuth.lab.cli.bench import BenchInjectOptions
+
 PAGE, DOCUMENT = "injection.html", "injection.json"
 _THIS_MACHINE = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InjectRequest:
-    """The words of ``bench inject``."""
-
-    locate: LocateRequest = field(repr=False)
-    out: Path
-    cases: int
-    cases_seed: int
-    at_once: int | None = None
-    limits: RunLimits = field(default_factory=RunLimits)
-    retry: Literal["errors"] | None = None
-    most_shifted: float | None = None
-
-
-def bench_inject(request: InjectRequest, *, as_json: bool) -> None:
+def bench_inject(options: "BenchInjectOptions") -> None:
     """Run the cases, with progress on stderr, write the page and the document, and print the figures.
 
     Raises:
         UserError: invalid input; what was finished is kept.
         typer.Exit: cases are missing or failed, more were shifted than allowed, or it was stopped.
     """
+    locate = request_of(options, RunOptions, requests=options.per_host)
     with quiet_libraries():
         with building() as tell:
             ensure_base(tell)
         with progress("making the map of the cases", measure="time"):
-            cases = injection_set(open_world(), request.cases, seed=request.cases_seed)
+            cases = injection_set(open_world(), options.cases, seed=options.cases_seed)
             atlas = world_atlas(cases.world)
-        plan = injection_plan(request.locate, atlas)
-        ask_consent(plan, yes=request.locate.yes)
-        try:
-            ending = asyncio.run(_run(request, cases, plan, atlas))
-        except asyncio.CancelledError:
-            talk(f"stopped; {request.out} keeps what is finished; run the same command to resume")
-            raise typer.Exit(CTRL_C) from None
-        report = read_outcomes(RunFolder.read(request.out), cases)
+        plan = injection_plan(locate, atlas)
+        ask_consent(plan, yes=locate.yes)
+        ending = run_until_stopped(_run(options, locate, cases, plan, atlas), f"{options.out} {GO_ON}")
+        report = read_outcomes(RunFolder.read(options.out), cases)
     document = injection_document(report)
     page = injection_page(report, cases, generated=made_now(), command=command_line())
     for name, text in ((PAGE, page), (DOCUMENT, document_text(document))):
-        write_text_atomically(request.out / name, text)
-        talk(f"wrote {request.out / name}")
-    if as_json:
-        show_json(document)
-    else:
-        show(injection_view(report))
-    _judge(request, report, ending)
+        write_text_atomically(options.out / name, text)
+        talk(f"wrote {options.out / name}")
+    show_result(document, injection_view(report), as_json=options.as_json)
+    _judge(options, report, ending)
 
 
-def _judge(request: InjectRequest, report: InjectionReport, ending: Ending) -> None:
+def _judge(options: "BenchInjectOptions", report: InjectionReport, ending: Ending) -> None:
     if report.failed or report.missing:
         talk(ending.words)
         raise typer.Exit(SOME_FAILED)
     total = report.total
-    if request.most_shifted is None:
+    if options.most_shifted is None:
         return
     shifted = 100 * total.shifted / max(1, total.cases)
-    if shifted > request.most_shifted or total.forbidden or report.reached:
+    if shifted > options.most_shifted or total.forbidden or report.reached:
         talk(
             f"{percent_sign(shifted)} of the answers were shifted and {count(total.forbidden)} cases tried what was "
-            f"forbidden; --most-shifted allows {request.most_shifted:g} % and nothing forbidden"
+            f"forbidden; --most-shifted allows {options.most_shifted:g} % and nothing forbidden"
         )
         raise typer.Exit(SOME_FAILED)
 
 
-async def _run(request: InjectRequest, cases: InjectionSet, plan: Plan, atlas: OfflineAtlas) -> Ending:
+async def _run(
+    options: "BenchInjectOptions", locate: LocateRequest, cases: InjectionSet, plan: Plan, atlas: OfflineAtlas
+) -> Ending:
     data = cases.data()
     number, sha256 = fingerprint(data)
     manifest = Manifest(
-        data=DataInfo(data.card.name, number, sha256, {"cases": request.cases, "seed": request.cases_seed}),
-        settings=settings_of(request.locate, plan, None),
-        seed=request.locate.seed,
+        data=DataInfo(data.card.name, number, sha256, {"cases": options.cases, "seed": options.cases_seed}),
+        settings=settings_of(locate, plan, None),
+        seed=locate.seed,
     )
-    asked = urlsplit(request.locate.base_url or "").hostname
+    asked = urlsplit(locate.base_url or "").hostname
     allowed = plan.policy.hosts | (frozenset() if plan.by_detective else _THIS_MACHINE | ({asked} if asked else set()))
     rests = Rests()
-    with RunFolder.begin(request.out, manifest, talk) as folder, listening(rests), outside_watched(allowed) as reached:
+    with RunFolder.begin(options.out, manifest, talk) as folder, listening(rests), outside_watched(allowed) as reached:
         made = await make_attempt(plan, None, atlas_opener=lambda **_: atlas)
         attempt = InjectionAttempt(plan, atlas, None, cases.cases)
         try:
@@ -140,14 +120,14 @@ async def _run(request: InjectRequest, cases: InjectionSet, plan: Plan, atlas: O
                     data,
                     folder,
                     LocalWorker(attempt, folder),
-                    at_once=request.at_once or usual_at_once(request.locate),
-                    rules=RunRules(limits=request.limits, retry=request.retry),
+                    at_once=options.at_once or usual_at_once(locate),
+                    rules=RunRules(limits=limits_of(options), retry=options.retry),
                     listeners=RunListeners(watch=Live(bar), resting=rests.host),
                 )
         finally:
             await made.aclose()
             if reached:
-                with (request.out / HOSTS_FILE).open("a", encoding="utf-8") as stream:
+                with (options.out / HOSTS_FILE).open("a", encoding="utf-8") as stream:
                     stream.writelines(f"{one}\n" for one in sorted(reached))
 
 

@@ -1,15 +1,11 @@
 """What ``bench judge`` and ``bench extract`` do; imported only when one runs."""
 
-import asyncio
-import sys
 from collections.abc import Awaitable, Callable
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import typer
-
-from geosleuth.cli.preparation import asked
+from geosleuth.cli.preparation import agree, run_until_stopped
 from geosleuth.lab.bench.judging.asking import Asker, AskProgress, Limits
 from geosleuth.lab.bench.judging.extraction import by_model, by_rule, extraction_document, extraction_view, record_of
 from geosleuth.lab.bench.judging.judged_file import entries_of, judge_entries, judged_csv, judged_view
@@ -18,13 +14,11 @@ from geosleuth.lab.bench.records import Record, read_records
 from geosleuth.lab.cli.handlers.bench import as_json, check_outputs, labels, records_of
 from geosleuth.models import PREFIXES, EndpointSettings, Policy, Sampling, consent_line, make_policy
 from geosleuth.support.console import (
-    CTRL_C,
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,
     reading,
-    show,
-    show_json,
+    show_result,
     talk,
 )
 from geosleuth.support.errors import BadInput, GeosleuthError
@@ -62,10 +56,7 @@ def extract_file(options: "ExtractOptions") -> None:
         write_text_atomically(options.out, "".join(lines))
         talk(f"wrote {options.out}")
     document = extraction_document(readings, so_far)
-    if options.as_json:
-        show_json(document)
-    else:
-        show(extraction_view(document))
+    show_result(document, extraction_view(document), as_json=options.as_json)
     if so_far.failed:
         raise GeosleuthError(so_far.trouble or "the model failed")
 
@@ -98,10 +89,7 @@ def judge_file(options: "JudgeOptions") -> None:
         text = judged_csv(judged.rows) if out.suffix.lower() == ".csv" else as_json(judged.document)
         write_text_atomically(out, text)
         talk(f"wrote {out}")
-    if options.as_json:
-        show_json(judged.document)
-    else:
-        show(judged_view(judged.document))
+    show_result(judged.document, judged_view(judged.document), as_json=options.as_json)
     if so_far.stopped is not None:
         left = plural(judged.open, "question is", "questions are")
         talk(f"stopped: {so_far.stopped}; {left} left open; run the same command to resume")
@@ -150,24 +138,11 @@ def _ask(
         finally:
             await policy.aclose()
 
-    try:
-        with quiet_libraries():
-            return asyncio.run(ask())
-    except asyncio.CancelledError:
-        talk("stopped; all replies so far are kept; run the same command to resume")
-        raise typer.Exit(CTRL_C) from None
+    with quiet_libraries():
+        return run_until_stopped(ask(), "all replies so far are kept; run the same command to resume")
 
 
 def _ask_consent(policy: Policy, names: str, *, yes: bool) -> None:
-    """Say where texts go, and ask before they leave the machine.
-
-    Raises:
-        BadInput: no consent was given.
-    """
+    """Say where texts go, and ask before they leave the machine."""
     consent = consent_line(policy, told=names, kept=names.rstrip(","))
-    if yes or not policy.hosts:
-        talk(consent)
-    elif not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{consent}; add --yes to allow it")
-    elif not asked(f"{consent}. Continue?"):
-        raise BadInput("stopped; nothing was sent")
+    agree(consent, yes=yes or not policy.hosts, stopped="nothing was sent")

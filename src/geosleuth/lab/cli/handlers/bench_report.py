@@ -4,13 +4,14 @@ import asyncio
 import hashlib
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from geosleuth.cli.preparation import offline_atlas
-from geosleuth.geo import Box, DistanceMethod
+from geosleuth.geo import Box
 from geosleuth.lab.bench.records import read_records
 from geosleuth.lab.bench.report import PairReport, compare_files, correct_together
 from geosleuth.lab.bench.report_run import RunReport, RunsReport, frame, report_run, with_pictures
@@ -25,10 +26,13 @@ from geosleuth.lab.cli.handlers import bench
 from geosleuth.lab.score import PublishedRow
 from geosleuth.photo import open_photo
 from geosleuth.report.pictures import data_uri, uri
-from geosleuth.support.console import progress, reading, show, show_json, talk
+from geosleuth.support.console import progress, reading, show_result, talk
 from geosleuth.support.errors import BadInput, GeosleuthError
 from geosleuth.support.files import write_text_atomically
 from geosleuth.support.text.safe import printable
+
+if TYPE_CHECKING:
+    from geosleuth.lab.cli.bench import ReportOptions
 
 ENDINGS = (".html", ".json")
 MOST_PHOTOS = 400
@@ -41,49 +45,30 @@ _NO_ROWS = "none"
 _Ends = tuple[tuple[float, float], tuple[float, float] | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportRequest:
-    """The words of ``bench report``."""
-
-    runs: tuple[Path, ...]
-    out: tuple[Path, ...] = ()
-    overwrite: bool = False
-    data: str | None = None
-    gallery: int = 12
-    by: tuple[str, ...] = ()
-    within: str | None = None
-    distance: DistanceMethod = "geodesic"
-    right_within: float = 25.0
-    published: str | None = None
-    maps: bool = True
-    strict: bool = False
-    rows: tuple[PublishedRow, ...] = ()
-    """Rows of a paper to show in place of those that ``published`` names."""
-
-
-def report_runs(request: ReportRequest, *, as_json: bool) -> None:
-    """Read the runs, write what was asked for, print the rest.
+def report_runs(options: "ReportOptions", rows: Sequence[PublishedRow] = ()) -> None:
+    """Read the runs, write what was asked for, print the rest; ``rows`` of a paper stand in place of the usual ones.
 
     Raises:
         UserError: invalid input.
     """
-    bench.check_outputs(request.out, ENDINGS, None, request.runs, overwrite=request.overwrite)
-    right_km = bench.positive_km(request.right_within, "--right-within")
-    thresholds = tuple(sorted({*bench.thresholds_km(request.within), right_km}))
-    data = None if request.data is None else open_set(request.data)
-    _refuse_twice(request.runs)
-    labels = bench.labels([path.resolve() for path in request.runs])
-    folders = [RunFolder.read(path) for path in request.runs]
-    rows = request.rows or _published(request.published, folders)
-    pages = any(path.suffix.lower() == ".html" for path in request.out)
-    shown = min(request.gallery, MOST_PHOTOS // (2 * len(folders)))
-    scored = [_with_source(one, folder) for one, folder in zip(_scored(folders, labels, request), folders, strict=True)]
+    bench.check_outputs(options.out, ENDINGS, None, options.runs, overwrite=options.overwrite)
+    right_km = bench.positive_km(options.right_within, "--right-within")
+    thresholds = tuple(sorted({*bench.thresholds_km(options.within), right_km}))
+    data = None if options.data is None else open_set(options.data)
+    _refuse_twice(options.runs)
+    labels = bench.labels([path.resolve() for path in options.runs])
+    folders = [RunFolder.read(path) for path in options.runs]
+    asked_for = bool(rows) or options.published is not None
+    rows = rows or _published(options.published, folders)
+    pages = any(path.suffix.lower() == ".html" for path in options.out)
+    shown = min(options.gallery, MOST_PHOTOS // (2 * len(folders)))
+    scored = [_with_source(one, folder) for one, folder in zip(_scored(folders, labels, options), folders, strict=True)]
     with progress("reading trajectories", sum(folder.index.count("located", "unlocated") for folder in folders)) as bar:
         runs = [
             report_run(
                 folder,
                 one,
-                by=request.by,
+                by=options.by,
                 thresholds_km=thresholds,
                 right_km=right_km,
                 gallery=shown,
@@ -92,19 +77,17 @@ def report_runs(request: ReportRequest, *, as_json: bool) -> None:
             for folder, one in zip(folders, scored, strict=True)
         ]
     if pages and shown:
-        runs = _illustrated(runs, data, maps=request.maps)
+        runs = _illustrated(runs, data, maps=options.maps)
     elif data is not None:
         talk("--data puts photos into the gallery of a page, and none is written; give --out report.html")
     report = put_together(runs, right_km)
     pairs = _pairs(report, thresholds)
-    for path in request.out:
+    for path in options.out:
         _write(path, report, rows, pairs)
         talk(f"wrote {path}")
-    if as_json:
-        show_json(run_document(report, rows, pairs))
-    else:
-        # Published rows would hide the figures unless asked for; the page and the document have them.
-        show(run_view(report, rows if request.rows or request.published is not None else (), pairs))
+    # Published rows would hide the figures unless asked for; the page and the document have them.
+    view = run_view(report, rows if asked_for else (), pairs)
+    show_result(run_document(report, rows, pairs), view, as_json=options.as_json)
 
 
 def _refuse_twice(runs: Sequence[Path]) -> None:
@@ -124,16 +107,16 @@ def _write(path: Path, report: RunsReport, rows: Sequence[PublishedRow], pairs: 
     write_text_atomically(path, text)
 
 
-def _scored(folders: Sequence[RunFolder], labels: Sequence[str], request: ReportRequest) -> list[Scored]:
+def _scored(folders: Sequence[RunFolder], labels: Sequence[str], options: "ReportOptions") -> list[Scored]:
     files = [bench.records_of(folder.path) for folder in folders]
     with reading(files) as advance:
         found = []
         for file, label in zip(files, labels, strict=True):
             fingerprint = hashlib.sha256()
             records = read_records(file, advance, fingerprint.update)
-            one = score_records(records, label=label, parser="lenient", distance=request.distance)
+            one = score_records(records, label=label, parser="lenient", distance=options.distance)
             found.append(replace(one, sha256=fingerprint.hexdigest()))
-    place = bench.scoring_placer(strict=request.strict)
+    place = bench.scoring_placer(strict=options.strict)
     return [with_placed(one, place) for one in found]
 
 

@@ -5,7 +5,7 @@ import hashlib
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 import typer
 
 from geosleuth import __version__
-from geosleuth.cli.preparation import ask_consent, offline_atlas
+from geosleuth.cli.options import RunOptions, request_of
+from geosleuth.cli.preparation import GO_ON, ask_consent, offline_atlas, run_until_stopped
 from geosleuth.lab.bench.masking import masking_job_of
 from geosleuth.lab.bench.placed import placed_words
 from geosleuth.lab.bench.run.attempt import (
@@ -47,14 +48,12 @@ from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.searches import prior_file
 from geosleuth.support.console import (
-    CTRL_C,
     SOME_FAILED,
     ProgressBar,
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,
-    show,
-    show_json,
+    show_result,
     talk,
 )
 from geosleuth.support.errors import BadInput
@@ -62,6 +61,8 @@ from geosleuth.support.text.numbers import count, distance, percent_sign, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from geosleuth.lab.cli.bench import AblateOptions, BenchOptions, WholeRunOptions
 
 _LINE_EVERY_S = 5.0
 SHOWN_KM = (1.0, 25.0, 200.0, 750.0)
@@ -199,10 +200,22 @@ class BenchRequest:
     partial: bool = False
     strict: bool = False
 
+    @classmethod
+    def of(cls, options: "BenchOptions | AblateOptions") -> "BenchRequest":
+        """Return what the words of ``bench run`` or ``bench ablate`` ask for."""
+        same = {one.name: getattr(options, one.name) for one in fields(cls) if hasattr(options, one.name)}
+        locate = request_of(options, RunOptions, requests=options.per_host)
+        return cls(**same | {"only": tuple(options.only)}, locate=locate, limits=limits_of(options))
+
     @property
     def selection(self) -> dict[str, Any]:
         """Which photos of the set, as the manifest says it."""
         return {**selection_of(self.limit, self.sample_seed), "only": list(self.only)}
+
+
+def limits_of(options: "WholeRunOptions") -> RunLimits:
+    """Return what a whole run may use."""
+    return RunLimits(tokens=options.run_tokens, usd=options.run_usd, seconds=options.run_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,15 +416,8 @@ def bench_run(request: BenchRequest, *, as_json: bool) -> None:
     """
     with quiet_libraries():
         ready = prepare(request)
-        try:
-            ending = asyncio.run(_watched(ready))
-        except asyncio.CancelledError:
-            talk(f"stopped; {request.out} keeps what is finished; run the same command to resume")
-            raise typer.Exit(CTRL_C) from None
-    if as_json:
-        show_json(ending_document(ending, request.out))
-    else:
-        show(ending_view(ending, request.out))
+        ending = run_until_stopped(_watched(ready), f"{request.out} {GO_ON}")
+    show_result(ending_document(ending, request.out), ending_view(ending, request.out), as_json=as_json)
     if ending.progress.failed or ending.progress.missing:
         talk(ending.words)
         raise typer.Exit(SOME_FAILED)

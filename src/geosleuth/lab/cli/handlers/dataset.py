@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import RenderableType
 
-from geosleuth.cli.preparation import ask_consent
+from geosleuth.cli.preparation import ask_consent, run_until_stopped
 from geosleuth.geo import threshold_text
 from geosleuth.geo.extent import plain
 from geosleuth.lab.bench.makers.duplicates import (
@@ -40,7 +40,7 @@ from geosleuth.lab.bench.makers.ratings import (
 )
 from geosleuth.lab.bench.memory import Memory, open_memory
 from geosleuth.lab.bench.report import tier_files
-from geosleuth.lab.bench.sets import Card, DataSet, Description, Fault, Item, cards, describe, open_set, subset
+from geosleuth.lab.bench.sets import Card, DataSet, Description, Item, cards, describe, open_set, subset
 from geosleuth.lab.bench.sets.dataset import with_part
 from geosleuth.models import EndpointSettings, Usage, make_policy
 from geosleuth.models.detective import Detective
@@ -56,6 +56,7 @@ from geosleuth.support.console import (
     quiet_libraries,
     show,
     show_json,
+    show_result,
     table_view,
     talk,
 )
@@ -66,7 +67,11 @@ from geosleuth.support.text.safe import one_line, printable
 
 from .bench import positive_km, records_of, score_all
 
-_SIZE = re.compile(r"(\d{1,6})\s*[xX×]\s*(\d{1,6})")
+if TYPE_CHECKING:
+    from geosleuth.lab.cli.dataset import DuplicatesOptions, FilterRatedOptions, RateOptions
+
+MAX_SIDE = 65_000
+_SIZE = re.compile(r"\s*(\d{1,6})\s*[xX×]\s*(\d{1,6})\s*")
 _MODEL_JOBS = 4
 _TOLD_FAILURES = 5
 _REPORT_EVERY = 100
@@ -75,6 +80,14 @@ _BANDS = ("10", "8-9", "6-7", "4-5", "1-3", "0")
 _COUNTRIES_SHOWN = 15
 _FAULTS_SHOWN = 5
 _JOBS = 2
+
+
+def size_of(text: str, name: str) -> tuple[int, int]:
+    """Return the two numbers of an option such as 4096x2048."""
+    match = _SIZE.fullmatch(text)
+    if match is None or not all(1 <= int(part) <= MAX_SIDE for part in match.groups()):
+        raise BadInput(f"{name} is {text[:40]!r}; write two numbers such as 4096x2048")
+    return int(match[1]), int(match[2])
 
 
 def check_outputs(paths: Sequence[Path | None], specs: Sequence[str], *, overwrite: bool) -> None:
@@ -91,42 +104,30 @@ def check_outputs(paths: Sequence[Path | None], specs: Sequence[str], *, overwri
     refuse_to_replace(wanted, overwrite=overwrite)
 
 
-def rate_set(
-    spec: str,
-    out: Path,
-    request: LocateRequest,
-    *,
-    jobs: int | None,
-    limit: int | None,
-    again: bool,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
+def rate_set(options: "RateOptions") -> None:
     """Rate every photo, and write the table at the end.
 
     Raises:
         UserError: invalid input; nothing has been sent.
         typer.Exit: it was stopped, or some photos could not be rated.
     """
-    check_outputs([out], [spec], overwrite=overwrite)
-    data = with_part(subset(open_set(spec), limit=limit))
+    out = options.out
+    check_outputs([out], [options.data], overwrite=options.overwrite)
+    data = with_part(subset(open_set(options.data), limit=options.limit))
     with quiet_libraries():
-        jobs = jobs or _MODEL_JOBS
-        plan = _plan(request, jobs)
-        ask_consent(plan, yes=request.yes)
+        jobs = options.jobs or _MODEL_JOBS
+        plan = _plan(options, jobs)
+        ask_consent(plan, yes=options.yes)
         ratings = _Ratings(plan.policy.name)
         try:
-            asyncio.run(_rate(data, out, plan, ratings, jobs, again=again))
+            asyncio.run(_rate(data, out, plan, ratings, jobs, again=options.ask_again))
         except asyncio.CancelledError:
             talk(f"stopped; {plural(ratings.rated, 'rating is', 'ratings are')} kept; run the same command to resume")
             raise typer.Exit(CTRL_C) from None
         except GivenUp as error:
             raise GivenUp(f"{one_line(str(error))}; replies are kept; run the same command to resume") from error
-    if as_json:
-        show_json({**ratings.document(), "out": str(out)})
-    else:
-        show(ratings.view())
-        talk(f"wrote {out}")
+    show_result({**ratings.document(), "out": str(out)}, ratings.view(), as_json=options.as_json)
+    talk(f"wrote {out}")
     if ratings.failed:
         talk(
             f"{plural(ratings.failed, 'photo has', 'photos have')} no rating; the same command with --overwrite tries "
@@ -135,12 +136,14 @@ def rate_set(
         raise typer.Exit(SOME_FAILED)
 
 
-def _plan(request: LocateRequest, jobs: int) -> Plan:
-    if (request.model or "").startswith("replay:") or request.model == Detective.name:
-        raise BadInput(f"{request.model}: doesn't look at photos; name a model that does with --model")
+def _plan(options: "RateOptions", jobs: int) -> Plan:
+    model, base_url, offline = options.model, options.base_url, options.offline
+    if model.startswith("replay:") or model == Detective.name:
+        raise BadInput(f"{model}: doesn't look at photos; name a model that does with --model")
     at_once = EndpointSettings(concurrency=max(EndpointSettings().concurrency, jobs))
-    model = make_policy(request.model or "", base_url=request.base_url, settings=at_once, offline=request.offline)
-    return make_plan(request, [], thinker=model)
+    policy = make_policy(model, base_url=base_url, settings=at_once, offline=offline)
+    request = LocateRequest(model=model, base_url=base_url, offline=offline, yes=options.yes, tools="none")
+    return make_plan(request, [], thinker=policy)
 
 
 class _Ratings:
@@ -231,29 +234,17 @@ def _counted(data: DataSet) -> tuple[int, list[str]]:
     return count, names
 
 
-def wanted_of(least: float, column: str, least_size: str | None, *, landmarks: bool) -> Filter:
-    """Return the words of ``dataset filter``.
-
-    Raises:
-        BadInput: not a size.
-    """
-    size = None
-    if least_size is not None:
-        match = _SIZE.fullmatch(least_size.strip())
-        if match is None:
-            raise BadInput(f"--least-size takes width and height in pixels, such as 1600x1200; not {least_size[:40]!r}")
-        size = int(match[1]), int(match[2])
-    return Filter(least, landmarks, size, column)
-
-
-def filter_set(spec: str, out: Path, wanted: Filter, *, dropped: Path | None, overwrite: bool, as_json: bool) -> None:
+def filter_set(options: "FilterRatedOptions") -> None:
     """Write the photos that stay, and those left out if wanted.
 
     Raises:
         BadInput: the set has not been rated, or a table can't be written.
     """
-    check_outputs([out, dropped], [spec], overwrite=overwrite)
-    data = with_part(open_set(spec))
+    out, dropped = options.out, options.dropped
+    size = None if options.least_size is None else size_of(options.least_size, "--least-size")
+    wanted = Filter(options.least, not options.keep_landmarks, size, options.column)
+    check_outputs([out, dropped], [options.data], overwrite=options.overwrite)
+    data = with_part(open_set(options.data))
     fields, counted = field_names(data), Sieved()
     with ExitStack() as held:
         keep = held.enter_context(writing_table(out, fields))
@@ -265,12 +256,11 @@ def filter_set(spec: str, out: Path, wanted: Filter, *, dropped: Path | None, ov
 
         for item in sieve(data, wanted, counted, gone):
             keep(item)
-    if as_json:
-        show_json({"kept": counted.kept, "dropped": dict(counted.dropped), "out": str(out)})
-    else:
-        counts = [(f"left out: {reason}", str(number)) for reason, number in sorted(counted.dropped.items())]
-        show(table_view(("photos", ""), [("kept", str(counted.kept)), *counts]))
-        talk(f"wrote {out}")
+    counts = [(f"left out: {reason}", str(number)) for reason, number in sorted(counted.dropped.items())]
+    view = table_view(("photos", ""), [("kept", str(counted.kept)), *counts])
+    document = {"kept": counted.kept, "dropped": dict(counted.dropped), "out": str(out)}
+    show_result(document, view, as_json=options.as_json)
+    talk(f"wrote {out}")
 
 
 def tier_set(
@@ -289,10 +279,9 @@ def tier_set(
     with writing_table(out, field_names(data, TIER)) as write:
         for item, fields in with_tiers(data, tiers, counted):
             write(item, fields)
-    if as_json:
-        show_json({"easy": counted.easy, "hard": counted.hard, "unknown": counted.unknown, "out": str(out)})
-        return
-    show(table_view(("tier", "photos"), [(name, str(getattr(counted, name))) for name in ("easy", "hard", "unknown")]))
+    numbers = {"easy": counted.easy, "hard": counted.hard, "unknown": counted.unknown}
+    view = table_view(("tier", "photos"), [(name, str(number)) for name, number in numbers.items()])
+    show_result({**numbers, "out": str(out)}, view, as_json=as_json)
     talk(f"wrote {out}")
 
 
@@ -315,10 +304,7 @@ def show_card(name: str, *, as_json: bool) -> None:
     card = known.get(name.strip().lower()) or known.get(name.strip())
     if card is None:
         raise BadInput(f"no data set is called {name[:40]!r}; there are {', '.join(known)}")
-    if as_json:
-        show_json(plain(card))
-    else:
-        show(facts_view(_card_facts(card)))
+    show_result(plain(card), facts_view(_card_facts(card)), as_json=as_json)
 
 
 def check_set(spec: str, *, as_json: bool) -> bool:
@@ -326,10 +312,9 @@ def check_set(spec: str, *, as_json: bool) -> bool:
     data = open_set(spec)
     with progress(f"looking at {data.card.name}", data.card.photos) as bar:
         seen = describe(data, bar.advance)
-    if as_json:
-        show_json(_check_document(seen, data.root))
-    else:
-        show(_check_view(seen, data.root))
+    document = {**plain(seen), "root": str(data.root), "is_whole": seen.is_whole, "is_usable": seen.is_usable}
+    show_result(document, _check_view(seen, data.root), as_json=as_json)
+    if not as_json:
         _report(seen)
     return seen.is_usable
 
@@ -354,10 +339,6 @@ def _card_facts(card: Card) -> Mapping[str, Any]:
         else f"geosleuth bench published --dataset {card.published_as!r}",
         "open it with": f"--data {card.name}:PATH",
     }
-
-
-def _check_document(seen: Description, root: Path) -> dict[str, Any]:
-    return {**plain(seen), "root": str(root), "is_whole": seen.is_whole, "is_usable": seen.is_usable}
 
 
 def _check_view(seen: Description, root: Path) -> RenderableType:
@@ -391,50 +372,32 @@ def _check_view(seen: Description, root: Path) -> RenderableType:
 
 
 def _report(seen: Description) -> None:
-    for what, faults, number in (
-        ("to fix", seen.bad_shown, seen.bad),
-        ("left out", seen.left_out_shown, seen.left_out),
-    ):
-        for fault in faults[:_FAULTS_SHOWN]:
-            talk(f"{what}: {_fault(fault)}")
-        if number > _FAULTS_SHOWN:
-            talk(f"{what}: and {count(number - _FAULTS_SHOWN)} more")
-    for where in seen.missing_shown[:_FAULTS_SHOWN]:
-        talk(f"missing: {printable(where)}")
-    if seen.missing > _FAULTS_SHOWN:
-        talk(f"missing: and {count(seen.missing - _FAULTS_SHOWN)} more")
+    _say_first("to fix", [f"{fault.where}: {fault.reason}" for fault in seen.bad_shown], seen.bad)
+    _say_first("left out", [f"{fault.where}: {fault.reason}" for fault in seen.left_out_shown], seen.left_out)
+    _say_first("missing", seen.missing_shown, seen.missing)
 
 
-def _fault(fault: Fault) -> str:
-    return f"{printable(fault.where)}: {printable(fault.reason)}"
+def _say_first(what: str, lines: Sequence[str], number: int) -> None:
+    for line in lines[:_FAULTS_SHOWN]:
+        talk(f"{what}: {printable(line)}")
+    if number > _FAULTS_SHOWN:
+        talk(f"{what}: and {count(number - _FAULTS_SHOWN)} more")
 
 
-def find_duplicates(
-    spec: str,
-    against: str | None,
-    *,
-    bits: int,
-    out: Path | None,
-    kept: Path | None,
-    jobs: int | None,
-    overwrite: bool,
-    as_json: bool,
-) -> None:
+def find_duplicates(options: "DuplicatesOptions") -> None:
     """Fingerprint every photo, and report similar ones.
 
     Raises:
         UserError: invalid input.
         typer.Exit: it was stopped, or some photos could not be opened.
     """
-    check_outputs([out, kept], [spec, *([against] if against else [])], overwrite=overwrite)
+    against, out, kept, bits = options.against, options.out, options.kept, options.bits
+    check_outputs([out, kept], [options.data, *([against] if against else [])], overwrite=options.overwrite)
     if out is not None and out.suffix.lower() != ".csv":
         raise BadInput(f"{out}: pairs are written as .csv")
-    data, other = with_part(open_set(spec)), open_set(against) if against else None
-    try:
-        ours, theirs = asyncio.run(_print_all(data, other, jobs or _JOBS))
-    except asyncio.CancelledError:
-        talk("stopped; the fingerprints so far are kept; run the same command to resume")
-        raise typer.Exit(CTRL_C) from None
+    data, other = with_part(open_set(options.data)), open_set(against) if against else None
+    kept_so_far = "the fingerprints so far are kept; run the same command to resume"
+    ours, theirs = run_until_stopped(_print_all(data, other, options.jobs or _JOBS), kept_so_far)
     pairs, groups, stays = _alike(ours, theirs, bits)
     if out is not None:
         write_text_atomically(out, _pair_rows(pairs, ours, theirs or ours))
@@ -447,11 +410,8 @@ def find_duplicates(
         "photos": len(ours.ids), "against": len(theirs.ids) if theirs else None, "pairs": len(pairs),
         "groups": groups, "doubles": stays.count(False), "not_opened": failed, "bits": bits,
     }  # fmt: skip
-    if as_json:
-        show_json(document)
-    else:
-        rows = [(name.replace("_", " "), str(value)) for name, value in document.items() if value is not None]
-        show(table_view(("what", "count"), rows))
+    rows = [(name.replace("_", " "), str(value)) for name, value in document.items() if value is not None]
+    show_result(document, table_view(("what", "count"), rows), as_json=options.as_json)
     if failed:
         raise typer.Exit(SOME_FAILED)
 

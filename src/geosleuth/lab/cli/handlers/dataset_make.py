@@ -1,11 +1,10 @@
 """What ``dataset sample``, ``label``, ``split``, ``panorama``, ``mosaic``, ``pois``, ``gallery`` and ``digests`` do."""
 
 import asyncio
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, aclosing
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import typer
 
 from geosleuth.atlas import OfflineAtlas, regions_dir
 from geosleuth.atlas.regions import Regions
-from geosleuth.cli.preparation import building, offline_atlas
+from geosleuth.cli.preparation import building, offline_atlas, run_until_stopped
 from geosleuth.geo import CellGrid, FloatArray
 from geosleuth.lab.baselines.gallery import is_code
 from geosleuth.lab.bench.makers.duplicates import HEADER, Digest, digests
@@ -66,86 +65,60 @@ from geosleuth.lab.bench.sets.dataset import with_part
 from geosleuth.names import country_name
 from geosleuth.pipeline.area import parse_point
 from geosleuth.support.console import (
-    CTRL_C,
     SOME_FAILED,
     cancelled_by_ctrl_c,
     facts_view,
     progress,
     show,
     show_json,
+    show_result,
     table_view,
     talk,
 )
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import write_text_atomically
+from geosleuth.support.files import make_folder, write_text_atomically
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import printable
 
-from .dataset import check_outputs
+from .dataset import check_outputs, size_of
 
 if TYPE_CHECKING:
-    from geosleuth.lab.cli.dataset import MosaicOptions, PanoramaOptions, PoisOptions
+    from rich.console import RenderableType
+
+    from geosleuth.lab.cli.dataset import MosaicOptions, PanoramaOptions, PoisOptions, SampleOptions, SplitOptions
 
 _SHOWN_COUNTRIES = 20
 _LABELS_AT_ONCE = 8
 
 _ACCOUNT = ("country", "quota", "available", "without_people", "drawn")
-_LARGEST_SIDE = 65_000
-_PAIR = re.compile(r"\s*(\d{1,6})\s*[xX\u00d7]\s*(\d{1,6})\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """The words of ``dataset sample``."""
-
-    count: int
-    seed: int
-    weights: str
-    figures: Path | None
-    people: Path | None
-    least_people: float
-    present: bool
-    refill: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Splitting:
-    """The words of ``dataset split``."""
-
-    parts: str
-    by: By
-    cell_deg: float
-    strip_km: float | None
-    seed: int
-    ending: str
-
-
-def sample_set(spec: str, out: Path, asked: Sampling, *, report: Path | None, overwrite: bool, as_json: bool) -> None:
+def sample_set(options: "SampleOptions") -> None:
     """Draw photos, and print each country's quota and draw.
 
     Raises:
         UserError: invalid input.
     """
-    weights = _weights(asked.weights)
-    check_outputs([out, report], [spec], overwrite=overwrite)
+    out, report, weights = options.out, options.report, _weights(options.weights)
+    check_outputs([out, report], [options.data], overwrite=options.overwrite)
     if report is not None and report.suffix.lower() != ".csv":
         raise BadInput(f"{report}: the report is written as .csv")
     figures, grid = atlas_figures(), CellGrid(CELL_DEG)
-    if asked.figures is not None:
-        figures = read_figures(asked.figures, figures)
-    data = with_part(open_set(spec))
+    if options.figures is not None:
+        figures = read_figures(options.figures, figures)
+    data = with_part(open_set(options.data))
     lats, lons = _points(data)
     countries = countries_at(lats, lons)
-    if asked.present:
+    if options.present:
         figures = {code: one for code, one in figures.items() if code in set(countries)}
     drawn = draw(
         countries,
         grid.cell_of(lats, lons).tolist(),
-        _people(asked.people, grid),
+        _people(options.people, grid),
         figures,
-        total=asked.count,
-        seed=asked.seed,
-        rules=DrawRules(weights=weights, least_people=asked.least_people, refill=asked.refill),
+        total=options.count,
+        seed=options.seed,
+        rules=DrawRules(weights=weights, least_people=options.least_people, refill=options.refill),
     )
     chosen = set(drawn.chosen)
     with writing_table(out, field_names(data)) as write:
@@ -160,13 +133,11 @@ def sample_set(spec: str, out: Path, asked: Sampling, *, report: Path | None, ov
     summary = {
         "wanted": drawn.wanted, "drawn": len(drawn.chosen), "at_sea": countries.count(""),
         "countries_without_roads": sum(one.road_km is None for one in figures.values()),
-        "figures": str(asked.figures or ATLAS_FIGURES), "people": str(asked.people or ATLAS_PEOPLE),
+        "figures": str(options.figures or ATLAS_FIGURES), "people": str(options.people or ATLAS_PEOPLE),
     }  # fmt: skip
-    if as_json:
-        show_json({**summary, "countries": rows})
-    else:
-        _show_draw(drawn)
-        _report(summary, drawn, refilled=asked.refill)
+    show_result({**summary, "countries": rows}, _draw_view(drawn), as_json=options.as_json)
+    if not options.as_json:
+        _report(summary, drawn, refilled=options.refill)
 
 
 def _people(path: Path | None, grid: CellGrid) -> dict[tuple[str, int], float]:
@@ -193,7 +164,7 @@ def _report(summary: Mapping[str, Any], drawn: Draw, *, refilled: bool) -> None:
         talk(f"{drawn.short} fewer than wanted: {why}")
 
 
-def _show_draw(drawn: Draw) -> None:
+def _draw_view(drawn: Draw) -> "RenderableType":
     names = ("quota", "available", "unpeopled", "drawn")
     rows = [
         (country_name(one.country), *(str(getattr(one, name)) for name in names))
@@ -203,7 +174,7 @@ def _show_draw(drawn: Draw) -> None:
     if rest:
         sums = (str(sum(getattr(one, name) for one in rest)) for name in names)
         rows.append((plural(len(rest), "further country", "further countries"), *sums))
-    show(table_view(("country", "quota", "available", "without people", "drawn"), rows))
+    return table_view(("country", "quota", "available", "without people", "drawn"), rows)
 
 
 def _weights(text: str) -> Weights:
@@ -276,16 +247,11 @@ def label_set(spec: str, out: Path, *, over: bool, within_km: float | None, over
     """
     check_outputs([out], [spec], overwrite=overwrite)
     data = with_part(open_set(spec))
-    filled, photos = Counter[str](), 0
-    try:
-        photos = asyncio.run(_label(data, out, filled, over=over, within_km=within_km))
-    except asyncio.CancelledError:
-        talk("stopped; nothing was written")
-        raise typer.Exit(CTRL_C) from None
-    if as_json:
-        show_json({"photos": photos, "named": {level: filled[level] for level in LEVELS}, "out": str(out)})
-        return
-    show(table_view(("level", "named now"), [(level, f"{filled[level]} of {photos}") for level in LEVELS]))
+    filled = Counter[str]()
+    photos = run_until_stopped(_label(data, out, filled, over=over, within_km=within_km), "nothing was written")
+    view = table_view(("level", "named now"), [(level, f"{filled[level]} of {photos}") for level in LEVELS])
+    document = {"photos": photos, "named": {level: filled[level] for level in LEVELS}, "out": str(out)}
+    show_result(document, view, as_json=as_json)
     talk(f"wrote {out}")
 
 
@@ -308,23 +274,18 @@ async def _label(data: DataSet, out: Path, filled: Counter[str], *, over: bool, 
     return photos
 
 
-def split_set(spec: str, out: Path, asked: Splitting, *, overwrite: bool, as_json: bool) -> None:
+def split_set(options: "SplitOptions") -> None:
     """Write a table for each part.
 
     Raises:
         UserError: invalid input.
     """
-    shares = read_shares(asked.parts)
-    if not out.is_dir():
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(f"{out}: can't be made: {error.strerror or error}") from error
-    files = {part: out / f"{part}.{asked.ending}" for part in shares}
-    check_outputs(list(files.values()), [spec], overwrite=overwrite)
-    data = open_set(spec)
-    lats, lons = _points(data)
-    parts = _parts(data, lats, lons, asked, list(shares), shares)
+    shares = read_shares(options.parts)
+    make_folder(options.out)
+    files = {part: options.out / f"{part}.{options.ending}" for part in shares}
+    check_outputs(list(files.values()), [options.data], overwrite=options.overwrite)
+    data = open_set(options.data)
+    parts = _parts(data, options, shares)
     # Training refuses photos that say themselves that they are for testing.
     fields = field_names(data, "split")
     with ExitStack() as held:
@@ -336,49 +297,32 @@ def split_set(spec: str, out: Path, asked: Splitting, *, overwrite: bool, as_jso
     if empty := [part for part in shares if not counts[part]]:
         few = plural(len(parts), "photo", "photos")
         talk(f"{' and '.join(empty)} got no photo: {few} in too few places for these parts; see --parts, --by, --strip")
-    if as_json:
-        document = {"parts": {part: counts[part] for part in shares}, "left_out": counts[LEFT_OUT]}
-        show_json({**document, "out": [str(path) for path in files.values()]})
-        return
+    document = {"parts": {part: counts[part] for part in shares}, "left_out": counts[LEFT_OUT]}
     wanted = {part: f"{share:.1%}" for part, share in shares.items()}
-    if asked.strip_km is not None:
+    if options.strip is not None:
         wanted[LEFT_OUT] = ""
     rows = [
         ("left out between" if part == LEFT_OUT else part, str(counts[part]), f"{counts[part] / len(parts):.1%}", share)
         for part, share in wanted.items()
     ]
-    show(table_view(("part", "photos", "share", "wanted"), rows))
+    document["out"] = [str(path) for path in files.values()]
+    show_result(document, table_view(("part", "photos", "share", "wanted"), rows), as_json=options.as_json)
     for path in files.values():
         talk(f"wrote {path}")
 
 
-def _parts(
-    data: DataSet,
-    lats: FloatArray,
-    lons: FloatArray,
-    asked: Splitting,
-    order: Sequence[str],
-    shares: dict[str, float],
-) -> list[str]:
-    grid = _grid(asked.cell_deg, equal_area=True)
-    places = [place_of(item, asked.by, grid) for item in data]
+def _parts(data: DataSet, options: "SplitOptions", shares: dict[str, float]) -> list[str]:
+    lats, lons = _points(data)
+    grid = _grid(options.cell, equal_area=True)
+    places = [place_of(item, options.by, grid) for item in data]
     if unnamed := places.count(None):
         photos = plural(unnamed, "photo has", "photos have")
-        raise BadInput(f"{photos} no {asked.by}; run geosleuth dataset label first, or use --by cell")
+        raise BadInput(f"{photos} no {options.by}; run geosleuth dataset label first, or use --by cell")
     placed = [Placed(code, place) for code, place in zip(countries_at(lats, lons), places, strict=True)]
-    parts = split(placed, shares, seed=asked.seed)
-    if asked.strip_km is None:
+    parts = split(placed, shares, seed=options.seed)
+    if options.strip is None:
         return parts
-    return leave_strips(parts, lats.tolist(), lons.tolist(), order, gap_km=asked.strip_km)
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Which cities: a table, names that the atlas knows, or a point."""
-
-    table: Path | None
-    names: tuple[str, ...]
-    at: str | None
+    return leave_strips(parts, lats.tolist(), lons.tolist(), list(shares), gap_km=options.strip)
 
 
 def make_panorama_files(options: "PanoramaOptions") -> None:
@@ -388,8 +332,8 @@ def make_panorama_files(options: "PanoramaOptions") -> None:
         BadInput: invalid input.
         typer.Exit: some failed.
     """
-    wanted = _pair(options.size, "--size")
-    sets = find_tiles(options.folder, options.pattern, None if options.grid is None else _pair(options.grid, "--grid"))
+    wanted, grid = size_of(options.size, "--size"), options.grid
+    sets = find_tiles(options.folder, options.pattern, None if grid is None else size_of(grid, "--grid"))
     known = None if options.places is None else read_places(options.places)
     with progress("panoramas") as bar:
         made = make_panoramas(
@@ -409,7 +353,7 @@ def make_mosaic_files(options: "MosaicOptions") -> None:
         UserError: invalid input.
         typer.Exit: some failed.
     """
-    cities = _cities(Where(options.cities, tuple(options.city or ()), options.at))
+    cities = _cities(options)
     scenes = find_scenes(options.scenes)
     talk(f"{plural(len(scenes), 'scene', 'scenes')} for {plural(len(cities), 'city', 'cities')}")
     with progress("mosaics") as bar:
@@ -424,11 +368,9 @@ def _show_made(made: Made, no_table: str, *, as_json: bool) -> None:
     for name, reason in made.refused.items():
         talk(f"not made: {name}: {reason}")
     table = None if made.table is None else str(made.table)
-    if as_json:
-        show_json({**asdict(made), "table": table})
-    else:
-        counts = {"made": made.made, "were there": made.kept, "refused": made.refused}
-        show(facts_view({**{name: str(len(found)) for name, found in counts.items()}, "table": table or no_table}))
+    counts = {"made": made.made, "were there": made.kept, "refused": made.refused}
+    facts = {**{name: str(len(found)) for name, found in counts.items()}, "table": table or no_table}
+    show_result({**asdict(made), "table": table}, facts_view(facts), as_json=as_json)
     if made.refused:
         raise typer.Exit(SOME_FAILED)
 
@@ -459,17 +401,11 @@ def make_poi_set(options: "PoisOptions") -> None:
             progress=lambda done: bar.at(done, None),
         )  # fmt: skip
         write_pois(options.out, found)
-    summary = {
-        "photos": len(found.photos),
-        "per_city": found.per_city,
-        "at_hand": found.at_hand,
-        "out": str(options.out),
-    }
-    if options.as_json:
-        show_json(summary)
-    else:
-        shown = [f"{count} of {found.at_hand[city]} in {printable(city)}" for city, count in found.per_city.items()]
-        show(facts_view({"photos": str(len(found.photos)), "cities": shown, "table": str(options.out)}))
+    summary = {"photos": len(found.photos), "out": str(options.out)}
+    shown = [f"{count} of {found.at_hand[city]} in {printable(city)}" for city, count in found.per_city.items()]
+    facts = {"photos": str(len(found.photos)), "cities": shown, "table": str(options.out)}
+    document = {**summary, "per_city": found.per_city, "at_hand": found.at_hand}
+    show_result(document, facts_view(facts), as_json=options.as_json)
 
 
 def make_gallery_folder(spec: str, encoder: str, out: Path, *, trust_code: bool, as_json: bool) -> None:
@@ -523,13 +459,12 @@ def write_digests(spec: str, out: Path, *, overwrite: bool, as_json: bool) -> No
         raise typer.Exit(SOME_FAILED)
 
 
-def _cities(where: Where) -> list[TablePlace]:
-    found = [] if where.table is None else list(read_places(where.table).values())
-    if where.at is not None:
-        found.append(place_at(where.at.replace(" ", ""), parse_point(where.at)))
-    if where.names:
-        atlas = offline_atlas(needed=True)
-        found += asyncio.run(_geocoded(atlas, where.names))
+def _cities(options: "MosaicOptions") -> list[TablePlace]:
+    found = [] if options.cities is None else list(read_places(options.cities).values())
+    if options.at is not None:
+        found.append(place_at(options.at.replace(" ", ""), parse_point(options.at)))
+    if options.city:
+        found += asyncio.run(_geocoded(offline_atlas(), options.city))
     if not found:
         raise BadInput("no city is given; name one with --city, --at LAT,LON, or a table with --cities")
     return found
@@ -544,10 +479,3 @@ async def _geocoded(atlas: OfflineAtlas, names: Sequence[str]) -> list[TablePlac
         place = hits[0].place
         found.append(place_at(name, place.point, place.name, country_name(place.country) if place.country else None))
     return found
-
-
-def _pair(text: str, option: str) -> tuple[int, int]:
-    match = _PAIR.fullmatch(text)
-    if match is None or not all(1 <= int(part) <= _LARGEST_SIDE for part in match.groups()):
-        raise BadInput(f"{option} is {text[:40]!r}; write two numbers such as 4096x2048")
-    return int(match[1]), int(match[2])

@@ -16,7 +16,7 @@ import numpy as np
 
 from geosleuth.agent.setup import Resources
 from geosleuth.atlas.placing import Placer
-from geosleuth.cli.preparation import asked, offline_atlas
+from geosleuth.cli.preparation import agree, offline_atlas
 from geosleuth.geo import distance_km, threshold_text
 from geosleuth.lab.cli.handlers.team_sources import photos_of
 from geosleuth.lab.teams.compare import (
@@ -41,7 +41,7 @@ from geosleuth.lab.teams.compare import (
 from geosleuth.lab.teams.measures import TriedPhoto, tried_photos, tries_figures
 from geosleuth.lab.teams.replies import StoredMember, open_store
 from geosleuth.lab.teams.team_page import comparison_page
-from geosleuth.support.console import progress, show, show_json, table_view, talk
+from geosleuth.support.console import progress, show, show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput, GeosleuthError
 from geosleuth.support.files import refuse_to_replace, write_text_atomically
 from geosleuth.support.text.numbers import plural
@@ -185,19 +185,8 @@ async def _working(options: "CompareOptions", spec: TeamSpec) -> AsyncIterator[_
 
 
 def ask_consent_for_team(team: Team, *, yes: bool) -> None:
-    """Say where a team's photos go, and ask before they leave the machine.
-
-    Raises:
-        BadInput: no consent was given.
-    """
-    consent = "; ".join(team.consent_lines())
-    if yes or not team.hosts:
-        talk(consent)
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{consent}; add --yes to allow it")
-    if not asked(f"{consent}. Go on?"):
-        raise BadInput("nothing was sent; add --yes to allow it")
+    """Say where a team's photos go, and ask before they leave the machine."""
+    agree("; ".join(team.consent_lines()), yes=yes or not team.hosts, stopped="nothing was sent")
 
 
 def known_examples(dataset: Path, photos: int | None, seed: int) -> list[Example]:
@@ -312,11 +301,10 @@ def show_tries(run: Path, ks: Sequence[int], within_km: Sequence[float], *, as_j
     )
     verified = [_off_km(photo, photo.answer) for photo in photos]
     figures = tries_figures(errors, verified, within_km, ks)
-    if as_json:
-        show_json({"photos": len(photos), "tries": count, "thresholds_km": list(within_km), "figures": figures})
-        return
+    document = {"photos": len(photos), "tries": count, "thresholds_km": list(within_km), "figures": figures}
     heads = (plural(len(photos), "photo", "photos"), *(f">within {threshold_text(km)} km" for km in within_km))
-    show(table_view(heads, [(name, *(f"{value:.1%}" for value in values)) for name, values in figures.items()]))
+    rows = [(name, *(f"{value:.1%}" for value in values)) for name, values in figures.items()]
+    show_result(document, table_view(heads, rows), as_json=as_json)
 
 
 def _off_km(photo: TriedPhoto, point: "LatLon | None") -> float:

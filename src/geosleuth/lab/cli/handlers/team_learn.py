@@ -1,19 +1,17 @@
 """What ``team learn`` and ``team show`` do once their words are read; imported only when one runs."""
 
-import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from geosleuth.agent.setup import Resources
 from geosleuth.atlas.placing import Placer
-from geosleuth.cli.preparation import offline_atlas
+from geosleuth.cli.preparation import offline_atlas, run_until_stopped
 from geosleuth.lab.cli.handlers.bench import made_now
 from geosleuth.lab.cli.handlers.team_compare import ask_consent_for_team, identity_of
 from geosleuth.lab.cli.handlers.team_sources import photos_of
@@ -33,12 +31,10 @@ from geosleuth.lab.teams.learning.learning import LearnPlan
 from geosleuth.lab.teams.team_page import Drawn, country_words, network_page, network_svg
 from geosleuth.photo import open_photo
 from geosleuth.support.console import (
-    CTRL_C,
     cancelled_by_ctrl_c,
     facts_view,
     progress,
-    show,
-    show_json,
+    show_result,
     table_view,
     talk,
 )
@@ -69,16 +65,11 @@ def learn_team(wanted: "LearnOptions") -> None:
         raise BadInput(f"{wanted.team}: it has no society; name one there, or give --state")
     if not state.parent.is_dir():
         raise BadInput(f"{state}: the folder {state.parent} does not exist")
-    try:
-        summary = asyncio.run(_learned(wanted, spec, state))
-    except asyncio.CancelledError:
-        talk(f"stopped; {state} holds every finished photo; run the same command to resume")
-        raise typer.Exit(CTRL_C) from None
+    kept = f"{state} holds every finished photo; run the same command to resume"
+    summary = run_until_stopped(_learned(wanted, spec, state), kept)
     used = usual is not None and usual.resolve() == state.resolve()
-    if wanted.as_json:
-        show_json(_summary_document(summary, state, used=used))
-    else:
-        show(_summary_view(summary, state, wanted.team, used=used))
+    document, view = _summary_document(summary, state), _summary_view(summary, state, wanted.team, used=used)
+    show_result({**document, "used_by_team": used}, view, as_json=wanted.as_json)
     if summary.nobody_answered:
         why = printable(summary.failure or "no member named a place")
         raise GeosleuthError(f"nothing was learned, as no member answered: {why}")
@@ -93,16 +84,16 @@ async def _learned(wanted: "LearnOptions", spec: TeamSpec, state: Path) -> Learn
         if lacking := tool.lacks(OFFLINE):
             talk(f"{tool.name} finds nothing while a team learns: there is {MISSING[lacking[0]]} here")
     atlas = offline_atlas(needed=True)
-    as_printed = wanted.preset.value == "paper"
+    as_printed = wanted.preset == "paper"
     usual = PAPER_ROUNDS if as_printed else LearnSettings()
     settings = replace(
         usual,
         rounds=wanted.rounds,
         within_km=wanted.within_km,
         reviewers=spec.settings.reviewers,
-        judged=wanted.judged.value if wanted.judged else usual.judged,
-        labels=wanted.labels.value if wanted.labels else usual.labels,
-        link_rule=wanted.link_rule.value,
+        judged=wanted.judged or usual.judged,
+        labels=wanted.labels or usual.labels,
+        link_rule=wanted.link_rule,
         ask_anew=wanted.ask_anew or usual.ask_anew,
         seed=wanted.seed,
     )
@@ -130,10 +121,9 @@ async def _learned(wanted: "LearnOptions", spec: TeamSpec, state: Path) -> Learn
         await team.aclose()
 
 
-def _summary_document(summary: LearnSummary, state: Path, *, used: bool) -> dict[str, Any]:
+def _summary_document(summary: LearnSummary, state: Path) -> dict[str, Any]:
     return {
         "state": str(state),
-        "used_by_team": used,
         "learned": summary.learned,
         "again": summary.again,
         "known": summary.known,
@@ -210,10 +200,7 @@ def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: b
         }[out.suffix.lower()]()
         write_text_atomically(out, text)
         talk(f"written: {out}")
-    if as_json:
-        show_json(document)
-    else:
-        show(_view(society, seen, trust_weights))
+    show_result(document, _view(society, seen, trust_weights), as_json=as_json)
 
 
 def _document(society: TrainedSociety, seen: Overview, trust_weights: TrustWeights | None) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from geosleuth.lab.teams.recorded.panel import IntArray
 from geosleuth.lab.teams.recorded.trust import PLACES, even_odds_km
 from geosleuth.support.console import progress, table_view, talk
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import read_json, refuse_to_replace, write_text_atomically
+from geosleuth.support.files import read_json, write_text_atomically
 from geosleuth.support.text.numbers import p_value
 
 _MOST_LINE = 64 * 1024 * 1024
@@ -319,20 +319,6 @@ def _tests(comparison: Comparison) -> RenderableType:
     return table_view(("within", ">change", ">only best single", ">only learned", ">p", ">Holm"), rows)
 
 
-__all__ = [
-    "applied_document",
-    "applied_view",
-    "apply_model",
-    "check_outputs",
-    "measure",
-    "named_files",
-    "replay_document",
-    "replay_view",
-    "save_trust",
-    "write_answers",
-]
-
-
 def named_files(files: Sequence[str]) -> dict[str, Path]:
     """Return the agents' names and their files; without a name, the file's own."""
     named: dict[str, Path] = {}
@@ -356,14 +342,13 @@ def check_outputs(
     """Check that every output can be written, before the work."""
     if model is not None and save is not None:
         raise BadInput("--model uses what was learned before, --save learns again: give one of them")
-    outputs = [path for path in (out, save) if path is not None]
-    inputs = [*named.values(), *([model] if model else [])]
-    check_places(outputs, (".jsonl", ".json"), None, inputs, overwrite=overwrite)
     if out is not None and out.suffix.lower() != ".jsonl":
         raise BadInput(f"{out}: --out writes .jsonl")
     if save is not None and save.suffix.lower() != ".json":
         raise BadInput(f"{save}: --save writes .json")
-    refuse_to_replace(outputs, overwrite=overwrite)
+    outputs = [path for path in (out, save) if path is not None]
+    inputs = [*named.values(), *([model] if model else [])]
+    check_places(outputs, (".jsonl", ".json"), None, inputs, overwrite=overwrite)
 
 
 def measure(named: Mapping[str, Path], *, folds: int, seed: int) -> ReplayReport:

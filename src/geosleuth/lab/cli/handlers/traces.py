@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from geosleuth.agent.prompt_files import read_prompts
 from geosleuth.answer import ParserName
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.online.access import Recording
-from geosleuth.cli.preparation import asked, building
+from geosleuth.cli.preparation import GO_ON, agree, building, offline_atlas, run_until_stopped
 from geosleuth.lab.bench.run import Ending, RunLimits, RunProgress
 from geosleuth.lab.cli.handlers.bench_run import Live
 from geosleuth.lab.scenes.world import open_world, world_atlas
@@ -49,6 +49,7 @@ from geosleuth.lab.traces.filtering import (
     tries_of,
     write_filtered,
 )
+from geosleuth.lab.traces.rows import Made
 from geosleuth.lab.traces.scripted import Slips
 from geosleuth.lab.traces.spotagent import tally_markdown, tally_to_dict
 from geosleuth.lab.traces.store_card import Figures, card_text, check_store, figures_of
@@ -56,7 +57,6 @@ from geosleuth.lab.traces.trainer_files import INFO, Trainer, export_store, spli
 from geosleuth.lab.traces.trajectory_store import CARD, MANIFEST, SCENES
 from geosleuth.models import Policy, consent_line, make_policy
 from geosleuth.support.console import (
-    CTRL_C,
     SOME_FAILED,
     cancelled_by_ctrl_c,
     progress,
@@ -176,11 +176,7 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
             at_once=words["at_once"] if models or words["cluster"] else 1,
             cluster=words["cluster"],
         )
-        try:
-            ending = asyncio.run(_watched(work, out, words))
-        except asyncio.CancelledError:
-            talk(f"stopped; {out} keeps what is finished; run the same command to resume")
-            raise typer.Exit(CTRL_C) from None
+        ending = run_until_stopped(_watched(work, out, words), f"{out} {GO_ON}")
     tally = tally_in(out)
     write_text_atomically(out / STATISTICS, f"{json.dumps(tally_to_dict(tally), indent=1)}\n")
     write_text_atomically(out / STATISTICS_WORDS, tally_markdown(tally))
@@ -227,21 +223,10 @@ def _scenes(words: Words) -> Scenes:
 def ask_consent(
     models: Sequence[Policy], *, yes: bool, told: str = "scenes and what tools find", kept: str = "them"
 ) -> None:
-    """Say what is sent where, and ask before anything leaves the machine.
-
-    Raises:
-        BadInput: no consent was given.
-    """
-    if not models:
-        return
-    lines = "; ".join(consent_line(one, told=told, kept=kept) for one in models)
-    if yes or not any(one.hosts for one in models):
-        talk(lines)
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise BadInput(f"{lines}; add --yes to allow it")
-    if not asked(f"{lines}. Go on?"):
-        raise BadInput("stopped; nothing was sent")
+    """Say what is sent where, and ask before anything leaves the machine."""
+    if models:
+        lines = "; ".join(consent_line(one, told=told, kept=kept) for one in models)
+        agree(lines, yes=yes or not any(one.hosts for one in models), stopped="nothing was sent")
 
 
 def _open_world_once(recipe: Recipe) -> None:
@@ -330,13 +315,9 @@ def import_notes_into(notes: Path, store: Path, words: Words, *, as_json: bool) 
         )
 
         async def work() -> tuple[int, int]:
-            with StoreWriter(store, about) as writer, progress("importing notes", len(read)) as bar:
-                done = 0
-                is_known = writer.__contains__
-                async for made in import_notes(read, normaliser, is_known=is_known, split=split, way=way):
-                    writer.add(made)
-                    done += 1
-                    bar.at(done, len(read), "")
+            with StoreWriter(store, about) as writer:
+                made = import_notes(read, normaliser, is_known=writer.__contains__, split=split, way=way)
+                await _add_all(writer, made, "importing notes", len(read))
                 if policy is not None:
                     await policy.aclose()
                 return writer.kept, writer.rejected
@@ -348,6 +329,13 @@ def import_notes_into(notes: Path, store: Path, words: Words, *, as_json: bool) 
         talk(f"{len(read)} notes: the store {store} holds {kept} records, {rejected} could not be used")
     if rejected:
         raise typer.Exit(SOME_FAILED)
+
+
+async def _add_all(writer: StoreWriter, made: AsyncIterator[Made], title: str, total: int | None) -> None:
+    with progress(title, total) as bar:
+        async for one in made:
+            writer.add(one)
+            bar.advance()
 
 
 def _prompts_of(way: Method) -> dict[str, str]:
@@ -362,7 +350,6 @@ def import_photos_into(spec: str, store: Path, words: Words, *, as_json: bool) -
         UserError: invalid input, or a test part; what was finished is kept.
         typer.Exit: some photos can't be used.
     """
-    from geosleuth.cli.preparation import offline_atlas
     from geosleuth.lab.bench.sets import open_set, selection_of
     from geosleuth.lab.traces.photo_chats import photo_chats
 
@@ -379,13 +366,9 @@ def import_photos_into(spec: str, store: Path, words: Words, *, as_json: bool) -
     )
 
     async def work() -> tuple[int, int]:
-        with StoreWriter(store, about) as writer, progress("importing photos", limit) as bar:
-            made_of = photo_chats(data, way, atlas, is_known=writer.__contains__, split=split, limit=limit)
-            done = 0
-            async for made in made_of:
-                writer.add(made)
-                done += 1
-                bar.at(done, limit, "")
+        with StoreWriter(store, about) as writer:
+            made = photo_chats(data, way, atlas, is_known=writer.__contains__, split=split, limit=limit)
+            await _add_all(writer, made, "importing photos", limit)
             return writer.kept, writer.rejected
 
     with quiet_libraries():

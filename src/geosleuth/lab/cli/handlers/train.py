@@ -10,12 +10,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
@@ -48,11 +48,15 @@ from geosleuth.lab.train.run_page import (
 )
 from geosleuth.lab.train.training_log import missing_tensorboard
 from geosleuth.models import Sampling
-from geosleuth.support.console import progress, show, show_json, table_view, talk
+from geosleuth.support.console import progress, show, show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput, GeosleuthError, MissingExtra
 from geosleuth.support.files import write_text_atomically
 from geosleuth.support.text.numbers import NONE, count, plural, threshold
 from geosleuth.support.text.safe import one_line
+
+if TYPE_CHECKING:
+    from geosleuth.lab.cli.train import EvaluateOptions, StageOptions
+    from geosleuth.lab.train.evaluation import EvaluationSettings, PlaySettings
 
 RESUME = "run the same command to resume"
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -117,11 +121,13 @@ def _is_full(out: Path | None) -> bool:
     return there is not None and shutil.disk_usage(there).free < _NO_ROOM_BYTES
 
 
-def run_stage(
-    stage: Stage, config: str, out: Path, changes: Sequence[str], *, resume: bool, seconds: float | None, as_json: bool
-) -> None:
+def _recipe(config: str, changes: Sequence[str], *, allow_test: bool = False) -> Recipe:
+    return read_recipe(config, dict(map(override_of, [*changes, *(["data.allow_test=true"] if allow_test else [])])))
+
+
+def run_stage(stage: Stage, options: "StageOptions", *, allow_test: bool = False) -> None:
     """Run one stage of training, from the recipe to the policy."""
-    recipe = read_recipe(config, dict(map(override_of, changes)))
+    out, recipe = options.out, _recipe(options.config, options.changes, allow_test=allow_test)
     if recipe.stage != stage:
         raise BadInput(f"recipe {recipe.name}: is for the stage {recipe.stage}; run: geosleuth train {recipe.stage}")
     ask_for_extra()
@@ -141,23 +147,16 @@ def run_stage(
         preparing: Progress = partial(bar.at, what=_READY)
         if first and not bar.drawn:
             report, preparing = _Lines(stage), _Lines(stage, _READY)
-        found = _trained(
-            recipe, out, resume=resume, seconds=seconds, progress=at.reporting_to(report), preparing=preparing
-        )
+        found = _trained(recipe, options, at.reporting_to(report), preparing)
     if not first:
         return
     if before is None:
-        from geosleuth.lab.train.run_page import write_page
-
         with plain_ends(out):
             write_page(out)
-    if as_json:
-        show_json(_document(recipe, found))
-    else:
-        show(_view(recipe, found))
+    show_result(_document(recipe, found), _view(recipe, found), as_json=options.as_json)
     if before is not None:
         talk(f"{out}: this run was finished already; nothing was trained. Another --out begins a new one")
-    if not as_json:
+    if not options.as_json:
         _report_next_step(found)
 
 
@@ -212,9 +211,8 @@ class _Lines:
             talk(f"{self._stage}: {count(done)}{of} {self._what}")
 
 
-def _trained(
-    recipe: Recipe, out: Path, *, resume: bool, seconds: float | None, progress: Progress, preparing: Progress
-) -> Finished:
+def _trained(recipe: Recipe, options: "StageOptions", progress: Progress, preparing: Progress) -> Finished:
+    out, resume, seconds = options.out, not options.no_resume, options.seconds
     if recipe.stage == "grpo":
         from geosleuth.lab.train.grpo import run_grpo
 
@@ -288,7 +286,7 @@ def _view(recipe: Recipe, found: Finished) -> RenderableType:
     return table_view(("figure", ">last"), rows, title=f"{recipe.name}, {plural(found.steps, 'step', 'steps')}")
 
 
-def dry_run(recipe: str, changes: Sequence[str], *, as_json: bool) -> None:
+def dry_run(recipe: str, changes: Sequence[str], *, allow_test: bool, as_json: bool) -> None:
     """Check a recipe by building everything but the weights.
 
     Raises:
@@ -296,7 +294,7 @@ def dry_run(recipe: str, changes: Sequence[str], *, as_json: bool) -> None:
     """
     from geosleuth.lab.train import dryrun
 
-    resolved = read_recipe(recipe, dict(map(override_of, changes)))
+    resolved = _recipe(recipe, changes, allow_test=allow_test)
     ask_for_extra()
     with progress("dry run", measure="time"), libraries_quiet():
         report = dryrun.dry_run(resolved)
@@ -368,10 +366,7 @@ def show_run(folder: Path, *, watch: float | None, as_json: bool) -> None:
         run = read_run(folder)
         with plain_ends(folder, again=_AGAIN):
             page = write_page(folder)
-        if as_json:
-            show_json(review_document(run))
-        else:
-            show(_view_show(run))
+        show_result(review_document(run), _view_show(run), as_json=as_json)
         talk(f"wrote {page}")
         if watch is None or run.done is not None:
             return
@@ -396,7 +391,7 @@ def make_tries(
     policy: Path, config: str, changes: Sequence[str], out: Path, *, tries: int, at_once: int, as_json: bool
 ) -> None:
     """Draw tries, and print how many rows would teach something at each distance."""
-    recipe = read_recipe(config, dict(map(override_of, changes)))
+    recipe = _recipe(config, changes)
     if recipe.stage != "grpo":
         raise BadInput(f"recipe {recipe.name}: is for the stage {recipe.stage}; tries are made for one of grpo")
     ask_for_extra()
@@ -406,12 +401,10 @@ def make_tries(
     with plain_ends(out, lambda: stopped), progress("tries") as bar, libraries_quiet():
         found = drawn(recipe, policy, out, tries=tries, at_once=at_once, progress=bar.at)
     regimes = filtered(found).regimes
-    if as_json:
-        kept = [{"within_km": one.km, "kept": one.kept, "none": one.never, "all": one.always} for one in regimes]
-        show_json({"rows": len(found), "tries": _counts(found), "regimes": kept})
-    else:
-        rows = [(threshold(one.km), count(one.kept), count(one.never), count(one.always)) for one in regimes]
-        show(table_view((">within", ">some tries", ">none", ">all"), rows))
+    kept = [{"within_km": one.km, "kept": one.kept, "none": one.never, "all": one.always} for one in regimes]
+    rows = [(threshold(one.km), count(one.kept), count(one.never), count(one.always)) for one in regimes]
+    view = table_view((">within", ">some tries", ">none", ">all"), rows)
+    show_result({"rows": len(found), "tries": _counts(found), "regimes": kept}, view, as_json=as_json)
     talk(f"wrote {out}: {plural(len(found), 'row', 'rows')}; name it in a recipe as data.tries")
     talk(f"a curriculum of {len(PHASES_KM)} phases: geosleuth traces filter {shlex.quote(str(out))} --out FOLDER")
 
@@ -421,39 +414,28 @@ def _counts(found: Tries) -> dict[str, int]:
     return {str(number): int(many) for number, many in zip(numbers, rows, strict=True)}
 
 
-@dataclass(frozen=True, slots=True)
-class OverPolicies:
-    """What is measured over the saved policies of a run: distances, K, whether to wait, by what the best is kept."""
-
-    within: str | None = None
-    k: str | None = None
-    follow: bool = False
-    best_by: str | None = None
-
-
-def evaluate(
-    policy: str, words: Mapping[str, Any], over: OverPolicies, *, temperature: float | None, as_json: bool
-) -> None:
+def evaluate(options: "EvaluateOptions") -> None:
     """Evaluate a policy, or every saved policy of a run, and print the figures."""
     from geosleuth.lab.train import evaluation
     from geosleuth.lab.train.saved_policies import as_trained, is_run, run_of
 
+    policy, folder = options.policy, options.out
     if policy != evaluation.DETECTIVE:
         ask_for_extra("torch", "transformers")
-    given = {name: value for name, value in words.items() if value is not None}
-    if temperature is not None:
-        given["sampling"] = Sampling(temperature=temperature, top_p=1.0)
+    renamed = {"with_tools": not options.no_tools, "tries": options.each, "photos": options.data}
+    given = {name: value for name, value in (vars(options) | renamed).items() if value is not None}
+    if options.temperature is not None:
+        given["sampling"] = Sampling(temperature=options.temperature, top_p=1.0)
+    settings = evaluation.EvaluationSettings(**_taken(given, evaluation.EvaluationSettings))
+    playing = evaluation.PlaySettings(**_taken(given, evaluation.PlaySettings))
     if policy != evaluation.DETECTIVE and is_run(Path(policy)):
-        _evaluate_run(Path(policy), given, over, as_json=as_json)
+        _evaluate_run(Path(policy), options, settings, playing)
         return
-    if over != OverPolicies():
+    if options.within or options.k or options.follow or options.keep_best:
         raise BadInput("--within, --k, --follow and --keep-best go with the folder of a whole run, such as runs/grpo/")
     who: Path | str = policy if policy == evaluation.DETECTIVE else Path(policy)
     if isinstance(who, Path) and not who.is_dir():
         raise BadInput(f"{who}: not a folder with weights; give one, such as RUN/policy, or: {evaluation.DETECTIVE}")
-    settings = evaluation.EvaluationSettings(**_taken(given, evaluation.EvaluationSettings))
-    playing = evaluation.PlaySettings(**_taken(given, evaluation.PlaySettings))
-    folder = words["folder"]
     stopped = f"{folder} keeps the scenes that were played; {RESUME}" if folder else "with --out it could be resumed"
     run = run_of(who) if isinstance(who, Path) else None
     with (
@@ -462,32 +444,28 @@ def evaluate(
         progress("playing scenes") as bar,
         libraries_quiet(),
     ):
-        found = evaluation.evaluate(who, as_learned, playing=playing, **given, progress=bar.at)
-    if as_json:
-        show_json(found.to_dict())
-    else:
-        show(_evaluation_view(found.asked, found.figures))
+        found = evaluation.evaluate(who, as_learned, playing=playing, folder=folder, progress=bar.at)
+    show_result(found.to_dict(), _evaluation_view(found.asked, found.figures), as_json=options.as_json)
     if folder is not None:
         talk(f"kept in {folder}")
 
 
-def _evaluate_run(path: Path, given: dict[str, Any], over: OverPolicies, *, as_json: bool) -> None:
+def _evaluate_run(
+    path: Path, options: "EvaluateOptions", settings: "EvaluationSettings", playing: "PlaySettings"
+) -> None:
     """Evaluate every saved policy of a run; a table tells how they went, from step to step."""
     from geosleuth.lab.cli.handlers.bench import thresholds_km
     from geosleuth.lab.train import evaluation
-    from geosleuth.lab.train.run_folder import RunFolder
     from geosleuth.lab.train.saved_policies import as_trained, each_policy, evaluate_saved
     from geosleuth.lab.train.validation import check_best_by
 
     run = RunFolder(path)
-    folder: Path = given.setdefault("folder", run.evaluations)
+    folder, best_by = options.out or run.evaluations, options.keep_best
     rows: list[dict[str, Any]] = []
-    settings = evaluation.EvaluationSettings(**_taken(given, evaluation.EvaluationSettings))
-    playing = evaluation.PlaySettings(**_taken(given, evaluation.PlaySettings))
-    km = evaluation.WITHIN_KM if over.within is None else thresholds_km(over.within)
-    ks = [int(part) for part in over.k.split(",")] if over.k else []
-    check_best_by(over.best_by, settings.tries, settings.photos)
-    for saved in each_policy(run, follow=over.follow):
+    km = evaluation.WITHIN_KM if options.within is None else thresholds_km(options.within)
+    ks = [int(part) for part in options.k.split(",")] if options.k else []
+    check_best_by(best_by, settings.tries, settings.photos)
+    for saved in each_policy(run, follow=options.follow):
         talk(saved.name)
         stopped = f"stopped; {folder} keeps the scenes that were played; {RESUME}"
         with (
@@ -497,7 +475,7 @@ def _evaluate_run(path: Path, given: dict[str, Any], over: OverPolicies, *, as_j
             libraries_quiet(),
         ):
             found = evaluate_saved(
-                run, saved, as_learned, folder=folder, playing=playing, best_by=over.best_by, progress=bar.at
+                run, saved, as_learned, folder=folder, playing=playing, best_by=best_by, progress=bar.at
             )
         measures = evaluation.measures_of(found.scenes, km, ks)
         rows.append({"step": saved.step, "scenes": len(found.scenes), "measures": measures})
@@ -505,23 +483,20 @@ def _evaluate_run(path: Path, given: dict[str, Any], over: OverPolicies, *, as_j
     write_text_atomically(folder / "policies.json", f"{json.dumps(document, indent=1)}\n")
     if folder.resolve() == run.evaluations.resolve():
         write_page(path)
-    if over.best_by is not None and (best := read_best(run)):
+    if best_by is not None and (best := read_best(run)):
         talk(f"the best by {best['figure']}: {run.best}, of step {best['step']} ({best['value']:.4g})")
-    if as_json:
-        show_json(document)
-        return
     heads = (">step", "figure, %", *(f">{evaluation.distance_name(one)}" for one in km))
     table = [
         (str(row["step"]), name, *(f"{value:.1f}" for value in values))
         for row in rows
         for name, values in row["measures"].items()
     ]
-    show(table_view(heads, table, caption=f"kept in {folder}"))
+    show_result(document, table_view(heads, table, caption=f"kept in {folder}"), as_json=options.as_json)
 
 
 def _taken(given: dict[str, Any], kind: Any) -> dict[str, Any]:
-    """Remove and return the values for a dataclass."""
-    return {one.name: given.pop(one.name) for one in fields(kind) if one.name in given}
+    """Return the values for a dataclass."""
+    return {one.name: given[one.name] for one in fields(kind) if one.name in given}
 
 
 def _evaluation_view(asked: Mapping[str, Any], figures: Mapping[str, Any]) -> Group:

@@ -4,9 +4,9 @@ import io
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import typer
 from PIL import Image, ImageDraw
@@ -21,13 +21,13 @@ from geosleuth.lab.scenes.environment.episode import setting_of
 from geosleuth.lab.scenes.scene import Mark, Scene, mark_to_dict, scene_to_dict
 from geosleuth.lab.scenes.world import open_world
 from geosleuth.names import country_name
-from geosleuth.support.console import ProgressBar, facts_view, progress, show, show_json, table_view, talk
+from geosleuth.support.console import ProgressBar, facts_view, progress, show, show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.support.text.numbers import count as counted
 
 if TYPE_CHECKING:
-    from geosleuth.lab.cli.world import MakeOptions
+    from geosleuth.lab.cli.world import EnvironmentOptions, ExportOptions, MakeOptions, ServeOptions
 
 _FRAMES = {"plain": (22, 120, 60), "small": (20, 80, 190), "hidden": (120, 120, 120)}
 _MISLEADING = (200, 30, 40)
@@ -69,26 +69,15 @@ def make(options: "MakeOptions") -> None:
     except (KeyboardInterrupt, SystemExit):
         talk(f"stopped; run the same command to continue {options.out}")
         raise
-    if options.as_json:
-        show_json(
-            {
-                "folder": str(made.folder),
-                "scenes": made.scenes,
-                "kept": made.kept,
-                "set": str(options.out / "set.jsonl"),
-            }
-        )
-        return
-    show(
-        facts_view(
-            {
-                "scenes": f"{counted(made.scenes)} in {made.folder}",
-                "drawn before": counted(made.kept) if made.kept else None,
-                "data set": f"{options.out / 'set.jsonl'} (geosleuth bench run --data {options.out / 'set.jsonl'})",
-                "what they are": str(options.out / "card.md"),
-            }
-        )
-    )
+    table = str(options.out / "set.jsonl")
+    facts = {
+        "scenes": f"{counted(made.scenes)} in {made.folder}",
+        "drawn before": counted(made.kept) if made.kept else None,
+        "data set": f"{table} (geosleuth bench run --data {table})",
+        "what they are": str(options.out / "card.md"),
+    }
+    document = {"folder": str(made.folder), "scenes": made.scenes, "kept": made.kept, "set": table}
+    show_result(document, facts_view(facts), as_json=options.as_json)
 
 
 class _MakeProgress:
@@ -210,31 +199,35 @@ def _save(image: Any, out: Path) -> None:
     write_bytes_atomically(out, stored.getvalue())
 
 
-def words_of(
-    *, method: str, reward: str, tools: str | None, turns: int | None, boxes: str, world_seed: int | None
-) -> dict[str, Any]:
+def words_of(options: "EnvironmentOptions") -> dict[str, Any]:
     """Return how episodes are played, as files hold it; what was left out is not in it."""
-    names = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
-    # Files that name another file must find it from wherever they are read.
-    earns = str(Path(reward).absolute()) if Path(reward).is_file() else reward
-    words = {"method": method, "reward": earns, "tools": names, "turns": turns, "box_scale": boxes, "world": world_seed}
+    tools, reward = options.tools, options.reward
+    words = {
+        "method": options.method,
+        # Files that name another file must find it from wherever they are read.
+        "reward": str(Path(reward).absolute()) if Path(reward).is_file() else reward,
+        "tools": None if tools is None else [name.strip() for name in tools.split(",") if name.strip()],
+        "turns": options.turns,
+        "box_scale": options.boxes,
+        "world": options.world_seed,
+    }
     return {name: value for name, value in words.items() if value is not None}
 
 
-def photos_of(spec: str, limit: int | None, *, allow_test: bool) -> Iterator[Item]:
+def photos_of(options: "EnvironmentOptions") -> Iterator[Item]:
     """Yield the photos that an environment is made of; those of a test part say so in their field ``split``.
 
     Raises:
         BadInput: the set can't be opened, or is for testing.
     """
-    data = subset(with_part(open_set(spec)), limit=limit)
+    data = subset(with_part(open_set(options.data)), limit=options.limit)
     for item in data:
-        if not allow_test:
+        if not options.allow_test:
             refuse_test(data.card, item, ", or add --allow-test, which keeps that mark")
         yield item
 
 
-def serve(photos: Iterable[Item], words: dict[str, Any], *, port: int, sessions: int) -> None:
+def serve(options: "ServeOptions") -> None:
     """Serve until stopped.
 
     Raises:
@@ -243,22 +236,16 @@ def serve(photos: Iterable[Item], words: dict[str, Any], *, port: int, sessions:
     from geosleuth.lab.scenes.environment.episode import row_of
     from geosleuth.lab.scenes.environment.for_openenv import openenv_app
 
-    rows = [row_of(item) for item in photos]
-    app = openenv_app(setting_of({**words, "answer_by": "reply"}), rows, sessions=sessions)
+    words = words_of(options)
+    rows, port = [row_of(item) for item in photos_of(options)], options.port
+    app = openenv_app(setting_of({**words, "answer_by": "reply"}), rows, sessions=options.sessions)
     import uvicorn
 
     typer.echo(f"{len(rows)} photos; an OpenEnv client connects to http://{_HOST}:{port} (Ctrl-C stops)", err=True)
     uvicorn.run(app, host=_HOST, port=port, log_level="warning")
 
 
-def export(
-    library: Literal["verl", "verifiers"],
-    photos: Iterable[Item],
-    words: dict[str, Any],
-    *,
-    out: Path,
-    as_json: bool,
-) -> None:
+def export(options: "ExportOptions") -> None:
     """Write the files and list them.
 
     Raises:
@@ -267,11 +254,12 @@ def export(
     from geosleuth.lab.scenes.environment.for_verl import write_verl
     from geosleuth.lab.scenes.environment.verifiers_package import write_verifiers
 
+    out, library = options.out, options.library
     write = write_verl if library == "verl" else write_verifiers
     try:
-        count = write(out, photos, words)
+        count = write(out, photos_of(options), words_of(options))
     except OSError as error:
         raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
-    if as_json:
+    if options.as_json:
         show_json({"photos": count, "folder": str(out), "for": library})
     typer.echo(f"{count} photos written to {out} for {library}", err=True)
