@@ -1,14 +1,14 @@
 """``geosleuth atlas``: query the offline atlas, and download or add regions."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, argument, flag, option, required, takes
+from geosleuth.cli.options import Commands, JsonFlag, JsonOptions, WritingOptions, argument, flag, option, required
 
-atlas = typer.Typer(no_args_is_help=True)
+atlas = Commands()
 
 # A latitude may begin with a minus sign and must not be parsed as an option.
 _NUMBERS: dict[str, Any] = {"ignore_unknown_options": True}
@@ -199,8 +199,7 @@ def crossing(
     work.show_hits(area.filtered(hits, limit), as_json=as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ColocatedOptions:
+class ColocatedOptions(JsonOptions):
     """The options of ``colocated``."""
 
     features: list[str] = argument("Two to five names or categories.")
@@ -215,11 +214,9 @@ class ColocatedOptions:
     limit: Limit = 10
     via: Via = None
     allow: Allow = field(default_factory=list)
-    as_json: JsonFlag = False
 
 
 @atlas.command()
-@takes(ColocatedOptions)
 def colocated(options: ColocatedOptions) -> None:
     """Find every place where all these features stand near each other.
 
@@ -307,24 +304,20 @@ def phone(
     work.show_phone(work.required_text(number, "a phone number"), work.country(region), as_json=as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DrawOptions:
+class DrawOptions(WritingOptions):
     """The options of ``draw``."""
 
     point: Point
     out: Path = required("The PNG file to write.", "--out", "-o", metavar="FILE")
-    overwrite: Overwrite = False
     zoom: float = option(15, "15 shows a neighbourhood, 5 a country.", min=0, max=20)
     width: int = option(640, "", min=64, max=2048)
     height: int = option(640, "", min=64, max=2048)
     marker: list[str] = option([], "Put a pin here; repeatable.", metavar="LAT,LON")
     via: Via = None
     allow: Allow = field(default_factory=list)
-    as_json: JsonFlag = False
 
 
 @atlas.command(name="map", context_settings=_NUMBERS)
-@takes(DrawOptions)
 def draw(options: DrawOptions) -> None:
     """Draw a map.
 
@@ -342,24 +335,20 @@ def draw(options: DrawOptions) -> None:
     work.write_picture(options.out, picture, as_json=options.as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SatelliteOptions:
+class SatelliteOptions(WritingOptions):
     """The options of ``satellite``."""
 
     point: Point
     out: Path = required("The PNG file to write.", "--out", "-o", metavar="FILE")
-    overwrite: Overwrite = False
     tiles: Path | None = option(None, "Your MBTiles or PMTiles file.")
     zoom: float = option(16, "", min=0, max=20)
     width: int = option(640, "", min=64, max=2048)
     height: int = option(640, "", min=64, max=2048)
     via: Via = None
     allow: Allow = field(default_factory=list)
-    as_json: JsonFlag = False
 
 
 @atlas.command(context_settings=_NUMBERS)
-@takes(SatelliteOptions)
 def satellite(options: SatelliteOptions) -> None:
     """Write a satellite picture, cut from your own tiles.
 
@@ -411,8 +400,7 @@ def add(
     work.add_region(file, name, country, names, as_json=as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class GetOptions:
+class GetOptions(JsonOptions):
     """The options of ``get``."""
 
     place: str | None = argument(
@@ -439,11 +427,9 @@ class GetOptions:
     )
     yes: bool = flag("Allow the download without asking.", "--yes", "-y")
     offline: bool = flag("Use no network; the command then refuses to run.")
-    as_json: JsonFlag = False
 
 
 @atlas.command(context_settings=_NUMBERS)
-@takes(GetOptions)
 def get(options: GetOptions) -> None:
     """Download a map by place name. Shows its size and asks first, then verifies the file and adds it to the atlas.
 

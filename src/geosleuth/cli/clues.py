@@ -1,14 +1,13 @@
 """``geosleuth clues``: weigh what you see on a street, learn what to look for, find where the camera stood."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, option, required, takes
+from geosleuth.cli.options import Commands, JsonFlag, WritingOptions, option, required
 
-clues = typer.Typer(no_args_is_help=True)
+clues = Commands()
 
 
 @clues.command()
@@ -77,8 +76,7 @@ def guide(
     work.guide(about, as_json=as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResectionOptions:
+class ResectionOptions(WritingOptions):
     """The options of ``resection``."""
 
     feature: list[str] = required(
@@ -99,12 +97,9 @@ class ResectionOptions:
     )
     check: str | None = option(None, "Say how well the columns fit this place.", metavar="LAT,LON")
     out: Path | None = option(None, "Draw the area on a map: a PNG file.", "--out", "-o", metavar="FILE")
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @clues.command()
-@takes(ResectionOptions)
 def resection(options: ResectionOptions) -> None:
     """Find where the camera stood, and its heading, from features of the map that you mark in the photo.
 

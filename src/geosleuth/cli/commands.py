@@ -14,6 +14,7 @@ import typer
 
 from geosleuth import __version__
 
+from .options import Commands
 from .plain_values import PlainGroup
 
 
@@ -72,12 +73,11 @@ def whole_app() -> typer.Typer:
 
 
 def _made(asked: str | None) -> typer.Typer:
-    app = typer.Typer(
+    app = Commands(
         cls=PlainGroup,
         help="Photo in, place out, with evidence: agents that locate photos, an offline atlas, and a benchmark "
         "for answers.",
         epilog="Start with: geosleuth locate --help",
-        no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )

@@ -1,16 +1,21 @@
 """``geosleuth locate``: where was this photo taken?"""
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from geosleuth.cli.options import PANEL, WAY, RunOptions, argument, flag, option, request_of, takes
+from geosleuth.cli.options import PANEL, WAY, Options, RunOptions, argument, flag, option, request_of
 
 _KNOWN = "What you know"
 _LEAVES = "What comes out"
 
+MOST_USED = (
+    "within", "hint", "seen", "taken", "check", "same_place", "model", "offline", "out", "granularity", "overwrite",
+    "as_json",
+)  # fmt: skip
+"""What `--help` shows."""
 
-@dataclass(frozen=True, kw_only=True)
-class OutputOptions:
+
+class OutputOptions(Options):
     """What comes out."""
 
     out: list[str] = option(
@@ -30,8 +35,7 @@ class OutputOptions:
     sidecars: bool = flag("Write an XMP sidecar, PHOTO.jpg.xmp, beside each photo.", panel=_LEAVES)
 
 
-@dataclass(frozen=True, kw_only=True)
-class KnownOptions:
+class KnownOptions(Options):
     """What the user knows about the photo."""
 
     within: str | None = option(
@@ -53,8 +57,7 @@ class KnownOptions:
     area: str | None = option(None, "Where the place lies, in words for a model.", panel=_KNOWN, metavar="TEXT")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PhotoOptions:
+class PhotoOptions(Options):
     """The photos, and whether each has an answer of its own."""
 
     photos: list[str] = argument(
@@ -64,8 +67,7 @@ class PhotoOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class BatchOptions:
+class BatchOptions(Options):
     """How photos are worked on."""
 
     same_place: bool = flag("The photos were taken at one place: one answer.", panel=WAY)
@@ -79,8 +81,7 @@ class BatchOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class LastOptions:
+class LastOptions(Options):
     """What stands last in the help."""
 
     image_url: str | None = option(
@@ -93,19 +94,12 @@ class LastOptions:
     as_json: bool = flag("Print one JSON document on stdout and nothing else.", "--json")
 
 
-@dataclass(frozen=True, kw_only=True)
 class LocateOptions(LastOptions, RunOptions, BatchOptions, KnownOptions, OutputOptions, PhotoOptions):
     """All options of the command, in the order of the help from the right."""
 
-
-MOST_USED = (
-    "within", "hint", "seen", "taken", "check", "same_place", "model", "offline", "out", "granularity", "overwrite",
-    "as_json",
-)  # fmt: skip
-"""What `--help` shows."""
+    shown: ClassVar = MOST_USED
 
 
-@takes(LocateOptions, shown=MOST_USED)
 def locate(options: LocateOptions) -> None:
     """Find out where a photo was taken. The result is a lead with its uncertainty, not a verdict.
 

@@ -1,6 +1,6 @@
 """``geosleuth mcp``: the tools and `locate` for clients of the Model Context Protocol."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from geosleuth.cli.options import (  # fmt: skip
@@ -13,6 +13,7 @@ from geosleuth.cli.options import (  # fmt: skip
     MapsUrl,
     Model,
     OfflineFlag,
+    Options,
     Prior,
     Seconds,
     Turns,
@@ -22,14 +23,12 @@ from geosleuth.cli.options import (  # fmt: skip
     flag,
     option,
     request_of,
-    takes,
 )
 
 _WAY = "How clients reach it"
 
 
-@dataclass(frozen=True, kw_only=True)
-class DoorOptions:
+class DoorOptions(Options):
     """How clients reach the server, and what it may read."""
 
     http: bool = flag("Serve over Streamable HTTP, not stdin and stdout.", panel=_WAY)
@@ -52,8 +51,7 @@ class DoorOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServedOptions:
+class ServedOptions(Options):
     """Who thinks in ``locate``, and what may be asked: fields of a request."""
 
     offline: OfflineFlag = False
@@ -77,12 +75,10 @@ class ServedOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class McpOptions(ServedOptions, DoorOptions):
     """All options of the command."""
 
 
-@takes(McpOptions)
 def mcp(options: McpOptions) -> None:
     """Serve the tools over the Model Context Protocol: every tool, open_photo for handles, and locate as one.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, dataclass_transform, get_args, get_type_hints
 
 import typer
 
@@ -149,6 +149,7 @@ ProfileName = Annotated[
 
 
 T = TypeVar("T")
+Work = TypeVar("Work", bound=Callable[..., Any])
 
 _TYPER = "typer"
 
@@ -173,14 +174,41 @@ def argument(words: str, default: Any = MISSING, **details: Any) -> Any:
     return _declared(typer.Argument(help=words, **details), default)
 
 
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Options:
+    """What a command was told: its subclasses are dataclasses whose fields are options.
+
+    Where one says in ``shown`` which fields are used most, `--help` leaves the others to `--help-all`.
+    """
+
+    def __init_subclass__(cls) -> None:
+        """Make it a dataclass."""
+        dataclass(frozen=True, kw_only=True)(cls)
+
+
+class JsonOptions(Options):
+    """The options of a command that prints an answer."""
+
+    as_json: JsonFlag = False
+
+
+class WritingOptions(JsonOptions):
+    """The options of a command that writes files, too."""
+
+    overwrite: Overwrite = False
+
+
+_LAST = ("overwrite", "as_json")
+"""What every help ends with."""
+
+
 def _declared(told: Any, default: Any) -> Any:
     if isinstance(default, list):
         return field(default_factory=default.copy, metadata={_TYPER: told})
     return field(default=default, metadata={_TYPER: told})
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunOptions:
+class RunOptions(Options):
     """The options of every command that locates photos, by the names of `LocateRequest`, and a profile."""
 
     profile: ProfileName = None
@@ -282,17 +310,32 @@ def _hide(hint: Any) -> Any:
     return Annotated[kind, option]
 
 
-def takes(
-    options: type[T], *, shown: Collection[str] | None = None
-) -> Callable[[Callable[[T], None]], Callable[..., None]]:
-    """Make a command of a function of one object: typer sees a parameter for each field of its dataclass.
+class Commands(typer.Typer):
+    """A group of commands, each a function of its options as one object, or of words by themselves."""
+
+    def __init__(self, **details: Any) -> None:
+        """Make a group without commands."""
+        super().__init__(no_args_is_help=True, **details)
+
+    def command(self, name: str | None = None, **details: Any) -> Callable[[Work], Work]:
+        """Make a command of a function, which stays as it is."""
+        register = super().command(name, **details)
+
+        def registered(work: Work) -> Work:
+            asked = [one.annotation for one in inspect.signature(work).parameters.values()]
+            is_whole = len(asked) == 1 and isinstance(asked[0], type) and issubclass(asked[0], Options)
+            register(_taking(asked[0], work) if is_whole else work)
+            return work
+
+        return registered
+
+
+def _taking(options: type[T], work: Callable[[T], None]) -> Callable[..., None]:
+    """Return a command that Typer sees a parameter of for each field of a function's options.
 
     Where a profile is named, its options come in place of those that were left out.
-
-    Args:
-        options: the dataclass.
-        shown: the fields that `--help` shows, beside those without a default; `--help-all` shows all.
     """
+    shown: Collection[str] | None = getattr(options, "shown", None)
     hints = get_type_hints(options, include_extras=True)
     for one in fields(options):  # type: ignore[arg-type]
         if (told := one.metadata.get(_TYPER)) is not None:
@@ -304,9 +347,10 @@ def takes(
         known = {one.name: _default(one) for one in fields(options)}  # type: ignore[arg-type]
         left_out = [name for name, default in known.items() if default is not inspect.Parameter.empty]
         hints |= {name: _hide(hints[name]) for name in left_out if name not in shown}
+    ordered = sorted(fields(options), key=lambda one: _LAST.index(one.name) + 1 if one.name in _LAST else 0)  # type: ignore[arg-type]
     parameters = [
         inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=_default(one), annotation=hints[one.name])
-        for one in fields(options)  # type: ignore[arg-type]
+        for one in ordered
     ]
 
     if shown is not None:
@@ -315,16 +359,13 @@ def takes(
     if any(one.name == "profile" for one in parameters):
         parameters.append(inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
 
-    def made(work: Callable[[T], None]) -> Callable[..., None]:
-        @wraps(work)
-        def command(*, ctx: typer.Context | None = None, _: bool = False, **given: Any) -> None:
-            work(options(**_with_profile(given, ctx, may_be_new=may_be_new)))
+    @wraps(work)
+    def command(*, ctx: typer.Context | None = None, _: bool = False, **given: Any) -> None:
+        work(options(**_with_profile(given, ctx, may_be_new=may_be_new)))
 
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {one.name: one.annotation for one in parameters}
-        return command
-
-    return made
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
 
 
 def _with_profile(given: dict[str, Any], ctx: typer.Context | None, *, may_be_new: bool) -> dict[str, Any]:

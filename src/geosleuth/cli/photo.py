@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from geosleuth.cli.options import EncoderSpec, JsonFlag, PhotoFile
+from geosleuth.cli.options import Commands, EncoderSpec, JsonFlag, PhotoFile
 
-photo = typer.Typer(no_args_is_help=True)
+photo = Commands()
 
 
 @photo.command()

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, PhotoFile
+from geosleuth.cli.options import Commands, JsonFlag, Overwrite, PhotoFile
 
-prior = typer.Typer(no_args_is_help=True)
+prior = Commands()
 
 Source = Annotated[
     Path, typer.Argument(metavar="FOLDER|CSV", help="Geotagged photos, or a table with columns path, lat, lon.")

@@ -1,15 +1,13 @@
 """``geosleuth serve``: the page and the HTTP API."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
-from geosleuth.cli.options import ProfileName, flag, option, takes
+from geosleuth.cli.options import Options, ProfileName, flag, option
 
 PORT = 8711
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServeOptions:
+class ServeOptions(Options):
     """The options of ``serve``."""
 
     host: str = option(
@@ -35,7 +33,6 @@ class ServeOptions:
     as_json: bool = flag('Print {"url": …} on stdout once it is ready.', "--json")
 
 
-@takes(ServeOptions)
 def serve(options: ServeOptions) -> None:
     """Serve the page and the HTTP API on this machine, until Ctrl-C.
 

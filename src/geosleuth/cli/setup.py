@@ -1,12 +1,10 @@
 """``geosleuth setup``: which model is asked from now on."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from geosleuth.cli.options import JsonFlag, RunOptions, flag, option, takes
+from geosleuth.cli.options import JsonFlag, RunOptions, flag, option
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetupOptions(RunOptions):
     """The options of ``setup``: its own, and those that a profile keeps."""
 
@@ -26,7 +24,6 @@ class SetupOptions(RunOptions):
     as_json: JsonFlag = False
 
 
-@takes(SetupOptions)
 def setup(options: SetupOptions) -> None:
     """Find models within reach, try one on an example photo, and make it the default.
 

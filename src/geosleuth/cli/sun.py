@@ -1,15 +1,13 @@
 """``geosleuth sun``: where on Earth a shadow can be, or when it fits a place."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
-from geosleuth.cli.options import JsonFlag, Overwrite, argument, option, takes
+from geosleuth.cli.options import WritingOptions, argument, option
 
 _Maybe = float | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class SunOptions:
+class SunOptions(WritingOptions):
     """The options of ``sun``."""
 
     time: str = argument("Such as 2024-06-21T14:30Z or +02:00; without a zone, a local clock.", metavar="TIME")
@@ -26,11 +24,8 @@ class SunOptions:
     tolerance: float = option(2.0, "How far off the sun's height may be.", metavar="DEG")
     direction_tolerance: float = option(10.0, "How far off a direction may be.", metavar="DEG")
     out: Path | None = option(None, "Draw the band on a map: a PNG file.", "--out", "-o", metavar="FILE")
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
-@takes(SunOptions)
 def sun(options: SunOptions) -> None:
     """Say where on Earth a shadow can be, or whether and when it fits a place. Offline.
 

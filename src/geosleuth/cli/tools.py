@@ -1,23 +1,15 @@
 """``geosleuth tools``: what an agent may call, and any of it by hand."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-tools = typer.Typer(no_args_is_help=True)
+from geosleuth.cli.options import Commands, JsonFlag
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+tools = Commands()
+
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these tools.")]
-
-
-class Surface(StrEnum):
-    """The forms in which tools are described."""
-
-    native = "native"
-    tagged = "tagged"
-    mcp = "mcp"
 
 
 @tools.command("list")
@@ -35,7 +27,9 @@ def list_tools(*, as_json: JsonFlag = False) -> None:
 def schema(
     names: Names = None,
     *,
-    surface: Annotated[Surface, typer.Option(help="Whom it is for: native calls, tagged text, MCP.")] = Surface.native,
+    surface: Annotated[
+        Literal["native", "tagged", "mcp"], typer.Option(help="Whom it is for: native calls, tagged text, MCP.")
+    ] = "native",
 ) -> None:
     """Describe the tools as models get to read them: JSON, or JSON lines between <tools> tags.
 
@@ -47,7 +41,7 @@ def schema(
     """
     from geosleuth.cli.handlers import tools as work
 
-    work.show_schema(names or [], surface.value)
+    work.show_schema(names or [], surface)
 
 
 @tools.command()

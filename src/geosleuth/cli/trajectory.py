@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from geosleuth.cli.options import JsonFlag
+from geosleuth.cli.options import Commands, JsonFlag
 
-trajectory = typer.Typer(no_args_is_help=True)
+trajectory = Commands()
 
 Recording = Annotated[Path, typer.Argument(metavar="FILE", help="A trajectory file (JSON lines).")]
 Photos = Annotated[

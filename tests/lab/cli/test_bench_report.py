@@ -5,20 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
 from findings import Page
-from geosleuth.lab.cli.bench import bench, report
+from geosleuth.lab.cli.bench import bench
 from geosleuth.support.errors import BadInput
 from run_folders import TryMade, picture_of, world_photos, write_run, write_set
 
-command = typer.Typer()
-command.command()(report)
-
 
 def asked(*words: object) -> Result:
-    return CliRunner().invoke(command, [str(word) for word in words], env={"COLUMNS": "160"})
+    return CliRunner().invoke(bench, ["report", *(str(word) for word in words)], env={"COLUMNS": "160"})
 
 
 def done(*words: object) -> Result:

@@ -67,9 +67,9 @@ def test_one_folder_has_one_server(server: Served, home: Path) -> None:
 def test_without_the_extra_the_command_names_it() -> None:
     code = (
         "import sys; sys.modules['fastapi'] = None\n"
-        "from geosleuth.cli.serve import serve\n"
+        "from geosleuth.cli.serve import ServeOptions, serve\n"
         "from geosleuth.support.errors import MissingExtra\n"
-        "try:\n    serve()\nexcept MissingExtra as error:\n    print(error)\n"
+        "try:\n    serve(ServeOptions())\nexcept MissingExtra as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert "[serve]'" in done.stdout, done.stderr

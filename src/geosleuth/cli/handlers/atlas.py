@@ -264,11 +264,7 @@ def show_reverse(found: Reverse, *, as_json: bool) -> None:
 
 
 def show_place(place_id: str, place: Place | None, *, as_json: bool) -> None:
-    """Print a place.
-
-    Raises:
-        BadInput: there is none with this id.
-    """
+    """Print a place."""
     if place is None:
         raise BadInput(f"no place has the id {place_id[:80]!r}; ids are in the answers of search and geocode")
     show_result(result_dict(place), place_view(place), as_json=as_json)

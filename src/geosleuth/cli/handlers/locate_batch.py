@@ -82,10 +82,6 @@ def locate_batch(
     """Work on every photo, say how far it is on stderr, print a table, write what was asked for.
 
     Screenshots, documents and drawings are left out, unless they are ``named`` one by one.
-
-    Raises:
-        UserError: something must be mended; nothing has been sent.
-        typer.Exit: some photos failed, or it was stopped.
     """
     if request.trajectory is not None:
         raise BadInput("--trajectory is for one photo; for a batch use --out DIR/, which keeps a trajectory each")

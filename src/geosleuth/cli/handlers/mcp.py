@@ -28,11 +28,7 @@ class Doors:
 
 
 def serve_tools(request: LocateRequest, photos: Sequence[Path], doors: Doors | None) -> None:
-    """Serve until the client leaves or the server is stopped.
-
-    Raises:
-        UserError: invalid input; nothing has been served.
-    """
+    """Serve until the client leaves or the server is stopped."""
     require("mcp.server", extra="serve")
     for module in ("uvicorn", "fastapi") if doors else ():
         require(module, extra="serve")

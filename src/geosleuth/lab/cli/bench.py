@@ -1,6 +1,6 @@
 """``geosleuth bench``: run data sets, score answers, compare them, tier images, print what the papers published."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,20 +10,22 @@ from geosleuth.cli.options import (
     MODEL,
     Allow,
     BaseUrl,
+    Commands,
     JsonFlag,
+    JsonOptions,
     Maps,
     OfflineFlag,
-    Overwrite,
+    Options,
     ReplyTokens,
     RunOptions,
     Seconds,
     Tokens,
     Usd,
+    WritingOptions,
     argument,
     flag,
     option,
     required,
-    takes,
 )
 
 Parser = Annotated[
@@ -54,11 +56,10 @@ Only = Annotated[
 
 VARIANTS = "What is varied"
 Answers = Annotated[Path, typer.Argument(metavar="FILE|RUN", help="Records (.jsonl, .csv), or the folder of a run.")]
-bench = typer.Typer(no_args_is_help=True)
+bench = Commands()
 
 
-@dataclass(frozen=True, kw_only=True)
-class FolderOptions:
+class FolderOptions(Options):
     """The data set, and where the run is kept."""
 
     data: str = required(
@@ -69,8 +70,7 @@ class FolderOptions:
     out: Path = required("The run's folder; an existing run is resumed.", "--out", "-o", metavar="RUN/")
 
 
-@dataclass(frozen=True, kw_only=True)
-class WholeRunOptions:
+class WholeRunOptions(Options):
     """How many photos at once, and what the whole run may use."""
 
     at_once: int | None = option(
@@ -89,7 +89,6 @@ class WholeRunOptions:
     run_seconds: float | None = option(None, "Seconds of the whole run, at most.", panel=RUN, min=0.1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SetOptions(WholeRunOptions):
     """Which photos of a set, and how a run goes through them."""
 
@@ -106,8 +105,7 @@ class SetOptions(WholeRunOptions):
     partial: bool = flag("Go on where tools of a paper's method can't answer here.", panel=RUN)
 
 
-@dataclass(frozen=True, kw_only=True)
-class WorkOptions:
+class WorkOptions(Options):
     """What one run has and an ablation does not."""
 
     gpus: float = option(0.0, "How much of a GPU each process of the cluster gets.", panel=RUN, min=0.0)
@@ -117,20 +115,11 @@ class WorkOptions:
     unmasked: Path | None = option(None, "The run whose clues --mask clue hides.", panel=RUN, metavar="RUN/")
 
 
-@dataclass(frozen=True, kw_only=True)
-class JsonOption:
-    """What is printed."""
-
-    as_json: JsonFlag = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class BenchOptions(JsonOption, RunOptions, WorkOptions, SetOptions, FolderOptions):
+class BenchOptions(JsonOptions, RunOptions, WorkOptions, SetOptions, FolderOptions):
     """All options of the command, in the order of the help from the right."""
 
 
 @bench.command()
-@takes(BenchOptions)
 def run(options: BenchOptions) -> None:
     """Answer for every photo of a data set, and keep all of it in a folder.
 
@@ -156,8 +145,7 @@ def run(options: BenchOptions) -> None:
     bench_run(BenchRequest.of(options), as_json=options.as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class VariantOptions:
+class VariantOptions(Options):
     """What is varied, and how it is reported."""
 
     vary: list[str] = option(
@@ -173,13 +161,11 @@ class VariantOptions:
     within: str | None = option(None, "Report these distances instead of 1, 25, 200, 750, 2500.", metavar="KM,KM,…")
 
 
-@dataclass(frozen=True, kw_only=True)
-class AblateOptions(JsonOption, RunOptions, SetOptions, VariantOptions, FolderOptions):
+class AblateOptions(JsonOptions, RunOptions, SetOptions, VariantOptions, FolderOptions):
     """All options of the command, in the order of the help from the right."""
 
 
 @bench.command()
-@takes(AblateOptions)
 def ablate(options: AblateOptions) -> None:
     """Run variants over the same photos, and say what each is worth against the first, with paired tests.
 
@@ -200,8 +186,7 @@ def ablate(options: AblateOptions) -> None:
     run_ablation(options)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReportOptions:
+class ReportOptions(WritingOptions):
     """The options of ``report``."""
 
     runs: list[Path] = argument("Folders of runs, as bench run --out made them.", metavar="RUN…")
@@ -222,12 +207,9 @@ class ReportOptions:
         show_default="the runs' own, where papers have rows on it",
     )
     maps: Annotated[bool, typer.Option("--maps/--no-maps", help="Draw a map for every photo of the gallery.")] = True
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @bench.command()
-@takes(ReportOptions)
 def report(options: ReportOptions) -> None:
     """Report on runs: accuracy, what a photo costs, which tools were called, what failed, wins and failures.
 
@@ -247,8 +229,7 @@ def report(options: ReportOptions) -> None:
     report_runs(options)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AskOptions:
+class AskOptions(WritingOptions):
     """How a model is asked about answers, and what that may cost."""
 
     base_url: BaseUrl = None
@@ -264,11 +245,8 @@ class AskOptions:
     )
     offline: OfflineFlag = False
     yes: bool = flag("Texts may be sent to the model's host; don't ask.", "--yes", "-y")
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class JudgeOptions(AskOptions):
     """The options of ``judge``."""
 
@@ -289,7 +267,6 @@ class JudgeOptions(AskOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExtractOptions(AskOptions):
     """The options of ``extract``."""
 
@@ -302,7 +279,6 @@ class ExtractOptions(AskOptions):
 
 
 @bench.command()
-@takes(ExtractOptions)
 def extract(options: ExtractOptions) -> None:
     """Find country, region, city, address and point in whole replies: by rule, or by any model where the rule fails.
 
@@ -320,7 +296,6 @@ def extract(options: ExtractOptions) -> None:
 
 
 @bench.command()
-@takes(JudgeOptions)
 def judge(options: JudgeOptions) -> None:
     """Judge names of places: by rule first, then by a model what the rule can't decide.
 
@@ -340,7 +315,6 @@ def judge(options: JudgeOptions) -> None:
     judge_file(options)
 
 
-@dataclass(frozen=True, kw_only=True)
 class InjectOptions(WholeRunOptions):
     """The options of ``inject`` that are not those of every run."""
 
@@ -359,13 +333,11 @@ class InjectOptions(WholeRunOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class BenchInjectOptions(JsonOption, RunOptions, InjectOptions):
+class BenchInjectOptions(JsonOptions, RunOptions, InjectOptions):
     """All options of the command, in the order of the help from the right."""
 
 
 @bench.command()
-@takes(BenchInjectOptions)
 def inject(options: BenchInjectOptions) -> None:
     """Try to talk a model into another answer with injected texts, and count how often that works.
 
@@ -387,8 +359,7 @@ def inject(options: BenchInjectOptions) -> None:
     bench_inject(options)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoreOptions:
+class ScoreOptions(WritingOptions):
     """The options of ``score``."""
 
     files: list[Path] = argument("Records: .jsonl or .csv; see docs/records.md.", metavar="FILE…")
@@ -409,12 +380,9 @@ class ScoreOptions:
     sure_within: float = option(25.0, "What counts as right when the least sure answers are left out.", metavar="KM")
     out: list[Path] = option([], "Also write a page, a document or a table: .html, .json, .csv.", "--out", "-o")
     records: Path | None = option(None, "Also write every record's error.", metavar="FILE.csv")
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @bench.command()
-@takes(ScoreOptions)
 def score(options: ScoreOptions) -> None:
     """Score recorded answers: accuracy within distances, median error, GeoScore, names, slices.
 
@@ -449,8 +417,7 @@ def score(options: ScoreOptions) -> None:
     show_result(export.score_document(reports, rows), terminal.score_view(reports, rows), as_json=options.as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompareOptions:
+class CompareOptions(WritingOptions):
     """The options of ``compare``."""
 
     first: Path = argument("Records of the first answerer.")
@@ -461,12 +428,9 @@ class CompareOptions:
     strict: Strict = False
     moved: int = option(10, "How many of the images that moved most to list.", min=0)
     out: list[Path] = option([], "Also write a page or a document: .html, .json.", "--out", "-o")
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @bench.command()
-@takes(CompareOptions)
 def compare(options: CompareOptions) -> None:
     """Compare two answerers image by image, with significance tests and the images that moved.
 

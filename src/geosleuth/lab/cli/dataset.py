@@ -1,14 +1,13 @@
 """``geosleuth dataset``: data sets on disk, what is known of them, and what is really there."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, argument, flag, option, required, takes
+from geosleuth.cli.options import Commands, JsonFlag, Overwrite, WritingOptions, argument, flag, option, required
 
-dataset = typer.Typer(no_args_is_help=True)
+dataset = Commands()
 
 Spec = Annotated[
     str,
@@ -77,8 +76,7 @@ def check(spec: Spec, *, as_json: JsonFlag = False) -> None:
         raise typer.Exit(1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RateOptions:
+class RateOptions(WritingOptions):
     """The options of ``rate``."""
 
     data: Set
@@ -90,12 +88,9 @@ class RateOptions:
     ask_again: bool = flag("Ask once more where an earlier reply held no rating.")
     offline: bool = flag("Refuse models that are not on this machine.")
     yes: bool = flag("Allow photos to be sent to the model.")
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @dataset.command()
-@takes(RateOptions)
 def rate(options: RateOptions) -> None:
     """Rate how easily photos can be located (0 to 10, with sub-scores), tag what they show, name famous landmarks.
 
@@ -109,8 +104,7 @@ def rate(options: RateOptions) -> None:
     work.rate_set(options)
 
 
-@dataclass(frozen=True, kw_only=True)
-class FilterRatedOptions:
+class FilterRatedOptions(WritingOptions):
     """The options of ``filter-rated``."""
 
     data: Set
@@ -120,12 +114,9 @@ class FilterRatedOptions:
     keep_landmarks: bool = flag("Keep trivially famous landmarks, too.")
     least_size: str | None = option(None, "Leave out smaller photos, such as 1600x1200, either way up.", metavar="WxH")
     dropped: Path | None = option(None, "Write what is left out here, with the reason.", metavar="FILE")
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @dataset.command("filter")
-@takes(FilterRatedOptions)
 def filter_rated(options: FilterRatedOptions) -> None:
     """Leave out photos that can't be located, and famous landmarks. Rate them first.
 
@@ -136,8 +127,7 @@ def filter_rated(options: FilterRatedOptions) -> None:
     work.filter_set(options)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DuplicatesOptions:
+class DuplicatesOptions(WritingOptions):
     """The options of ``duplicates``."""
 
     data: Set
@@ -148,12 +138,9 @@ class DuplicatesOptions:
     out: Path | None = option(None, "Write the pairs here: .csv.", "--out", "-o", metavar="FILE")
     kept: Path | None = option(None, "Write the set without its doubles here: .csv or .jsonl.", metavar="FILE")
     jobs: Jobs = None
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @dataset.command()
-@takes(DuplicatesOptions)
 def duplicates(options: DuplicatesOptions) -> None:
     """Find photos that show the same picture: other sizes, qualities, brightness, small marks.
 
@@ -171,8 +158,7 @@ def duplicates(options: DuplicatesOptions) -> None:
     work.find_duplicates(options)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SampleOptions:
+class SampleOptions(WritingOptions):
     """The options of ``sample``."""
 
     data: Set
@@ -186,12 +172,9 @@ class SampleOptions:
     present: bool = flag("Share out among the countries that the set has, not all of the world.")
     refill: bool = flag("Where a country has too few, let the others give more.")
     report: Path | None = option(None, "Write quota, available and drawn of every country here: .csv.", metavar="FILE")
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @dataset.command()
-@takes(SampleOptions)
 def sample(options: SampleOptions) -> None:
     """Draw photos by GeoSeek's rule: countries by roads, people and area, then cells of 1 degree by log(1 + people).
 
@@ -254,8 +237,7 @@ def label(
     work.label_set(data, out, over=over, within_km=within, overwrite=overwrite, as_json=as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SplitOptions:
+class SplitOptions(WritingOptions):
     """The options of ``split``."""
 
     data: Set
@@ -270,12 +252,9 @@ class SplitOptions:
     strip: float | None = option(None, "Leave out photos so that parts lie at least so far apart.", metavar="KM")
     seed: Seed = 0
     ending: Literal["csv", "jsonl"] = option("csv", "What the tables are.", "--format")
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @dataset.command()
-@takes(SplitOptions)
 def split(options: SplitOptions) -> None:
     """Split a set so that no place is in two parts, each country shared out by itself.
 
@@ -308,8 +287,7 @@ def tier(
     work.tier_set(data, answers, out, within_km=within_km, overwrite=overwrite, as_json=as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PanoramaOptions:
+class PanoramaOptions(WritingOptions):
     """The options of ``panorama``."""
 
     folder: Path = argument("Tiles of one panorama or of many.", metavar="FOLDER")
@@ -323,12 +301,9 @@ class PanoramaOptions:
     )
     size: str = option("4096x2048", "Pixels of the result.", metavar="WIDTHxHEIGHT")
     missing: float = option(0.0, "The share of tiles that may be grey.", min=0, max=1, metavar="SHARE")
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @dataset.command()
-@takes(PanoramaOptions)
 def panorama(options: PanoramaOptions) -> None:
     """Put panoramas together from tiles named z/x/y, x3_y1 or 3_1 (column, row), or as --pattern says.
 
@@ -346,8 +321,7 @@ def panorama(options: PanoramaOptions) -> None:
     work.make_panorama_files(options)
 
 
-@dataclass(frozen=True, kw_only=True)
-class MosaicOptions:
+class MosaicOptions(WritingOptions):
     """The options of ``mosaic``."""
 
     scenes: list[Path] = argument("SAFE folders, folders of files, GeoTIFF or JPEG 2000 files.", metavar="SCENE…")
@@ -358,12 +332,9 @@ class MosaicOptions:
     side: int = option(2000, "Pixels a side.", min=16, max=20_000, metavar="PX")
     metres: float = option(10.0, "Metres a pixel.", min=1, max=1000)
     empty: float = option(0.05, "The share that may be black: no scene shows it.", min=0, max=1, metavar="SHARE")
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @dataset.command()
-@takes(MosaicOptions)
 def mosaic(options: MosaicOptions) -> None:
     """Put mosaics of cities together from your Sentinel-2 files in true colour (TCI).
 
@@ -381,8 +352,7 @@ def mosaic(options: MosaicOptions) -> None:
     work.make_mosaic_files(options)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PoisOptions:
+class PoisOptions(WritingOptions):
     """The options of ``pois``."""
 
     data: Set
@@ -397,12 +367,9 @@ class PoisOptions:
     cities: int | None = option(None, "So many cities, those with the most.", min=1, metavar="N")
     per_city: int | None = option(None, "Photos of each; by default as many as the poorest has.", min=1, metavar="N")
     seed: int = option(0, "The random seed.", min=0, metavar="N")
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @dataset.command()
-@takes(PoisOptions)
 def pois(options: PoisOptions) -> None:
     """Make a set of points of interest: so many cities, as many in each, one photo of each.
 

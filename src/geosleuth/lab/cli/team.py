@@ -1,13 +1,21 @@
 """``geosleuth team``: several models on one photo."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, PromptsFolder, flag, option, takes
+from geosleuth.cli.options import (
+    Commands,
+    JsonFlag,
+    JsonOptions,
+    Overwrite,
+    PromptsFolder,
+    WritingOptions,
+    flag,
+    option,
+)
 
 Dataset = Annotated[
     Path,
@@ -22,11 +30,10 @@ AtOnce = Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Photos at
 Offline = Annotated[bool, typer.Option("--offline", help="Refuse models that are not on this machine's disk.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Allow photos to be sent to the team's models.")]
 
-team = typer.Typer(no_args_is_help=True)
+team = Commands()
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompareOptions:
+class CompareOptions(WritingOptions):
     """The options of ``compare``."""
 
     dataset: Dataset
@@ -56,12 +63,9 @@ class CompareOptions:
     prompts: PromptsFolder = None
     offline: Offline = False
     yes: Yes = False
-    overwrite: Overwrite = False
-    as_json: JsonFlag = False
 
 
 @team.command()
-@takes(CompareOptions)
 def compare(options: CompareOptions) -> None:
     """Compare ways of working, or settings of the swarm, on photos with known places.
 
@@ -81,8 +85,7 @@ def compare(options: CompareOptions) -> None:
     compare_team(options)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LearnOptions:
+class LearnOptions(JsonOptions):
     """The options of ``learn``."""
 
     dataset: Dataset
@@ -114,11 +117,9 @@ class LearnOptions:
     prompts: PromptsFolder = None
     offline: Offline = False
     yes: Yes = False
-    as_json: JsonFlag = False
 
 
 @team.command()
-@takes(LearnOptions)
 def learn(options: LearnOptions) -> None:
     """Learn whom to trust with which picture, from photos whose place is known.
 

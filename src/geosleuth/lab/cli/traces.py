@@ -1,6 +1,6 @@
 """``geosleuth traces``: trajectories to learn from, made, kept in stores, and handed to trainers."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -8,7 +8,9 @@ import typer
 
 from geosleuth.cli.options import (
     Allow,
+    Commands,
     JsonFlag,
+    JsonOptions,
     Maps,
     MapsUrl,
     Overwrite,
@@ -18,10 +20,9 @@ from geosleuth.cli.options import (
     flag,
     option,
     required,
-    takes,
 )
 
-traces = typer.Typer(no_args_is_help=True)
+traces = Commands()
 
 _SCENES, _MADE_BY, _RUN, _SLIPS = "Scenes", "Who makes them", "The run", "Slips of stand-ins"
 
@@ -57,8 +58,7 @@ Processes = Annotated[
 StoreFolder = Annotated[Path, typer.Argument(metavar="STORE", help="The folder of a store of trajectories.")]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SceneOptions:
+class SceneOptions(JsonOptions):
     """The options of every synthesis."""
 
     out: Path | None = option(
@@ -88,10 +88,8 @@ class SceneOptions:
         None, "Work on a Ray cluster: HOST:PORT, auto or local.", panel=_RUN, metavar="ADDRESS"
     )
     store: Path | None = option(None, "Put what is kept into this store when it ends.", panel=_RUN, metavar="STORE/")
-    as_json: JsonFlag = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class ModelOptions(SceneOptions):
     """The options of a synthesis by models, which photos may go through, too."""
 
@@ -117,7 +115,6 @@ class ModelOptions(SceneOptions):
     run_usd: float | None = option(None, "US dollars of the whole run, at most.", panel=_RUN, min=0.0)
 
 
-@dataclass(frozen=True, kw_only=True)
 class SpotagentOptions(ModelOptions):
     """The options of ``spotagent``."""
 
@@ -136,7 +133,6 @@ class SpotagentOptions(ModelOptions):
 
 
 @traces.command()
-@takes(SpotagentOptions)
 def spotagent(options: SpotagentOptions) -> None:
     """Make trajectories as SpotAgent's authors did: one describes, one calls tools, and most are thrown away.
 
@@ -158,7 +154,6 @@ def spotagent(options: SpotagentOptions) -> None:
     make("spotagent", vars(options))
 
 
-@dataclass(frozen=True, kw_only=True)
 class GeovistaOptions(ModelOptions):
     """The options of ``geovista``."""
 
@@ -166,7 +161,6 @@ class GeovistaOptions(ModelOptions):
 
 
 @traces.command()
-@takes(GeovistaOptions)
 def geovista(options: GeovistaOptions) -> None:
     """Make trajectories as GeoVista's authors did: propose boxes and queries with reasons, carry them out, assemble.
 
@@ -180,7 +174,6 @@ def geovista(options: GeovistaOptions) -> None:
 
 
 @traces.command()
-@takes(SceneOptions)
 def geoagent(options: SceneOptions) -> None:
     """Write GeoAgent's records from what scenes show: three levels with clues, reasoning and honest uncertainty.
 
@@ -193,8 +186,7 @@ def geoagent(options: SceneOptions) -> None:
     make("geoagent", vars(options))
 
 
-@dataclass(frozen=True, kw_only=True)
-class NotesOptions:
+class NotesOptions(JsonOptions):
     """The options of ``import-notes``."""
 
     notes: Path = argument("CSV or JSONL: a photo, its country, and a person's notes.", metavar="NOTES")
@@ -207,11 +199,9 @@ class NotesOptions:
     prompts: PromptsFolder = None
     split: SplitName = "train"
     yes: Yes = False
-    as_json: JsonFlag = False
 
 
 @traces.command("import-notes")
-@takes(NotesOptions)
 def import_notes(options: NotesOptions) -> None:
     """Bring people's own notes on photos into the form of GeoAgent's records.
 

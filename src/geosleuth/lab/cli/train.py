@@ -1,14 +1,24 @@
 """``geosleuth train``: policies from recipes, stage by stage."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, PolicyCardFile, PromptsFolder, argument, flag, option, required, takes
+from geosleuth.cli.options import (
+    Commands,
+    JsonFlag,
+    JsonOptions,
+    PolicyCardFile,
+    PromptsFolder,
+    argument,
+    flag,
+    option,
+    required,
+)
 
-train = typer.Typer(no_args_is_help=True)
+train = Commands()
 
 Config = Annotated[
     str, typer.Option("--config", "-c", metavar="RECIPE", help="A YAML file, or a name of geosleuth train recipes.")
@@ -24,8 +34,7 @@ AllowTest = Annotated[
 _SCENES, _PLAY, _REPLIES, _RUNS = "Scenes", "How it is played", "Replies", "Every saved policy of a run"
 
 
-@dataclass(frozen=True, kw_only=True)
-class StageOptions:
+class StageOptions(JsonOptions):
     """The options of every stage."""
 
     config: Config
@@ -35,10 +44,8 @@ class StageOptions:
     seconds: float | None = option(
         None, "Stop after about so long, with a checkpoint to resume from.", min=1.0, metavar="S"
     )
-    as_json: JsonFlag = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class GrpoOptions(StageOptions):
     """The options of ``grpo``."""
 
@@ -46,7 +53,6 @@ class GrpoOptions(StageOptions):
 
 
 @train.command()
-@takes(StageOptions)
 def sft(options: StageOptions) -> None:
     """Fine-tune on questions about scenes, or on a store of trajectories.
 
@@ -65,7 +71,6 @@ def sft(options: StageOptions) -> None:
 
 
 @train.command()
-@takes(StageOptions)
 def coldstart(options: StageOptions) -> None:
     """Learn to use tools from a store of trajectories; only the assistant's own words carry a loss.
 
@@ -81,7 +86,6 @@ def coldstart(options: StageOptions) -> None:
 
 
 @train.command()
-@takes(GrpoOptions)
 def grpo(options: GrpoOptions) -> None:
     """Reinforce what answers well: groups of replies with tools in the world, or over photos, rewarded by the recipe.
 
@@ -199,8 +203,7 @@ def tries(
     work.make_tries(policy, config, changes, out, tries=each, at_once=at_once, as_json=as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvaluateOptions:
+class EvaluateOptions(JsonOptions):
     """The options of ``evaluate``."""
 
     policy: str = argument("A folder with weights, such as RUN/policy; a RUN/; or: detective", metavar="POLICY/")
@@ -244,11 +247,9 @@ class EvaluateOptions:
     out: Path | None = option(
         None, "Store results scene by scene; an interrupted run resumes there.", "--out", "-o", metavar="FOLDER"
     )
-    as_json: JsonFlag = False
 
 
 @train.command()
-@takes(EvaluateOptions)
 def evaluate(options: EvaluateOptions) -> None:
     """Play a policy on held-out scenes of the world and say how near it comes, with 95 % intervals.
 

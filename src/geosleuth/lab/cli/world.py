@@ -1,18 +1,16 @@
 """``geosleuth world``: street scenes drawn from real geography, to train and to measure with."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from geosleuth.cli.options import JsonFlag, Overwrite, flag, option, required, takes
+from geosleuth.cli.options import Commands, JsonFlag, JsonOptions, Options, Overwrite, flag, option, required
 
-world = typer.Typer(no_args_is_help=True)
+world = Commands()
 
 
-@dataclass(frozen=True, kw_only=True)
-class MakeOptions:
+class MakeOptions(JsonOptions):
     """The options of ``make``."""
 
     out: Path = required("A new folder, or one to continue.", "--out", "-o", metavar="FOLDER")
@@ -29,11 +27,9 @@ class MakeOptions:
     )
     web_pages: bool = flag("Businesses have pages on a made-up web, and a quarter of scenes needs one.")
     world_seed: int = option(1, "Another one gives other towns, streets and businesses.", min=0, metavar="N")
-    as_json: JsonFlag = False
 
 
 @world.command()
-@takes(MakeOptions)
 def make(options: MakeOptions) -> None:
     """Draw scenes into a folder: pictures, truths, clue boxes, and a card that says what they are.
 
@@ -81,8 +77,7 @@ def show(
         work.show_scene(folder, scene, out, overwrite=overwrite, as_json=as_json)
 
 
-@dataclass(frozen=True, kw_only=True)
-class EnvironmentOptions:
+class EnvironmentOptions(Options):
     """What a training environment is made of."""
 
     data: str = required("The photos, as for geosleuth bench run: a path, or NAME:PATH.", metavar="SET")
@@ -96,7 +91,6 @@ class EnvironmentOptions:
     allow_test: bool = flag("Take test parts of data sets too; what is written keeps that mark.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ServeOptions(EnvironmentOptions):
     """The options of ``serve``."""
 
@@ -105,7 +99,6 @@ class ServeOptions(EnvironmentOptions):
 
 
 @world.command()
-@takes(ServeOptions)
 def serve(options: ServeOptions) -> None:
     """Serve the training environment to OpenEnv clients, on this machine alone.
 
@@ -122,7 +115,6 @@ def serve(options: ServeOptions) -> None:
     work.serve(options)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExportOptions(EnvironmentOptions):
     """The options of ``export``."""
 
@@ -132,7 +124,6 @@ class ExportOptions(EnvironmentOptions):
 
 
 @world.command()
-@takes(ExportOptions)
 def export(options: ExportOptions) -> None:
     """Write the training environment for verl (tools.yaml, rows.parquet) or verifiers (a task set to install).
 

@@ -1,15 +1,14 @@
 """``geosleuth bench extract`` and ``bench judge --ask replies`` against a real server on this machine."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
 from geosleuth.lab.bench.records import read_records
-from geosleuth.lab.cli.bench import extract, judge
+from geosleuth.lab.cli.bench import bench
 from later import later
 from openai_server import Reply, Request, ServerUrl, chat_reply, openai_server
 
@@ -50,17 +49,15 @@ def server() -> Iterator[ServerUrl]:
         yield url
 
 
-def run(command: Callable[..., object], *words: object) -> Result:
-    app = typer.Typer()
-    app.command()(command)
-    result = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "200", "NO_COLOR": "1"})
+def run(*words: object) -> Result:
+    result = CliRunner().invoke(bench, [str(word) for word in words], env={"COLUMNS": "200", "NO_COLOR": "1"})
     assert result.exit_code == 0, result.output
     return result
 
 
 def test_by_rule_alone_nothing_is_asked(answers: Path, tmp_path: Path) -> None:
     out = tmp_path / "places.jsonl"
-    told = json.loads(run(extract, answers, "--out", out, "--json").stdout)
+    told = json.loads(run("extract", answers, "--out", out, "--json").stdout)
     assert told["found"] == {"country": 2, "region": 0, "city": 2, "address": 0, "point": 1}
     assert (told["asked"], told["found_by"]) == (0, {"rule": 2, "model": 0, "nobody": 2})
     records = {one.id: one for one in read_records(out)}
@@ -74,10 +71,10 @@ def test_a_model_is_asked_where_the_rule_finds_no_name_and_only_once(
     answers: Path, tmp_path: Path, server: ServerUrl
 ) -> None:
     model = ("--model", "server:any", "--base-url", server, "--cache", tmp_path / "kept.sqlite", "--yes", "--json")
-    first = json.loads(run(extract, answers, *model, "--out", tmp_path / "a.jsonl").stdout)
+    first = json.loads(run("extract", answers, *model, "--out", tmp_path / "a.jsonl").stdout)
     assert (first["asked"], first["found_by"]) == (2, {"rule": 2, "model": 1, "nobody": 1})
     assert first["spent"]["input_tokens"] == 600
-    again = json.loads(run(extract, answers, *model).stdout)
+    again = json.loads(run("extract", answers, *model).stdout)
     assert (again["asked"], again["from_cache"], again["found_by"]) == (0, 2, first["found_by"])
 
 
@@ -85,8 +82,8 @@ def test_a_judge_reads_whole_replies_that_the_rule_does_not_match(
     answers: Path, tmp_path: Path, server: ServerUrl
 ) -> None:
     model = ("--model", "server:any", "--base-url", server, "--cache", tmp_path / "kept.sqlite", "--yes", "--json")
-    names = json.loads(run(judge, answers, *model, "--sample", 0, "--ask", "unmatched").stdout)["levels"]
-    whole = json.loads(run(judge, answers, *model, "--sample", 0, "--ask", "replies").stdout)
+    names = json.loads(run("judge", answers, *model, "--sample", 0, "--ask", "unmatched").stdout)["levels"]
+    whole = json.loads(run("judge", answers, *model, "--sample", 0, "--ask", "replies").stdout)
     assert names["city"]["by_judge"]["hits"] == 2
     assert (whole["levels"]["country"]["by_rule"]["hits"], whole["levels"]["country"]["by_judge"]["hits"]) == (2, 3)
     assert whole["levels"]["city"]["by_judge"]["hits"] == 3

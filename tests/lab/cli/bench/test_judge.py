@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner, Result
 
-from geosleuth.lab.cli.bench import judge
+from geosleuth.lab.cli.bench import bench
 from geosleuth.support.errors import BadInput, GeosleuthError
 from later import later
 from openai_server import Line, Reply, Request, ServerUrl, chat_reply, failure, openai_server
@@ -72,9 +71,7 @@ def answers(tmp_path: Path) -> Path:
 
 
 def run(*words: object) -> Result:
-    command = typer.Typer()
-    command.command()(judge)
-    return CliRunner().invoke(command, [str(word) for word in words], env={"COLUMNS": "200", "NO_COLOR": "1"})
+    return CliRunner().invoke(bench, ["judge", *(str(word) for word in words)], env={"COLUMNS": "200", "NO_COLOR": "1"})
 
 
 def at(url: str, cache: Path, *more: object) -> tuple[object, ...]:

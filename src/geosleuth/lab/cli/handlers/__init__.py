@@ -1,1 +1,1 @@
-"""The work behind the laboratory's commands."""
+"""The work behind the laboratory's commands; its errors are those of `geosleuth.cli.handlers`."""

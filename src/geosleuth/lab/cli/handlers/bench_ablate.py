@@ -30,12 +30,7 @@ LIMITS = ("tokens", "usd", "seconds")
 
 
 def run_ablation(options: "AblateOptions") -> None:
-    """Run what is missing of every variant, then report on all of them, each against the first.
-
-    Raises:
-        UserError: invalid input; what was finished is kept.
-        typer.Exit: photos are missing or failed, or it was stopped.
-    """
+    """Run what is missing of every variant, then report on all of them, each against the first."""
     if bool(options.vary) == (options.preset is not None):
         raise BadInput("say what to vary in one way: --vary SETTING=A,B or --preset NAME")
     found = None if options.preset is None else PRESETS[options.preset]

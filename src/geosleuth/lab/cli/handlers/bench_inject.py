@@ -56,12 +56,7 @@ _THIS_MACHINE = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def bench_inject(options: "BenchInjectOptions") -> None:
-    """Run the cases, with progress on stderr, write the page and the document, and print the figures.
-
-    Raises:
-        UserError: invalid input; what was finished is kept.
-        typer.Exit: cases are missing or failed, more were shifted than allowed, or it was stopped.
-    """
+    """Run the cases, with progress on stderr, write the page and the document, and print the figures."""
     locate = request_of(options, RunOptions, requests=options.per_host)
     with quiet_libraries():
         with building() as tell:

@@ -46,11 +46,7 @@ _Ends = tuple[tuple[float, float], tuple[float, float] | None]
 
 
 def report_runs(options: "ReportOptions", rows: Sequence[PublishedRow] = ()) -> None:
-    """Read the runs, write what was asked for, print the rest; ``rows`` of a paper stand in place of the usual ones.
-
-    Raises:
-        UserError: invalid input.
-    """
+    """Read the runs, write what was asked for, print the rest; ``rows`` of a paper stand in place of the usual ones."""
     bench.check_outputs(options.out, ENDINGS, None, options.runs, overwrite=options.overwrite)
     right_km = bench.positive_km(options.right_within, "--right-within")
     thresholds = tuple(sorted({*bench.thresholds_km(options.within), right_km}))

@@ -233,11 +233,7 @@ class Prepared:
 
 
 def prepare(request: BenchRequest) -> Prepared:
-    """Open the data set and check the request; say where photos go, and ask before they leave the machine.
-
-    Raises:
-        UserError: invalid input.
-    """
+    """Open the data set and check the request; say where photos go, and ask before they leave the machine."""
     if request.retry is not None and not (request.out / MANIFEST).is_file():
         raise BadInput(f"{request.out}: there is no run whose errors could be tried again; leave out --retry")
     if request.gpus and request.cluster is None:
@@ -408,12 +404,7 @@ async def _worker(ready: Prepared, folder: RunFolder) -> AsyncIterator[Worker]:
 
 
 def bench_run(request: BenchRequest, *, as_json: bool) -> None:
-    """Run a benchmark, with progress on stderr, and print the result.
-
-    Raises:
-        UserError: invalid input; what was finished is kept.
-        typer.Exit: photos are missing or failed, or it was stopped.
-    """
+    """Run a benchmark, with progress on stderr, and print the result."""
     with quiet_libraries():
         ready = prepare(request)
         ending = run_until_stopped(_watched(ready), f"{request.out} {GO_ON}")

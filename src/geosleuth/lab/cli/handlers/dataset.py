@@ -91,11 +91,7 @@ def size_of(text: str, name: str) -> tuple[int, int]:
 
 
 def check_outputs(paths: Sequence[Path | None], specs: Sequence[str], *, overwrite: bool) -> None:
-    """Check that tables can be written, before any work is done.
-
-    Raises:
-        BadInput: one can't.
-    """
+    """Check that tables can be written, before any work is done."""
     wanted = [path for path in paths if path is not None]
     named = [spec.partition("::")[0] for spec in specs]
     read = [Path(part) for spec in named for part in (spec, spec.partition(":")[2]) if part]
@@ -105,12 +101,7 @@ def check_outputs(paths: Sequence[Path | None], specs: Sequence[str], *, overwri
 
 
 def rate_set(options: "RateOptions") -> None:
-    """Rate every photo, and write the table at the end.
-
-    Raises:
-        UserError: invalid input; nothing has been sent.
-        typer.Exit: it was stopped, or some photos could not be rated.
-    """
+    """Rate every photo, and write the table at the end."""
     out = options.out
     check_outputs([out], [options.data], overwrite=options.overwrite)
     data = with_part(subset(open_set(options.data), limit=options.limit))
@@ -235,11 +226,7 @@ def _counted(data: DataSet) -> tuple[int, list[str]]:
 
 
 def filter_set(options: "FilterRatedOptions") -> None:
-    """Write the photos that stay, and those left out if wanted.
-
-    Raises:
-        BadInput: the set has not been rated, or a table can't be written.
-    """
+    """Write the photos that stay, and those left out if wanted."""
     out, dropped = options.out, options.dropped
     size = None if options.least_size is None else size_of(options.least_size, "--least-size")
     wanted = Filter(options.least, not options.keep_landmarks, size, options.column)
@@ -266,11 +253,7 @@ def filter_set(options: "FilterRatedOptions") -> None:
 def tier_set(
     spec: str, answers: Sequence[Path], out: Path, *, within_km: float, overwrite: bool, as_json: bool
 ) -> None:
-    """Write the set with the tier that recorded answers give its photos.
-
-    Raises:
-        BadInput: the answers are not to the same photos, or the table can't be written.
-    """
+    """Write the set with the tier that recorded answers give its photos."""
     positive_km(within_km, "--within-km")
     files = [records_of(path) for path in answers]
     check_outputs([out], [spec, *map(str, files)], overwrite=overwrite)
@@ -385,12 +368,7 @@ def _say_first(what: str, lines: Sequence[str], number: int) -> None:
 
 
 def find_duplicates(options: "DuplicatesOptions") -> None:
-    """Fingerprint every photo, and report similar ones.
-
-    Raises:
-        UserError: invalid input.
-        typer.Exit: it was stopped, or some photos could not be opened.
-    """
+    """Fingerprint every photo, and report similar ones."""
     against, out, kept, bits = options.against, options.out, options.kept, options.bits
     check_outputs([out, kept], [options.data, *([against] if against else [])], overwrite=options.overwrite)
     if out is not None and out.suffix.lower() != ".csv":

@@ -94,11 +94,7 @@ _ACCOUNT = ("country", "quota", "available", "without_people", "drawn")
 
 
 def sample_set(options: "SampleOptions") -> None:
-    """Draw photos, and print each country's quota and draw.
-
-    Raises:
-        UserError: invalid input.
-    """
+    """Draw photos, and print each country's quota and draw."""
     out, report, weights = options.out, options.report, _weights(options.weights)
     check_outputs([out, report], [options.data], overwrite=options.overwrite)
     if report is not None and report.suffix.lower() != ".csv":
@@ -193,11 +189,7 @@ def _points(data: DataSet) -> tuple[FloatArray, FloatArray]:
 
 
 def compare_sets(train: str, test: str, *, by: By, cell_deg: float, as_json: bool) -> None:
-    """Print coverage and consistency.
-
-    Raises:
-        BadInput: a set can't be read, or the cell size is invalid.
-    """
+    """Print coverage and consistency."""
     _grid(cell_deg)
     found = coverage_of(open_set(train), open_set(test), by=by, cell_deg=cell_deg)
     unnamed = found.first_unnamed + found.second_unnamed
@@ -239,12 +231,7 @@ def _grid(cell_deg: float, *, equal_area: bool = False) -> CellGrid:
 
 
 def label_set(spec: str, out: Path, *, over: bool, within_km: float | None, overwrite: bool, as_json: bool) -> None:
-    """Write the set with place names.
-
-    Raises:
-        UserError: invalid input.
-        typer.Exit: stopped with Ctrl-C.
-    """
+    """Write the set with place names."""
     check_outputs([out], [spec], overwrite=overwrite)
     data = with_part(open_set(spec))
     filled = Counter[str]()
@@ -275,11 +262,7 @@ async def _label(data: DataSet, out: Path, filled: Counter[str], *, over: bool, 
 
 
 def split_set(options: "SplitOptions") -> None:
-    """Write a table for each part.
-
-    Raises:
-        UserError: invalid input.
-    """
+    """Write a table for each part."""
     shares = read_shares(options.parts)
     make_folder(options.out)
     files = {part: options.out / f"{part}.{options.ending}" for part in shares}
@@ -326,12 +309,7 @@ def _parts(data: DataSet, options: "SplitOptions", shares: dict[str, float]) -> 
 
 
 def make_panorama_files(options: "PanoramaOptions") -> None:
-    """Stitch panoramas.
-
-    Raises:
-        BadInput: invalid input.
-        typer.Exit: some failed.
-    """
+    """Stitch panoramas."""
     wanted, grid = size_of(options.size, "--size"), options.grid
     sets = find_tiles(options.folder, options.pattern, None if grid is None else size_of(grid, "--grid"))
     known = None if options.places is None else read_places(options.places)
@@ -347,12 +325,7 @@ def make_panorama_files(options: "PanoramaOptions") -> None:
 
 
 def make_mosaic_files(options: "MosaicOptions") -> None:
-    """Build mosaics.
-
-    Raises:
-        UserError: invalid input.
-        typer.Exit: some failed.
-    """
+    """Build mosaics."""
     cities = _cities(options)
     scenes = find_scenes(options.scenes)
     talk(f"{plural(len(scenes), 'scene', 'scenes')} for {plural(len(cities), 'city', 'cities')}")
@@ -376,11 +349,7 @@ def _show_made(made: Made, no_table: str, *, as_json: bool) -> None:
 
 
 def make_poi_set(options: "PoisOptions") -> None:
-    """Choose photos of points of interest and write them as a table.
-
-    Raises:
-        BadInput: invalid input.
-    """
+    """Choose photos of points of interest and write them as a table."""
     check_outputs(
         [options.out], [options.data, *([str(options.table)] if options.table else [])], overwrite=options.overwrite
     )
@@ -409,12 +378,7 @@ def make_poi_set(options: "PoisOptions") -> None:
 
 
 def make_gallery_folder(spec: str, encoder: str, out: Path, *, trust_code: bool, as_json: bool) -> None:
-    """Write the features of photos for the nearest-photo baseline.
-
-    Raises:
-        UserError: invalid input.
-        typer.Exit: some photos can't be opened.
-    """
+    """Write the features of photos for the nearest-photo baseline."""
     with progress("photos") as bar, open_memory() as memory:
         data = open_set(spec)
         made = make_gallery(data, encoder, out, memory, lambda done: bar.at(done, None), trust_code=trust_code)
@@ -431,12 +395,7 @@ def make_gallery_folder(spec: str, encoder: str, out: Path, *, trust_code: bool,
 
 
 def write_digests(spec: str, out: Path, *, overwrite: bool, as_json: bool) -> None:
-    """Write a table of the photos' digests.
-
-    Raises:
-        BadInput: invalid input.
-        typer.Exit: some photos can't be opened.
-    """
+    """Write a table of the photos' digests."""
     if out.suffix.lower() != ".csv":
         raise BadInput(f"{out}: this table is CSV; let its name end in .csv")
     check_outputs([out], [spec], overwrite=overwrite)

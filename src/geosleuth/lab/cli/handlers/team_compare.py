@@ -190,11 +190,7 @@ def ask_consent_for_team(team: Team, *, yes: bool) -> None:
 
 
 def known_examples(dataset: Path, photos: int | None, seed: int) -> list[Example]:
-    """Return the photos with a known place, or so many of them, drawn by the seed.
-
-    Raises:
-        BadInput: there is none.
-    """
+    """Return the photos with a known place, or so many of them, drawn by the seed."""
     found = [Example(item.truth, item.picture) for item in photos_of(dataset)]
     if photos is not None and photos < len(found):
         found = random.Random(seed).sample(found, photos)  # noqa: S311 - no secret depends on it
@@ -286,11 +282,7 @@ def _grid_table(swept: Sequence[tuple[Point, Measured]]) -> "RenderableType":
 
 
 def show_tries(run: Path, ks: Sequence[int], within_km: Sequence[float], *, as_json: bool) -> None:
-    """Print how often the tries of a benchmark run, and its verifier, are right.
-
-    Raises:
-        BadInput: it is no such run, or had one try a photo.
-    """
+    """Print how often the tries of a benchmark run, and its verifier, are right."""
     with progress("reading the tries"):
         photos = list(tried_photos(run))
     count = max((len(photo.tries) for photo in photos), default=0)

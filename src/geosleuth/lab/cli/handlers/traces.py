@@ -88,12 +88,7 @@ _SHOWN = 20
 
 
 def make(kind: Kind, words: Words) -> None:
-    """Make trajectories of scenes or photos by a synthesis, and put what is kept into the store.
-
-    Raises:
-        UserError: invalid input; what was finished is kept.
-        typer.Exit: some failed, or it was stopped.
-    """
+    """Make trajectories of scenes or photos by a synthesis, and put what is kept into the store."""
     own: dict[str, Any] = {}
     if kind == "spotagent":
         tools = None if words["tools"] is None else tuple(name.strip() for name in words["tools"].split(","))
@@ -134,11 +129,7 @@ def _online(words: Words) -> dict[str, Any]:
 
 
 def _check_photos(recipe: Recipe, words: Words) -> None:
-    """Refuse what photos don't go with.
-
-    Raises:
-        BadInput: such words were given.
-    """
+    """Refuse what photos don't go with."""
     for name in ("web_search", "maps", "maps_url", "allow", "answers", "offline"):
         if words.get("data") is None and words.get(name):
             raise BadInput(f"--{name.replace('_', '-')} is for photos of a data set; name one with --data")
@@ -292,12 +283,7 @@ def _about_photos(recipe: Recipe, photos: PhotoSet) -> About:
 
 
 def import_notes_into(notes: Path, store: Path, words: Words, *, as_json: bool) -> None:
-    """Read notes, convert and store them; those in the store already are skipped.
-
-    Raises:
-        UserError: invalid input; what was finished is kept.
-        typer.Exit: some notes can't be used.
-    """
+    """Read notes, convert and store them; those in the store already are skipped."""
     read = list(read_notes(notes, words["photos"]))
     model, split = words["model"], words["split"]
     way = with_folder(method("geoagent"), words["prompts"])
@@ -344,12 +330,7 @@ def _prompts_of(way: Method) -> dict[str, str]:
 
 
 def import_photos_into(spec: str, store: Path, words: Words, *, as_json: bool) -> None:
-    """Make a chat of each photo of a data set and store it; those in the store already are skipped.
-
-    Raises:
-        UserError: invalid input, or a test part; what was finished is kept.
-        typer.Exit: some photos can't be used.
-    """
+    """Make a chat of each photo of a data set and store it; those in the store already are skipped."""
     from geosleuth.lab.bench.sets import open_set, selection_of
     from geosleuth.lab.traces.photo_chats import photo_chats
 

@@ -287,11 +287,7 @@ def _view(recipe: Recipe, found: Finished) -> RenderableType:
 
 
 def dry_run(recipe: str, changes: Sequence[str], *, allow_test: bool, as_json: bool) -> None:
-    """Check a recipe by building everything but the weights.
-
-    Raises:
-        typer.Exit: with 1, if it would not work.
-    """
+    """Check a recipe by building everything but the weights."""
     from geosleuth.lab.train import dryrun
 
     resolved = _recipe(recipe, changes, allow_test=allow_test)
@@ -323,11 +319,7 @@ def list_recipes(*, as_json: bool) -> None:
 
 
 def show_recipe(name: str, *, as_json: bool) -> None:
-    """Print one recipe: its file as it is, or all that it comes to for machines.
-
-    Raises:
-        BadInput: there is no such recipe.
-    """
+    """Print one recipe: its file as it is, or all that it comes to for machines."""
     recipe = read_recipe(name)
     if as_json:
         show_json(as_mapping(recipe))
@@ -355,11 +347,7 @@ def _recipe_words(recipe: Recipe) -> Mapping[str, Any]:
 
 
 def show_run(folder: Path, *, watch: float | None, as_json: bool) -> None:
-    """Summarise a run and draw its page; repeatedly with ``--watch``.
-
-    Raises:
-        BadInput: there is no run, or several documents would end up on stdout.
-    """
+    """Summarise a run and draw its page; repeatedly with ``--watch``."""
     if as_json and watch is not None:
         raise BadInput("--json prints one document, and --watch would print many; leave one of them out")
     while True:

@@ -228,11 +228,7 @@ def photos_of(options: "EnvironmentOptions") -> Iterator[Item]:
 
 
 def serve(options: "ServeOptions") -> None:
-    """Serve until stopped.
-
-    Raises:
-        UserError: OpenEnv is not installed, or a word or a photo can't be used.
-    """
+    """Serve until stopped."""
     from geosleuth.lab.scenes.environment.episode import row_of
     from geosleuth.lab.scenes.environment.for_openenv import openenv_app
 
@@ -246,11 +242,7 @@ def serve(options: "ServeOptions") -> None:
 
 
 def export(options: "ExportOptions") -> None:
-    """Write the files and list them.
-
-    Raises:
-        UserError: a word or a photo can't be used, or something is not installed.
-    """
+    """Write the files and list them."""
     from geosleuth.lab.scenes.environment.for_verl import write_verl
     from geosleuth.lab.scenes.environment.verifiers_package import write_verifiers
 
