@@ -253,6 +253,7 @@ def import_photos(
     work.import_photos_into(photos, out, words, as_json=as_json)
 
 
+@traces.command()
 def check(store: StoreFolder, *, as_json: JsonFlag = False) -> None:
     """Go through a whole store: checksums, rows, pictures. Exit code 1 where something is wrong.
 
@@ -264,6 +265,7 @@ def check(store: StoreFolder, *, as_json: JsonFlag = False) -> None:
         raise typer.Exit(1)
 
 
+@traces.command()
 def card(
     store: StoreFolder,
     *,
@@ -286,6 +288,7 @@ def card(
     work.show_card(store, out, overwrite=overwrite, as_json=as_json)
 
 
+@traces.command()
 def export(
     store: StoreFolder,
     *,
@@ -302,8 +305,7 @@ def export(
 ) -> None:
     """Write a store as the rows that a trainer reads, with the pictures beside them.
 
-    Pictures are second names of the store's own
-    files where the disk allows it.
+    Pictures are second names of the store's own files where the disk allows it.
 
     Examples:
 
@@ -316,6 +318,7 @@ def export(
     work.export(store, to, out, split, absolute=absolute, overwrite=overwrite, as_json=as_json)
 
 
+@traces.command("filter")
 def filter_(
     runs: Annotated[
         list[Path],
@@ -347,8 +350,3 @@ def filter_(
     from geosleuth.lab.cli.handlers import traces as work
 
     work.filter_tries(runs, out, tries, parser, overwrite=overwrite, as_json=as_json)
-
-
-for _command in (check, card, export):
-    traces.command()(_command)
-traces.command("filter")(filter_)
