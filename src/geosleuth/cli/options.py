@@ -75,36 +75,13 @@ Model = Annotated[
     ),
 ]
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", rich_help_panel=MODEL, help="Where the model is served.")]
-TeamFile = Annotated[
-    Path | None,
-    typer.Option(metavar="TEAM.YAML", rich_help_panel=MODEL, help="Several agents that review and discuss."),
-]
 Turns = Annotated[int | None, typer.Option(min=1, rich_help_panel=MODEL, help="Replies of the model, at most.")]
-Calls = Annotated[int | None, typer.Option(min=0, rich_help_panel=MODEL, help="Tool calls, at most.")]
 Tokens = Annotated[int | None, typer.Option(min=1, rich_help_panel=MODEL, help="Tokens in and out together, at most.")]
 ReplyTokens = Annotated[
     int | None, typer.Option(min=1, rich_help_panel=MODEL, help="Tokens of one reply, at most; thinking comes on top.")
 ]
 Seconds = Annotated[float | None, typer.Option(min=0.1, rich_help_panel=MODEL, help="Seconds, at most.")]
 Usd = Annotated[float | None, typer.Option(min=0.0, rich_help_panel=MODEL, help="US dollars, at most.")]
-Seed = Annotated[int | None, typer.Option(rich_help_panel=MODEL, help="For models that can repeat themselves.")]
-MethodName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=WAY,
-        show_default="the detective's, default for models, or the recording's own",
-        help="A preset, see `geosleuth methods`, or PACKAGE:NAME of a plug-in.",
-    ),
-]
-ToolNames = Annotated[
-    str | None,
-    typer.Option(
-        metavar="A,B,…",
-        rich_help_panel=WAY,
-        help="Only these tools; none for no tool. +NAME adds one to the method's own, +PACKAGE:NAME a plug-in's.",
-    ),
-]
 PromptsFolder = Annotated[
     Path | None,
     typer.Option(
@@ -119,14 +96,6 @@ PolicyCardFile = Annotated[
         rich_help_panel=WAY,
         show_default="policy_card.json beside the weights",
         help="How the model was trained, which is how it is played; none to play it otherwise.",
-    ),
-]
-Boxes = Annotated[
-    str,
-    typer.Option(
-        rich_help_panel=WAY,
-        help="How the model gives boxes: pixels, thousandths (0 to 1000), fractions (0 to 1); auto is as it was "
-        "trained, which one question finds out.",
     ),
 ]
 OfflineFlag = Annotated[
@@ -234,9 +203,9 @@ class RunOptions(Options):
         panel=MODEL,
         show_default="whole up to 4 tries, then facts",
     )
-    team: TeamFile = None
+    team: Path | None = option(None, "Several agents that review and discuss.", panel=MODEL, metavar="TEAM.YAML")
     turns: Turns = None
-    calls: Calls = None
+    calls: int | None = option(None, "Tool calls, at most.", panel=MODEL, min=0)
     tokens: Tokens = None
     reply_tokens: ReplyTokens = None
     thinking_tokens: int | None = option(
@@ -249,10 +218,21 @@ class RunOptions(Options):
     seconds: Seconds = None
     usd: Usd = None
     temperature: float | None = option(None, "How freely replies are drawn.", panel=MODEL, min=0.0, max=2.0)
-    seed: Seed = None
-    method: MethodName = None
+    seed: int | None = option(None, "For models that can repeat themselves.", panel=MODEL)
+    method: str | None = option(
+        None,
+        "A preset, see `geosleuth methods`, or PACKAGE:NAME of a plug-in.",
+        panel=WAY,
+        metavar="NAME",
+        show_default="the detective's, default for models, or the recording's own",
+    )
     prompts: PromptsFolder = None
-    tools: ToolNames = None
+    tools: str | None = option(
+        None,
+        "Only these tools; none for no tool. +NAME adds one to the method's own, +PACKAGE:NAME a plug-in's.",
+        panel=WAY,
+        metavar="A,B,…",
+    )
     wire: str | None = option(None, "How calls travel: native or tagged; by default as the method has it.", panel=WAY)
     policy_card: PolicyCardFile = None
     panorama: str | None = option(
@@ -261,7 +241,12 @@ class RunOptions(Options):
         panel=WAY,
         show_default="planar for geovista, else views",
     )
-    boxes: Boxes = "auto"
+    boxes: str = option(
+        "auto",
+        "How the model gives boxes: pixels, thousandths (0 to 1000), fractions (0 to 1); auto is as it was "
+        "trained, which one question finds out.",
+        panel=WAY,
+    )
     force_answer: bool = flag("Ask for a best guess, with its honest probability.", panel=WAY)
     offline: OfflineFlag = False
     yes: Yes = False

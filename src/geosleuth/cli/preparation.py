@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -28,6 +29,22 @@ def run_until_stopped(work: Coroutine[Any, Any, T], told: str) -> T:
     except asyncio.CancelledError:
         talk(f"stopped; {told}")
         raise typer.Exit(CTRL_C) from None
+
+
+class Lines:
+    """Says how far something is: in its bar, and where none is drawn in a line now and then."""
+
+    def __init__(self, bar: ProgressBar, words: str = "", every_s: float = 5.0) -> None:
+        """Say so many of these words, no oftener than that."""
+        self._bar, self._words, self._every_s, self._said_at = bar, words, every_s, time.monotonic()
+
+    def __call__(self, done: int, total: int | None, words: str | None = None, more: str = "") -> None:
+        """Say what is new; ``words`` stand beside the bar, and in the line with ``more``."""
+        self._bar.at(done, total, words or "")
+        now = time.monotonic()
+        if not self._bar.drawn and now - self._said_at >= self._every_s:
+            self._said_at = now
+            self._bar.say(f"{done}{f'/{total}' if total else ''} {words or self._words}{more}")
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -15,7 +14,7 @@ import typer
 
 from geosleuth import __version__
 from geosleuth.cli.options import RunOptions, request_of
-from geosleuth.cli.preparation import GO_ON, ask_consent, offline_atlas, run_until_stopped
+from geosleuth.cli.preparation import GO_ON, Lines, ask_consent, offline_atlas, run_until_stopped
 from geosleuth.lab.bench.masking import masking_job_of
 from geosleuth.lab.bench.placed import placed_words
 from geosleuth.lab.bench.run.attempt import (
@@ -64,7 +63,6 @@ if TYPE_CHECKING:
 
     from geosleuth.lab.cli.bench import AblateOptions, BenchOptions, WholeRunOptions
 
-_LINE_EVERY_S = 5.0
 SHOWN_KM = (1.0, 25.0, 200.0, 750.0)
 
 _AT_ONCE_DETECTIVE, _AT_ONCE_MODEL, _AT_ONCE_RECORDED = 2, 4, 64
@@ -79,17 +77,12 @@ class Live:
 
     def __init__(self, bar: ProgressBar) -> None:
         """Show it in this bar."""
-        self._bar, self._said_at = bar, time.monotonic()
+        self._lines = Lines(bar)
 
     def __call__(self, so_far: RunProgress) -> None:
         """Show the newest."""
-        words = progress_words(so_far)
-        self._bar.at(so_far.done, so_far.total, words)
-        now = time.monotonic()
-        if not self._bar.drawn and now - self._said_at >= _LINE_EVERY_S:
-            self._said_at = now
-            left = "" if so_far.eta_s is None else f", about {_duration(so_far.eta_s)} left"
-            self._bar.say(f"{so_far.done}/{so_far.total} {words}{left}")
+        left = "" if so_far.eta_s is None else f", about {_duration(so_far.eta_s)} left"
+        self._lines(so_far.done, so_far.total, progress_words(so_far), left)
 
 
 def progress_words(so_far: RunProgress) -> str:

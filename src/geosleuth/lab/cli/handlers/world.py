@@ -2,7 +2,6 @@
 
 import io
 import os
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 from PIL import Image, ImageDraw
 
 from geosleuth.atlas import regions_dir
+from geosleuth.cli.preparation import Lines
 from geosleuth.geo.extent import plain
 from geosleuth.lab.bench.sets import Item, open_set, subset
 from geosleuth.lab.bench.sets.dataset import refuse_test, with_part
@@ -21,7 +21,7 @@ from geosleuth.lab.scenes.environment.episode import setting_of
 from geosleuth.lab.scenes.scene import Mark, Scene, mark_to_dict, scene_to_dict
 from geosleuth.lab.scenes.world import open_world
 from geosleuth.names import country_name
-from geosleuth.support.console import ProgressBar, facts_view, progress, show, show_json, show_result, table_view, talk
+from geosleuth.support.console import facts_view, progress, show, show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.support.text.numbers import count as counted
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 _FRAMES = {"plain": (22, 120, 60), "small": (20, 80, 190), "hidden": (120, 120, 120)}
 _MISLEADING = (200, 30, 40)
 
-_LINE_EVERY_S = 5.0
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 _HOST = "127.0.0.1"
 
@@ -64,7 +63,7 @@ def make(options: "MakeOptions") -> None:
                 split=options.split,
                 kinds=options.kind,
                 workers=options.workers or os.cpu_count() or 1,
-                progress=_MakeProgress(bar),
+                progress=Lines(bar, "scenes drawn"),
             )
     except (KeyboardInterrupt, SystemExit):
         talk(f"stopped; run the same command to continue {options.out}")
@@ -78,20 +77,6 @@ def make(options: "MakeOptions") -> None:
     }
     document = {"folder": str(made.folder), "scenes": made.scenes, "kept": made.kept, "set": table}
     show_result(document, facts_view(facts), as_json=options.as_json)
-
-
-class _MakeProgress:
-    """Progress of drawing: in the bar, or as a line now and then without a terminal."""
-
-    def __init__(self, bar: ProgressBar) -> None:
-        self._bar, self._said_at = bar, time.monotonic()
-
-    def __call__(self, done: int, total: int) -> None:
-        self._bar.at(done, total)
-        now = time.monotonic()
-        if not self._bar.drawn and now - self._said_at >= _LINE_EVERY_S:
-            self._said_at = now
-            self._bar.say(f"{done}/{total} scenes drawn")
 
 
 def _region(name: str) -> Path:
