@@ -393,21 +393,6 @@ def test_at_a_terminal_the_person_is_asked(server: ExtractServer) -> None:
     assert map_for("GB", None, None).size_bytes is None
 
 
-def test_at_a_terminal_nothing_is_asked_before_a_yes(server: ExtractServer) -> None:
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "geosleuth", "atlas", "get", "andorra", "--mirror", server.url]
-    with subprocess.Popen(words, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE) as child:
-        os.close(theirs)
-        os.write(ours, b"n\n")
-        said = b""
-        while b"was not asked" not in said:
-            said += os.read(ours, 1024)
-        assert child.wait(60) == 2
-    os.close(ours)
-    assert b"stopped; 127.0.0.1 was not asked" in said
-    assert server.asked == []
-
-
 def test_who_is_offline_learns_how_to_add_a_file(atlas_home: Path) -> None:
     done = geosleuth("atlas", "get", "andorra", "--yes", "--mirror", "http://127.0.0.1:1")
     assert done.returncode == 1

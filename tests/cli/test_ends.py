@@ -116,14 +116,6 @@ def test_what_is_no_file_of_records_is_refused_at_once(folder: Path, command: st
         assert "records" in complaint or "not a plain file" in complaint, name
 
 
-@pytest.mark.parametrize("name", ["/dev/zero", pytest.param("pipe.jsonl", marks=pytest.mark.slow)])
-def test_so_it_is_by_a_process_of_its_own(folder: Path, name: str) -> None:
-    os.mkfifo(folder / "pipe.jsonl")
-    done = shell(folder, f'"$G" bench score {name}', timeout=30)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "not a plain file" in done.stderr or "records" in done.stderr
-
-
 def test_names_of_files_send_no_escape_sequences(folder: Path) -> None:
     evil = folder / "evil\x1b[2J\nname.jsonl"
     evil.write_bytes((folder / "answers.jsonl").read_bytes())

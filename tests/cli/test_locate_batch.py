@@ -249,16 +249,6 @@ def test_the_next_command_is_one_that_works(monkeypatch: pytest.MonkeyPatch, cal
     assert this_command() == words
 
 
-def test_the_command_on_the_path_needs_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = tmp_path / "geosleuth"
-    own.write_text("#!/bin/sh\n")
-    own.chmod(0o755)
-    monkeypatch.setattr(sys, "argv", [str(own)])
-    assert this_command() == str(own)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert this_command() == "geosleuth"
-
-
 def test_without_the_extra_the_batch_says_how_to_review(
     tmp_path: Path, server: ServerUrl, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,17 +143,6 @@ def test_a_copy_with_the_place_is_written_after_leave(tmp_path: Path) -> None:
     assert claims.point.lat == pytest.approx(43.7354, abs=1e-3)
 
 
-def test_files_are_not_overwritten_unless_asked(tmp_path: Path) -> None:
-    pytest.importorskip("pydantic_ai")
-    photo, out = photo_file(tmp_path), tmp_path / "found.json"
-    out.write_text("mine", encoding="utf-8")
-    with openai_server([FINAL]) as url:
-        assert "is there already" in locate_here(photo, *at(url), "--out", out).refusal
-        assert out.read_text(encoding="utf-8") == "mine"
-        assert locate_here(photo, *at(url), "--tools", "none", "--out", out, "--overwrite").code == 0
-    assert json.loads(out.read_text(encoding="utf-8"))["located"] is True
-
-
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -185,18 +174,6 @@ def test_files_are_not_overwritten_unless_asked(tmp_path: Path) -> None:
 )
 def test_words_that_must_be_mended(tmp_path: Path, words: tuple[str, ...], reason: str) -> None:
     assert reason in locate_here(photo_file(tmp_path), *words).refusal
-
-
-def test_photos_that_are_none(tmp_path: Path) -> None:
-    (tmp_path / "empty.jpg").touch()
-    (tmp_path / "folder.jpg").mkdir()
-    for word, reason in (
-        ("", "an empty name is no photo"),
-        (tmp_path / "empty.jpg", "the file is empty"),
-        (tmp_path / "folder.jpg", "holds no photo"),
-        (tmp_path / "gone[1].jpg", "there is no such file"),
-    ):
-        assert reason in locate_here(word).refusal
 
 
 def test_a_trajectory_never_takes_the_photos_place(tmp_path: Path) -> None:

@@ -113,11 +113,6 @@ def test_a_run_that_breaks_leaves_no_street_behind(tmp_path: Path) -> None:
         assert MARKER not in text
 
 
-def test_a_level_that_is_none_is_refused(tmp_path: Path) -> None:
-    photo = save(scene(3), tmp_path / "photo.jpg", None)
-    assert "country or region or city" in locate_here(photo, "--granularity", "village").refusal
-
-
 def test_without_a_finding_a_next_step_is_named_all_the_same(tmp_path: Path) -> None:
     photo = save(scene(3), tmp_path / "photo.jpg")
     done = locate_here(photo, "--granularity", "city", "--hint", "by the sea")

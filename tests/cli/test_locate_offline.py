@@ -62,11 +62,6 @@ def test_the_watch_sees_what_it_must(watched: Path, code: str, event: str) -> No
     assert tries(watched).startswith(event)
 
 
-def test_the_watch_lets_an_event_loop_be(watched: Path) -> None:
-    done = python(watched, "import asyncio; asyncio.run(asyncio.sleep(0)); print('done')")
-    assert (done.stdout, tries(watched)) == ("done\n", "")
-
-
 @pytest.mark.skipif(not kernel_can_watch(), reason="no filter is known for this kernel and processor")
 def test_the_kernel_sees_what_python_does_not(watched: Path) -> None:
     inet = "import ctypes; ctypes.CDLL(None).socket(2, 1, 0); print('not stopped')"

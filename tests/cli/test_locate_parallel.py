@@ -1,6 +1,5 @@
 """``geosleuth locate --parallel``: tries, verifier, files, JSON, card, report, refusals, batches and Python."""
 
-import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,22 +128,6 @@ def test_all_tries_are_in_flight_at_once(tmp_path: Path) -> None:
         done = locate_here(photo_file(tmp_path), *at(url), "--tools", "none", "--parallel", 12, "--json")
         assert done.code == 0, done.err
         assert url.most_at_once == 12
-
-
-def test_the_photo_is_made_ready_to_be_sent_once_for_all_tries(
-    tmp_path: Path, server: ServerUrl, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    encode, encoded = base64.b64encode, []
-
-    def counted(data: bytes, *more: Any) -> bytes:
-        encoded.append(len(data))
-        return encode(data, *more)
-
-    monkeypatch.setattr(base64, "b64encode", counted)
-    assert run(tmp_path, server, "--verifier", "same", "--json").code == 0
-    assert len({image for request in server.requests for image in request.images}) == 1
-    assert len(server.requests) == 5
-    assert len([size for size in encoded if size > 500]) == 1
 
 
 def test_failed_tries_cost_only_themselves_and_where_all_fail_it_says_why(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from PIL import Image
 from geosleuth.atlas.base import base_path
 from geosleuth.cli.preparation import asked
 from later import later
-from locating import FINAL, at, command, environment, locate_here, locate_outside, photo_file
+from locating import FINAL, at, command, environment, locate_here, photo_file
 from openai_server import ServerUrl, openai_server
 from scenery import scene
 
@@ -117,15 +117,6 @@ def test_a_photo_without_permission(service: Path, home: Path, server: ServerUrl
     assert list(home.iterdir()) == []
 
 
-@pytest.mark.slow
-def test_a_bad_photo_as_a_process_of_its_own(service: Path, home: Path, server: ServerUrl) -> None:
-    path = service / "photo.jpg"
-    bomb(path)
-    assert "50000 x 50000" in locate_outside(path, *at(server), "--json").refusal
-    assert contents(service, home).keys() == {path}
-    assert server.requests == []
-
-
 def cmyk(path: Path) -> None:
     scene(1).convert("CMYK").save(path, "JPEG")
 
@@ -219,14 +210,6 @@ def test_a_damaged_recording_is_refused_with_its_line(service: Path, recording: 
     lines = recording.read_text().splitlines(keepends=True)
     bent.write_text("".join([*lines[:2], "{]\n", *lines[2:]]))
     assert f"{bent}, line 3: " in locate_here(photo_file(service), "--model", f"replay:{bent}").refusal
-
-
-@pytest.mark.parametrize("value", [("--turns", 0), ("--calls", -1), ("--seconds", 0), ("--temperature", 9)])
-def test_numbers_out_of_range_are_refused(service: Path, server: ServerUrl, value: tuple[str, float]) -> None:
-    done = locate_here(photo_file(service), *at(server), *value)
-    assert (done.code, done.out) == (2, "")
-    assert value[0] in done.err
-    assert server.requests == []
 
 
 # Leave to send: the model's name says that its server hands photos on.

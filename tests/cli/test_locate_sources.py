@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from extract_server import ExtractServer, extract_server
-from geosleuth.pipeline.request import LocateRequest
 from locating import Done, locate_here
 from serving import photo_bytes, recording
 
@@ -125,13 +124,6 @@ def test_a_photo_comes_from_the_clipboard(
     assert locate_here("clipboard:").refusal == "the clipboard holds no photo; it is empty"
     monkeypatch.delenv("DISPLAY")
     assert "xclip" in locate_here("clipboard:").refusal
-
-
-def test_files_are_left_alone_where_nothing_is_elsewhere(tmp_path: Path) -> None:
-    from geosleuth.cli.handlers.photo_sources import local_photos
-
-    with local_photos(["a.jpg", str(tmp_path)], LocateRequest(sidecars=True)) as words:
-        assert words == ["a.jpg", str(tmp_path)]
 
 
 def test_nothing_of_a_fetched_photo_stays(web: ExtractServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

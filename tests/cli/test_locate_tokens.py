@@ -21,7 +21,6 @@ later("pydantic_ai")
 bpe_openai = later("bpe_openai")
 
 MOST_TOKENS = 2800
-MOST_OF_A_TOOL = 200
 Count = Callable[[object], int]
 
 
@@ -52,11 +51,3 @@ def test_the_default_prompt_and_schemas_are_short(tmp_path: Path, count: Count) 
     assert {one.name for one in added} >= {"find_colocated", "find_crossing"}
     more = [{"type": "function", "function": one.schema()} for one in added]
     assert words + schemas + count(more) <= MOST_TOKENS, "with a region in the atlas"
-
-
-def test_no_tool_has_a_long_schema(count: Count) -> None:
-    preset = method("default")
-    long = {
-        one.name: count(one.schema()) for one in preset.toolset(all_tools()) if count(one.schema()) > MOST_OF_A_TOOL
-    }
-    assert long == {}

@@ -63,12 +63,3 @@ def test_bad_photos_are_one_line_and_exit_code_two(tmp_path: Path, content: byte
         assert done.stderr.count("\n") == 1
         assert target.name in done.stderr
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_so_they_are_by_a_process_of_its_own(tmp_path: Path) -> None:
-    path = tmp_path / "photo.jpg"
-    path.write_bytes(b"\xff\xd8\xff\xe0 cut")
-    done = geosleuth("photo", "text", str(path))
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert path.name in done.stderr
-    assert list(tmp_path.iterdir()) == [path]

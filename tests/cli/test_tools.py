@@ -33,13 +33,6 @@ def test_every_tool_is_listed_with_its_arguments() -> None:
     assert "bbox_2d [image]" in shown
 
 
-@pytest.mark.parametrize("columns", ["60", "80"])
-def test_names_stay_in_one_piece_on_narrow_terminals(columns: str) -> None:
-    shown = geosleuth("tools", "list", COLUMNS=columns).stdout
-    assert all(len(line) <= int(columns) for line in shown.splitlines())
-    assert set(all_tools().names) <= {line.split()[0] for line in shown.splitlines() if line.strip()}
-
-
 def test_the_surfaces_describe_the_same_tools() -> None:
     native = json.loads(geosleuth("tools", "schema").stdout)
     tagged = geosleuth("tools", "schema", "--surface", "tagged").stdout.splitlines()

@@ -62,10 +62,3 @@ def test_a_check_of_a_set_that_no_run_could_go_through_fails(table: Path) -> Non
     assert "rows to fix" in done.stdout
     assert "t.csv:4: latitude must lie between" in done.stderr
     assert "missing: " in done.stderr
-
-
-@pytest.mark.parametrize("command", [[], ["list"], ["card"], ["check"]])
-def test_help_has_an_example(command: list[str]) -> None:
-    done = run(*command, "--help")
-    assert done.exit_code == 0
-    assert not command or "geosleuth dataset" in done.stdout

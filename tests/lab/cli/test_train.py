@@ -2,16 +2,12 @@
 
 import errno
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
-from geosleuth import __version__
-from geosleuth.cli.commands import whole_app
 from geosleuth.lab.cli.handlers.train import _estimate
 from geosleuth.lab.train.recipe_files import ABLATIONS, as_mapping, read_recipe, recipe_names
 from geosleuth.lab.train.run_folder import held_run, write_done
@@ -20,31 +16,6 @@ from in_process import geosleuth
 from train_runs import write_run
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
-COMMANDS = (
-    "sft",
-    "coldstart",
-    "grpo",
-    "dry-run",
-    "recipes",
-    "show",
-    "tries",
-    "evaluate",
-)
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_has_examples(command: str) -> None:
-    done = geosleuth("train", *command.split(), "--help")
-    assert done.returncode == 0
-    assert "Examples:" in done.stdout
-    assert f"geosleuth train {command}" in done.stdout
-
-
-def test_python_finds_the_command_by_the_package() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "geosleuth", "--version"], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"{__version__}\n", "")
 
 
 def test_recipes_are_listed() -> None:
@@ -53,12 +24,6 @@ def test_recipes_are_listed() -> None:
     assert {one["paper"] for one in told} >= {"geoagent", "spotagent", "geovista", "twm"}
     shown = geosleuth("train", "recipes").stdout
     assert all(name in shown for name in recipe_names())
-
-
-def test_names_of_recipes_stay_whole_at_a_narrow_terminal() -> None:
-    shown = CliRunner().invoke(whole_app(), ["train", "recipes"], env={"COLUMNS": "50"}).stdout
-    assert all(f" {name} " in shown for name in recipe_names())
-    assert max(map(len, shown.splitlines())) <= 50
 
 
 def test_a_recipe_is_printed_to_be_copied(tmp_path: Path) -> None:

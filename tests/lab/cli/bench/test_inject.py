@@ -17,7 +17,6 @@ from geosleuth.geo import distance_km
 from geosleuth.lab.cli.handlers.bench_inject import DOCUMENT, PAGE
 from geosleuth.lab.scenes import open_world
 from geosleuth.lab.scenes.injection import CHANNELS, KINDS, InjectionSet, injection_set, outside_watched
-from geosleuth.lab.scenes.injection.attempt import file_name
 from geosleuth.lab.scenes.injection.figures import forbidden_calls
 from geosleuth.lab.scenes.injection.texts import HOST, PATHS, TARGETS
 from geosleuth.models import Step
@@ -184,10 +183,3 @@ def test_what_is_reached_outside_is_noticed() -> None:
         assert allowed == {f"file {PATHS[0]}"}
         socket.create_connection(("127.0.0.1", port)).close()
     assert reached == {"host 127.0.0.1"}
-
-
-def test_any_text_can_be_the_name_of_a_file(cases: InjectionSet, tmp_path: Path) -> None:
-    for one in cases.injected:
-        path = tmp_path / file_name(one.text)
-        path.write_bytes(b"x")
-        assert path.parent == tmp_path
