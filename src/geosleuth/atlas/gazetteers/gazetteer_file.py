@@ -19,8 +19,9 @@ from typing import Any, Final, NamedTuple
 
 import shapely
 
-from geosleuth.atlas.regions.region_file import APPLICATION_ID, Layer, Progress, new_database, run_script
+from geosleuth.atlas.regions.region_file import APPLICATION_ID, SHAPE_TABLES, Layer, Progress, new_database, run_script
 from geosleuth.atlas.regions.region_store import GAZETTEER_FORMAT
+from geosleuth.atlas.regions.region_writer import shape_row, staged_shapes
 from geosleuth.atlas.search import MAIN, OTHER
 from geosleuth.support.errors import BadInput
 
@@ -54,9 +55,7 @@ CREATE TABLE feature (
 );
 CREATE TABLE area (feature INTEGER PRIMARY KEY, geom BLOB NOT NULL);
 CREATE VIRTUAL TABLE feature_box USING rtree(id, west, east, south, north);
-CREATE TABLE shape (id INTEGER PRIMARY KEY, layer TEXT NOT NULL, rank INTEGER NOT NULL, name TEXT, geom BLOB NOT NULL);
-CREATE VIRTUAL TABLE shape_box USING rtree(id, west, east, south, north);
-{name_index.TABLES}"""
+{SHAPE_TABLES}{name_index.TABLES}"""
 
 
 class GazetteerRow(NamedTuple):
@@ -142,11 +141,9 @@ class GazetteerWriter:
     def add_shape(self, layer: Layer, rank: int, name: str, geometry: shapely.Geometry) -> None:
         """Write a shape for maps."""
         self._shapes += 1
-        west, south, east, north = shapely.bounds(geometry).tolist()
-        self.conn.execute(
-            "INSERT INTO shape VALUES (?, ?, ?, ?, ?)", (self._shapes, layer, rank, name, shapely.to_wkb(geometry))
-        )
-        self.conn.execute("INSERT INTO shape_box VALUES (?, ?, ?, ?, ?)", (self._shapes, west, east, south, north))
+        row = shape_row(list(staged_shapes([(layer, rank, name, geometry)])))
+        self.conn.execute("INSERT INTO shape VALUES (?, ?, ?, ?, ?)", (self._shapes, *row[:4]))
+        self.conn.execute("INSERT INTO shape_box VALUES (?, ?, ?, ?, ?)", (self._shapes, *row[4:]))
 
     def flush(self) -> None:
         """Write the rows of the current batch."""

@@ -42,12 +42,12 @@ _SHOWN_AT_ZOOM = """(shape.layer = 'coast'
        OR (shape.layer = 'rail' AND shape.rank <= :rail)
        OR (shape.layer = 'water' AND shape.rank <= :water)
        OR (shape.layer = 'place' AND shape.rank <= :place)
-       OR ({size} > :area AND ((shape.layer = 'building' AND :building) OR (shape.layer = 'landuse' AND :landuse)
+       OR (shape.size > :area AND ((shape.layer = 'building' AND :building) OR (shape.layer = 'landuse' AND :landuse)
                                OR (shape.layer = 'green' AND :green))))"""
 # A row of a region file holds many shapes of similar size; the largest come first.
 _LAYERS_SQL = f"""
 SELECT shape.layer, shape.rank, shape.shapes FROM shape_box AS box JOIN shape ON shape.id = box.id
-WHERE {_IN_BOX} AND (shape.size > :line OR shape.size < {_POINT_DEG}) AND {_SHOWN_AT_ZOOM.format(size="shape.size")}
+WHERE {_IN_BOX} AND (shape.size > :line OR shape.size < {_POINT_DEG}) AND {_SHOWN_AT_ZOOM}
 ORDER BY shape.size DESC, shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608  # only our own numbers are put in
 _COAST_SQL = f"""
 SELECT shape.layer, shape.rank, shape.shapes FROM shape_box AS box JOIN shape ON shape.id = box.id
@@ -61,18 +61,6 @@ JOIN kind ON kind.id = feature.kind
 WHERE {_IN_BOX} AND feature.name <> ''
   AND feature.lat BETWEEN :south * 1e7 AND :north * 1e7 AND feature.lon BETWEEN :west * 1e7 AND :east * 1e7
 ORDER BY feature.rank DESC, feature.id LIMIT {4 * MAX_POIS}"""  # noqa: S608
-# A gazetteer has one row for each shape.
-_GAZETTEER_LAYERS_SQL = f"""
-SELECT shape.layer, shape.rank, shape.name, shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
-WHERE {_IN_BOX}
-  -- tests the box alone, which saves reading the shape: long enough to see, or a point
-  AND (box.east - box.west > :line OR box.north - box.south > :line
-       OR (box.east - box.west < {_POINT_DEG} AND box.north - box.south < {_POINT_DEG}))
-  AND {_SHOWN_AT_ZOOM.format(size="max(box.east - box.west, box.north - box.south)")}
-ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
-_GAZETTEER_COAST_SQL = f"""
-SELECT shape.layer, shape.rank, shape.name, shape.geom FROM shape_box AS box JOIN shape ON shape.id = box.id
-WHERE {_IN_BOX} AND shape.layer = 'coast' ORDER BY shape.id LIMIT {MAX_SHAPES}"""  # noqa: S608
 IntArray = npt.NDArray[np.int64]
 _COAST_FROM_ZOOM = 8.5  # wider views use the outlines, which are made for them
 _BORDERS_TO_ZOOM = 11.5  # outlines are too coarse to show borders in closer views
@@ -219,14 +207,13 @@ class RegionFile:
         meta: dict[str, object] = dict(self._rows("SELECT key, value FROM meta"))
         self.attribution = str(meta.get("attribution") or "")
         self.bounds = _bounds(str(meta.get("bbox", "")))
-        self._in_blocks = any(row[1] == "shapes" for row in self._rows("PRAGMA table_info(shape)"))
 
     def layers(self, view: MapView, strip: Strip) -> dict[str, MapLayer]:
         """Return all shapes that a map of this view shows, by layer; layers without any are left out."""
         degrees_per_px = 360 / view.world_px
         min_area = degrees_per_px * (_MIN_AREA_PX if view.zoom >= 13 else _MIN_AREA_FAR_OUT_PX)
         values = {**_box_values(strip), **_rank_limits(view.zoom), "line": degrees_per_px / 2, "area": min_area}
-        rows, geometries = self._shapes(_LAYERS_SQL if self._in_blocks else _GAZETTEER_LAYERS_SQL, values)
+        rows, geometries = self._shapes(_LAYERS_SQL, values)
         if not rows:
             return {}
         names = np.array([row[0] for row in rows], dtype=object)
@@ -242,17 +229,14 @@ class RegionFile:
 
     def coast(self, view: MapView, strip: Strip, margin_px: float) -> Geometries:
         """Return the coastline of a view with a margin."""
-        _, geometries = self._shapes(_COAST_SQL if self._in_blocks else _GAZETTEER_COAST_SQL, _box_values(strip))
+        _, geometries = self._shapes(_COAST_SQL, _box_values(strip))
         return to_pixels(geometries, view, strip.turns, margin_px)
 
     def _shapes(self, sql: str, values: Mapping[str, float]) -> tuple[list[tuple[Any, ...]], Geometries]:
         """Return layer, rank and name of the shapes inside a box, and their geometries in degrees."""
-        found = self._rows(sql, values)
-        if not self._in_blocks:
-            return found, unpack([row[3] for row in found])
         rows: list[tuple[Any, ...]] = []
         packed: list[bytes] = []
-        for layer, rank, shapes in found:
+        for layer, rank, shapes in self._rows(sql, values):
             try:
                 names, geoms = unpack_shapes(shapes)
             except (zlib.error, struct.error, ValueError, TypeError):

@@ -90,7 +90,14 @@ ROAD_RANKS: Final[dict[str, int]] = {
     "corridor": 8,
 }
 
-_TABLES = """
+SHAPE_TABLES: Final = """
+CREATE TABLE shape (
+    id INTEGER PRIMARY KEY, layer TEXT NOT NULL, rank INTEGER NOT NULL, size REAL NOT NULL, shapes BLOB NOT NULL
+);
+CREATE VIRTUAL TABLE shape_box USING rtree(id, west, east, south, north);
+"""
+
+_TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE kind (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, features BLOB NOT NULL);
 CREATE TABLE feature (
@@ -112,11 +119,7 @@ CREATE TABLE postcode (
 );
 CREATE TABLE junction (id INTEGER PRIMARY KEY, lat INTEGER NOT NULL, lon INTEGER NOT NULL, streets TEXT NOT NULL);
 CREATE TABLE junction_street (street_key TEXT PRIMARY KEY, junctions BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE shape (
-    id INTEGER PRIMARY KEY, layer TEXT NOT NULL, rank INTEGER NOT NULL, size REAL NOT NULL, shapes BLOB NOT NULL
-);
-CREATE VIRTUAL TABLE shape_box USING rtree(id, west, east, south, north);
-"""
+{SHAPE_TABLES}"""
 
 _INDEXES = """
 CREATE INDEX feature_osm ON feature (osm);

@@ -67,7 +67,7 @@ _MAX_CACHED_FILES: Final = 64
 Ids = NDArray[np.int64]
 Edges = tuple[float, float, float, float]  # south, west, north, east
 _SOURCES: Final = {"osm": "OpenStreetMap", "overture": "Overture Maps", "made-up": "geosleuth world (made up)"}
-GAZETTEER_FORMAT: Final = "2"
+GAZETTEER_FORMAT: Final = "3"
 _WIDE_KM: Final = 100.0
 Spots = NDArray[np.void]
 """Rows of ``SPOT``."""

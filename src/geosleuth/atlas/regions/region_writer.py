@@ -368,7 +368,7 @@ def _pack_shapes(runs: Sequence[SortedRun], path: Path) -> int:
         for portion, cuts in _shape_blocks(runs):
             rows = portion.rows()
             count += len(rows)
-            packed = [_shape_row(rows[begin:end]) for begin, end in zip(cuts, [*cuts[1:], len(rows)], strict=True)]
+            packed = [shape_row(rows[begin:end]) for begin, end in zip(cuts, [*cuts[1:], len(rows)], strict=True)]
             conn.executemany(
                 "INSERT INTO shape VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 ((number, *row) for number, row in enumerate(packed, start=number + 1)),
@@ -403,7 +403,8 @@ def _block_starts(keys: Ints) -> Ints:
     return np.flatnonzero(alone | (place % _SHAPES_PER_ROW == 0))
 
 
-def _shape_row(block: Sequence[Row]) -> Row:
+def shape_row(block: Sequence[Row]) -> Row:
+    """Return a row of table ``shape`` without its number, and its box, for rows of `staged_shapes`."""
     layer, rank = block[0][:2]
     boxes = np.array([unpack_box(box) for *_, box in block])
     south, west = (boxes[:, :2].min(axis=0) / E7).tolist()
