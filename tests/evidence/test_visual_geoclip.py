@@ -59,13 +59,6 @@ def test_places_are_weighed_as_geoclip_weighs_them(geoclip: Path, tmp_path: Path
     assert "calibrated" in (visual_clue(told).caution or "")
 
 
-def test_a_higher_temperature_is_less_sure(geoclip: Path, tmp_path: Path) -> None:
-    clip = tiny_clip(tmp_path / "clip")
-    assert geoclip.is_dir()
-    sharp, flat = (GeoClipPrior(clip, temperature=heat).look(scene(4)).cells for heat in (0.5, 20.0))
-    assert sharp[0].share > flat[0].share
-
-
 def test_a_tower_of_another_width_is_refused(geoclip: Path, tmp_path: Path) -> None:
     assert geoclip.is_dir()
     prior = GeoClipPrior(tiny_clip(tmp_path / "clip", width=64))

@@ -25,7 +25,6 @@ from geosleuth.names import country_code, country_name, fold, required_country_c
 from geosleuth.support.errors import BadInput, DataFault
 
 from .base import BasePlaces, base_path, ensure_base, open_base
-from .base.build import Progress
 from .base.geocode import SUREST_GUESS
 from .folders import data_dir
 from .parts import MOST_PARTS, EnclosingPlaces, spelled_out_streets, without_postcode, written_parts
@@ -86,7 +85,6 @@ class OfflineAtlas:
     Args:
         regions: the folder of added regions; defaults to the user's own.
         tiles: an MBTiles or PMTiles file of satellite or aerial images.
-        progress: a callback for the one-time build of the base atlas.
         remembered: how many answers of `geocode` to cache; 0 for none. Only use it if regions don't change meanwhile.
     """
 
@@ -95,14 +93,12 @@ class OfflineAtlas:
         regions: Path | None = None,
         *,
         tiles: Path | None = None,
-        progress: Progress | None = None,
         remembered: int = 0,
     ) -> None:
         """Store the settings; nothing is opened until the first query."""
         self._geocoded = lru_cache(remembered)(self._geocode) if remembered else self._geocode
         self._regions_dir = regions or regions_dir()
         self._tiles = tiles
-        self._progress = progress
         self._local = threading.local()
         # Own threads keep their open files from one event loop to the next.
         self._first_thread = ThreadPoolExecutor(1, thread_name_prefix="atlas")
@@ -561,7 +557,7 @@ class OfflineAtlas:
         base: BasePlaces | None = getattr(self._local, "base", None)
         if base is None:
             with self._building:
-                path = ensure_base(self._progress)
+                path = ensure_base()
             base = self._local.base = BasePlaces(open_base(path))
         return base
 

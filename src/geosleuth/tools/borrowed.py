@@ -30,7 +30,7 @@ from geosleuth.support.net import host_of
 
 from .argument_types import writable
 from .calls import Case, Output
-from .declare import Tool
+from .declare import Tool, object_in
 from .viewer import one_line
 
 if TYPE_CHECKING:
@@ -362,14 +362,7 @@ class GivenTool(Tool):
         Raises:
             BadInput: they are no object, or something required is missing.
         """
-        found: object = arguments
-        if isinstance(found, str):
-            try:
-                found = json.loads(found) if found.strip() else {}
-            except (ValueError, RecursionError) as error:
-                raise BadInput(f"the arguments are not valid JSON; {self._right_way()}") from error
-        if not isinstance(found, Mapping):
-            raise BadInput(f"the arguments are not a JSON object; {self._right_way()}")
+        found = object_in(arguments, self._right_way)
         if missing := [name for name in self._required() if name not in found]:
             raise BadInput(f"{', '.join(missing)} is missing; {self._right_way()}")
         return {"arguments": dict(found)}, ()

@@ -17,6 +17,7 @@ import re
 import types
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import (
     Annotated,
     Any,
@@ -266,7 +267,7 @@ def read_arguments(
     Raises:
         BadInput: an argument is missing or can't be read; the message says what would be right.
     """
-    named = _renamed(_object_in(given, parameters), renames)
+    named = _renamed(object_in(given, partial(_right_way, parameters)), renames)
     taken = {}
     for parameter in parameters:
         value = named.pop(parameter.name, None if not parameter.required else _MISSING)
@@ -286,15 +287,20 @@ def _renamed(given: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, 
     return named
 
 
-def _object_in(given: Mapping[str, Any] | str, parameters: tuple[Parameter, ...]) -> Mapping[str, Any]:
+def object_in(given: Mapping[str, Any] | str, right_way: Callable[[], str]) -> Mapping[str, Any]:
+    """Return the object that a policy gave as arguments, or wrote as text.
+
+    Raises:
+        BadInput: it is none; the message ends in the right way.
+    """
     found: object = given  # whatever a policy made of it
     if isinstance(found, str):
         try:
             found = json.loads(found) if found.strip() else {}
         except (ValueError, RecursionError) as error:
-            raise BadInput(f"the arguments are not valid JSON; {_right_way(parameters)}") from error
+            raise BadInput(f"the arguments are not valid JSON; {right_way()}") from error
     if not isinstance(found, Mapping):
-        raise BadInput(f"the arguments are not a JSON object; {_right_way(parameters)}")
+        raise BadInput(f"the arguments are not a JSON object; {right_way()}")
     return found
 
 

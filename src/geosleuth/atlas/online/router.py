@@ -198,13 +198,10 @@ class ManyAtlases(AsyncClosing, ABC):
 class RegionRouter(ManyAtlases):
     """Uses one service for mainland China and another for the rest of the world."""
 
-    def __init__(
-        self, *, china: Atlas, elsewhere: Atlas, is_china: Callable[[LatLon], bool] = in_mainland_china
-    ) -> None:
-        """Combine two services; ``is_china`` decides whether a point lies in mainland China."""
+    def __init__(self, *, china: Atlas, elsewhere: Atlas) -> None:
+        """Combine two services."""
         self.china = china
         self.elsewhere = elsewhere
-        self._is_china = is_china
 
     def _order(
         self, *, point: LatLon | None = None, area: Extent | None = None, country: str | None = None, text: str = ""
@@ -213,7 +210,7 @@ class RegionRouter(ManyAtlases):
         code = country_of(country)
         if where is None and code is not None:
             return (self.china,) if code == "CN" else (self.elsewhere,)
-        first = sounds_chinese(text[:1000]) if where is None else self._is_china(where)
+        first = sounds_chinese(text[:1000]) if where is None else in_mainland_china(where)
         return (self.china, self.elsewhere) if first else (self.elsewhere, self.china)
 
 

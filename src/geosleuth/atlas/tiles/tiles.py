@@ -10,7 +10,6 @@ from typing import Any, Literal
 from geosleuth import __version__
 from geosleuth.answer import Granularity
 from geosleuth.atlas.base import ensure_base
-from geosleuth.atlas.base.build import Progress
 from geosleuth.atlas.borders.grid import BORDERS, OUTLINES
 from geosleuth.atlas.folders import KeptFiles, cache_dir
 from geosleuth.atlas.maps.layers import may_reach
@@ -31,7 +30,7 @@ FORMAT = 1
 LAYERS = ("land", "landuse", "green", "water", "buildings", "rails", "roads", "borders", "places", "names", "pois")
 """From the bottom of the map to its top."""
 
-MEMORY_BYTES = 64_000_000
+_MEMORY_BYTES = 64_000_000
 _MIN_MAKE_S = 0.03  # tiles that take longer to make are kept on disk: dense ones, mostly of middle zooms
 
 Theme = Literal["light", "dark"]
@@ -46,8 +45,6 @@ class TileMaker:
     Args:
         regions: the folder of added regions; by default the user's.
         cache: the folder to cache tiles in; by default a folder in the user's cache.
-        memory_bytes: the size of the cache in memory.
-        progress: called while the base atlas is built.
     """
 
     def __init__(
@@ -55,13 +52,10 @@ class TileMaker:
         regions: Path | None = None,
         *,
         cache: Path | None = None,
-        memory_bytes: int = MEMORY_BYTES,
-        progress: Progress | None = None,
     ) -> None:
         self._regions_dir = regions or regions_dir()
         self._cache = cache or cache_dir() / "tiles"
-        self._progress = progress
-        self._tile_cache = TileCache(memory_bytes)
+        self._tile_cache = TileCache(_MEMORY_BYTES)
         self._lock = threading.Lock()
         self._cached_regions: tuple[str, Sequence[RegionInfo]] | None = None
         self._cached_region_folder: tuple[str, KeptFiles] | None = None
@@ -133,7 +127,7 @@ class TileMaker:
     @cached_property
     def _world_version(self) -> str:
         digest = hashlib.sha256(f"tiles {FORMAT} of {__version__}".encode())
-        for path in (BORDERS, OUTLINES, ensure_base(self._progress)):
+        for path in (BORDERS, OUTLINES, ensure_base()):
             # Sizes suffice: one version of the package always builds the same base atlas.
             digest.update(f" {path.name} {path.stat().st_size}".encode())
         return digest.hexdigest()[:16]
@@ -152,7 +146,7 @@ class TileMaker:
     def _settlements(self) -> Settlements:
         with self._lock:
             loaded: Settlements | None = self.__dict__.get("_settlements")
-            return loaded or Settlements.read(ensure_base(self._progress), self._folder)
+            return loaded or Settlements.read(ensure_base(), self._folder)
 
     def _regions(self) -> tuple[str, Sequence[RegionInfo]]:
         """Return the added regions, preceded by a stamp that changes whenever one of them does."""

@@ -55,20 +55,17 @@ class _Between:
 class GeoClipPrior:
     """A `VisualPrior` from the package ``geoclip`` and a CLIP model on disk."""
 
-    def __init__(self, clip: Path, *, temperature: float = 1.0) -> None:
+    def __init__(self, clip: Path) -> None:
         """Remember where the CLIP model is; nothing is loaded before the first picture.
 
         Args:
             clip: a folder with a transformers CLIP model.
-            temperature: above 1 makes its shares flatter; they are GeoCLIP's own at 1.
 
         Raises:
             BadInput: the folder holds no model.
         """
-        if not temperature > 0:
-            raise ValueError("the temperature must be above 0")
         self._tower = TowerEncoder(clip)
-        self._clip, self._temperature = clip, temperature
+        self._clip = clip
         self._lock = threading.Lock()
 
     @property
@@ -110,7 +107,7 @@ class GeoClipPrior:
                 f"{self._clip}: its embedding is {embedding.shape[1]} wide, and GeoCLIP expects "
                 f"{between.first.shape[1]}; give the folder of CLIP ViT-L/14"
             )
-        fit = between.sharpness / self._temperature * (gallery @ between.place_embedding(embedding)[0])
+        fit = between.sharpness * (gallery @ between.place_embedding(embedding)[0])
         weights = np.exp((fit - fit.max()).astype(np.float64))
         return places, weights / weights.sum()
 
