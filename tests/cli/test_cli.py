@@ -324,7 +324,7 @@ def test_a_comparison_is_written_as_page_and_document(answers: Path, tmp_path: P
     done = here("bench", "compare", answers, other, *outs, "--json", "--within", "1,25")
     document = one_document(done)
     assert json.loads((tmp_path / "pair.json").read_text(encoding="utf-8")) == document
-    assert [(side["file"], side["parser"], side["unlocated"]) for side in document["files"]] == [
+    assert [(side["label"], side["parser"], side["unlocated"]) for side in document["files"]] == [
         ("answers", "lenient", 1),
         ("other", "lenient", 1),
     ]
