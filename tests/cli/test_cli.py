@@ -417,7 +417,7 @@ def test_a_wrong_command_line_exits_with_2(command: list[str]) -> None:
 
 def test_our_own_fault_exits_with_1_and_keeps_its_traceback(tmp_path: Path) -> None:
     code = (
-        "import geosleuth.cli as cli, geosleuth.cli.handlers.doctor as doctor\n"
+        "import geosleuth.cli as cli, geosleuth.cli.doctor as doctor\n"
         "def broken(): raise RuntimeError('a bug of ours')\n"
         "doctor.doctor_document = broken\n"
         "import sys; sys.argv = ['geosleuth', 'doctor', '--json']\n"

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from geosleuth import __version__
-from geosleuth.cli.handlers.doctor import EXTRAS, EXTRAS_BY_USE, doctor_document, doctor_view, install_lines
+from geosleuth.cli.doctor import EXTRAS, EXTRAS_BY_USE, doctor_document, doctor_view, install_lines
 from geosleuth.support.errors import install_command
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -60,7 +60,7 @@ def test_every_missing_extra_has_its_command_on_a_line_of_its_own() -> None:
 
 
 def test_one_last_command_brings_all_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geosleuth.cli.handlers.doctor._version", lambda _: None)
+    monkeypatch.setattr("geosleuth.cli.doctor._version", lambda _: None)
     assert install_lines()[-2:] == ["All of these at once:", install_command("all")]
-    monkeypatch.setattr("geosleuth.cli.handlers.doctor._version", lambda name: None if name in ("av", "trl") else "1")
+    monkeypatch.setattr("geosleuth.cli.doctor._version", lambda name: None if name in ("av", "trl") else "1")
     assert install_lines()[-2:] == ["All of these at once:", install_command("media,train")]

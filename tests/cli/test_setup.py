@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import geosleuth
-from geosleuth.cli.handlers.doctor import doctor_document
+from geosleuth.cli.doctor import doctor_document
 from geosleuth.pipeline.defaults import Defaults, config_file, read_defaults, with_default_model, write_defaults
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.server.model_discovery import look_around

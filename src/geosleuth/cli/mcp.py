@@ -95,7 +95,6 @@ def mcp(options: McpOptions) -> None:
 
       geosleuth mcp --model openai:gpt-5 --yes --usd 0.20
     """
-    from geosleuth.cli.handlers.mcp import Doors, serve_tools
+    from geosleuth.cli.handlers.mcp import serve_tools
 
-    doors = Doors(options.host, options.port, tuple(options.allowed_host), options.token_file) if options.http else None
-    serve_tools(request_of(options, ServedOptions), options.photos, doors)
+    serve_tools(request_of(options, ServedOptions), options)

@@ -38,8 +38,7 @@ def review(
         require(module, extra="serve")
     from geosleuth.atlas.folders import data_dir
     from geosleuth.cli.handlers.photo_arguments import inputs_of
-    from geosleuth.cli.handlers.serve import serve_here, token_of
-    from geosleuth.cli.serve import ServeOptions
+    from geosleuth.cli.serve import ServeOptions, serve_here, token_of
     from geosleuth.server.handover import handed_over
     from geosleuth.server.review import Review
     from geosleuth.support.console import show_json, talk

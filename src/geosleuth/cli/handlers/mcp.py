@@ -1,11 +1,11 @@
 """What ``geosleuth mcp`` does once its words are read; imported only when it runs."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from geosleuth.cli.preparation import ask_consent
+from geosleuth.cli.serve import door_token, listening
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.server.mcp import McpService, PhotoSource, serve_http, serve_stdio
@@ -14,44 +14,35 @@ from geosleuth.support.console import quiet_libraries, talk
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.net import is_loopback
 
-from .serve import door_token, listening
+if TYPE_CHECKING:
+    from geosleuth.cli.mcp import McpOptions
 
 
-@dataclass(frozen=True, slots=True)
-class Doors:
-    """Where clients come in over HTTP."""
-
-    host: str
-    port: int
-    names: tuple[str, ...] = ()
-    token_file: Path | None = None
-
-
-def serve_tools(request: LocateRequest, photos: Sequence[Path], doors: Doors | None) -> None:
+def serve_tools(request: LocateRequest, options: "McpOptions") -> None:
     """Serve until the client leaves or the server is stopped."""
     require("mcp.server", extra="serve")
-    for module in ("uvicorn", "fastapi") if doors else ():
+    for module in ("uvicorn", "fastapi") if options.http else ():
         require(module, extra="serve")
-    token = door_token(doors.host, doors.token_file) if doors else None
+    token = door_token(options.host, options.token_file) if options.http else None
     with quiet_libraries():
         plan = make_plan(request, [])
         ask_consent(plan, yes=request.yes)
-        source = PhotoSource(tuple(_folder(path) for path in photos), anywhere=doors is None)
+        source = PhotoSource(tuple(_folder(path) for path in options.photos), anywhere=not options.http)
         service = McpService(plan, request, source)
         with plan.announcing(talk):
-            if doors is None:
-                asyncio.run(serve_stdio(service))
+            if options.http:
+                _serve_http(service, options, token)
             else:
-                _serve_http(service, doors, token)
+                asyncio.run(serve_stdio(service))
 
 
-def _serve_http(service: McpService, doors: Doors, token: str | None) -> None:
+def _serve_http(service: McpService, options: "McpOptions", token: str | None) -> None:
     from geosleuth.server.http import Hosts, named_hosts
 
-    names = named_hosts([*doors.names, doors.host])
-    hosts = Hosts(names, by_address=not is_loopback(doors.host))
-    with listening(doors.host, doors.port) as at:
-        shown = f"[{doors.host}]" if ":" in doors.host else doors.host
+    names = named_hosts([*options.allowed_host, options.host])
+    hosts = Hosts(names, by_address=not is_loopback(options.host))
+    with listening(options.host, options.port) as at:
+        shown = f"[{options.host}]" if ":" in options.host else options.host
         leave = " to clients with the token" if token else ""
         talk(f"serving at http://{shown}:{at.getsockname()[1]}{PATH}{leave}; Ctrl-C stops it")
         asyncio.run(serve_http(service, at, hosts=hosts, token=token))
