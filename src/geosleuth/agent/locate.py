@@ -335,16 +335,13 @@ def open_case(photos: Sequence[OpenedPhoto], method: Method, resources: Resource
             view = album.add(photo)
             if note is not None:
                 notes.append(f"{view.handle} {note}")
-    case = Case(
-        album,
-        resources.atlas,
-        method.box_scale,
-        resources.web,
-        resources.similar,
-        resources.visual,
-        resources.reader,
-    )
-    return case, tuple(notes)
+    return case_of(album, method, resources), tuple(notes)
+
+
+def case_of(album: Album, method: Method, resources: Resources) -> Case:
+    """A case with an album as it is."""
+    asked = (resources.web, resources.similar, resources.visual, resources.reader)
+    return Case(album, resources.atlas, method.box_scale, *asked)
 
 
 def album_photos(opened: OpenedPhoto, panorama: PanoramaShown = "views") -> list[tuple[Photo, str | None]]:
@@ -365,6 +362,12 @@ def album_photos(opened: OpenedPhoto, panorama: PanoramaShown = "views") -> list
 def panorama_shown(task: Task) -> PanoramaShown:
     """Return how a run showed its panoramas, by what it was told about its views."""
     return "planar" if any(view.endswith(_PLANAR) for view in task.views) else "views"
+
+
+def photos_in(opened: Iterable[OpenedPhoto], task: Task) -> list[Photo]:
+    """Return what the album of a run on these photos begins with; of a panorama its views, or itself."""
+    shown = panorama_shown(task)
+    return [photo for one in opened for photo, _ in album_photos(one, shown)]
 
 
 def _looks(heading_deg: float, *, from_north: bool) -> str:

@@ -303,6 +303,14 @@ def rebuild_album(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels
     return Rebuilt(album, frozenset(missing))
 
 
+def first_view_pixels(trajectory: Trajectory) -> int:
+    """Return how many pixels the first views of a run had at most."""
+    from .methods import made_with
+
+    method = made_with(trajectory.started.method)
+    return method.first_view_pixels if method else FIRST_VIEW_PIXELS
+
+
 def _remade(image: ImageInfo, made_by: Mapping[str, Observation], album: Album, missing: Set[str]) -> Photo | None:
     """A cut that was turned, or put beside another, made once more; None for what came from elsewhere."""
     from geosleuth.tools.image_tools import Cut, edited

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geosleuth.agent import Event, Sink, Trajectory, TrajectoryWriter, rebuild_album, resume, write_trajectory
-from geosleuth.agent.locate import EventBlanker, Finding, album_photos, cap_finding, locate
+from geosleuth.agent.locate import EventBlanker, Finding, album_photos, cap_finding, case_of, locate
 from geosleuth.agent.setup import AgentSetup, PhotoQuestion, Resources
 from geosleuth.answer.answer import envelope
 from geosleuth.answer.granularity import Granularity
@@ -24,7 +24,7 @@ from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import one_line
 from geosleuth.teams.parallel import Try, Watch, answered, locate_in_parallel
 from geosleuth.teams.parallel.locate import Followers, Verification
-from geosleuth.tools import Case, ImageSearch
+from geosleuth.tools import ImageSearch
 
 from .borrowed import with_borrowed
 from .plan import Plan
@@ -165,18 +165,10 @@ class _Run:
 
     async def resumed(self, resume_from: ResumeFrom) -> Finding:
         """Go on from an earlier run."""
-        plan, method, before = self.plan, self.plan.method, resume_from.trajectory
+        method, before = self.plan.method, resume_from.trajectory
         shown = [photo for opened in self.photos for photo, _ in album_photos(opened, method.panorama)]
         rebuilt = rebuild_album(before, shown, max_pixels=method.first_view_pixels)
-        case = Case(
-            rebuilt.album,
-            self.atlas,
-            method.box_scale,
-            plan.searches.web,
-            self.similar,
-            plan.searches.visual,
-            plan.reader,
-        )
+        case = case_of(rebuilt.album, method, self._resources)
         with _begun_with(before, self.keep_in) as store:
             trajectory = await resume(
                 before,

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.agent import Trajectory, read_trajectory, rebuild_album
-from geosleuth.agent.locate import Finding, album_photos, cap_finding, panorama_shown
-from geosleuth.agent.methods import made_with
+from geosleuth.agent.locate import Finding, cap_finding, photos_in
+from geosleuth.agent.replay import first_view_pixels
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.geo.extent import plain
-from geosleuth.photo import OpenedPhoto, Photo, encode
-from geosleuth.photo.views import FIRST_VIEW_PIXELS, render
+from geosleuth.photo import encode
+from geosleuth.photo.views import render
 from geosleuth.pipeline.model_choice import DETECTIVE
 from geosleuth.pipeline.outputs import entries_of
 from geosleuth.pipeline.plan import Plan, make_plan
@@ -74,7 +74,9 @@ async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
 
         opened = await photos_of(details)
         shown = finding.picked or finding.trajectory
-        pictures = pictures_of(shown, _shown(opened, finding.trajectory), max_pixels=_pixels(finding.trajectory))
+        pictures = pictures_of(
+            shown, photos_in(opened, finding.trajectory.task), max_pixels=first_view_pixels(finding.trajectory)
+        )
         page = await report_html(finding, atlas=atlas, pictures=pictures)
         if wanted == PACKAGE:
             return {"media_type": "application/zip"}, evidence_package(finding, page)
@@ -93,9 +95,9 @@ async def picture_of(details: Mapping[str, Any]) -> bytes:
     image = next((one for one in trajectory.images if one.handle == handle), None)
     if image is None:
         raise NotThere(f"this run has no picture {handle[:40]!r}")
-    own = _shown(await photos_of(details), trajectory)
+    own = photos_in(await photos_of(details), trajectory.task)
     if image.photo > len(own):
-        rebuilt = await asyncio.to_thread(rebuild_album, trajectory, own, max_pixels=_pixels(trajectory))
+        rebuilt = await asyncio.to_thread(rebuild_album, trajectory, own, max_pixels=first_view_pixels(trajectory))
         if handle in rebuilt.missing:
             raise NotThere(f"{handle} is a map, which is not kept")
         return encode(rebuilt.album[handle], quality=JPEG_QUALITY)
@@ -113,7 +115,7 @@ async def _finding(details: Mapping[str, Any], check: str | None = None) -> tupl
     request = request_from_dict(details["request"])
     by_detective = trajectory.started.policy == DETECTIVE and not _team(details)
     plan = _plan(details, request, check) if by_detective else None
-    rebuilt = rebuild_album(trajectory, _shown(opened, trajectory), max_pixels=_pixels(trajectory))
+    rebuilt = rebuild_album(trajectory, photos_in(opened, trajectory.task), max_pixels=first_view_pixels(trajectory))
     atlas = OfflineAtlas()
     finding = Finding(
         trajectory,
@@ -157,16 +159,6 @@ def _team(details: Mapping[str, Any]) -> tuple[Trajectory, ...]:
 def _gave_way(details: Mapping[str, Any]) -> tuple[Trajectory, ...]:
     beside = verifier_file(Path(details["keep_in"]))
     return (read_trajectory(beside),) if beside.is_file() else ()
-
-
-def _shown(opened: list[OpenedPhoto], trajectory: Trajectory) -> list[Photo]:
-    shown = panorama_shown(trajectory.started.task)
-    return [photo for one in opened for photo, _ in album_photos(one, shown)]
-
-
-def _pixels(trajectory: Trajectory) -> int:
-    method = made_with(trajectory.started.method)
-    return method.first_view_pixels if method else FIRST_VIEW_PIXELS
 
 
 def _bytes(text: str) -> bytes:

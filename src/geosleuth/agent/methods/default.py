@@ -7,7 +7,7 @@ from geosleuth.agent.method import Context, Method
 from geosleuth.answer import FORMAT, Answer
 from geosleuth.photo import BoxScale
 
-from .shared import EVIDENCE_ONLY, PLACES_NOT_PEOPLE, boxes, paragraphs, question, read_words
+from .shared import EVIDENCE_ONLY, PLACES_NOT_PEOPLE, ask, boxes, paragraphs, read_words
 
 RESULT_TOKENS = 1500
 MOST_IMAGES = 8
@@ -88,10 +88,6 @@ def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
     )
 
 
-def _prompt(task: Task, _tools: tuple[str, ...]) -> str:
-    return question(task, "Where was this photo taken?")
-
-
 def read_answer(text: str) -> Answer:
     """Our full form; where it is not quite right, as much of it as can be read."""
     answer = read_words(text)
@@ -114,7 +110,7 @@ def default(box_scale: BoxScale = "pixels") -> Method:
         wire="native",
         context=Context("trimmed", result_tokens=RESULT_TOKENS, images=MOST_IMAGES),
         system=partial(_system, box_scale=box_scale),
-        prompt=_prompt,
+        prompt=partial(ask, "Where was this photo taken?"),
         read_answer=read_answer,
         reminder=(
             f'That held no answer that could be read. Reply with one JSON object whose "format" is "{FORMAT}"; if no '

@@ -11,15 +11,11 @@ from geosleuth.photo import BoxScale
 
 from .papers import GEOAGENT
 from .shared import (
-    EVIDENCE_ONLY,
     FORCED_RADIUS_KM,
-    PLACES_NOT_PEOPLE,
-    boxes,
-    paragraphs,
-    question,
+    ask,
+    paper_system,
     read_words,
     sized,
-    tool_list,
 )
 
 _ROLE = """\
@@ -57,20 +53,8 @@ _FINAL = re.compile(r"<answer>(.*?)</answer>|\"FinalAnswer\"\s*:\s*\"((?:[^\"\\]
 
 
 def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
-    return paragraphs(
-        _ROLE,
-        _RULES,
-        tool_list(tools),
-        boxes(tools, box_scale),
-        EVIDENCE_ONLY,
-        PLACES_NOT_PEOPLE,
-        _FORM,
-        _FORCED if task.force_answer else None,
-    )
-
-
-def _prompt(task: Task, _tools: tuple[str, ...]) -> str:
-    return question(task, "Where was this photo taken? Reason through the three levels.")
+    parts = _ROLE, _RULES, _FORM, _FORCED
+    return paper_system(parts, task, tools, box_scale=box_scale)
 
 
 def read_answer(text: str) -> Answer:
@@ -120,7 +104,7 @@ def geoagent(box_scale: BoxScale = "pixels") -> Method:
         wire="native",
         context=Context("whole"),
         system=partial(_system, box_scale=box_scale),
-        prompt=_prompt,
+        prompt=partial(ask, "Where was this photo taken? Reason through the three levels."),
         read_answer=sized(read_answer),
         reminder='That held no answer that could be read. Reply with the JSON object that ends in "FinalAnswer".',
         box_scale=box_scale,

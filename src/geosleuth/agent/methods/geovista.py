@@ -11,15 +11,11 @@ from geosleuth.photo import BoxScale
 
 from .papers import GEOVISTA
 from .shared import (
-    EVIDENCE_ONLY,
     FORCED_RADIUS_KM,
-    PLACES_NOT_PEOPLE,
-    boxes,
-    paragraphs,
-    question,
+    ask,
+    paper_system,
     read_words,
     sized,
-    tool_list,
 )
 
 TOOLS = ("image_zoom_in_tool", "search_web")
@@ -52,20 +48,8 @@ _OBJECT = re.compile(r"(?:```(?:json)?\s*)?\{[^{}]*\}(?:\s*```)?\s*\Z")
 
 
 def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
-    return paragraphs(
-        _ROLE,
-        _WAY if tools else _WITHOUT_TOOLS,
-        tool_list(tools),
-        boxes(tools, box_scale),
-        EVIDENCE_ONLY,
-        PLACES_NOT_PEOPLE,
-        _ANSWER,
-        _FORCED if task.force_answer else None,
-    )
-
-
-def _prompt(task: Task, _tools: tuple[str, ...]) -> str:
-    return question(task, "Find out where this photo was taken.")
+    parts = _ROLE, _WAY if tools else _WITHOUT_TOOLS, _ANSWER, _FORCED
+    return paper_system(parts, task, tools, box_scale=box_scale)
 
 
 def read_answer(text: str) -> Answer:
@@ -88,7 +72,7 @@ def geovista(box_scale: BoxScale = "pixels") -> Method:
         wire="tagged",
         context=Context("whole", tokens=GEOVISTA.context_tokens),
         system=partial(_system, box_scale=box_scale),
-        prompt=_prompt,
+        prompt=partial(ask, "Find out where this photo was taken."),
         read_answer=sized(read_answer),
         reminder=(
             "That named no place that could be read. Give your final answer between <answer> and </answer> now, ending "

@@ -1,10 +1,12 @@
 """Few words for small models: four tools, short results, a short answer. The nano model is trained on these words."""
 
+from functools import partial
+
 from geosleuth.agent.events import Budget, Task
 from geosleuth.agent.method import Context, Method
 from geosleuth.photo import BoxScale
 
-from .shared import question, read_words
+from .shared import ask, read_words
 
 SHOWN_AS = {"image_zoom_in_tool": "zoom", "maps_geocode": "geocode", "text_clues": "clues"}
 TOOLS = ("image_zoom_in_tool", "read_text", "maps_geocode", "text_clues")
@@ -21,10 +23,6 @@ def _system(_task: Task, _tools: tuple[str, ...]) -> str:
     return f"{_SYSTEM} {_ANSWER}"
 
 
-def _prompt(task: Task, _tools: tuple[str, ...]) -> str:
-    return question(task, "Where was this photo taken?")
-
-
 def nano(_box_scale: BoxScale = "thousandths") -> Method:
     """Words for models of a few million weights; boxes are always thousandths, since that is what they learned."""
     return Method(
@@ -36,7 +34,7 @@ def nano(_box_scale: BoxScale = "thousandths") -> Method:
         wire="native",
         context=Context("trimmed", result_tokens=RESULT_TOKENS),
         system=_system,
-        prompt=_prompt,
+        prompt=partial(ask, "Where was this photo taken?"),
         read_answer=read_words,
         reminder="Answer now.",
         first_view_pixels=VIEW_PIXELS,

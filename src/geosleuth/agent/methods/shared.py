@@ -96,6 +96,34 @@ def question(task: Task, words: str) -> str:
     return paragraphs(words, photos(task), "\n".join(f"{line}." for line in task.views), from_user(task))
 
 
+def ask(words: str, task: Task, _tools: tuple[str, ...]) -> str:
+    """The first message of a method whose question is always the same words."""
+    return question(task, words)
+
+
+def paper_system(
+    parts: tuple[str, str | None, str, str],
+    task: Task,
+    tools: tuple[str, ...],
+    *,
+    box_scale: BoxScale,
+    shown_as: Mapping[str, str] | None = None,
+) -> str:
+    """The system text of a paper's method: role, way, tools and boxes, our rules, form of answer, forced answer."""
+    role, way, answer, forced = parts
+    renamed = shown_as or {}
+    return paragraphs(
+        role,
+        way,
+        tool_list(tools, renamed),
+        boxes(own_names(tools, renamed), box_scale),
+        EVIDENCE_ONLY,
+        PLACES_NOT_PEOPLE,
+        answer,
+        forced if task.force_answer else None,
+    )
+
+
 def read_words(text: str) -> Answer:
     """A reply as the lenient parser reads it, except that plain prose names a country only where there is one.
 

@@ -16,7 +16,7 @@ from geosleuth.names import country_code
 from geosleuth.photo import BoxScale
 
 from .papers import SMILEGEO
-from .shared import EVIDENCE_ONLY, PLACES_NOT_PEOPLE, boxes, paragraphs, question, read_words, tool_list
+from .shared import EVIDENCE_ONLY, ask, paper_system, paragraphs, read_words
 
 _ROLE = """\
 You are asked where a photo was taken. You work alone and can't see what others think."""
@@ -51,20 +51,8 @@ class Comment:
 
 
 def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
-    return paragraphs(
-        _ROLE,
-        _SEARCH_FIRST if "search_image" in tools else None,
-        tool_list(tools),
-        boxes(tools, box_scale),
-        EVIDENCE_ONLY,
-        PLACES_NOT_PEOPLE,
-        _ANSWER,
-        _FORCED if task.force_answer else None,
-    )
-
-
-def _prompt(task: Task, _tools: tuple[str, ...]) -> str:
-    return question(task, "Where was this photo taken?")
+    parts = _ROLE, _SEARCH_FIRST if "search_image" in tools else None, _ANSWER, _FORCED
+    return paper_system(parts, task, tools, box_scale=box_scale)
 
 
 def read_answer(text: str) -> Answer:
@@ -100,7 +88,7 @@ def smilegeo(box_scale: BoxScale = "pixels") -> Method:
         wire="native",
         context=Context("freshest", replies=SMILEGEO.replies_kept or 1),
         system=partial(_system, box_scale=box_scale),
-        prompt=_prompt,
+        prompt=partial(ask, "Where was this photo taken?"),
         read_answer=read_answer,
         reminder=_REMINDER,
         box_scale=box_scale,

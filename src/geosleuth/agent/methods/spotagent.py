@@ -8,7 +8,7 @@ from geosleuth.models import Sampling
 from geosleuth.photo import BoxScale
 
 from .papers import SPOTAGENT
-from .shared import EVIDENCE_ONLY, FORCED_RADIUS_KM, PLACES_NOT_PEOPLE, boxes, paragraphs, question, sized, tool_list
+from .shared import FORCED_RADIUS_KM, ask, paper_system, sized
 
 TOOLS = ("image_zoom_in_tool", "search_web", "maps_geocode")
 
@@ -46,20 +46,8 @@ _PROBABILITY = (
 
 
 def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
-    return paragraphs(
-        _ROLE,
-        _BEFORE_A_CALL if tools else _WITHOUT_TOOLS,
-        tool_list(tools),
-        boxes(tools, box_scale),
-        EVIDENCE_ONLY,
-        PLACES_NOT_PEOPLE,
-        _ANSWER,
-        _PROBABILITY if task.force_answer else None,
-    )
-
-
-def _prompt(task: Task, _tools: tuple[str, ...]) -> str:
-    return question(task, "Where was this photo taken?")
+    parts = _ROLE, _BEFORE_A_CALL if tools else _WITHOUT_TOOLS, _ANSWER, _PROBABILITY
+    return paper_system(parts, task, tools, box_scale=box_scale)
 
 
 def spotagent(box_scale: BoxScale = "pixels") -> Method:
@@ -74,7 +62,7 @@ def spotagent(box_scale: BoxScale = "pixels") -> Method:
         wire="tagged",
         context=Context("whole"),
         system=partial(_system, box_scale=box_scale),
-        prompt=_prompt,
+        prompt=partial(ask, "Where was this photo taken?"),
         read_answer=sized(),
         reminder=(
             "That held no answer that could be read. Close now with <answer> and the lines Country, City, Latitude and "

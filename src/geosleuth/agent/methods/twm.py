@@ -9,15 +9,10 @@ from geosleuth.photo import BoxScale
 
 from .papers import TWM
 from .shared import (
-    EVIDENCE_ONLY,
     FORCED_RADIUS_KM,
-    PLACES_NOT_PEOPLE,
-    boxes,
-    own_names,
-    paragraphs,
-    question,
+    ask,
+    paper_system,
     sized,
-    tool_list,
 )
 
 TOOLS = (
@@ -71,20 +66,8 @@ def _way(tools: tuple[str, ...]) -> str:
 
 
 def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
-    return paragraphs(
-        _ROLE,
-        _way(tools),
-        tool_list(tools, SHOWN_AS),
-        boxes(own_names(tools, SHOWN_AS), box_scale),
-        EVIDENCE_ONLY,
-        PLACES_NOT_PEOPLE,
-        _ANSWER,
-        _PROBABILITY if task.force_answer else None,
-    )
-
-
-def _prompt(task: Task, _tools: tuple[str, ...]) -> str:
-    return question(task, "What are the coordinates of the place in this photo?")
+    parts = _ROLE, _way(tools), _ANSWER, _PROBABILITY
+    return paper_system(parts, task, tools, box_scale=box_scale, shown_as=SHOWN_AS)
 
 
 def twm(box_scale: BoxScale = "pixels") -> Method:
@@ -98,7 +81,7 @@ def twm(box_scale: BoxScale = "pixels") -> Method:
         wire="native",
         context=Context("trimmed", result_characters=TWM.result_characters),
         system=partial(_system, box_scale=box_scale),
-        prompt=_prompt,
+        prompt=partial(ask, "What are the coordinates of the place in this photo?"),
         read_answer=sized(),
         reminder=(
             "That held no coordinates that could be read. Give your best guess now, as one JSON object with the keys "

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +33,14 @@ from geosleuth.agent import (
 )
 from geosleuth.agent.exports import export, image_path, record_line, write_images
 from geosleuth.agent.exports.dialect import plain_json
-from geosleuth.agent.locate import album_photos, panorama_shown
-from geosleuth.agent.methods import METHODS, made_with
+from geosleuth.agent.locate import photos_in
+from geosleuth.agent.methods import METHODS
 from geosleuth.agent.policy_card import method_of_run
+from geosleuth.agent.replay import first_view_pixels
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.cli.preparation import offline_atlas
 from geosleuth.geo import coordinates
 from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo
-from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from geosleuth.support.console import show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import refuse_to_replace, replacing
@@ -248,19 +248,13 @@ def export_runs(
 
 def _export_images(trajectory: Trajectory, photos: Sequence[Path], folder: Path) -> None:
     rebuilt = rebuild_album(
-        trajectory, photos_in(map(open_photo, photos), trajectory), max_pixels=first_view_pixels(trajectory)
+        trajectory, photos_in(map(open_photo, photos), trajectory.task), max_pixels=first_view_pixels(trajectory)
     )
     missing = write_images(trajectory, rebuilt, folder)
     home = (folder / image_path(trajectory.id, "image-1")).parent
     talk(f"wrote {len({image.handle for image in trajectory.images}) - len(missing)} images to {home}")
     if missing:
         talk(f"not written, since no photo shows them: {', '.join(missing)}")
-
-
-def photos_in(opened: Iterable[OpenedPhoto], trajectory: Trajectory) -> list[Photo]:
-    """Return what the album of a run on these photos begins with; of a panorama its views, or itself."""
-    shown = panorama_shown(trajectory.started.task)
-    return [photo for one in opened for photo, _ in album_photos(one, shown)]
 
 
 def replay_run(file: Path, photos: Sequence[Path], *, as_json: bool) -> None:
@@ -286,7 +280,7 @@ def replayed(trajectory: Trajectory, photos: Sequence[OpenedPhoto]) -> tuple[int
         BadInput: the method is not there any more, or these are not the photos of the run.
     """
     method = _method_of(trajectory)
-    toolset, case = _live(trajectory, method, photos_in(photos, trajectory)) if photos else (None, None)
+    toolset, case = _live(trajectory, method, photos_in(photos, trajectory.task)) if photos else (None, None)
     again = asyncio.run(replay(trajectory, method=method, toolset=toolset, case=case))
     return len(again.events), first_difference(trajectory, again), None if case is None else case.album
 
@@ -313,9 +307,3 @@ def _method_of(trajectory: Trajectory) -> Method:
             f"there are: {', '.join(METHODS)}"
         )
     return method
-
-
-def first_view_pixels(trajectory: Trajectory) -> int:
-    """Return how many pixels the first views of a run had at most."""
-    method = made_with(trajectory.started.method)
-    return method.first_view_pixels if method else FIRST_VIEW_PIXELS

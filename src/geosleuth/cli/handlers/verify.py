@@ -10,7 +10,8 @@ from typing import Any
 import typer
 
 from geosleuth.agent import ToolObserved
-from geosleuth.agent.locate import Finding, cap_finding
+from geosleuth.agent.locate import Finding, cap_finding, photos_in
+from geosleuth.agent.replay import first_view_pixels
 from geosleuth.answer import Address, Level
 from geosleuth.answer.answer import envelope
 from geosleuth.atlas import OfflineAtlas
@@ -36,7 +37,7 @@ from geosleuth.support.files import sha256_of
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import one_line
 
-from .trajectory import first_view_pixels, photos_in, replayed
+from .trajectory import replayed
 
 
 def verify_package(
@@ -164,7 +165,7 @@ def _asked_again(package: Package, photos: Sequence[OpenedPhoto]) -> tuple[list[
     """Let the tools of every run work once more; return what is proved, what is not, and the pictures."""
     shown = package.finding().picked or package.runs[TRAJECTORY]
     with _blaming(next(name for name, run in package.runs.items() if run is shown)):
-        pictures = pictures_of(shown, photos_in(photos, shown), max_pixels=first_view_pixels(shown))
+        pictures = pictures_of(shown, photos_in(photos, shown.task), max_pixels=first_view_pixels(shown))
     if (allowed := package.granularity) != "exact":
         held_back = f"the finding is told no finer than the {allowed}, and what they answered is left out"
         return [], [f"the tools were not asked again: {held_back}"], pictures
