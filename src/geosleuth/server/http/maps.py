@@ -9,9 +9,8 @@ from pydantic import Field
 from geosleuth.server.maps import NAME_CHARACTERS, MapJobShown, MapOfferShown
 from geosleuth.server.shapes import StrictView
 
-from .responses import RequestRefused
 from .schemas import EMPTY, REFUSALS, Host, StrictBody
-from .setup import is_local
+from .setup import check_local
 from .state import State
 
 PlaceName = Annotated[str, Field(min_length=1, max_length=NAME_CHARACTERS, examples=["Andorra"])]
@@ -58,10 +57,7 @@ async def local_user(request: Request) -> None:
     Raises:
         Refused: the request comes from another machine.
     """
-    if not is_local(request):
-        raise RequestRefused(
-            403, "local", "maps can be added only on the server itself; run there: geosleuth atlas get PLACE"
-        )
+    check_local(request, "maps can be added only on the server itself; run there: geosleuth atlas get PLACE")
 
 
 router = APIRouter(prefix="/api/maps", tags=["maps"], responses=REFUSALS, dependencies=[Depends(local_user)])

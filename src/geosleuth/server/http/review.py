@@ -18,12 +18,13 @@ from geosleuth.support.errors import BadInput
 from .responses import REPORT_POLICY, RequestRefused
 from .routes import SIDES_PX
 from .schemas import LATITUDE, LONGITUDE, REFUSALS, Name, StrictBody, binary
-from .setup import is_local
+from .setup import check_local
 from .state import State
 
 PhotoId = Annotated[str, InPath(pattern="^[0-9a-f]{16}$", examples=["0123456789abcdef"])]
 Least = Annotated[float, Field(ge=0, le=1)]
 MOST_IDS = 20_000
+_ELSEWHERE = "findings are reviewed on the machine itself; run there: geosleuth review DIR"
 
 
 class NewReview(StrictBody):
@@ -171,10 +172,7 @@ async def reviewed(request: Request) -> Review:
     Raises:
         Refused: there is none, or the request comes from another machine.
     """
-    if not is_local(request):
-        raise RequestRefused(
-            403, "local", "findings are reviewed on the machine itself; run there: geosleuth review DIR"
-        )
+    check_local(request, _ELSEWHERE)
     found = State.of(request).review
     if found is None:
         raise RequestRefused(404, "missing", "no batch is under review; start one with: geosleuth review DIR")
@@ -189,10 +187,9 @@ router = APIRouter(prefix="/api/review", tags=["review"], responses=REFUSALS)
 async def review_folder(asked: NewReview, request: Request) -> CountsShown:
     """Put another batch under review; ``geosleuth review DIR`` asks this of a server that is running."""
     state = State.of(request)
-    if not is_local(request) or not compare_digest(asked.key.encode(), state.handover_key.encode()):
-        raise RequestRefused(
-            403, "local", "findings are reviewed on the machine itself; run there: geosleuth review DIR"
-        )
+    check_local(request, _ELSEWHERE)
+    if not compare_digest(asked.key.encode(), state.handover_key.encode()):
+        raise RequestRefused(403, "local", _ELSEWHERE)
     state.review = found = await run_in_threadpool(_opened, state.review, asked)
     return CountsShown(**found.counts())
 
@@ -233,14 +230,7 @@ async def review_places(asked: PlaceQuestion, request: Request, batch: UnderRevi
 async def review_write(asked: NewFiles, batch: UnderReview) -> FilesShown:
     """Write sidecars or copies for confirmed and corrected places, and for nothing else."""
     done = await run_in_threadpool(batch.write, sidecars=asked.sidecars, copies=asked.copies)
-    return FilesShown(
-        sidecars=done.sidecars,
-        copies=done.copies,
-        kept=done.kept,
-        removed=done.removed,
-        left=done.left,
-        troubles=done.troubles,
-    )
+    return FilesShown.model_validate(done)
 
 
 @router.get("/{photo}")
@@ -303,22 +293,8 @@ def _row(batch: Review, one: str) -> dict[str, Any]:
             lat=decision.point.lat, lon=decision.point.lon, words=decision.place,
             country=decision.country, region=decision.region, precise=decision.precise,
         )  # fmt: skip
-    return {
-        "id": one,
-        "name": Path(found.path).name,
-        "copies": batch.copies(one),
-        "status": found.status,
-        "place": found.place,
-        "lat": found.lat,
-        "lon": found.lon,
-        "radius_km": found.radius_km,
-        "probability": found.probability,
-        "area": found.area,
-        "conflicts": found.conflicts,
-        "lead_minutes": found.lead_minutes,
-        "verdict": decision.verdict,
-        "at": at,
-    }
+    own = {"id": one, "name": Path(found.path).name, "copies": batch.copies(one), "verdict": decision.verdict, "at": at}
+    return {name: getattr(found, name) for name in ReviewedShown.model_fields if name not in own} | own
 
 
 def _whole(batch: Review, one: str) -> ReviewedWhole:

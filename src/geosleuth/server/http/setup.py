@@ -105,13 +105,18 @@ async def local_user(request: Request) -> None:
     Raises:
         Refused: the request comes from another machine.
     """
-    if not is_local(request):
-        raise RequestRefused(403, "local", "a model is set up on the machine itself; run there: geosleuth setup")
+    check_local(request, "a model is set up on the machine itself; run there: geosleuth setup")
 
 
 def is_local(request: Request) -> bool:
     """Return whether a request comes from this machine."""
     return request.client is not None and is_loopback(request.client.host)
+
+
+def check_local(request: Request, words: str) -> None:
+    """Refuse other machines with words that say what to do."""
+    if not is_local(request):
+        raise RequestRefused(403, "local", words)
 
 
 router = APIRouter(prefix="/api/setup", tags=["setup"], responses=REFUSALS, dependencies=[Depends(local_user)])
