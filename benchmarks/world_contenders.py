@@ -83,7 +83,7 @@ def attempt(task: Task) -> Tried:
 
     scene, atlas = scene_of(task)
     drawing = draw_scene(scene)
-    policy: Policy = make_blind("blind:population", "population") if task.contender == "blind" else Detective()
+    policy: Policy = make_blind("population") if task.contender == "blind" else Detective()
     method = method_of("detective")
     names = method.toolset(all_tools()).names
     if task.contender == "oracle without map":
