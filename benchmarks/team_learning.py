@@ -40,12 +40,12 @@ from geosleuth.lab.teams.learning import (  # noqa: E402
     swarm_stages,
     train,
 )
+from geosleuth.lab.teams.learning.links import Links  # noqa: E402
 from geosleuth.lab.teams.learning.rounds import PAPER  # noqa: E402
 from geosleuth.lab.teams.learning.training import Targets  # noqa: E402
 from geosleuth.photo import first_view  # noqa: E402
 from geosleuth.photo.image_encoder import Features, load_encoder  # noqa: E402
 from geosleuth.teams import Member, Request  # noqa: E402
-from geosleuth.teams.member import Links  # noqa: E402
 from geosleuth.teams.network import predicted  # noqa: E402
 from no_atlas import NoAtlas  # noqa: E402
 

@@ -27,13 +27,13 @@ from geosleuth.lab.teams.learning import (
     swarm_stages,
     train,
 )
+from geosleuth.lab.teams.learning.links import Links
 from geosleuth.lab.teams.learning.rounds import Stages
 from geosleuth.lab.teams.learning.training import believable
 from geosleuth.photo import first_view
 from geosleuth.photo.image_encoder import Features, load_encoder
 from geosleuth.support.errors import BadInput
 from geosleuth.teams import Member, Reply, Request
-from geosleuth.teams.member import Links
 from geosleuth.teams.network import predicted
 from members import ScriptedMember, comment, place
 from named_places import NamedPlaces, placement

@@ -34,10 +34,10 @@ from geosleuth.lab.teams.learning import (
 )
 from geosleuth.lab.teams.learning.learning import LearnPlan
 from geosleuth.lab.teams.learning.learning_db import Notebook as _Notebook
+from geosleuth.lab.teams.learning.links import full_links
 from geosleuth.photo import open_photo
 from geosleuth.support.errors import BadInput
 from geosleuth.teams import Reply, Society, TrustWeights
-from geosleuth.teams.member import full_links
 from geosleuth.teams.network import READABLE, TrainedSociety, open_for_answering
 from members import ScriptedMember, place
 from no_atlas import NoAtlas

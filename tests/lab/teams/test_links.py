@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.teams.member import LinkRule, full_links, link_factor, next_streak, updated_links
+from geosleuth.lab.teams.learning.links import LinkRule, full_links, link_factor, next_streak, updated_links
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from typing import Final, Literal
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import Disc, extent_distance_km
 from geosleuth.lab.score import Truth
+from geosleuth.lab.teams.learning.links import LinkRule, Links, full_links, next_streak, updated_links
 from geosleuth.lab.teams.replies import ReplyStore
 from geosleuth.photo import OpenedPhoto
 from geosleuth.support.errors import BadInput
 from geosleuth.teams import AGREE_WITHIN_KM, Member, Reply, Request, TrustWeights, location_of
-from geosleuth.teams.member import LinkRule, Links, full_links, next_streak, updated_links
 from geosleuth.teams.swarm import SwarmSettings, run_swarm
 from geosleuth.teams.swarm.swarm import Listener
 

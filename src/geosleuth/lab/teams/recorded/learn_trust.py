@@ -13,10 +13,10 @@ import numpy as np
 from geosleuth.answer import Answer
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, distances_km
 from geosleuth.lab.score import Truth, calibration
+from geosleuth.lab.teams.learning.links import Links
 from geosleuth.lab.teams.learning.rounds import Heard, LearnSettings, learn_picture
 from geosleuth.support.errors import BadInput
 from geosleuth.support.fitting import logistic
-from geosleuth.teams.member import Links
 from geosleuth.teams.swarm.swarm import draw_reviewers
 
 from .features import count_places, design, scaling_of, signs
