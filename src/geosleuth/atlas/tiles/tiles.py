@@ -30,7 +30,7 @@ FORMAT = 1
 LAYERS = ("land", "landuse", "green", "water", "buildings", "rails", "roads", "borders", "places", "names", "pois")
 """From the bottom of the map to its top."""
 
-_MEMORY_BYTES = 64_000_000
+MEMORY_BYTES = 64_000_000
 _MIN_MAKE_S = 0.03  # tiles that take longer to make are kept on disk: dense ones, mostly of middle zooms
 
 Theme = Literal["light", "dark"]
@@ -45,6 +45,7 @@ class TileMaker:
     Args:
         regions: the folder of added regions; by default the user's.
         cache: the folder to cache tiles in; by default a folder in the user's cache.
+        memory_bytes: the size of the cache in memory.
     """
 
     def __init__(
@@ -52,10 +53,11 @@ class TileMaker:
         regions: Path | None = None,
         *,
         cache: Path | None = None,
+        memory_bytes: int = MEMORY_BYTES,
     ) -> None:
         self._regions_dir = regions or regions_dir()
         self._cache = cache or cache_dir() / "tiles"
-        self._tile_cache = TileCache(_MEMORY_BYTES)
+        self._tile_cache = TileCache(memory_bytes)
         self._lock = threading.Lock()
         self._cached_regions: tuple[str, Sequence[RegionInfo]] | None = None
         self._cached_region_folder: tuple[str, KeptFiles] | None = None
