@@ -389,7 +389,6 @@ class Tally:
     by_finest: dict[str, list[int]] = field(default_factory=dict)
     by_slip: dict[str, list[int]] = field(default_factory=dict)
     tools: Counter[str] = field(default_factory=Counter)
-    kept_calls: int = 0
 
     def add(self, meta: Mapping[str, Any]) -> None:
         """Count one trajectory."""
@@ -406,7 +405,6 @@ class Tally:
             _count(self.by_slip, name, is_kept)
         if is_kept:
             self.tools.update(meta.get("tools") or ())
-            self.kept_calls += len(meta.get("tools") or ())
 
     @property
     def share(self) -> float | None:

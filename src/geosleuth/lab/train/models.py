@@ -289,7 +289,7 @@ def adapters(part: ModelPart) -> Any:
     )
 
 
-def save_policy(model: Any, processor: Any, folder: Path, *, dtype: str | None = None) -> Path:
+def save_policy(model: Any, processor: Any, folder: Path) -> Path:
     """Save a model as a plain folder of weights with adapters merged; the model itself is unchanged.
 
     The folder is complete or absent: it is written under another name and renamed at the end.
@@ -298,7 +298,6 @@ def save_policy(model: Any, processor: Any, folder: Path, *, dtype: str | None =
         model: with or without adapters.
         processor: saved along, with its chat template.
         folder: where to; what is there is replaced.
-        dtype: what weights are saved in, such as "bfloat16"; None leaves them.
 
     Raises:
         BadInput: it can't be written there.
@@ -308,19 +307,10 @@ def save_policy(model: Any, processor: Any, folder: Path, *, dtype: str | None =
     try:
         partial.mkdir(parents=True)
         plain = model.get_base_model() if _has_adapters(model) else model
-        weights = merged_weights(model)
-        if dtype is not None:
-            torch = require("torch", extra="train")
-            wanted = getattr(torch, dtype)
-            weights = {
-                name: value.to(wanted) if value.is_floating_point() else value for name, value in weights.items()
-            }
         with quietly():
-            plain.save_pretrained(partial, state_dict=weights)
+            plain.save_pretrained(partial, state_dict=merged_weights(model))
         processor.save_pretrained(partial)
         _fix_processor(processor, partial)
-        if dtype is not None:
-            _set_dtype(partial / "config.json", dtype)
         check_folder(partial)
         _put_in_place(partial, folder)
     except OSError as error:
@@ -440,24 +430,13 @@ def _fix_processor(processor: Any, folder: Path) -> None:
     for path in sorted(folder.glob("*.json")):
         config = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(config, dict) and config.get("processor_class") not in (None, published):
-            _change_json(path, {"processor_class": published})
+            path.write_text(
+                json.dumps(config | {"processor_class": published}, indent=2, ensure_ascii=False) + "\n",
+                encoding="utf-8",
+            )
     source = Path(getattr(processor.tokenizer, "name_or_path", "") or "") / _VIDEO_FILE
     if source.is_file() and not (folder / _VIDEO_FILE).exists():
         shutil.copyfile(source, folder / _VIDEO_FILE)
-
-
-def _set_dtype(path: Path, dtype: str) -> None:
-    """Set the dtype of the saved weights, for the whole model and its parts."""
-    config = json.loads(path.read_text(encoding="utf-8"))
-    parts = {
-        key: value | {"dtype": dtype} for key, value in config.items() if isinstance(value, dict) and "dtype" in value
-    }
-    _change_json(path, {**parts, "dtype": dtype})
-
-
-def _change_json(path: Path, changes: dict[str, Any]) -> None:
-    config = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(config | changes, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 @contextmanager
@@ -466,5 +445,4 @@ def _one_line_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, OSError, ValueError, TypeError, KeyError) as error:
-        first = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise BadInput(f"{folder} can't be loaded for training: {first[:200]}") from error
+        raise BadInput(f"{folder} can't be loaded for training: {_first_line(error)}") from error

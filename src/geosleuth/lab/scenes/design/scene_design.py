@@ -205,7 +205,7 @@ class Wants:
 
     ``level`` is the finest that legible clues shall reach, ``nothing`` that there are none. ``small`` puts what
     tells most too small for a first view. ``chain`` asks for a business whose name stands in several towns, or for one
-    that stands once. ``country`` is an ISO code, ``town`` a name of the world's. ``kind`` goes before the argument of
+    that stands once. ``country`` is an ISO code. ``kind`` goes before the argument of
     the same name. ``page`` asks for a scene that only a page of the made-up web decides, in a world that has pages.
     """
 
@@ -217,7 +217,6 @@ class Wants:
     chain: bool | None = None
     kind: SceneKind | None = None
     country: str | None = None
-    town: str | None = None
     page: bool | None = None
 
     def __post_init__(self) -> None:
@@ -330,17 +329,13 @@ def doors_told_by_pages(world: World, town: WorldTown) -> list[Business]:
 
 
 @lru_cache(maxsize=64)
-def _towns(world: World, split: Split, country: str | None, name: str | None) -> tuple[WorldTown, ...]:
-    return tuple(
-        town
-        for town in world.towns
-        if town.split == split and country in (None, town.country) and name in (None, town.name, town.name_on_signs)
-    )
+def _towns(world: World, split: Split, country: str | None) -> tuple[WorldTown, ...]:
+    return tuple(town for town in world.towns if town.split == split and country in (None, town.country))
 
 
 @lru_cache(maxsize=64)
 def _countries(world: World, split: Split) -> tuple[str, ...]:
-    return tuple(sorted({town.country for town in _towns(world, split, None, None)}))
+    return tuple(sorted({town.country for town in _towns(world, split, None)}))
 
 
 def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> WorldTown:
@@ -348,16 +343,16 @@ def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> Wo
 
     Where there are real towns of added regions, a stated share of scenes stands in those.
     """
-    real = tuple(town for town in _towns(world, split, wants.country, wants.town) if town.real)
+    real = tuple(town for town in _towns(world, split, wants.country) if town.real)
     if real and chance.random() < REAL_SHARE:
         return chance.choice(real)
     countries = _countries(world, split)
     drawn = chance.choice(countries) if chance.random() < 0.5 and countries else None
-    country = wants.country or (drawn if wants.town is None else None)
-    towns = _towns(world, split, country, wants.town)
+    towns = _towns(world, split, wants.country or drawn)
     if not towns:
-        what = " and ".join(word for word in (wants.town, wants.country) if word) or "any country"
-        raise BadInput(f"the world has no town of {what} in the {split} split; want another one")
+        raise BadInput(
+            f"the world has no town of {wants.country or 'any country'} in the {split} split; want another one"
+        )
     return chance.choice(towns)
 
 
@@ -483,7 +478,7 @@ def _region(world: World, pen: Pen) -> list[Clue]:
     """Return an area code, a postcode or a distance sign, among clues to the country."""
     chance = pen.chance
     makers: list[Callable[[], Clue | None]] = [
-        lambda: pen.distances(_towns(world, pen.town.split, pen.town.country, None) or world.towns),
+        lambda: pen.distances(_towns(world, pen.town.split, pen.town.country) or world.towns),
         pen.area_code,
         lambda: pen.postcode(world.seed),
         pen.plate,
@@ -547,7 +542,7 @@ def _from_elsewhere(world: World, pen: Pen, town: WorldTown) -> Clue:
 
 def _elsewhere(world: World, pen: Pen) -> WorldTown:
     """Return a town of another country, of the same split."""
-    return pen.chance.choice(_towns(world, pen.split, pen.chance.choice(_abroad(world, pen.split, pen.town)), None))
+    return pen.chance.choice(_towns(world, pen.split, pen.chance.choice(_abroad(world, pen.split, pen.town))))
 
 
 def _abroad(world: World, split: Split, town: WorldTown) -> list[str]:

@@ -216,7 +216,24 @@ async def boxes_of(recipe: Recipe, policy: Policy | None) -> BoxScale:
     return await scale_of_policy(policy, toolset, guess)
 
 
-class SpotagentMaker:
+class _AskingMaker:
+    """What the syntheses that ask models have in common: one that looks at pictures, a map and a web."""
+
+    def __init__(self, recipe: Recipe, atlas: Atlas) -> None:
+        self._recipe, self._observer = recipe, model_of(recipe, recipe.observer)
+        self._atlas, self._web = atlas, web_of(recipe)
+        self._boxes: BoxScale = "pixels"
+
+    async def load(self) -> None:
+        """Find out in what the model that looks gives boxes."""
+        self._boxes = await boxes_of(self._recipe, self._observer)
+
+    async def aclose(self) -> None:
+        """Close the models and services."""
+        await close_all(self._observer, self._atlas, self._web)
+
+
+class SpotagentMaker(_AskingMaker):
     """Runs SpotAgent's synthesis on one scene or photo."""
 
     def __init__(self, recipe: Recipe) -> None:
@@ -225,14 +242,8 @@ class SpotagentMaker:
         Raises:
             UserError: a model's name can't be used, or the world can't be opened.
         """
-        self._recipe = recipe
-        self._observer, self._caller = model_of(recipe, recipe.observer), model_of(recipe, recipe.caller)
-        self._atlas, self._web = atlas_of(recipe), web_of(recipe)
-        self._boxes: BoxScale = "pixels"
-
-    async def load(self) -> None:
-        """Find out in what the Observer gives boxes."""
-        self._boxes = await boxes_of(self._recipe, self._observer)
+        super().__init__(recipe, atlas_of(recipe))
+        self._caller = model_of(recipe, recipe.caller)
 
     async def __call__(self, content: bytes) -> TrialResult:
         """Make a trajectory.
@@ -258,10 +269,11 @@ class SpotagentMaker:
 
     async def aclose(self) -> None:
         """Close the models and services."""
-        await close_all(self._observer, self._caller, self._atlas, self._web)
+        await close_all(self._caller)
+        await super().aclose()
 
 
-class GeovistaMaker:
+class GeovistaMaker(_AskingMaker):
     """Runs GeoVista's assembly on one scene or photo."""
 
     def __init__(self, recipe: Recipe) -> None:
@@ -270,16 +282,8 @@ class GeovistaMaker:
         Raises:
             UserError: the model's name can't be used.
         """
-        self._recipe = recipe
-        self._model = model_of(recipe, recipe.observer)
         # Documents come from the atlas: without pages, a world's made-up places have none.
-        self._atlas = atlas_of(recipe if recipe.pages else replace(recipe, world=None))
-        self._web = web_of(recipe)
-        self._boxes: BoxScale = "pixels"
-
-    async def load(self) -> None:
-        """Find out in what the proposer gives boxes."""
-        self._boxes = await boxes_of(self._recipe, self._model)
+        super().__init__(recipe, atlas_of(recipe if recipe.pages else replace(recipe, world=None)))
 
     async def __call__(self, content: bytes) -> TrialResult:
         """Make a trajectory.
@@ -291,15 +295,11 @@ class GeovistaMaker:
         about = await asyncio.to_thread(subject_of, content)
         proposer: geovista.Proposer = (
             StandInProposer(about.scene, **_seen_by(about, recipe), slipped=slipped, searches=recipe.pages)
-            if self._model is None
-            else geovista.ModelProposer(self._model, self._boxes)
+            if self._observer is None
+            else geovista.ModelProposer(self._observer, self._boxes)
         )
         finding = await geovista.assemble(about.photo, proposer, atlas=self._atlas, web=self._web, way=recipe.way())
         return _result(about, finding, judge_assembled(finding.trajectory), {"slips": asdict(slipped)})
-
-    async def aclose(self) -> None:
-        """Close the model and services."""
-        await close_all(self._model, self._atlas, self._web)
 
 
 class GeoagentMaker:
