@@ -27,7 +27,7 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.files import write_text_atomically
 from geosleuth.support.text.numbers import count, percent, threshold
 
-from .trajectory_store import make_folder
+from .trajectory_store import make_folder, no_progress
 
 REGIMES_KM = (1.0, 25.0, 200.0, 750.0)
 """Street, city, region, country."""
@@ -175,12 +175,8 @@ def filtered(tries: Tries, thresholds_km: Sequence[float] = REGIMES_KM) -> Filte
     return Filtered(tries, limits, within, teaches(within, tries.counts))
 
 
-def _no_progress(_photos: int) -> None:
-    """Ignore progress."""
-
-
 def read_tries(
-    paths: Iterable[Path], *, parser: ParserName = "lenient", progress: Progress = _no_progress
+    paths: Iterable[Path], *, parser: ParserName = "lenient", progress: Progress = no_progress
 ) -> dict[str, list[float]]:
     """Read the error of every try at every photo; several sources of one photo are added in their order.
 

@@ -15,7 +15,7 @@ from geosleuth.support.files import write_text_atomically
 from geosleuth.support.text.numbers import count, distance, percent
 
 from .rows import SMALL_COLUMNS, About, sample_of
-from .trajectory_store import CARD, IMAGES, SHARDS, Store, image_name, read_batches, sha_of
+from .trajectory_store import CARD, IMAGES, SHARDS, Store, image_name, no_progress, read_batches, sha_of
 
 _MOST_LINES = 12
 _SPREAD = ("turns", "calls", "characters", "error_km")
@@ -268,11 +268,7 @@ def _bullets(lines: Sequence[str], without: str) -> str:
     return "\n".join(f"- {' '.join(line.split())}" for line in lines) or without
 
 
-def _no_progress(_rows: int) -> None:
-    """Ignore progress."""
-
-
-def check_store(store: Store, progress: Progress = _no_progress) -> Iterator[str]:
+def check_store(store: Store, progress: Progress = no_progress) -> Iterator[str]:
     """Yield what is wrong with a store, one line each; nothing if it is complete.
 
     Shards must have the bytes that the manifest states; rows must parse as trajectories and describe them correctly;

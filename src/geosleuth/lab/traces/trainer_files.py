@@ -21,7 +21,7 @@ from geosleuth.support.files import link_or_copy, replacing, write_text_atomical
 
 from .rows import sample_of
 from .store_card import card_text, figures_of
-from .trajectory_store import CARD, Store, image_name, make_folder
+from .trajectory_store import CARD, Store, image_name, make_folder, no_progress
 
 Trainer = Literal["trl", "ms-swift", "llama-factory"]
 _DIALECTS: Mapping[Trainer, Dialect] = {"trl": "trl", "ms-swift": "ms-swift", "llama-factory": "sharegpt"}
@@ -30,10 +30,6 @@ KEY = "key"
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+", re.ASCII)
 
 Progress = Callable[[int], None]
-
-
-def _no_progress(_rows: int) -> None:
-    """Ignore progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,7 @@ def export_store(
     *,
     split: str | None = None,
     absolute: bool = False,
-    progress: Progress = _no_progress,
+    progress: Progress = no_progress,
 ) -> Exported:
     """Write a store for a trainer, one trajectory in memory at a time; each file atomically.
 

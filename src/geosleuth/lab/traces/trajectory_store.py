@@ -398,7 +398,7 @@ def _unwritable(path: Path, error: OSError) -> BadInput:
     return BadInput(f"{path}: can't be written: {error.strerror or error}")
 
 
-def _no_progress(_kept: int, _rejected: int) -> None:
+def no_progress(*_counts: int) -> None:
     """Ignore progress."""
 
 
@@ -548,7 +548,7 @@ class StoreWriter:
 
 
 def write_store(
-    path: Path, made: Iterable[Made], about: About, *, shard_rows: int = SHARD_ROWS, progress: Progress = _no_progress
+    path: Path, made: Iterable[Made], about: About, *, shard_rows: int = SHARD_ROWS, progress: Progress = no_progress
 ) -> Store:
     """Store everything that a maker yields; skip keys that the store already has.
 
