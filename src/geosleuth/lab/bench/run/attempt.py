@@ -2,11 +2,11 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from geosleuth.agent import Spent, read_trajectory
 from geosleuth.agent.locate import Finding, album_photos
@@ -40,22 +40,24 @@ _BROKEN = ("service", "cancelled", "error")
 _LARGE_BYTES = 1 << 20
 
 
-class Recordings(Protocol):
-    """What was said about each photo of a data set, by the data set's own ids.
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """What was said about each photo of a data set, by its own id: a reply, or the file of a trajectory.
 
     ``calls_tools`` says whether tools may be called again on the way.
     """
 
     sha256: str
     calls_tools: bool
+    said: Mapping[str, str | Path] = field(repr=False)
 
     def steps(self, photo_id: str) -> Sequence[Step] | None:
         """The steps, turn by turn; None where there is no recording of this photo."""
-        ...
-
-    def knows(self, photo_id: str) -> bool:
-        """Whether there is a recording of this photo."""
-        ...
+        said = self.said.get(photo_id)
+        if isinstance(said, Path):
+            # Nothing is paid for a second time.
+            return [replace(step, usage=Usage()) for step in read_trajectory(said).steps]
+        return None if said is None else (Step(text=said),)
 
 
 def is_recording(model: str | None) -> bool:
@@ -75,7 +77,29 @@ def open_recordings(model: str) -> Recordings:
     path = Path(name).expanduser()
     if not path.exists():
         raise BadInput(f"{path}: there is no such file or folder; {PREFIX} takes a file of records or a run's folder")
-    return _RunRecordings(path) if path.is_dir() else _ReplyRecordings(path)
+    return _recorded_run(path) if path.is_dir() else _recorded_replies(path)
+
+
+def _recorded_replies(path: Path) -> Recordings:
+    digest = hashlib.sha256()
+    replies: dict[str, str | Path] = {}
+    for record in read_records(path, fingerprint=digest.update):
+        reply = record.reply if record.reply is not None else render(record.answer) if record.answer else ""
+        # Of records with one id the first counts: a data set has one photo of that id.
+        replies.setdefault(record.id, reply)
+    return Recordings(digest.hexdigest(), calls_tools=False, said=replies)
+
+
+def _recorded_run(path: Path) -> Recordings:
+    """Return the newest answered try at each photo of an earlier run; its trajectory is read when it is needed."""
+    folder = RunFolder.read(path)
+    digest = hashlib.sha256()
+    files: dict[str, str | Path] = {}
+    for one in folder.tries():
+        if one.outcome == "answered":
+            files[one.id] = file = folder.trajectory(one.image, one.number)
+            digest.update(f"{one.id}\0{file.name}\n".encode("utf-8", "backslashreplace"))
+    return Recordings(digest.hexdigest(), calls_tools=True, said=files)
 
 
 class ReplayOfSet(ReplayPolicy):
@@ -83,57 +107,6 @@ class ReplayOfSet(ReplayPolicy):
 
     def __init__(self) -> None:
         super().__init__(())
-
-
-class _ReplyRecordings:
-    """One reply a photo, held in memory."""
-
-    calls_tools = False
-
-    def __init__(self, path: Path) -> None:
-        digest = hashlib.sha256()
-        self._replies: dict[str, str] = {}
-        for record in read_records(path, fingerprint=digest.update):
-            reply = record.reply if record.reply is not None else render(record.answer) if record.answer else ""
-            # Of records with one id the first counts: a data set has one photo of that id.
-            self._replies.setdefault(record.id, reply)
-        self.sha256 = digest.hexdigest()
-
-    def steps(self, photo_id: str) -> Sequence[Step] | None:
-        reply = self._replies.get(photo_id)
-        return None if reply is None else (Step(text=reply),)
-
-    def knows(self, photo_id: str) -> bool:
-        return photo_id in self._replies
-
-
-class _RunRecordings:
-    """The newest answered try at each photo of an earlier run; its trajectory is read when it is needed."""
-
-    calls_tools = True
-
-    def __init__(self, path: Path) -> None:
-        folder = RunFolder.read(path)
-        digest = hashlib.sha256()
-        self._files: dict[str, Path] = {}
-        for photo_id, file in self._answered(folder):
-            self._files[photo_id] = file
-            digest.update(f"{photo_id}\0{file.name}\n".encode("utf-8", "backslashreplace"))
-        self.sha256 = digest.hexdigest()
-
-    @staticmethod
-    def _answered(folder: RunFolder) -> Iterator[tuple[str, Path]]:
-        for one in folder.tries():
-            if one.outcome == "answered":
-                yield one.id, folder.trajectory(one.image, one.number)
-
-    def steps(self, photo_id: str) -> Sequence[Step] | None:
-        file = self._files.get(photo_id)
-        # Nothing is paid for a second time.
-        return None if file is None else [replace(step, usage=Usage()) for step in read_trajectory(file).steps]
-
-    def knows(self, photo_id: str) -> bool:
-        return photo_id in self._files
 
 
 def bench_plan(request: LocateRequest) -> Plan:

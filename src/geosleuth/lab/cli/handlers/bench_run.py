@@ -245,7 +245,7 @@ def prepare(request: BenchRequest) -> Prepared:
     if not count:
         why = "no photo is left to work on; check --only" if request.only else "holds no photo with a known place"
         raise BadInput(f"{request.data}: {why}")
-    if recordings is not None and not any(recordings.knows(item.id) for item in data):
+    if recordings is not None and not any(item.id in recordings.said for item in data):
         raise BadInput(f"{locate.model}: has a recording of none of these photos; their ids must be the same")
     if plan.method.paper and plan.missing_tools and not request.partial and recordings is None:
         raise BadInput(f"{plan.missing_tools}; bring them, or add --partial to go on without them")
