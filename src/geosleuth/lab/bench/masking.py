@@ -273,13 +273,9 @@ def _halved(colours: "_Colours", weights: "_Weights") -> "tuple[_Colours, _Weigh
 
 
 def _resized(colours: "_Colours", width: int, height: int) -> "_Colours":
-    from PIL import Image
+    import cv2
 
-    channels = [
-        Image.fromarray(np.ascontiguousarray(colours[..., channel])).resize((width, height), Image.Resampling.BILINEAR)
-        for channel in range(colours.shape[2])
-    ]
-    return np.stack([np.asarray(channel, dtype=np.float32) for channel in channels], axis=-1)
+    return np.asarray(cv2.resize(colours, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
 
 
 def own_boxes(kind: BoxKind, item: Item) -> tuple[Box, ...]:

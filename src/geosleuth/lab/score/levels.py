@@ -30,66 +30,22 @@ RULES: PlaceNames = RuleNames()
 _SEPARATOR = re.compile(r"[,;|\n，、；]| [-–—] ")
 _MOST_PARTS = 8
 NO_NAME = frozenset(
-    [
-        "",
-        "unknown",
-        "none",
-        "n a",
-        "null",
-        "nil",
-        "unspecified",
-        "undetermined",
-        "unclear",
-        "not sure",
-        "uncertain",
-        "not specified",
-        "not given",
-        "tbd",
-        "未知",
-        "不详",
-        "不明",
-        "无",
-        "未确定",
-    ]
-)
+    ("", "unknown", "none", "n a", "null", "nil", "unspecified", "undetermined", "unclear", "not sure", "uncertain",
+     "not specified", "not given", "tbd", "未知", "不详", "不明", "无", "未确定")
+)  # fmt: skip
 """What people and models write, folded, if they have no name to give."""
 
 _CITY_COUNTRIES = {"SG": "Singapore", "MC": "Monaco", "VA": "Vatican City", "HK": "Hong Kong", "MO": "Macau"}
 _CITY_REGIONS = {
-    "AE": "Dubai",
-    "AM": "Yerevan",
-    "AT": "Vienna",
-    "AZ": "Baku",
-    "BE": "Brussels",
-    "BG": "Sofia",
-    "BY": "Minsk",
-    "CN": "Beijing|Shanghai|Tianjin|Chongqing",
-    "CO": "Bogotá",
-    "CZ": "Prague",
-    "DE": "Berlin|Hamburg|Bremen",
-    "FR": "Paris",
-    "GB": "London",
-    "GE": "Tbilisi",
-    "HR": "Zagreb",
-    "HU": "Budapest",
-    "ID": "Jakarta",
-    "IN": "Delhi|New Delhi",
-    "JP": "Tokyo",
-    "KR": "Seoul|Busan|Daegu|Incheon|Gwangju|Daejeon|Ulsan|Sejong",
-    "KZ": "Almaty|Astana",
-    "MX": "Mexico City",
-    "MY": "Kuala Lumpur",
-    "NO": "Oslo",
-    "RO": "Bucharest",
-    "RS": "Belgrade",
-    "RU": "Moscow|Saint Petersburg",
-    "TH": "Bangkok",
-    "TW": "Taipei|New Taipei|Taoyuan|Taichung|Tainan|Kaohsiung",
-    "UA": "Kyiv",
-    "US": "Washington, D.C.",
-    "UZ": "Tashkent",
-    "VN": "Hanoi|Ho Chi Minh City|Hai Phong|Da Nang|Can Tho",
-}
+    "AE": "Dubai", "AM": "Yerevan", "AT": "Vienna", "AZ": "Baku", "BE": "Brussels", "BG": "Sofia", "BY": "Minsk",
+    "CN": "Beijing|Shanghai|Tianjin|Chongqing", "CO": "Bogotá", "CZ": "Prague", "DE": "Berlin|Hamburg|Bremen",
+    "FR": "Paris", "GB": "London", "GE": "Tbilisi", "HR": "Zagreb", "HU": "Budapest", "ID": "Jakarta",
+    "IN": "Delhi|New Delhi", "JP": "Tokyo", "KR": "Seoul|Busan|Daegu|Incheon|Gwangju|Daejeon|Ulsan|Sejong",
+    "KZ": "Almaty|Astana", "MX": "Mexico City", "MY": "Kuala Lumpur", "NO": "Oslo", "RO": "Bucharest",
+    "RS": "Belgrade", "RU": "Moscow|Saint Petersburg", "TH": "Bangkok",
+    "TW": "Taipei|New Taipei|Taoyuan|Taichung|Tainan|Kaohsiung", "UA": "Kyiv", "US": "Washington, D.C.",
+    "UZ": "Tashkent", "VN": "Hanoi|Ho Chi Minh City|Hai Phong|Da Nang|Can Tho",
+}  # fmt: skip
 """Cities that are a first-level region of their country, so that naming the region names the city."""
 
 

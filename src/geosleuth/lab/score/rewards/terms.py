@@ -7,7 +7,7 @@ Functions of levels take one row per answer, shape (n, 3), and return n rewards.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import overload
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ STEPS: Knots = ((0.5, 1.0), (2.0, 0.8), (10.0, 0.6), (25.0, 0.4), (200.0, 0.2), 
 BETA = 2.0
 """GeoVista's factor from one level to the next finer one."""
 Weights = tuple[float, float, float]
+Km = TypeVar("Km", float, FloatArray)
 Groups = Sequence[int] | npt.NDArray[np.int64]
 ALPHA: Weights = (0.1, 0.6, 0.3)
 """GeoAgent's weights of country, region and precise place; they sum to 1."""
@@ -44,11 +45,7 @@ RELEASED_BOUNDS = (90.0, 200.0)
 characters of the reasoning, the bounds are fixed: a level under the first earns nothing, one over the second all."""
 
 
-@overload
-def spatial(distance_km: float, tau_km: float = TAU_KM) -> float: ...
-@overload
-def spatial(distance_km: FloatArray, tau_km: float = TAU_KM) -> FloatArray: ...
-def spatial(distance_km: float | FloatArray, tau_km: float = TAU_KM) -> float | FloatArray:
+def spatial(distance_km: Km, tau_km: float = TAU_KM) -> Km:
     """GeoAgent: exp(-d / tau).
 
     Raises:
@@ -63,11 +60,7 @@ def spatial(distance_km: float | FloatArray, tau_km: float = TAU_KM) -> float | 
     return _like(distance_km, rewards)
 
 
-@overload
-def linear(distance_km: float, knots: Sequence[tuple[float, float]] = LINEAR_KNOTS) -> float: ...
-@overload
-def linear(distance_km: FloatArray, knots: Sequence[tuple[float, float]] = LINEAR_KNOTS) -> FloatArray: ...
-def linear(distance_km: float | FloatArray, knots: Sequence[tuple[float, float]] = LINEAR_KNOTS) -> float | FloatArray:
+def linear(distance_km: Km, knots: Sequence[tuple[float, float]] = LINEAR_KNOTS) -> Km:
     """SpotAgent: 1 under 1 km, 1 - 0.25/24 (d - 1) to 25 km, 0.75 - 0.55/175 (d - 25) to 200 km, else 0.
 
     At 200 km it falls from 0.2 to 0. ``knots`` are (km, reward) pairs, nearest first.
@@ -83,11 +76,7 @@ def linear(distance_km: float | FloatArray, knots: Sequence[tuple[float, float]]
     return _like(distance_km, rewards)
 
 
-@overload
-def stepped(distance_km: float, steps: Sequence[tuple[float, float]] = STEPS) -> float: ...
-@overload
-def stepped(distance_km: FloatArray, steps: Sequence[tuple[float, float]] = STEPS) -> FloatArray: ...
-def stepped(distance_km: float | FloatArray, steps: Sequence[tuple[float, float]] = STEPS) -> float | FloatArray:
+def stepped(distance_km: Km, steps: Sequence[tuple[float, float]] = STEPS) -> Km:
     """Thinking with Map: 1 under 500 m, .8 under 2 km, .6 under 10 km, .4 under 25, .2 under 200, .1 under 750, else 0.
 
     ``steps`` are (km, reward) pairs, nearest first; an answer exactly at a distance has missed it.
@@ -125,8 +114,9 @@ def _checked(distance_km: float | FloatArray) -> FloatArray:
     return distances
 
 
-def _like(distance_km: float | FloatArray, rewards: FloatArray) -> float | FloatArray:
-    return rewards if np.ndim(distance_km) else float(rewards[0])
+def _like(distance_km: Km, rewards: FloatArray) -> Km:
+    found: Any = rewards if np.ndim(distance_km) else float(rewards[0])
+    return cast("Km", found)
 
 
 def hierarchical(right: BoolArray, beta: float = BETA) -> FloatArray:
