@@ -204,12 +204,12 @@ def test_a_reply_that_was_not_waited_for_is_not_kept(tmp_path: Path, pictures: l
 
 def test_another_file_is_no_store(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("nothing of the kind" * 100, encoding="utf-8")
-    with pytest.raises(BadInput, match="not a store of replies"), open_store(tmp_path / "text"):
+    with pytest.raises(BadInput, match="not a memory of replies"), open_store(tmp_path / "text"):
         pass
     with sqlite3.connect(tmp_path / "other.sqlite") as conn:
         conn.execute("CREATE TABLE other (x)")
     conn.close()
-    with pytest.raises(BadInput, match="not a store of replies"), open_store(tmp_path / "other.sqlite"):
+    with pytest.raises(BadInput, match="not a memory of replies"), open_store(tmp_path / "other.sqlite"):
         pass
 
 

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.support.databases import committed, explained
+from geosleuth.support.databases import check_stamp, committed, explained, stamp
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS known (
@@ -15,6 +15,7 @@ CREATE TABLE IF NOT EXISTS known (
     PRIMARY KEY (question, by, about)
 ) WITHOUT ROWID
 """
+_APPLICATION, _VERSION = 0x67737279, 1
 _WAIT_S = 30.0
 _WHAT = "a memory of replies"
 
@@ -29,11 +30,11 @@ class Memory:
 
     def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
         """Take a connection that several threads may use, and its file; `open_memory` creates one."""
-        self._conn, self._path, self._lock = conn, path, threading.Lock()
+        self._conn, self.path, self._lock = conn, path, threading.Lock()
 
     def find(self, question: str, by: str, about: str) -> bytes | None:
         """Return the stored answer; None if there is none."""
-        with self._lock, explained(self._path, _WHAT):
+        with self._lock, explained(self.path, _WHAT):
             row = self._conn.execute(
                 "SELECT said FROM known WHERE question = ? AND by = ? AND about = ?", (question, by, about)
             ).fetchone()
@@ -45,7 +46,7 @@ class Memory:
         What was ``paid`` for is on disk when this returns. What can be recomputed survives the end of the process, but
         perhaps not a power cut: syncing would take longer than the work.
         """
-        with self._lock, explained(self._path, _WHAT):
+        with self._lock, explained(self.path, _WHAT):
             self._conn.execute(f"PRAGMA synchronous = {'FULL' if paid else 'NORMAL'}")
             with committed(self._conn):
                 self._conn.execute("INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?)", (question, by, about, said))
@@ -64,6 +65,10 @@ def open_memory(path: Path | None = None) -> Iterator[Memory]:
         conn = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
     with closing(conn):
         with explained(path, _WHAT):
+            if conn.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                check_stamp(conn, path, _WHAT, _APPLICATION, _VERSION)
+            else:
+                stamp(conn, _APPLICATION, _VERSION)
+                conn.execute(_SCHEMA)
             conn.execute("PRAGMA journal_mode = WAL")
-            conn.execute(_SCHEMA)
         yield Memory(conn, path)

@@ -3,33 +3,30 @@
 import asyncio
 import hashlib
 import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
 from geosleuth.answer.answer import answer_from_dict, answer_to_dict
+from geosleuth.lab.bench.memory import Memory, open_memory
 from geosleuth.models import Usage
 from geosleuth.photo import OpenedPhoto
-from geosleuth.support.databases import committed, explained
 from geosleuth.support.errors import BadInput
 from geosleuth.teams import Member, Reply, Request
 from geosleuth.tools.similar.index_file import pixel_digest
 
-_APPLICATION: Final = 0x67737279
-_BUSY_SECONDS = 30.0
-_WHAT = "a store of replies"
+_QUESTION: Final = "team"
 
 
 class ReplyStore:
-    """A file of replies by request. Several processes may share it; each reply is stored at once."""
+    """Replies by request, in a file that several processes may share; each reply is stored at once."""
 
-    def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, memory: Memory) -> None:
         """Use `open_store` to create one."""
-        self._conn, self._path = conn, path
+        self._memory = memory
         self._digests: dict[str, str] = {}
 
     def get(self, key: str) -> Reply | None:
@@ -38,15 +35,15 @@ class ReplyStore:
         Raises:
             BadInput: it is damaged.
         """
-        row = self._conn.execute("SELECT reply FROM reply WHERE key = ?", (key,)).fetchone()
-        if row is None:
+        said = self._memory.find(_QUESTION, "", key)
+        if said is None:
             return None
         try:
-            kept = json.loads(row[0])
+            kept = json.loads(said)
             answer, usage = answer_from_dict(kept["answer"]), Usage(**kept["usage"])
             return Reply(kept["text"], answer, kept["tokens"], usage, kept["seconds"])
         except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(f"{self._path}: a stored reply is damaged; delete the file") from error
+            raise BadInput(f"{self._memory.path}: a stored reply is damaged; delete the file") from error
 
     def put(self, key: str, reply: Reply) -> None:
         """Store a reply, without its trajectory."""
@@ -57,8 +54,7 @@ class ReplyStore:
             "usage": asdict(reply.usage),
             "seconds": reply.seconds,
         }
-        with explained(self._path, _WHAT):
-            self._conn.execute("INSERT OR IGNORE INTO reply VALUES (?, ?)", (key, json.dumps(document)))
+        self._memory.keep(_QUESTION, "", key, json.dumps(document).encode())
 
     def key(self, identity: str, request: Request) -> str:
         """Return a key that identifies a request to a member: identity, pixels and all words."""
@@ -122,15 +118,5 @@ def open_store(path: Path) -> Iterator[ReplyStore]:
     Raises:
         BadInput: the file is something else, or can't be written.
     """
-    with explained(path, _WHAT), closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
-        (application,) = conn.execute("PRAGMA application_id").fetchone()
-        if not application and not conn.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            conn.execute("PRAGMA journal_mode = WAL")
-            with committed(conn):
-                conn.execute(f"PRAGMA application_id = {_APPLICATION}")
-                conn.execute(
-                    "CREATE TABLE IF NOT EXISTS reply (key TEXT PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID"
-                )
-        elif application != _APPLICATION:
-            raise BadInput(f"{path}: not a store of replies; give another file")
-        yield ReplyStore(conn, path)
+    with open_memory(path) as memory:
+        yield ReplyStore(memory)
