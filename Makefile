@@ -57,6 +57,7 @@ lint: $(DEV)/ready
 	$(DEV)/bin/ruff check
 	$(DEV)/bin/python scripts/check_page.py
 	$(DEV)/bin/python scripts/check_licences.py
+	$(DEV)/bin/python scripts/build_reference.py --check
 
 types: $(DEV)/ready
 	$(DEV)/bin/mypy
