@@ -64,7 +64,7 @@ def test_every_link_leads_to_a_file(hooks: ModuleType, caplog: pytest.LogCapture
 @pytest.mark.parametrize(
     ("source", "written", "shown"),
     [
-        ("docs/atlas.md", "[NOTICE](../NOTICE)", "NOTICE"),
+        ("docs/background/atlas.md", "[NOTICE](../../NOTICE)", "NOTICE"),
         ("docs/nano.md", "[its card](../examples/nano/model/README.md)", "its card (`examples/nano/model/README.md`)"),
         ("docs/nano.md", "[why](decisions/0024-nano-from-nothing.md)", "[why](decisions/0024-nano-from-nothing.md)"),
         ("docs/decisions/README.md", "[figures](../nano.md#speed)", "[figures](../nano.md#speed)"),
@@ -79,8 +79,8 @@ def test_links_hold_on_the_site(hooks: ModuleType, source: str, written: str, sh
 
 
 def test_a_link_to_nothing_is_reported(hooks: ModuleType, caplog: pytest.LogCaptureFixture) -> None:
-    hooks.site_links("[gone](../no-such-file.txt)", "docs/atlas.md")
-    assert "docs/atlas.md links to no-such-file.txt, which does not exist" in caplog.text
+    hooks.site_links("[gone](../../no-such-file.txt)", "docs/background/atlas.md")
+    assert "docs/background/atlas.md links to no-such-file.txt, which does not exist" in caplog.text
 
 
 def test_nothing_on_the_site_is_loaded_from_elsewhere() -> None:

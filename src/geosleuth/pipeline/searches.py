@@ -94,7 +94,7 @@ def build_searches(request: LocateRequest, photos: Sequence[Path]) -> Searches:
 
 
 def online_settings(allow: Sequence[str], record: "Recording | None" = None) -> "OnlineSettings":
-    """Whom the user allows, and from the environment their own servers, tiles and contact (docs/online.md).
+    """Build `OnlineSettings` from allowed hosts and `GEOSLEUTH_*` variables (docs/reference/online-services.md).
 
     ``record`` keeps every answer for good.
     """

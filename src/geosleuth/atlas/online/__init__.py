@@ -1,4 +1,4 @@
-"""Optional online map services behind the atlas protocol; docs/online.md is the user's guide.
+"""Optional online map services behind the atlas protocol; docs/how-to/go-online.md is the user's guide.
 
     make_online("nominatim", OnlineSettings(allow_hosts=frozenset({"nominatim.openstreetmap.org"})))
 

@@ -1,4 +1,4 @@
-"""Searching the web and for pictures online, for those who want it; docs/online.md tells the user's side.
+"""Searching the web and for pictures online, for those who want it; docs/how-to/go-online.md tells the user's side.
 
     make_web("brave", OnlineSettings(allow_hosts=frozenset({"api.search.brave.com"})))
 
