@@ -1,4 +1,4 @@
-"""docs/serve.md tells the truth: its commands run, and its tables name what there is."""
+"""The pages about the server tell the truth: their commands run, and their tables name what there is."""
 
 import os
 import re
@@ -12,9 +12,10 @@ import pytest
 from serving import Served
 
 ROOT = Path(__file__).resolve().parents[3]
-GUIDE = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
+REFERENCE = (ROOT / "docs" / "reference" / "http-api.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "how-to" / "serve.md").read_text(encoding="utf-8")
 STEP_BY_STEP = "## Step by step"
-ONE_CALL, _, STEPS = GUIDE.partition(STEP_BY_STEP)
+ONE_CALL, _, STEPS = REFERENCE.partition(STEP_BY_STEP)
 EXAMPLE = next(block for block in re.findall(r"```bash\n(.*?)```", STEPS, re.DOTALL) if "curl" in block)
 CLIENTS = {"bash": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"],
            "javascript": ["node", "--input-type=module", "-e"]}  # fmt: skip
@@ -60,12 +61,12 @@ def test_the_commands_run_as_they_stand(server: Served, tmp_path: Path) -> None:
     assert server.client.get("/api/cases", params={"query": "Sign by the road"}).json()["cases"] == []
 
 
-def test_every_request_of_the_api_is_in_the_guide(server: Served) -> None:
+def test_every_request_of_the_api_is_in_the_reference(server: Served) -> None:
     """Paths of the document, by their fixed parts."""
     missing = []
     for path in server.client.get("/api/openapi.json").json()["paths"]:
         last = [part for part in path.split("/") if part and "{" not in part][-1]
-        if not re.search(rf"[/`]{re.escape(last)}\b", GUIDE):
+        if not re.search(rf"[/`]{re.escape(last)}\b", REFERENCE):
             missing.append(path)
     assert missing == []
 
@@ -76,7 +77,5 @@ def test_every_option_of_the_guide_is_the_commands() -> None:
     from geosleuth.cli.commands import whole_app
 
     told = CliRunner().invoke(whole_app(), ["serve", "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).output
-    # What comes after are the benchmark's.
-    guide, _, _ = GUIDE.partition("## Figures")
-    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", guide)) - {"--json", "--data-binary"}
-    assert {one for one in options if one not in told} == set()
+    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", GUIDE))
+    assert {option for option in options if option not in told} == set()

@@ -92,7 +92,7 @@ class InjectionSet:
             title="Injected texts beside real clues",
             photos=None,
             licence="drawn here",
-            home="docs/security.md",
+            home="docs/background/security.md",
             get="geosleuth bench inject",
             layout="made by geosleuth bench inject",
             thresholds_km=(1.0, 25.0, 200.0, 750.0, 2500.0),
