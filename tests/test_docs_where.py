@@ -47,14 +47,14 @@ def test_every_promise_in_the_security_policy_names_a_test_that_exists() -> None
 
 
 def paper_rows() -> list[tuple[str, str, str, str]]:
-    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "background" / "methods.md").read_text(encoding="utf-8")
     section = text.partition("## What is the same, and what differs\n")[2].partition("\n## ")[0]
     lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
     return [(what, how, where, test) for what, how, where, test in lines if what not in ("mechanism", "---")]
 
 
 def test_each_paper_has_a_table_of_its_mechanisms() -> None:
-    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "background" / "methods.md").read_text(encoding="utf-8")
     for paper in ("smileGeo", "GeoAgent", "SpotAgent", "GeoVista", "Thinking with Map"):
         assert f"\n### {paper}\n| mechanism | same or different | where | test |\n" in text
     assert len(paper_rows()) >= 40

@@ -229,7 +229,7 @@ def test_help_loads_no_plugin(tmp_path: Path) -> None:
     ("page", "parts"),
     [
         ("adding-a-tool", ("tool.py",)),
-        ("adding-a-method", ("method.py", "policy.py", "exporter.py")),
+        ("how-to/add-a-method", ("method.py",)),
         ("adding-a-dataset", ("dataset.py",)),
     ],
 )

@@ -68,7 +68,7 @@ def test_every_link_leads_to_a_file(hooks: ModuleType, caplog: pytest.LogCapture
         ("docs/nano.md", "[its card](../examples/nano/model/README.md)", "its card (`examples/nano/model/README.md`)"),
         ("docs/nano.md", "[why](decisions/0024-nano-from-nothing.md)", "[why](decisions/0024-nano-from-nothing.md)"),
         ("docs/decisions/README.md", "[figures](../nano.md#speed)", "[figures](../nano.md#speed)"),
-        ("docs/locate.md", "[changes](../CHANGELOG.md)", "[changes](changelog.md)"),
+        ("docs/architecture.md", "[changes](../CHANGELOG.md)", "[changes](changelog.md)"),
         ("README.md", "[runs](docs/bench.md#resume)", "[runs](bench.md#resume)"),
         ("CONTRIBUTING.md", "[pages](docs/decisions/)", "[pages](decisions/README.md)"),
         ("README.md", "[elsewhere](https://example.org)", "[elsewhere](https://example.org)"),

@@ -100,5 +100,5 @@ def test_a_recipe_has_the_fingerprint_of_its_words(words: Path) -> None:
 
 
 def test_every_placeholder_is_told() -> None:
-    told = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
+    told = (Path(__file__).parents[2] / "docs" / "how-to" / "add-a-method.md").read_text(encoding="utf-8")
     assert all(f"`{{{{{name}}}}}`" in told for name in PLACEHOLDERS)

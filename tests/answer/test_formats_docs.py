@@ -10,7 +10,7 @@ from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.formats import AnswerContext, LocatedAnswer, render_as
 from geosleuth.geo import LatLon
 
-PAGE = Path(__file__).parents[2] / "docs" / "formats.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 ANSWER = Answer(
     LatLon(43.73535, 7.42085),
     Address.of("Monaco", None, "Rue Grimaldi, Monaco"),

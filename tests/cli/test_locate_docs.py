@@ -1,4 +1,4 @@
-"""docs/agent.md, docs/locate.md and the help of ``geosleuth locate`` tell the truth about models, keys and options."""
+"""The guides to models and first photos, and the help of ``geosleuth locate``, have the models, keys and options."""
 
 import re
 from pathlib import Path
@@ -11,8 +11,8 @@ from geosleuth.models.registry import SERVICES
 from locating import locate_here
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = (ROOT / "docs" / "agent.md").read_text(encoding="utf-8")
-COMMAND = (ROOT / "docs" / "locate.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "tutorials" / "local-model.md").read_text(encoding="utf-8")
+COMMAND = (ROOT / "docs" / "tutorials" / "first-photo.md").read_text(encoding="utf-8")
 ROWS = {match[1]: match[0] for match in re.finditer(r"^\| `(\w+):.*$", GUIDE, re.MULTILINE)}
 
 

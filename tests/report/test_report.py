@@ -92,7 +92,7 @@ def test_what_was_ruled_out_is_no_candidate() -> None:
 
 
 def test_the_guide_names_the_sections_and_words_as_they_are() -> None:
-    guide = (Path(__file__).resolve().parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).resolve().parents[2] / "docs" / "tutorials" / "first-photo.md").read_text(encoding="utf-8")
     shown = page_of(finding_of(album=album())).text
     table = guide[guide.index("| section | what |") : guide.index("Text from photos, pages and models")]
     named = [line.split("|")[1].strip() for line in table.splitlines()[2:] if line.startswith("|")]

@@ -85,7 +85,10 @@ Usd = Annotated[float | None, typer.Option(min=0.0, rich_help_panel=MODEL, help=
 PromptsFolder = Annotated[
     Path | None,
     typer.Option(
-        "--prompts", metavar="FOLDER", rich_help_panel=WAY, help="Your own words for the method: see docs/methods.md."
+        "--prompts",
+        metavar="FOLDER",
+        rich_help_panel=WAY,
+        help="Your own prompts for the method: see docs/how-to/add-a-method.md.",
     ),
 ]
 PolicyCardFile = Annotated[

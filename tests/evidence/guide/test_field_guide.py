@@ -42,7 +42,7 @@ def test_every_row_has_a_known_value_a_grade_and_a_source() -> None:
 def test_few_rows_are_unchecked_and_the_docs_say_how_many() -> None:
     counts = field_guide().counts()
     assert counts["unchecked rows"] < MOST_UNCHECKED * counts["rows"]
-    page = (ROOT / "docs" / "field-guide.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "background" / "detective.md").read_text(encoding="utf-8")
     said = ", ".join(f"{count:,} {what}" for what, count in counts.items())
     assert said in " ".join(page.split())
 

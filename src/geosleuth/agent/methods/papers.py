@@ -1,6 +1,6 @@
 """What the papers say about inference, in numbers, each with the place it stands at.
 
-None means that the paper gives no number; what a preset does then is ours, and docs/methods.md says so.
+None means that the paper gives no number; what a preset does then is ours, and docs/background/methods.md says so.
 """
 
 from collections.abc import Mapping

@@ -11,8 +11,8 @@ CSV with a header: ``id, true_lat, true_lon`` and either ``reply`` or ``lat, lon
 ``true_region``, ``true_city``, ``country``, ``region``, ``city``, ``probability``, ``radius_km``; every other column is
 a field to slice by.
 
-``docs/records.md`` is the long form. A record that can't be read stops the reading and names its line: dropping it
-would change every figure.
+``docs/reference/formats.md`` is the long form. A record that can't be read stops the reading and names its line:
+dropping it would change every figure.
 """
 
 import csv

@@ -362,7 +362,7 @@ def inject(options: BenchInjectOptions) -> None:
 class ScoreOptions(WritingOptions):
     """The options of ``score``."""
 
-    files: list[Path] = argument("Records: .jsonl or .csv; see docs/records.md.", metavar="FILE…")
+    files: list[Path] = argument("Records: .jsonl or .csv; see docs/reference/formats.md.", metavar="FILE…")
     parser: Parser = "lenient"
     distance: Distance = "geodesic"
     by: list[str] = option([], "Slice by a field: continent, country, or any of the records'.")
