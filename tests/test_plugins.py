@@ -228,7 +228,7 @@ def test_help_loads_no_plugin(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("page", "parts"),
     [
-        ("adding-a-tool", ("tool.py",)),
+        ("how-to/add-a-tool", ("tool.py",)),
         ("how-to/add-a-method", ("method.py",)),
         ("adding-a-dataset", ("dataset.py",)),
     ],
