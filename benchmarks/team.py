@@ -8,8 +8,8 @@
 No model is asked. tests/support/experts.py holds stand-ins whose behaviour is a handful of stated probabilities, and
 tests/support/expert_pictures.py draws pictures whose pixels tell the region. The team learns from some pictures with
 the real rounds, the real network and the bundled encoder, and is tested on others. What the stand-ins assume is in
-docs/rivals.md; `--strength` shows how the ranking changes as expertise fades, `--sweep` the grid of answerers and
-reviewers, every way over the number of agents and paired tests, and `--page` writes all sweeps as one page.
+docs/background/teams.md; `--strength` shows how the ranking changes as expertise fades, `--sweep` the grid of answerers
+and reviewers, every way over the number of agents and paired tests, and `--page` writes all sweeps as one page.
 `--seeds 3` repeats all of it with other pictures, teams and lessons, and pools the pictures. Two sizes of the
 swarm are named in advance: the paper's (K = 2, R = 2, Z = 10) and a small one (K = 1, R = 1, Z = 0); against every
 rival each has a difference over the same pictures, with its 95 % interval. `--check` exits with 1 where a promise is
@@ -333,7 +333,7 @@ def write_page(path: Path, train: Sequence[Drawn], test: Sequence[Drawn], encode
             f"No model was asked. {len(test)} drawn pictures of {len(REGIONS)} regions, a team of "
             f"{len(trial.team)} stand-ins for models, each an expert of one region: it knows "
             f"{Temper().at_home:.0%} of the pictures from there, and {Temper().abroad:.0%} of the others.",
-            f"The swarm learned whom to trust from {len(train)} other pictures. docs/rivals.md says what the "
+            f"The swarm learned whom to trust from {len(train)} other pictures. docs/background/teams.md says what the "
             "stand-ins assume.",
         ],
         more=[fading],

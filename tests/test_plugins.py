@@ -230,7 +230,6 @@ def test_help_loads_no_plugin(tmp_path: Path) -> None:
     [
         ("how-to/add-a-tool", ("tool.py",)),
         ("how-to/add-a-method", ("method.py",)),
-        ("adding-a-dataset", ("dataset.py",)),
     ],
 )
 def test_the_guides_show_the_package_that_these_tests_run(page: str, parts: tuple[str, ...]) -> None:

@@ -65,11 +65,23 @@ def test_every_link_leads_to_a_file(hooks: ModuleType, caplog: pytest.LogCapture
     ("source", "written", "shown"),
     [
         ("docs/background/atlas.md", "[NOTICE](../../NOTICE)", "NOTICE"),
-        ("docs/nano.md", "[its card](../examples/nano/model/README.md)", "its card (`examples/nano/model/README.md`)"),
-        ("docs/nano.md", "[why](decisions/0024-nano-from-nothing.md)", "[why](decisions/0024-nano-from-nothing.md)"),
-        ("docs/decisions/README.md", "[figures](../nano.md#speed)", "[figures](../nano.md#speed)"),
+        (
+            "docs/architecture.md",
+            "[its card](../examples/nano/model/README.md)",
+            "its card (`examples/nano/model/README.md`)",
+        ),
+        (
+            "docs/background/scenes.md",
+            "[why](../decisions/0021-drawn-world.md)",
+            "[why](../decisions/0021-drawn-world.md)",
+        ),
+        (
+            "docs/decisions/README.md",
+            "[fit](../background/training.md#memory)",
+            "[fit](../background/training.md#memory)",
+        ),
         ("docs/architecture.md", "[changes](../CHANGELOG.md)", "[changes](changelog.md)"),
-        ("README.md", "[runs](docs/bench.md#resume)", "[runs](bench.md#resume)"),
+        ("README.md", "[runs](docs/tutorials/benchmark.md#1-run)", "[runs](tutorials/benchmark.md#1-run)"),
         ("CONTRIBUTING.md", "[pages](docs/decisions/)", "[pages](decisions/README.md)"),
         ("README.md", "[elsewhere](https://example.org)", "[elsewhere](https://example.org)"),
     ],

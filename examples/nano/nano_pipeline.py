@@ -1,4 +1,4 @@
-"""All of docs/nano.md on one machine, unattended: lessons, stages, runs of GRPO side by side, evaluations.
+"""All of examples/nano/README.md on one machine, unattended: lessons, stages, runs of GRPO side by side, evaluations.
 
     python examples/nano/nano_pipeline.py ROOT                    for one H200 with 16 cores, about 25 minutes
     python examples/nano/nano_pipeline.py ROOT --plan plan.json   other lengths and sizes; --show-plan prints all

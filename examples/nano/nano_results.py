@@ -1,7 +1,7 @@
-"""The tables of docs/nano.md, from the folders that `examples/nano/train_nano.py` leaves behind.
+"""The tables of examples/nano/README.md, from the folders that `examples/nano/train_nano.py` leaves behind.
 
     python examples/nano/nano_results.py RUNS > tables.md
-    python examples/nano/nano_results.py examples/nano/nano_runs.tar.xz   the run of docs/nano.md
+    python examples/nano/nano_results.py examples/nano/nano_runs.tar.xz   the run of examples/nano/README.md
 
 RUNS holds an evaluation as e-NAME, a run of GRPO as g-NAME with its evaluation in it. What is missing is named on
 stderr and left out. NAME-bare is without tools, NAME-1 and NAME-2 are two seeds of one arm of a comparison.

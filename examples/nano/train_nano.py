@@ -9,7 +9,7 @@
     python examples/nano/train_nano.py evaluate --policy DIR ...
     python examples/nano/train_nano.py ceiling                         how near the teacher comes on held-out scenes
 
-docs/nano.md has the order, the durations and the results.
+examples/nano/README.md has the order, the durations and the results.
 """
 
 import argparse

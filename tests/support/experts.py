@@ -1,6 +1,6 @@
 """Stand-ins for models that know one part of the world well: members of a team that no network stands behind.
 
-What they assume is all in `Temper`, and docs/rivals.md says it in words. A stand-in looks the picture up by its pixels;
+What they assume is all in `Temper`; docs/background/teams.md sums it up. A stand-in looks the picture up by its pixels;
 with the chance that its expertise gives it knows the town, otherwise it errs, often for the same look-alike as the
 others. How sure it says it is tells little about whether it is right. Everything follows from seeds, the picture and
 the words it is asked with, so that the same request gets the same reply.

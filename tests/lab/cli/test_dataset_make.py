@@ -196,7 +196,8 @@ def test_people_get_tables_and_one_line_errors(atlas_home: Path, tmp_path: Path)
 
 
 def _guide() -> str:
-    return (Path(__file__).resolve().parents[3] / "docs" / "making-datasets.md").read_text(encoding="utf-8")
+    page = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "add-a-dataset.md"
+    return page.read_text(encoding="utf-8").partition("\n## Make\n")[2].partition("\nPictures ")[0]
 
 
 @pytest.mark.slow

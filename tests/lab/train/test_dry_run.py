@@ -18,7 +18,7 @@ from scripted_grpo import make_photos
 from stored import about, made
 from tiny_vlm import tiny_vlm_folder
 
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "recipes.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "background" / "training.md"
 
 for needed in ("torch", "transformers", "trl", "peft"):
     later(needed)

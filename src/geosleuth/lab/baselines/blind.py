@@ -256,7 +256,7 @@ class BlindGuess:
 
 
 def make_blind(rest: str) -> Policy:
-    """Return the policy for what follows after ``blind:``; docs/baselines.md has it all.
+    """Return the policy for what follows after ``blind:``; docs/tutorials/benchmark.md has it all.
 
     Raises:
         BadInput: it is no such prior.

@@ -388,7 +388,7 @@ def pois(options: PoisOptions) -> None:
 
 @dataset.command()
 def digests(data: Set, *, out: OutTable, overwrite: Overwrite = False, as_json: JsonFlag = False) -> None:
-    """List what each photo is known by, for features that you work out elsewhere (see docs/baselines.md).
+    """List what each photo is known by, for features that you work out elsewhere (see docs/tutorials/benchmark.md).
 
     The table has id, image, sha256 and pixels, a line a photo. Work out a row of features for each line, save the rows
     as queries.npy beside it, and call the table queries.csv: the baseline nearest: then finds them.

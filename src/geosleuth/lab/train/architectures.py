@@ -24,7 +24,7 @@ _ADAPTED_IN_EYES = ("gate_proj", "up_proj", "down_proj")
 ARCHITECTURES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     json.loads((files(__package__) / "architectures.json").read_text(encoding="utf-8"))
 )
-"""Models by name, as their configuration files have them: published ones, and the nano model of docs/nano.md."""
+"""Models by name, as their configuration files have them: published ones, and the one of examples/nano."""
 
 
 @dataclass(frozen=True, slots=True)

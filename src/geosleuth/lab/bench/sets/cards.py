@@ -252,7 +252,7 @@ _GENERAL = (
         title="Any table of photos and points",
         photos=None,
         licence="your own files",
-        home="docs/datasets.md",
+        home="docs/how-to/add-a-dataset.md",
         get="write one: CSV, TSV, JSONL or a JSON list",
         layout="columns image (or path, file_name …), lat, lon; optional id, country, region, city, boxes; every other "
         "short column is a field to slice by; photos beside the table or in images/",
@@ -263,7 +263,7 @@ _GENERAL = (
         title="Any folder of photos with GPS tags",
         photos=None,
         licence="your own files",
-        home="docs/datasets.md",
+        home="docs/how-to/add-a-dataset.md",
         get="point at the folder",
         layout="JPEG, PNG, WebP, TIFF or HEIC in folders of any depth; photos without GPS tags are left out",
         thresholds_km=_CLASSIC_KM,
@@ -274,7 +274,7 @@ _GENERAL = (
         title="Any Hugging Face image folder or Parquet files",
         photos=None,
         licence="see the set's own page",
-        home="docs/datasets.md",
+        home="docs/how-to/add-a-dataset.md",
         get="hf download --repo-type dataset OWNER/NAME --local-dir DIR",
         layout="metadata.csv or metadata.jsonl with file_name, or *.parquet with an image column; other columns as for "
         "a table",

@@ -502,7 +502,7 @@ def _card(photos: int | None) -> Card:
         title="Street scenes drawn by geosleuth",
         photos=photos,
         licence="as geosleuth's own output",
-        home="docs/world.md",
+        home="docs/background/scenes.md",
         get="geosleuth world make",
         layout="made on the spot",
         thresholds_km=(1.0, 25.0, 200.0, 750.0),
