@@ -1,4 +1,4 @@
-"""The table "Where is …?" in docs/architecture.md: every path exists, and every function is defined there."""
+"""The table "Where is …?" in docs/background/architecture.md: every path exists, and every function is defined there."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ _CODE = re.compile(r"`(?P<path>[^`]+)`(?: \(`(?P<name>\w+)`\))?")
 
 
 def rows() -> list[tuple[str, str]]:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
     section = text.partition("## Where is …?\n")[2].partition("\n## ")[0]
     lines = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
     return [(what, where) for what, where in lines[2:]]

@@ -5,7 +5,7 @@
     finding = geosleuth.locate("photo.jpg")
     print(finding.answer.address, finding.answer.point)
 
-The folders of this package show how a photo travels; ``docs/architecture.md`` draws the way on one screen.
+The folders of this package show how a photo travels; ``docs/background/architecture.md`` draws the way on one screen.
 """
 
 from importlib import import_module
