@@ -1,4 +1,4 @@
-"""The table "Where is …?" in docs/background/architecture.md: every path exists, and every function is defined there."""
+"""The table "Where is …?" of the page on architecture: every path exists, and every function is defined there."""
 
 import re
 from pathlib import Path

@@ -66,8 +66,8 @@ def test_every_link_leads_to_a_file(hooks: ModuleType, caplog: pytest.LogCapture
     [
         ("docs/background/atlas.md", "[NOTICE](../../NOTICE)", "NOTICE"),
         (
-            "docs/architecture.md",
-            "[its card](../examples/nano/model/README.md)",
+            "docs/background/scenes.md",
+            "[its card](../../examples/nano/model/README.md)",
             "its card (`examples/nano/model/README.md`)",
         ),
         (
@@ -80,7 +80,7 @@ def test_every_link_leads_to_a_file(hooks: ModuleType, caplog: pytest.LogCapture
             "[fit](../background/training.md#memory)",
             "[fit](../background/training.md#memory)",
         ),
-        ("docs/architecture.md", "[changes](../CHANGELOG.md)", "[changes](changelog.md)"),
+        ("docs/background/scenes.md", "[changes](../../CHANGELOG.md)", "[changes](../changelog.md)"),
         ("README.md", "[runs](docs/tutorials/benchmark.md#1-run)", "[runs](tutorials/benchmark.md#1-run)"),
         ("CONTRIBUTING.md", "[pages](docs/decisions/)", "[pages](decisions/README.md)"),
         ("README.md", "[elsewhere](https://example.org)", "[elsewhere](https://example.org)"),
