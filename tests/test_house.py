@@ -227,6 +227,7 @@ MAY_TAKE_MORE = {
     "tools: tool": "the keywords of a decorator are the declaration",
     "lab.inspect: locate": "Inspect makes -T options of a task's signature",
     "pipeline: locate": "editors show all its options",
+    "lab.train: grpo_trainer": "keywords that a dataclass hid, which nothing else took",
 }
 
 
