@@ -44,7 +44,7 @@ _MAPPINGS = (dict, Mapping, get_origin(Mapping[str, Any]))
 
 @dataclass(frozen=True, slots=True)
 class _Stamp:
-    """What every event's object holds beside its kind and body."""
+    """Fields of every event's object beside its kind and body."""
 
     index: int
     at_s: float
@@ -143,7 +143,7 @@ def _mended(value: Any) -> Any:
 
 @cache
 def _writer_of(kind: Any) -> Writer:
-    """How a value of this type is made plain."""
+    """Return the function that makes a value of this type plain."""
     if kind is Answer:
         return answer_to_dict
     if is_dataclass(kind) and isinstance(kind, type):

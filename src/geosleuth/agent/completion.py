@@ -1,4 +1,4 @@
-"""What a method's form leaves out, filled in after the answer, and what about the answer does not fit together.
+"""Completion of answers: fields that a method's form leaves out, and doubts about the answer.
 
 A place that is named without a point gets the point of that place on the map, marked as derived. A point without odds
 gets them by one more question. Benchmark runs do neither: there a paper's own form counts.
@@ -84,12 +84,11 @@ def with_odds(answer: Answer, reply: str) -> Answer:
 
 
 def _shown(placement: Placement) -> str:
-    """Return the name of a place for messages."""
     return place_words(placement.place).removesuffix(f" ({one_line(placement.place.kind)})")
 
 
 def _against_pool(answer: Answer, pool: Sequence[Hypothesis]) -> Iterator[Doubt]:
-    """Where the run's own notes speak for another place than the answer."""
+    """Yield doubts where the run's own notes support another place than the answer."""
     point = answer.point
     if point is None:
         return

@@ -30,7 +30,7 @@ def conversation_of(
     wants_guess: bool = False,
     missing: Collection[str] = (),
 ) -> Conversation:
-    """What the policy sees next.
+    """Return what the policy sees next.
 
     Args:
         events: all that happened; the first is the start.
@@ -123,8 +123,6 @@ def _freshest(events: Sequence[Event], replies: int) -> list[Event]:
 
 
 class _History:
-    """The messages of a run, request by request."""
-
     def __init__(self, started: Started, context: Context, missing: Collection[str]) -> None:
         self.messages: list[Message] = []
         self._missing = missing
@@ -216,7 +214,6 @@ def _start_of(events: Sequence[Event]) -> Started:
 
 
 def _handles_in(messages: Iterable[Message]) -> list[str]:
-    """The pictures of results, in order."""
     observed = (one for message in messages if isinstance(message, Observed) for one in message.observations)
     return [image.handle for one in observed for image in one.images]
 

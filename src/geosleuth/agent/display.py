@@ -53,23 +53,23 @@ def best_evidence(trajectory: Trajectory, most: int | None = BEST) -> tuple[str,
 
 
 def tells_evidence_alone(trajectory: Trajectory) -> bool:
-    """Whether its explanation says nothing beyond its evidence: the detective's does not, a model's may."""
+    """Return whether its explanation says nothing beyond its evidence: the detective's never does."""
     return trajectory.started.method == Detective.name
 
 
 def is_withheld(text: str) -> bool:
-    """Whether a text stands for one that was left out for the sake of granularity."""
+    """Return whether a text stands for another that was left out for the sake of granularity."""
     return text in _WITHHELD
 
 
 def told_no_finer_than(trajectory: Trajectory) -> Granularity:
-    """How finely this trajectory may be told, as what was left out of it says: ``exact`` where nothing was."""
+    """Return the finest granularity a trajectory may show; ``exact`` where nothing was left out."""
     found = [_WITHHELD[text] for text in _texts(trajectory) if text in _WITHHELD]
     return coarsest(found)
 
 
 def is_capped(trajectory: Trajectory) -> bool:
-    """Whether all free text was left out of it, as `geosleuth.agent.locate` does below ``exact``."""
+    """Return whether all free text was left out, as `geosleuth.agent.locate` does below ``exact``."""
     return all(text in _WITHHELD for text in _texts(trajectory) if text)
 
 
@@ -116,7 +116,7 @@ def whole_country(trajectory: Trajectory, granularity: Granularity = "exact") ->
 
 
 def area_of(trajectory: Trajectory, granularity: Granularity = "exact") -> AreaKind | None:
-    """What a finding is where it is no point: all of a country, or a circle of which no more is named; else None."""
+    """Return the kind of area of a finding without a point: a country or an unnamed circle; else None."""
     if whole_country(trajectory, granularity) is not None:
         return "country"
     levels = (trajectory.answer or Answer()).address
@@ -125,12 +125,12 @@ def area_of(trajectory: Trajectory, granularity: Granularity = "exact") -> AreaK
 
 
 def extent_of(trajectory: Trajectory, granularity: Granularity = "exact") -> Extent | None:
-    """What the point of a finding means: a whole country, a wide circle or the place itself; None where it has none."""
+    """Return what a finding's point means: a country, a wide circle or the place; None without a point."""
     return extent_of_answer(trajectory.answer or Answer(), area_of(trajectory, granularity))
 
 
 def sure_line(answer: Answer, country: str | None = None) -> str:
-    """How sure an answer is of its circle or of a whole ``country``, as a line; empty where there is no place."""
+    """Return how sure an answer is of its circle or of a whole ``country``; empty without a place."""
     if answer.point is None and not answer.address:
         return ""
     if answer.probability is None:
@@ -283,7 +283,7 @@ def _numbers(value: Any) -> Box | None:
 
 
 def _is_number(value: object) -> bool:
-    """Whether a value of a file is a number that can be a place on a picture; neither NaN nor endless ones are."""
+    """Return whether a value can be a coordinate on a picture: a finite number."""
     return isinstance(value, int | float) and -_FARTHEST_PX < value < _FARTHEST_PX
 
 

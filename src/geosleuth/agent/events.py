@@ -1,4 +1,4 @@
-"""What happens in a run, as events. A trajectory is a list of them and nothing else.
+"""Events of a run. A trajectory is a list of them and nothing else.
 
 Everything else is derived: the conversation that the policy sees, the candidate pool, what was spent, the exports.
 
@@ -41,7 +41,7 @@ Fate = Literal["open", "dropped", "answered"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a run may use at most; None is no limit.
+    """Limits of a run; None is no limit.
 
     ``turns`` counts replies of the policy, ``calls`` tool calls, ``calls_per_turn`` how many of one reply are
     carried out, ``tokens`` input and output of all replies together, ``usd`` money. What a reply will cost nobody
@@ -62,7 +62,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a run has used.
+    """Usage of a run.
 
     ``calls`` were carried out, ``failed_calls`` of them without success; ``withheld_calls`` come on top: they were
     beyond the budget, or repeated, and never ran. ``mended_calls`` worked because something was forgiven, see
@@ -94,7 +94,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is asked for.
+    """Task of a run.
 
     ``hint`` and ``area`` are the user's words. ``views`` says what is known about the pictures themselves, such as the
     headings of the cuts of a panorama, a line each. ``force_answer`` wants a best guess with its honest probability in
@@ -182,7 +182,7 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What about an answer does not fit together, and how, in a few words; empty where these may not be told.
+    """Inconsistency of an answer, in a few words; empty where these may not be shown.
 
     "name": the place named lies far from the point. "pool": the run's own notes speak for another place. "tries": the
     answer lies far from that of every try. "not_a_photo": a picture is a screenshot, a document or a drawing.

@@ -155,7 +155,6 @@ class EventBlanker:
 
 
 async def _told(event: Event, blank: Event, granularity: Granularity, gazetteer: Gazetteer | None) -> Event:
-    """The blanked event with the places that may be told."""
     match event.body, blank.body:
         case Answered() as full, Answered() as bare:
             return replace(blank, body=replace(bare, answer=await cap(full.answer, granularity, gazetteer)))
@@ -172,7 +171,7 @@ async def _told(event: Event, blank: Event, granularity: Granularity, gazetteer:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Finding:
-    """What came of it: the whole way, and apart from it what the photos' files claim.
+    """Result of a run: its trajectory and, apart from it, the claims of the photos' files.
 
     ``album`` has the pictures of the run, for reports. ``judged`` is set where the finding was capped: what the claims
     contradict was decided before. ``team`` has the trajectories of those who worked towards it, where several did, and
@@ -204,7 +203,7 @@ class Finding:
 
     @property
     def doubts(self) -> tuple[Doubt, ...]:
-        """What about the answer does not fit together, pictures that are no photographs first."""
+        """The inconsistencies of the answer, with non-photographic pictures first."""
         own = self._no_photos + (self.trajectory.answered.doubts if self.trajectory.answered else ())
         point, tried = (
             self.whole_answer.point,
@@ -228,7 +227,7 @@ class Finding:
 
     @property
     def verified(self) -> bool:
-        """Whether a verifier read the tries in ``team``."""
+        """Return whether a verifier read the tries in ``team``."""
         return bool(self.team) and self.trajectory not in self.team and self.trajectory.started.method == VERIFIER
 
     @property
@@ -260,7 +259,6 @@ class Finding:
 
     @property
     def _country(self) -> str | None:
-        """The code of the country that the finding is, where it is a whole one."""
         from .display import whole_country
 
         return whole_country(self.trajectory, self.granularity)
@@ -289,7 +287,7 @@ class Finding:
 
 
 def _lies_elsewhere(claims: Claims, code: str) -> bool | None:
-    """Whether a claimed place lies outside a country: its border decides, and no distance from a point in it."""
+    """Return whether a claimed place is outside a country, decided by its border and not by distance."""
     from geosleuth.atlas.borders import Borders
 
     if claims.own_point is None:
@@ -345,7 +343,7 @@ def case_of(album: Album, method: Method, resources: Resources) -> Case:
 
 
 def album_photos(opened: OpenedPhoto, panorama: PanoramaShown = "views") -> list[tuple[Photo, str | None]]:
-    """What goes into an album for one photo, and what is known about each: the photo itself, or a panorama's views.
+    """Return the album photos of a photo with what is known of each: itself, or a panorama's views.
 
     A panorama is cut into flat views all the way round, unless it is wanted whole. The heading of each counts from
     north where the file claims where north is; that claim is about the camera, not about the place.

@@ -24,7 +24,7 @@ PanoramaShown = Literal["views", "planar"]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What of the history a policy gets to see.
+    """Part of the history that a policy sees.
 
     Attributes:
         kind: "whole" shows all; "trimmed" cuts long results, marking the cut, and drops older pictures; "freshest"
@@ -47,12 +47,12 @@ class Context:
 
     @property
     def most_images(self) -> int | None:
-        """How many pictures of results are shown at once; None is any number."""
+        """The most images of results shown at once; None is any number."""
         return None if self.kind == "whole" else self.images
 
     @property
     def longest_result(self) -> int | None:
-        """How many characters of a result are shown; None is all of them."""
+        """The most characters of a result that are shown; None is all of them."""
         if self.kind == "whole":
             return None
         if self.result_characters is not None:
@@ -105,7 +105,7 @@ class Method:
     panorama: PanoramaShown = "views"
 
     def final_words(self, step: Step) -> str:
-        """What ``read_answer`` is given of a reply: its words, and in front of them the thinking where it is read too.
+        """Return the text for ``read_answer``: a reply's words, after its thinking where that is read too.
 
         The thinking stands between ``<think>`` tags, however it travelled.
         """
@@ -156,7 +156,7 @@ class Method:
 
 
 def accepts(answer: Answer, task: Task) -> bool:
-    """Whether what was read is an answer to the task.
+    """Return whether the parsed text is an answer to the task.
 
     A point or a place is one. So is saying why no place can be told, unless the task wants a best guess in any case.
     """

@@ -1,4 +1,4 @@
-"""What a policy was trained with, in a small file beside its weights: whoever plays it shows it the same again.
+"""Policy card: how a policy was trained, in a small file beside its weights, so that inference matches.
 
     {"format": "geosleuth-policy-card/1", "method": "spotagent", "wire": "native", "tools": ["image_zoom_in_tool", ...],
      "box_scale": "thousandths", "turns": 8, "words_sha256": "..."}
@@ -39,7 +39,7 @@ _ANYWAY = f"--policy-card {NO_CARD} to play it otherwise"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyCard:
-    """How a policy was trained.
+    """Training setup of a policy.
 
     Attributes:
         method: the preset.

@@ -178,7 +178,7 @@ def _rank(candidate: Hypothesis) -> float:
 
 
 def lies_at(point: LatLon, candidate: Hypothesis) -> bool:
-    """Whether a point is where a candidate is."""
+    """Return whether a point is where a candidate is."""
     return candidate.point is not None and distance_km(point, candidate.point) <= (candidate.radius_km or SAME_PLACE_KM)
 
 
@@ -266,6 +266,6 @@ def _texts(arguments: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _still_against(before: Hypothesis, confidence: float | None) -> tuple[str, ...]:
-    """What spoke against a candidate, without that it had become less likely where it is likelier again."""
+    """Return what spoke against a candidate, except a drop in probability that has been reversed."""
     risen = (confidence or 0.0) > (before.confidence or 0.0)
     return tuple(line for line in before.evidence_against if not (risen and line == LESS_LIKELY))

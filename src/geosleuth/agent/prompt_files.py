@@ -118,7 +118,6 @@ def verifier_words(method: Method, own: Words) -> Words:
 
 
 def _filled(method: Method, text: str, own: Words, task: Task, tools: tuple[str, ...]) -> str:
-    """Fill placeholders in."""
     values: Mapping[str, Callable[[], str | None]] = {
         "tools": lambda: tool_list(tools, method.shown_as),
         "schemas": lambda: _schemas(method, tools),

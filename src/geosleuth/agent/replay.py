@@ -33,7 +33,7 @@ _GREY = (128, 128, 128)
 
 
 class RecordedBreak(UserError):
-    """What broke a recorded run breaks its replay too."""
+    """Break of a recorded run, raised again in its replay."""
 
 
 class RecordingEnds(BaseException):
@@ -146,12 +146,12 @@ async def replay(
 
 
 def same_events(first: Trajectory | Sequence[Event], second: Trajectory | Sequence[Event]) -> bool:
-    """Whether two runs went the same way, whenever and however fast: times and durations are not compared."""
+    """Return whether two runs have the same events; times and durations are not compared."""
     return first_difference(first, second) is None
 
 
 def first_difference(first: Trajectory | Sequence[Event], second: Trajectory | Sequence[Event]) -> str | None:
-    """Where two runs part, in one line; None where they don't."""
+    """Return the first difference of two runs in a line; None where they are the same."""
     ones, others = (_timeless(run.events if isinstance(run, Trajectory) else run) for run in (first, second))
     for index, (one, other) in enumerate(zip(ones, others, strict=False)):
         if one != other:
@@ -167,7 +167,7 @@ def _timeless(events: Sequence[Event]) -> list[dict[str, Any]]:
 
 
 def without_durations(body: Any) -> Any:
-    """What an event tells, with all that a clock measured at zero, and without which services answered or failed."""
+    """Return an event's body with measured times at zero, and without the list of services."""
     match body:
         case Said(step=step):
             return replace(body, step=replace(step, usage=replace(step.usage, seconds=0.0)))

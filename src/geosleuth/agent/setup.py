@@ -1,4 +1,4 @@
-"""What a run is given, in parts that belong together: who works, what is asked, what tools may ask, who follows."""
+"""Inputs of a run, in parts: the agent, the question, the resources of tools, and the listeners."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSetup:
-    """Who works and how.
+    """Policy, method and tools of a run.
 
     Attributes:
         method: how to go about it, see `geosleuth.agent.methods.method`.
@@ -41,7 +41,7 @@ class AgentSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhotoQuestion:
-    """What is asked of photos beside the photos themselves.
+    """Question about photos, beside the photos themselves.
 
     Attributes:
         hint: the user's words about the photo.
@@ -66,7 +66,7 @@ NO_HINTS = PhotoQuestion()
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What the tools of a run may ask.
+    """Resources that the tools of a run may query.
 
     Attributes:
         atlas: the world, offline or online.
@@ -85,7 +85,7 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Who follows a run: a file that keeps it and gives it its id, and sinks that get its events as they happen.
+    """Listeners of a run: a file that stores it and gives it its id, and sinks of its events.
 
     The file is closed by whoever opened it.
     """

@@ -1,4 +1,4 @@
-"""What a piece of evidence speaks of: a line that was read, or something that a person has ruled out."""
+"""Links from evidence to the line that was read, or to what a person has ruled out."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _JOINED = " + "
 
 
 def speaks_of(evidence: str, text: str) -> bool:
-    """Whether a piece of evidence is about this line: it quotes it or a part of it, or has all of it in its words."""
+    """Return whether evidence is about this line: it quotes all or part of it, or contains its words."""
     line = fold(text)
     if not line:
         return False
@@ -50,7 +50,6 @@ def rests_on(line: str, rejected: Collection[str]) -> bool:
 
 
 def _quotes_any(line: str, texts: Collection[str]) -> bool:
-    """Return whether a piece of evidence quotes one of the texts."""
     wanted = {fold(one) for one in texts} - {""}
     return any(fold(one) in wanted for one in _quotes(line))
 
@@ -99,7 +98,7 @@ def _quotes(evidence: str) -> Iterator[str]:
 
 
 def _within(part: str, whole: str) -> bool:
-    """Whether a text stands in another as whole words; in scripts without spaces as a run of letters."""
+    """Return whether a text occurs in another as whole words; in scripts without spaces as letters."""
     if not part.isascii():
         return len(part) > 1 and part in whole
     return len(part) >= _LEAST_CHARS and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", whole) is not None

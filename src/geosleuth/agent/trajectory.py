@@ -118,11 +118,11 @@ class Spending:
 
     @property
     def calls_left(self) -> int | None:
-        """How many calls may still be carried out; None is any number."""
+        """The number of calls that may still be carried out; None is any number."""
         return None if self.budget.calls is None else max(0, self.budget.calls - self.calls)
 
     def used_up(self) -> EndReason | None:
-        """Which of turns, tokens and money is spent, if any.
+        """Return which of turns, tokens and money is spent, if any.
 
         Where a reply's price is not known, a budget of money can't be kept and counts as spent.
         """
@@ -138,17 +138,17 @@ class Spending:
 
     @property
     def reply_tokens_left(self) -> int | None:
-        """How many tokens replies and the results between them may still have; None is any number."""
+        """The tokens left for replies and the results between them; None is any number."""
         limit = self.budget.reply_tokens
         return None if limit is None else max(0, limit - self._reply_tokens)
 
     @property
     def price_unknown(self) -> bool:
-        """Whether some reply came without a price."""
+        """Return whether the price of any reply is unknown."""
         return self._price_unknown
 
     def one_turn_left(self) -> bool:
-        """Whether the next reply must be the answer.
+        """Return whether the next reply must be the answer.
 
         That is so on the last turn, and where two more turns like the newest would pass the limit of tokens, money or
         time.
@@ -177,7 +177,7 @@ class Spending:
 
 
 def spent_of(events: Iterable[Event]) -> Spent:
-    """What a whole trajectory used, however often it was resumed; for one that broke off, as far as it came."""
+    """Return the usage of a whole trajectory, with resumptions; of a broken run, up to the break."""
     total = Spent()
     running: Spending | None = None
     began = newest = 0.0
@@ -196,7 +196,7 @@ def spent_of(events: Iterable[Event]) -> Spent:
 
 
 def spent_document(spent: Spent) -> dict[str, Any]:
-    """What was used, for JSON documents: without the price, which documents name in their own ways."""
+    """Return usage as JSON, without the price, which documents name in their own ways."""
     return {
         "turns": spent.turns,
         "calls": spent.calls,
@@ -239,14 +239,14 @@ class Trajectory:
 
     @property
     def started(self) -> Started:
-        """How it began."""
+        """The event with which the run started."""
         body = self.events[0].body
         assert isinstance(body, Started)  # noqa: S101  (checked when it was made)
         return body
 
     @property
     def task(self) -> Task:
-        """What was asked."""
+        """The task of the run."""
         return self.started.task
 
     @cached_property
@@ -261,13 +261,13 @@ class Trajectory:
 
     @property
     def ended(self) -> Ended | None:
-        """How it ended; None where it broke off, or goes on."""
+        """The end of the run; None where it broke off, or goes on."""
         last = self.events[-1].body
         return last if isinstance(last, Ended) else None
 
     @cached_property
     def spent(self) -> Spent:
-        """What it used in all."""
+        """The total usage."""
         return spent_of(self.events)
 
     @cached_property
@@ -278,7 +278,7 @@ class Trajectory:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What the policy said, turn by turn."""
+        """The replies of the policy, turn by turn."""
         return tuple(event.body.step for event in self.events if isinstance(event.body, Said))
 
     @property

@@ -110,7 +110,6 @@ class Quotes:
         return _ROW.sub(self._lines, value)
 
     def _lines(self, row: re.Match[str]) -> str:
-        """Quotes side by side as lines one under the other; as they are written where one is of no line."""
         found = [self._line(quote) for quote in _QUOTE.finditer(row[0])]
         if None in found:
             return _QUOTE.sub(lambda quote: self._line(quote) or quote[0], row[0])
@@ -125,7 +124,7 @@ class Quotes:
 
 
 def quotes_for(method: str) -> Quotes | None:
-    """What fills in the calls of a run that was made with a method of ours; None where none are quoted."""
+    """Return the quotes of runs made with a method of ours; None where its calls quote no lines."""
     from .methods import made_with
 
     made = made_with(method)
@@ -151,7 +150,7 @@ def spelled_out(trajectory: "Trajectory") -> "Trajectory":
 
 
 def quote(number: int, image: str | None = None) -> str:
-    """How a line is quoted, by its number from 1 on: in the newest reading, or in that of an image."""
+    """Return the quote of a line by its number from 1 on, in the newest reading or that of an image."""
     return f"{image or ''}#{number}"
 
 
@@ -437,7 +436,7 @@ class RunSegment:
         return bool(len(self._toolset)) and allowed and not spending.one_turn_left()
 
     def _after(self, step: Step, carried_out: int) -> _Ending | None:
-        """What becomes of a run after a turn that was no answer."""
+        """Return how the run ends after a turn without an answer; None where it goes on."""
         if carried_out:
             self._unread = self._fruitless = 0
         elif step.calls:
@@ -566,7 +565,6 @@ class RunSegment:
             self._emit(ToolObserved(self._turn, Observation(call.id, call.name[:60], BROKE_OFF, failure="timeout")))
 
     def _instead(self, reason: EndReason) -> tuple[Answer, Answerer]:
-        """The answer where the policy gave none."""
         found = self._pool.answer(force=self._task.force_answer)
         if self._guess and (self._guess.located or not (found and found.located)):
             return self._guess, "policy"
@@ -613,7 +611,7 @@ def _unanswered(events: Sequence[Event]) -> dict[str, ToolCall]:
 
 
 def _described(error: Exception) -> str:
-    """One line for the trajectory. Of what nobody raised on purpose only the kind: its words may hold anything."""
+    """Return an error in a line; of unexpected errors only the type: their text may contain anything."""
     if isinstance(error, UserError | ServiceFault):
         return " ".join(str(error).split())[:500]
     return f"a bug: {type(error).__name__}"

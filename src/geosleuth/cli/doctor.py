@@ -63,7 +63,6 @@ def doctor_document() -> dict[str, Any]:
 
 
 def _default_model() -> dict[str, Any]:
-    """Return the model that is asked where none is named, and the file that says so."""
     from geosleuth.pipeline.defaults import NONE, config_file, read_defaults
     from geosleuth.support.errors import BadInput
 

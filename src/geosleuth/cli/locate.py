@@ -16,7 +16,7 @@ MOST_USED = (
 
 
 class OutputOptions(Options):
-    """What comes out."""
+    """Output options."""
 
     out: list[str] = option(
         [],
@@ -36,7 +36,7 @@ class OutputOptions(Options):
 
 
 class KnownOptions(Options):
-    """What the user knows about the photo."""
+    """Options for what the user knows about the photo."""
 
     within: str | None = option(
         None,
@@ -68,7 +68,7 @@ class PhotoOptions(Options):
 
 
 class BatchOptions(Options):
-    """How photos are worked on."""
+    """Options for many photos."""
 
     same_place: bool = flag("The photos were taken at one place: one answer.", panel=WAY)
     batch: bool = flag("A batch, even of one photo.", panel=WAY)
@@ -82,7 +82,7 @@ class BatchOptions(Options):
 
 
 class LastOptions(Options):
-    """What stands last in the help."""
+    """Options listed last in the help."""
 
     image_url: str | None = option(
         None,

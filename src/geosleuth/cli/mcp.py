@@ -29,7 +29,7 @@ _WAY = "How clients reach it"
 
 
 class DoorOptions(Options):
-    """How clients reach the server, and what it may read."""
+    """Options for how clients reach the server, and which files it may read."""
 
     http: bool = flag("Serve over Streamable HTTP, not stdin and stdout.", panel=_WAY)
     host: str = option("127.0.0.1", "Where to listen with --http; beyond this machine a token must be set.", panel=_WAY)
@@ -52,7 +52,7 @@ class DoorOptions(Options):
 
 
 class ServedOptions(Options):
-    """Who thinks in ``locate``, and what may be asked: fields of a request."""
+    """Model and data sources of ``locate``, named as fields of a request."""
 
     offline: OfflineFlag = False
     maps: Maps = None

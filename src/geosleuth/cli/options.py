@@ -148,7 +148,7 @@ def argument(words: str, default: Any = MISSING, **details: Any) -> Any:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Options:
-    """What a command was told: its subclasses are dataclasses whose fields are options.
+    """Base of a command's options: subclasses are dataclasses whose fields are options.
 
     Where one says in ``shown`` which fields are used most, `--help` leaves the others to `--help-all`.
     """

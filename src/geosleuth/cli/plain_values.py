@@ -32,7 +32,7 @@ def _spare(commands: Mapping[str, Any], ctx: Any) -> None:
 
 
 class _Plain:
-    """What an option asks for its value: the value as it stands, or what Typer makes of it."""
+    """Value of an option: as it stands, or as Typer converts it."""
 
     def __init__(self, option: Any, full: Any) -> None:
         self._option = option

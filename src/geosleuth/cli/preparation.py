@@ -1,4 +1,4 @@
-"""What a command prepares and asks before a run: the offline atlas, and consent to send photos."""
+"""Preparations before a run: the offline atlas, and consent to send photos."""
 
 import asyncio
 import sys

@@ -54,7 +54,7 @@ def wipe(
 
 
 def _check_unused(database: Path) -> None:
-    """Complain about a server that holds the cases."""
+    """Refuse to go on while a server holds the cases."""
     try:
         conn = sqlite3.connect(f"{database.absolute().as_uri()}?mode=rw", uri=True, timeout=0.5)
         try:

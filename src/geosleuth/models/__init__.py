@@ -1,4 +1,4 @@
-"""Who thinks: any hosted model, any local weights, a recording; all behind one protocol."""
+"""Policies: hosted models, local weights, the rule-based detective and recordings, behind a common protocol."""
 
 from .endpoints import EndpointSettings
 from .protocol import Conversation, Finish, Message, Observed, Policy, Prompt, Sampling, Step, Usage, Wire

@@ -96,7 +96,7 @@ def _picture() -> View:
 
 
 class _Kept(NamedTuple):
-    """What a model's reply told: a scale, or nothing that can be read."""
+    """Result of a probe: a scale, or None if the reply was unreadable."""
 
     scale: BoxScale | None
 

@@ -1,4 +1,4 @@
-"""How a model's server is treated: slots, rests, tries with growing waits, a breaker, and when to give up on it.
+"""Requests to a model's server: slots, pauses, retries with growing waits, a breaker, and giving up.
 
 A gate is held in this process, or in one place for a whole cluster: see `hold_gates_with`.
 
@@ -34,7 +34,7 @@ _NUMBERS = re.compile(r"(?<![0-9a-f-])[a-f-]*+[0-9][0-9a-f-]*+")
 
 @dataclass(frozen=True, slots=True)
 class GateSettings:
-    """How many requests a host gets at once, and after how many failures in a row it rests for how long."""
+    """Number of parallel requests to a host, and its pause after so many failures in a row."""
 
     concurrency: int
     failures: int
@@ -59,7 +59,7 @@ class HostNews:
 
 
 class Gate(Protocol):
-    """What stands before one host."""
+    """Gate in front of a host."""
 
     async def enter(self, within_s: float) -> AskPermit:
         """Wait for a free slot, however long; then until the host may be asked, if that is within so many seconds.
@@ -146,7 +146,7 @@ class HostGate:
 
 
 class Rests:
-    """Which hosts rest; a listener."""
+    """Listener for which hosts pause."""
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -216,7 +216,7 @@ def hold_gates_with(maker: Callable[[str, GateSettings], Gate]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSettings:
-    """How a model's server is asked.
+    """Request settings of a model's server.
 
     Attributes:
         concurrency: how many requests a host gets at once; whoever asks a host first decides it for that host.
@@ -263,7 +263,7 @@ class SaidNothing(ServiceFault):
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome(Generic[T]):
-    """What came of it, how often it was tried, and how long tries and waits took together."""
+    """Result of a call, its number of tries, and the total time of tries and waits."""
 
     result: T
     tries: int
@@ -318,7 +318,7 @@ class Endpoint:
 
 
 def _wait_after(fault: ServiceFault, tries: int, settings: EndpointSettings) -> float | None:
-    """How long to wait before the next try; None where there is to be none."""
+    """Return how long to wait before the next try; None where there is none."""
     # Nobody there, or nothing said: once more, in case it was chance; then someone should look.
     most = min(settings.tries, 2) if isinstance(fault, Offline | SaidNothing) else settings.tries
     if not fault.retryable or tries >= most:

@@ -1,4 +1,4 @@
-"""What a person says to a run that goes on: which clues and places are wrong, and what is known besides.
+"""Feedback on a run that goes on: wrong clues and places, and further facts.
 
 The detective takes it as data (`Rejected`), a model as words (`feedback_words`).
 """
@@ -43,7 +43,7 @@ def rejected_place(name: str, point: LatLon | None, radius_km: float | None) -> 
 
 @dataclass(frozen=True, slots=True)
 class CorrectedReading:
-    """What a person reads in a part of a photo: left, top, right, bottom in shares of it, photos counted from 1.
+    """Text in a part of a photo, corrected: left, top, right, bottom as shares; photos counted from 1.
 
     ``was`` is what was read there before; empty where nothing was.
     """
@@ -56,7 +56,7 @@ class CorrectedReading:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """What a person has ruled out or corrected: clues by their ids, texts as they were read, places, and readings.
+    """Feedback of a person: rejected clues by id, texts as they were read, places, and corrected readings.
 
     ``seen`` says what the rejected clues were seen in, for models. Several add up: whoever goes on with a run that
     went on before rules out all of it again. Of two readings of one spot the later counts.
@@ -82,7 +82,7 @@ class Rejected:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What the detective leaves out: texts and ids of clues, and what was misread."""
+        """The texts and ids of clues that the detective leaves out, and what was misread."""
         return (*self.clues, *self.texts, *self._misread)
 
     @property

@@ -1,4 +1,4 @@
-"""Who thinks: the one protocol that every policy follows, what passes between it and the loop, and a recording.
+"""Policies: the protocol that each follows, the types between it and the loop, and a recording.
 
 A policy sees a conversation and says the next step. It never sees a file name, metadata or a truth: they are in
 nothing that it is given.
@@ -26,7 +26,7 @@ Latency = Literal["none", "recorded"]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one reply cost. ``cost_usd`` is None where the price is not known; local weights cost 0.
+    """Cost of a reply. ``cost_usd`` is None where the price is not known; local weights cost 0.
 
     ``thinking_tokens`` are those of the output that were thought with; None where the service does not count them.
     """
@@ -55,7 +55,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a policy said: its thinking, its words, its calls. A step without calls is meant as the answer.
+    """Reply of a policy: its thinking, text and calls. A step without calls is meant as the answer.
 
     ``text`` holds the words without the tags that carry calls and thinking; the ``<answer>`` tag stays in it.
     ``model`` is who replied, as the provider names it.
@@ -70,7 +70,7 @@ class Step:
 
 
 def thinking_tokens(step: Step) -> int:
-    """How many of a reply's tokens it thought with: as its service counts them, or by the share of its words.
+    """Return a reply's thinking tokens: as its service counts them, or by the share of its words.
 
     Where a service counts more of them than output it counts them apart, and none are among the output.
     """
@@ -102,7 +102,7 @@ Message = Prompt | Step | Observed
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a reply is drawn; None leaves it to the model's own default.
+    """Sampling settings of a reply; None means the model's own default.
 
     ``max_tokens`` binds what is said. A model that thinks may think ``thinking_tokens`` on top; None is
     `THINKING_TOKENS`, once it is known to think.
@@ -116,14 +116,14 @@ class Sampling:
     thinking_tokens: int | None = None
 
     def longest(self, *, thinks: bool) -> int | None:
-        """How many tokens a service may spend on a reply, its thinking included; None is its own limit."""
+        """Return the maximum tokens of a reply, its thinking included; None is the service's limit."""
         usual = THINKING_TOKENS if thinks else 0
         room = usual if self.thinking_tokens is None else self.thinking_tokens
         return None if self.max_tokens is None else self.max_tokens + room
 
 
 def may_go_on(step: Step, sampling: Sampling, *, thinks: bool) -> bool:
-    """Whether a reply was cut before it said anything by a limit that left its thinking no room, as it now gets.
+    """Return whether a reply was cut before any words by a limit without room for its thinking.
 
     Args:
         step: the reply.
@@ -161,7 +161,7 @@ class Policy(Protocol):
 
     @property
     def name(self) -> str:
-        """What reports call it, such as "openai:gpt-5" or "replay"."""
+        """The name in reports, such as "openai:gpt-5" or "replay"."""
         ...
 
     @property
@@ -215,7 +215,7 @@ class ReplayPolicy:
 
     @property
     def remaining(self) -> int:
-        """How many steps are still to come."""
+        """The number of steps still to come."""
         return len(self._steps) - self._played
 
     async def step(self, conversation: Conversation) -> Step:

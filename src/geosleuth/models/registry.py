@@ -94,7 +94,7 @@ class ModelTarget:
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name in reports."""
         return f"{self.service.prefix}:{self.model}"
 
     @property
@@ -104,19 +104,19 @@ class ModelTarget:
 
     @property
     def at_its_makers(self) -> bool:
-        """Whether the address is the service's own, or a part of it such as a region's."""
+        """Return whether the address is the service's own, or a part of it such as a region's."""
         home = urlsplit(self.service.base_url or "").hostname
         host = urlsplit(self.base_url).hostname or ""
         return home is not None and (host == home or host.endswith(f".{home}"))
 
     @property
     def images_in_results(self) -> bool:
-        """Whether the results of tools may hold images. Chat completions, which others speak as OpenAI, take none."""
+        """Return whether tool results may hold images; chat completions as others speak them take none."""
         return self.service.images_in_results and (self.service.prefix != "openai" or self.at_its_makers)
 
     @property
     def on_this_machine(self) -> bool:
-        """Whether the address is one of this machine's own."""
+        """Return whether the address is this machine's own."""
         return is_loopback(urlsplit(self.base_url).hostname or "")
 
     @property
@@ -135,7 +135,7 @@ class ModelTarget:
 
 
 def find_target(service: ModelService, model: str, base_url: str | None = None) -> ModelTarget:
-    """Where a model is asked, and with which key.
+    """Return the address and key with which a model is asked.
 
     Raises:
         BadInput: the address or the key is missing, or the address can't be used.

@@ -102,7 +102,7 @@ class Escaping:
         return _numbers(text[:start]) + inner + _numbers(text[start + len(inner) :])
 
     def unescape(self, text: str) -> str:
-        """What ``escape`` was given."""
+        """Return the text that ``escape`` was given."""
         return self._entity.sub(_unescaped, text)
 
     def escape_in_json(self, text: str) -> str:
@@ -214,7 +214,6 @@ def _json_at(text: str, at: int) -> tuple[Any, int] | None:
 
 
 def _split_thinking(text: str) -> tuple[list[str], str]:
-    """The thinking, and the rest with the thinking cut out."""
     thinking: list[str] = []
     spoken: list[str] = []
     at, opened = 0, None
@@ -238,7 +237,7 @@ def _split_thinking(text: str) -> tuple[list[str], str]:
 
 
 def _split_calls(text: str) -> tuple[list[str], list[tuple[str, Mapping[str, Any] | str, Mended | None]]]:
-    """The words between the calls, and the calls with what was mended in them."""
+    """Return the words between the calls, and the calls with what was repaired in them."""
     words: list[str] = []
     calls: list[tuple[str, Mapping[str, Any] | str, Mended | None]] = []
     at = 0
@@ -274,7 +273,7 @@ def _is_strict(body: str) -> bool:
 
 
 def _body(text: str, start: int, opening: re.Match[str]) -> tuple[str, int, bool]:
-    """What a tag holds, where the text goes on, and whether the tag was closed."""
+    """Return the content of a tag, where the text goes on, and whether the tag was closed."""
     # A tag that is open when the next one opens ended there.
     following = next((one for one in _OPENS.finditer(text, opening.end()) if opening[1] or not one[1]), None)
     end = following.start() if following else len(text)
@@ -344,7 +343,7 @@ def _objects_in(body: str, *, closed: bool) -> Iterator[Mapping[str, Any]]:
 
 
 def _loose_objects(body: str) -> Iterator[Mapping[str, Any]]:
-    """What the forgiving reader finds, up to an object that it gave up: what comes next may be quoted in that one."""
+    """Yield the objects of the lenient parser, up to a failed object, which may quote what follows."""
     at = 0
     for found in find_objects(body):
         _, brace, given_up = body[at : found.start].partition("{")
@@ -386,7 +385,7 @@ def _decoded(text: str) -> Any:
 
 
 def _too_deep(value: Any) -> bool:
-    """Whether writing it down again could overflow the stack; no tool takes anything like it."""
+    """Return whether encoding a value again could overflow the stack; no tool takes anything like it."""
     layer = [value]
     for _ in range(_MAX_DEPTH):
         layer = [
@@ -401,7 +400,7 @@ def _too_deep(value: Any) -> bool:
 
 
 def tool_block(tools: Iterable[Tool]) -> str:
-    """What a model must know to call these tools: one JSON line for each, and how a call is written."""
+    """Return the tool definitions for a prompt: a JSON line for each, and how a call is written."""
     return "\n".join(
         [
             "# Tools",
@@ -475,7 +474,7 @@ def render_call(call: ToolCall) -> str:
 
 
 def observation_text(observation: Observation) -> str:
-    """What a tool brought, without tags, safe to stand between them; failures say that they are."""
+    """Return a tool's output without tags, safe between them; failures are marked as such."""
     return DATA.escape(f"Error: {observation.text}" if observation.failure else observation.text)
 
 

@@ -1,4 +1,4 @@
-"""What a folder of weights was trained on, as far as that matters for its scores: test photos of data sets.
+"""Training data of a folder of weights, as far as it affects scores: test photos of data sets.
 
 Training refuses test photos. Whoever allows them gets a policy whose folder says so, and so does every policy that is
 trained from it; benchmark runs copy the mark into their results.

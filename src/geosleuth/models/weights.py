@@ -92,7 +92,7 @@ def _weight_files(folder: Path) -> list[Path]:
 
 
 def check_safetensors(file: Path) -> None:
-    """Whether a file of weights is there in full: it starts with a header that says where each tensor ends.
+    """Check that a file of weights is complete: its header says where each tensor ends.
 
     Raises:
         BadInput: it is damaged or may not be read.
@@ -175,7 +175,7 @@ class WeightsPolicy:
 
     @property
     def probe_key(self) -> str | None:
-        """What the scale of its boxes is remembered by; None where the model's configuration says it."""
+        """The key under which the scale of its boxes is stored; None where the configuration says it."""
         return None if knows_box_scale(self._folder) else f"hf:{self._folder}"
 
     async def load(self) -> None:

@@ -48,7 +48,7 @@ _LOCAL_ONLY = {"local_files_only": True, "trust_remote_code": False}
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a chat template can show.
+    """Abilities of a chat template.
 
     ``lists`` holds the roles whose content must be a list of parts; the content of the others is plain text where it
     has no images. ``thinking`` says whether there is a place for what was thought; a template may still leave it out of
@@ -91,7 +91,7 @@ def text_abilities(render: Render) -> Abilities:
 
 
 def with_thinking(content: str | list[dict[str, Any]], thinking: str) -> str | list[dict[str, Any]]:
-    """What the assistant said with what it thought in front, for a template that has no place for thoughts."""
+    """Return an assistant's message with its thinking in front, for templates without thinking."""
     thought = f"<think>\n{thinking}\n</think>\n\n"
     if isinstance(content, str):
         return thought + content
@@ -137,7 +137,7 @@ def _shows_list(render: Render, role: str) -> bool:
 
 
 def _differs(render: Render, role: str, lists: frozenset[str]) -> bool:
-    """Whether an image in a message of that role leaves a trace in the prompt."""
+    """Return whether an image in a message of that role leaves a trace in the prompt."""
     with_image = {"role": role, "content": [{"type": "text", "text": "words"}, _PROBE_IMAGE]}
     bare = {"role": role, "content": [{"type": "text", "text": "words"}]}
     shown = [
@@ -418,7 +418,7 @@ class Engine:
 
     @contextmanager
     def _troubles(self, folder: Path) -> Iterator[None]:
-        """What goes wrong while loading is the folder's fault, and said in one line."""
+        """Raise any error while loading as the folder's fault, in a line."""
         from safetensors import SafetensorError
 
         try:
@@ -429,7 +429,6 @@ class Engine:
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:
-        """No progress bars across our own output."""
         bars = self._transformers.utils.logging
         shown = bars.is_progress_bar_enabled()
         bars.disable_progress_bar()
@@ -452,7 +451,7 @@ class _Stop:
 
 
 def _drawing(sampling: Sampling) -> dict[str, Any]:
-    """How to draw, in the library's words; what is not said is left to the model's own generation_config."""
+    """Return sampling settings as the library's arguments; the rest is left to generation_config."""
     if sampling.temperature is not None and sampling.temperature <= 0:
         return {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
     given = {"temperature": sampling.temperature, "top_p": sampling.top_p, "top_k": sampling.top_k}

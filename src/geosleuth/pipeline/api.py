@@ -40,7 +40,7 @@ _said: set[str] = set()
 
 
 class LocateOptions(TypedDict, total=False):
-    """What `locate` takes beside photos, as type checkers read it: fields of `LocateRequest`, and a profile."""
+    """Options of `locate` beside photos, for type checkers: fields of `LocateRequest`, and a profile."""
 
     send: bool
     sinks: Iterable[Sink]
@@ -285,8 +285,6 @@ _show_options(locate_many)
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A plan whose models are loaded, and the atlas."""
-
     plan: Plan
     atlas: OfflineAtlas
     sinks: Iterable[Sink]

@@ -1,4 +1,4 @@
-"""What the user knows beforehand: where the place lies, and when the photo was taken."""
+"""Prior knowledge of the user: where the place lies, and when the photo was taken."""
 
 import re
 from dataclasses import dataclass, replace
@@ -39,14 +39,14 @@ _HOW = f"write a country, a region, S,W,N,E or LAT,LON,KM in degrees{OR_FILE}"
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Where the place lies, as the user says: inside an extent, which may be an `Outline`, or in some countries."""
+    """Area of the place, as the user says: an extent, which may be an `Outline`, or some countries."""
 
     words: str
     extent: Extent | None = None
     countries: tuple[str, ...] | None = None
 
     def contains(self, point: LatLon) -> bool:
-        """Whether a point lies inside; off a coast the nearest country counts."""
+        """Return whether a point lies inside; off a coast the nearest country counts."""
         if self.extent is not None:
             return self.extent.contains(point)
         if self.countries is None:
@@ -127,7 +127,7 @@ def extent_of(area: Area) -> Extent | None:
 
 
 def names_file(words: str) -> bool:
-    """Whether an area is given by the name of a file; servers read none for their clients."""
+    """Return whether an area is given as the name of a file; servers read none for their clients."""
     return words.strip().lower().endswith((".geojson", ".json"))
 
 
@@ -239,7 +239,7 @@ def _of_geojson(plain: Any, name: str) -> Area:
 
 
 def _check_edges(shape: "Geometry", name: str) -> None:
-    """Refuse an edge half round the world: whoever drew it meant the short way, and the format means the long one."""
+    """Refuse an edge half round the world: GeoJSON means the long way, and people the short way."""
     import numpy as np
     import shapely
 

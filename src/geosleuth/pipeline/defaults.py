@@ -25,14 +25,14 @@ _ON_DISK = ("hf", "replay", "blind", "nearest", "geoclip")
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What the file says; a model of None is the detective."""
+    """Contents of the defaults file; a model of None is the detective."""
 
     model: str | None = None
     base_url: str | None = None
 
     @property
     def on_disk(self) -> bool:
-        """Whether the model needs no network, not even this machine's own."""
+        """Return whether the model needs no network, not even this machine's own."""
         return self.model is None or self.model.partition(":")[0] in _ON_DISK
 
 

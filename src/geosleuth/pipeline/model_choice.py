@@ -1,4 +1,4 @@
-"""Who answers: the policy, its method and tools, and how it is sampled."""
+"""Choice of the policy, its method and tools, and its sampling."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime

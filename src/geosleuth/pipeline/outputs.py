@@ -1,4 +1,4 @@
-"""Where findings go: which files a request names, whether they can be written, and what stands in them."""
+"""Output files: which a request names, whether they can be written, and their contents."""
 
 import os
 import sys
@@ -41,7 +41,7 @@ LOCATED = "-located"
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What is written once there is a finding: files by their endings, a batch's folder, files beside the photos."""
+    """Files to write for a finding: files by their suffixes, a batch's folder, files beside the photos."""
 
     files: tuple[Path, ...] = ()
     folder: Path | None = None
@@ -80,7 +80,7 @@ def outputs_of(out: Sequence[str], photos: Sequence[Path], *, batch: bool, overw
 
 
 def _check_index(path: Path, *, overwrite: bool) -> None:
-    """A batch replaces the page of an earlier one, and no other."""
+    """Refuse to replace a page other than that of an earlier batch."""
     try:
         ours = path.is_file() and _is_summary(path)
     except (OSError, ValueError) as error:
@@ -187,17 +187,17 @@ class PlacedPhoto:
 
 
 def copy_of(photo: Path) -> Path:
-    """Where the copy of a photo with EXIF data goes."""
+    """Return the path for the copy of a photo with EXIF data."""
     return photo.with_name(f"{photo.stem}{LOCATED}{photo.suffix}")
 
 
 def sidecar_of(photo: Path) -> Path:
-    """Where the sidecar of a photo goes: the whole name stays, since photos may differ in their endings alone."""
+    """Return the path for a photo's sidecar: the whole name stays, as photos may differ in suffix only."""
     return photo.with_name(f"{photo.name}.xmp")
 
 
 def is_copy(photo: Path) -> bool:
-    """Whether a file is such a copy, with its original beside it."""
+    """Return whether a file is such a copy, with its original beside it."""
     stem = photo.stem.removesuffix(LOCATED)
     return stem != photo.stem and photo.with_name(f"{stem}{photo.suffix}").is_file()
 

@@ -66,17 +66,17 @@ class Plan:
 
     @property
     def by_detective(self) -> bool:
-        """Whether no model is asked."""
+        """Return whether no model is asked."""
         return isinstance(self.policy, Detective) and (self.several is None or self.several.team is None)
 
     @property
     def usual_jobs(self) -> int:
-        """How many photos are worked on at once: reading keeps two cores busy, and models are waited for."""
+        """The default number of photos in parallel: reading uses two cores, and models are waited for."""
         return 2 if self.by_detective else 4
 
     @property
     def missing_tools(self) -> str:
-        """Which tools of the method's own choice the run goes without, and what brings each; empty for none."""
+        """The missing tools of the method's own choice, and how to add each; empty for none."""
         lacking: dict[str, list[str]] = {}
         for one in self.toolset.missing:
             lacking.setdefault(f"{one.lacks}; {one.brought_by}", []).append(one.name)
@@ -87,7 +87,7 @@ class Plan:
 
     @property
     def needs_atlas(self) -> bool:
-        """Whether the offline atlas may be asked: by tools and verifiers, or for the names that may be told."""
+        """Return whether the offline atlas may be used: by tools and verifiers, or to coarsen names."""
         return len(self.toolset) > 0 or self.several is not None or self.granularity != "exact"
 
     @property
@@ -207,7 +207,7 @@ TAKEN, SEEN = "It was taken at ", "Somebody sees in it: "
 
 
 def _hint(request: LocateRequest, taken: datetime | None, checked: LatLon | None) -> str | None:
-    """What a model is told; the detective is told more exactly."""
+    """Return the hint for a model; the detective gets it more exactly."""
     when = None if taken is None else f"{TAKEN}{taken.isoformat(sep=' ', timespec='minutes')}."
     claim = None
     if checked is not None and request.model not in (None, DETECTIVE):
@@ -221,7 +221,7 @@ def _hint(request: LocateRequest, taken: datetime | None, checked: LatLon | None
 
 
 def _not_seen(seen: str | None) -> Iterator[str]:
-    """What of somebody's sightings the field guide has no words for.
+    """Yield the parts of the sightings for which the field guide has no words.
 
     Raises:
         BadInput: an attribute or value is named that the guide does not have.

@@ -28,7 +28,7 @@ _KEY_VARIABLE = re.compile(r".*(KEY|TOKEN|SECRET|PASSWORD)(_ID)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Saved:
-    """What a profile may hold, by the names of `LocateRequest`, and whom it asks: ``hosts`` need the user's say."""
+    """Fields of a profile, named as those of `LocateRequest`; ``hosts`` need the user's consent."""
 
     model: str = ""
     base_url: str = ""

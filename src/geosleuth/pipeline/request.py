@@ -52,7 +52,7 @@ def _made(given: Tool | Callable[..., Any]) -> Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocateRequest:
-    """What somebody asks for: the options of ``geosleuth locate`` by their names, each as it was given.
+    """Options of ``geosleuth locate`` by their names, each as it was given.
 
     `geosleuth.pipeline.plan.make_plan` reads them. What is None is left to the method, the recording or the machine.
 

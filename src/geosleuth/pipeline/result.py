@@ -215,12 +215,12 @@ class LocateResult(Finding):
 
     @property
     def extent(self) -> Extent | None:
-        """What was found: "country", "circle" (the middle of a region), "point"; None where no place was found."""
+        """The kind of finding: "country", "circle" (the middle of a region), "point"; None without a place."""
         return extent_of(self.trajectory, self.granularity)
 
     @property
     def failed(self) -> str:
-        """What went wrong, where the model failed; else empty."""
+        """The error, where the model failed; else empty."""
         ended = self.trajectory.ended
         return (ended.trouble or "the model failed") if ended is not None and ended.reason == "service" else ""
 
@@ -378,7 +378,7 @@ def _sidecar(one: SidecarClaim) -> dict[str, Any]:
 
 
 def team_document(finding: Finding) -> dict[str, Any]:
-    """What each of several minds said and what all of it cost; of tries also how many agree and what decided."""
+    """Return each member's answer and the total cost; of tries also the agreement and what decided."""
     own = finding.trajectory
     together = {"spent_together": _spent(spent_together(finding))}
     if not are_tries(finding):

@@ -279,8 +279,6 @@ def _begun_with(before: Trajectory, path: Path | None) -> Iterator[TrajectoryWri
 
 @dataclass(slots=True)
 class _Files:
-    """The files of a run while it goes on."""
-
     path: Path | None
     keep: Keep
     newest: TrajectoryWriter | None = field(default=None)
@@ -300,7 +298,7 @@ class _Files:
 
 
 def try_line(one: Try, count: int, *, exact: bool) -> str:
-    """What came of a try, on one line; no place in it unless everything may be told."""
+    """Return the result of a try in a line, without a place unless everything may be shown."""
     head = f"try {one.number} of {count}"
     trajectory = one.trajectory
     if not one.answered or trajectory is None:

@@ -1,4 +1,4 @@
-"""What a run may search: maps, the web, similar images, the visual prior."""
+"""Searches of a run: maps, the web, similar images, the visual prior."""
 
 import os
 from collections.abc import Collection, Sequence
@@ -133,7 +133,7 @@ def online_settings(allow: Sequence[str], record: "Recording | None" = None) -> 
 
 
 def is_local(host: str) -> bool:
-    """Whether a host is this machine or in the own network, by its address or its name."""
+    """Return whether a host is this machine or in the local network, by its address or its name."""
     from geosleuth.atlas.online.access import address_of, is_public
 
     try:
@@ -197,7 +197,7 @@ def server_settings(request: LocateRequest) -> "OnlineSettings":
 
 
 def _maps_settings(names: Sequence[str], request: LocateRequest, record: "Recording | None") -> "OnlineSettings":
-    """Whom map services may ask. A written address is the user's consent to its host, wherever that is.
+    """Return the settings of map services. A written address is the user's consent to its host.
 
     A host that fails must not use up the time of the tool that asks: the offline atlas takes over within seconds.
     """

@@ -95,7 +95,7 @@ def _team(request: LocateRequest, path: Path) -> "Team":
 
 
 def policy_wire(request: LocateRequest) -> Wire | None:
-    """How calls travel, where the user says so for all agents of a team."""
+    """Return the call format, where the user sets it for all agents of a team."""
     return next((wire for wire in get_args(Wire) if wire == request.wire), None)
 
 
@@ -125,23 +125,23 @@ def _verifier(request: LocateRequest, policy: Policy) -> Policy | None:
 
 
 def endpoint_settings(request: LocateRequest, minds: int = 1) -> EndpointSettings:
-    """How a model's server is asked: by all tries or minds at once, unless the user says otherwise."""
+    """Return request settings of a model's server, shared by all tries or members unless set by the user."""
     usual = EndpointSettings()
     return EndpointSettings(concurrency=request.requests or max(usual.concurrency, request.parallel, minds))
 
 
 def try_file(path: Path, number: int) -> Path:
-    """Where a try is kept, beside the verifier's own trajectory."""
+    """Return the file of a try, beside the verifier's own trajectory."""
     return path.with_name(f"{path.stem}.try{number}{path.suffix}")
 
 
 def verifier_file(path: Path) -> Path:
-    """Where a verifier is kept that failed and was replaced."""
+    """Return the file of a verifier that failed and was replaced."""
     return path.with_name(f"{path.stem}.verifier{path.suffix}")
 
 
 def member_file(path: Path, number: int) -> Path:
-    """Where a run of a team's member is kept, beside the team's own trajectory: one for each turn, in their order."""
+    """Return the file of a member's run, beside the team's own trajectory, numbered in order of turns."""
     return path.with_name(f"{path.stem}.run{number}{path.suffix}")
 
 
@@ -163,7 +163,7 @@ NEAR_KM = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """What one of them said last, and how it ended where it came to no answer."""
+    """Latest answer of a member or try, and its end where it has none."""
 
     who: str
     answer: Answer = field(default_factory=Answer)
@@ -171,13 +171,13 @@ class Voice:
 
     @property
     def place(self) -> str:
-        """Where it says it is."""
+        """The place of the answer."""
         point = "" if self.answer.point is None else coordinates(self.answer.point, self.answer.radius_km)
         return envelope(self.answer.address) or point or "no place found"
 
     @property
     def sure(self) -> str:
-        """How sure it says it is."""
+        """The confidence of the answer."""
         return "" if self.answer.probability is None else percent_words(self.answer.probability)
 
 
@@ -204,7 +204,7 @@ def failed_verifier(finding: Finding) -> FailedVerifier | None:
 
 
 def are_tries(finding: Finding) -> bool:
-    """Whether they were tries that a verifier read, and not members of a team."""
+    """Return whether the answers are tries that a verifier read, rather than members of a team."""
     return finding.trajectory.started.method == VERIFIER or finding.trajectory in finding.team
 
 
@@ -236,7 +236,7 @@ def _members(finding: Finding) -> Iterator[Voice]:
 
 
 def agreement(finding: Finding) -> int:
-    """How many tries stand together: within a kilometre of one of them.
+    """Return how many tries agree: within a kilometre of a common try.
 
     Where less than everything may be told: at a place of the same name.
     """
@@ -249,7 +249,7 @@ def agreement(finding: Finding) -> int:
 
 
 def spent_together(finding: Finding) -> Spent:
-    """What all of them used. Tries go on at once: their seconds add up to more than passed.
+    """Return the total usage. Tries are concurrent: their seconds add up to more than passed.
 
     The trajectory of a team counts what its members used; that of a verifier counts its own alone. A verifier that
     failed has cost something too.

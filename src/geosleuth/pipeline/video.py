@@ -57,7 +57,7 @@ class VideoPlace:
 
     @property
     def when(self) -> str:
-        """When it is shown, for people."""
+        """The times at which it is shown, for people."""
         return ", ".join(f"{clock(start)}–{clock(end)}" for start, end in self.spans)
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class VideoPlace:
 
 @dataclass(frozen=True, slots=True)
 class VideoResult:
-    """What came of a clip."""
+    """Result of a clip."""
 
     clip: Clip
     places: tuple[VideoPlace, ...]

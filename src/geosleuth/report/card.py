@@ -199,7 +199,6 @@ def card(
 
 
 def _where(digest: FindingDigest) -> str:
-    """Return the point, as the end of the line on certainty."""
     point, radius_km = digest.answer.point, digest.answer.radius_km
     # The odds of a circle are odds of nothing without its middle.
     if point is None or (digest.wide and digest.country):
@@ -251,7 +250,6 @@ def _hanging(mark: str, words: Text) -> RenderableType:
 
 
 def _short(words: str) -> str:
-    """Return as much of an explanation as a card has room for, ending with a whole word."""
     line = one_line(" ".join(words.split()))
     if len(line) <= _WHY_CHARS:
         return line

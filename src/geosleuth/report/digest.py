@@ -87,7 +87,7 @@ class Account:
 
     @property
     def in_parts(self) -> bool:
-        """Whether it speaks of more than the reasons."""
+        """Return whether the account has more parts than the reasons."""
         return bool(self.against or self.hangs_on or self.would_help)
 
 
@@ -149,12 +149,12 @@ class FindingDigest:
 
     @property
     def wide(self) -> bool:
-        """Whether it is a country or region, which has no point to show."""
+        """Return whether the finding is a country or region, which has no point to show."""
         return is_wide(self.answer.radius_km, self.area)
 
     @property
     def assumed(self) -> str:
-        """That the finding holds only within the area that was given, as a sentence; empty where none was."""
+        """The sentence that the finding holds only within the given area; empty where none was given."""
         area = self.trajectory.task.area or ""
         if not self.located or not self.exact or is_withheld(area):
             return ""
@@ -172,12 +172,12 @@ class FindingDigest:
 
     @property
     def located(self) -> bool:
-        """Whether there is a place at all, by point or by name."""
+        """Return whether there is a place, by point or by name."""
         return self.answer.point is not None or bool(self.answer.address)
 
     @property
     def exact(self) -> bool:
-        """Whether the granularity is exact."""
+        """Return whether the granularity is exact."""
         return self.granularity == "exact"
 
     @property
@@ -296,7 +296,6 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _verdict(finding: Finding, *, located: bool) -> str:
-    """Return what the finding is worth, in words."""
     answered, ended = finding.trajectory.answered, finding.trajectory.ended
     why = _ENDS[ended.reason] if ended else "the run broke off"
     early = f"The run ended early: {why}. " if why else ""

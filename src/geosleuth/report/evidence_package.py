@@ -183,7 +183,7 @@ class Package:
 
     @property
     def granularity(self) -> Granularity:
-        """How fine the finding may be told, as the result says."""
+        """The granularity of the finding, as the result says."""
         said = self.result.get("allowed_granularity")
         if said not in GRANULARITIES:
             raise Changed(f"{RESULT}: allowed_granularity is not one of {', '.join(GRANULARITIES)}")
@@ -377,7 +377,6 @@ def _object(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
 
 
 def _told_claims(row: Mapping[str, Any]) -> Claims:
-    """Return what a result tells of a photo's claims."""
     sides = [
         SidecarClaim(_point(one["point"]), one["place"], one["estimated"], one["trouble"])
         for one in row["sidecar_claims"]

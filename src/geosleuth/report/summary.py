@@ -68,7 +68,7 @@ class SummaryRow:
 
     @property
     def wide(self) -> bool:
-        """Whether the finding is a country or region: the point stands for it, and is not shown."""
+        """Return whether the finding is a country or region: its point is not shown."""
         return is_wide(self.radius_km, self.area)
 
 

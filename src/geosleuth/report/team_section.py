@@ -1,4 +1,4 @@
-"""What each attempt or member said about a photo, as lines of a card and a section of a page."""
+"""Results of each attempt or member for a photo, as lines of a card and a section of a page."""
 
 from collections.abc import Iterator
 

@@ -247,7 +247,6 @@ class CaseStore:
         return self._case(case_id)
 
     def _index(self, case_id: str) -> None:
-        """Update the search column."""
         case = self._case(case_id)
         places = [str((run.answer or {}).get("place") or "") for run in case.runs]
         self._db.execute(

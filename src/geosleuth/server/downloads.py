@@ -87,7 +87,7 @@ class DownloadTarget:
 
     @property
     def is_map(self) -> bool:
-        """Whether it is imported as a region rather than a gazetteer."""
+        """Return whether the file is imported as a region rather than a gazetteer."""
         return self.folder == regions_dir()
 
     @property

@@ -100,7 +100,6 @@ def views_of_clues(
 
 
 def _hypotheses(found: Posterior) -> Iterator[tuple[str, str | None, LatLon | None, Sequence[Contribution]]]:
-    """Yield the places that it may be, and the countries, with what each clue adds to them."""
     taken: list[LatLon] = []
     for one in found.candidates:
         if one.probability < LEAST_PLACE or len(taken) >= MOST_PLACES:
@@ -377,7 +376,7 @@ def budget_view(budget: Budget) -> BudgetView:
 
 
 def _finite(value: float | None) -> float | None:
-    """Return sums of what odd services say they took may pass all bounds, which JSON can't say."""
+    """Return a finite number; None for sums of odd services that pass all bounds, which JSON can't hold."""
     return value if value is not None and isfinite(value) else None
 
 
@@ -448,7 +447,6 @@ def _rival(one: RivalPlace, finding: Finding, digest: FindingDigest, radii_km: M
 
 
 def _noted(one: RivalPlace, pool: Iterable[Hypothesis]) -> Hypothesis | None:
-    """Return the candidate of the pool that this place is, where it was noted."""
     for noted in pool:
         if one.is_answer and noted.fate == "answered":
             return noted
@@ -536,7 +534,6 @@ def _whole(one: AnswerView) -> str | None:
 
 
 def _country_around(one: AnswerView, other: AnswerView) -> str | None:
-    """Return the code of the country that one answer is and the other answer's point lies in; else None."""
     from geosleuth.atlas.borders import Borders
 
     for code, point in ((_whole(one), _at(other)), (_whole(other), _at(one))):
@@ -554,7 +551,6 @@ def _apart_km(one: AnswerView, other: AnswerView) -> float | None:
 
 
 def _mean_same(one: AnswerView, other: AnswerView, away_km: float | None) -> bool:
-    """Return whether two answers mean the same: at one spot, or of one name with areas that meet."""
     if _whole(one) or _whole(other):
         return _whole(one) == _whole(other)
     if away_km is None or away_km <= SAME_SPOT_KM:
@@ -584,13 +580,11 @@ def _counted(clues: Iterable[ClueView]) -> set[str]:
 
 
 def _only(ours: Iterable[ClueView], ids: Collection[str], theirs: Iterable[ClueView]) -> list[ClueView]:
-    """Return the clues of one run alone; those that a person has ruled out of the other are marked."""
     gone = {clue["id"] for clue in theirs if clue["rejected"]}
     return [clue | {"rejected": clue["id"] in gone} for clue in ours if clue["id"] in ids]
 
 
 def _odds(ours: Sequence[RivalView], theirs: Sequence[RivalView]) -> list[OddsView]:
-    """Return candidates of both runs, the likeliest in either first."""
     rows: list[OddsView] = [
         {"name": one["name"], "lat": one["lat"], "lon": one["lon"], "left": one["probability"], "right": None}
         for one in ours

@@ -215,7 +215,7 @@ class Jobs:
 
     @property
     def waiting(self) -> int:
-        """How many runs are queued."""
+        """Return how many runs are queued."""
         return len(self._waiting)
 
     async def put(self, run_id: str) -> None:
@@ -317,7 +317,6 @@ class Jobs:
         await self._end(run_id, _Ending(state, more, outbox))
 
     async def _worked(self, row: RunRow, active: _ActiveRun, outbox: _Outbox) -> tuple[RunState, dict[str, Any]]:
-        """Return a run's final state and the columns to store."""
         try:
             job = await self._job_of(row)
             # Checked only now: until the keys were fetched there was nothing in the process to cancel.
@@ -342,7 +341,6 @@ class Jobs:
             return "failed", {"trouble": str(error)}
 
     async def _end(self, run_id: str, ending: _Ending) -> None:
-        """Store the end of a run, or try again later if the disk is full."""
         try:
             await self._keep(run_id, ending)
         except DiskFull:

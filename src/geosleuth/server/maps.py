@@ -53,7 +53,7 @@ class MapJobShown(StrictView):
 
     @property
     def active(self) -> bool:
-        """Whether the job is still running."""
+        """Return whether the job is still running."""
         return self.state in ("downloading", "importing")
 
 

@@ -200,12 +200,10 @@ def _that_see(client: Any, prefix: str, address: str, names: list[str]) -> dict[
 
 
 def _plain(name: str) -> str:
-    """A model's name as a server gives it, which may be anything."""
     return "".join(letter for letter in name[:80] if letter.isalnum() or letter in "-_.:/@")
 
 
 def _weights() -> Iterator[Reachable]:
-    """Models that see, in the folder that Hugging Face's tools keep downloads in."""
     home = os.environ.get("HF_HUB_CACHE") or Path(os.environ.get("HF_HOME") or "~/.cache/huggingface") / "hub"
     try:
         configs = sorted(Path(home).expanduser().glob("models--*/snapshots/*/config.json"))[:_MOST_WEIGHTS]

@@ -28,7 +28,7 @@ _SHOWN, _AT, _NEAR_KM = "MC", LatLon(43.745, 7.431), 5.0
 
 
 class Tried(TypedDict):
-    """What came of a trial."""
+    """Result of a trial."""
 
     answer: str
     right: bool

@@ -1,4 +1,4 @@
-"""What the service takes in and gives out: rows, requests, feedback, texts people send, and why it refuses."""
+"""Inputs and outputs of the service: rows, requests, feedback, texts, and refusals."""
 
 import json
 import re
@@ -34,7 +34,7 @@ class WrongState(BadInput):
 
 
 class TooLarge(BadInput):
-    """What was sent is larger than the service takes."""
+    """Input larger than the service takes."""
 
 
 class TooMany(BadInput):
@@ -109,7 +109,7 @@ class RunSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """What a run is to do; the words are those of ``geosleuth locate``.
+    """Options of a run, named as those of ``geosleuth locate``.
 
     ``area`` is a GeoJSON geometry, that the place lies in; ``within`` says so in words instead.
     ``send_to`` names the hosts that photos may be sent to; ``profile`` a set-up, see `geosleuth.pipeline.profiles`.
@@ -139,7 +139,7 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """What a person says about a run: clues and candidates that are wrong, by their ids, and what else they know.
+    """Feedback of a person: wrong clues and candidates, by their ids, and what else is known.
 
     ``reject_texts`` are lines, as they were read, that are not about the place; ``readings`` say what stands in a part
     of a photo, as `geosleuth.models.feedback.Reading` has it. ``send_to`` names further hosts that photos may be
@@ -217,7 +217,7 @@ class RunRow:
 
     @property
     def active(self) -> bool:
-        """Whether it waits or is worked on."""
+        """Return whether the run is queued or running."""
         return self.state in ACTIVE
 
 
@@ -348,7 +348,6 @@ def export_name(*names: str) -> str:
 
 
 def _shown(words: str) -> str:
-    """Return a text without control and direction characters."""
     unwanted = (one for one in words if one in _TURNS or unicodedata.category(one) in ("Cc", "Zl", "Zp"))
     return words.translate(dict.fromkeys(map(ord, unwanted), " "))
 

@@ -204,7 +204,7 @@ def rejected_to_dict(rejected: Rejected) -> dict[str, Any]:
 
 
 def rejected_from_dict(data: Mapping[str, Any]) -> Rejected:
-    """Read what `rejected_to_dict` wrote; what is not there is nothing."""
+    """Read the output of `encode_rejected`; what is missing is empty."""
     return Rejected(
         clues=tuple(data.get("clues", ())),
         texts=tuple(data.get("texts", ())),

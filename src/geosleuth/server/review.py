@@ -75,7 +75,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class ReviewDecision:
-    """What a person decided; a point and names where the place was corrected."""
+    """Decision of a reviewer; a point and names where the place was corrected."""
 
     verdict: Verdict = "open"
     point: LatLon | None = None
@@ -108,7 +108,7 @@ class _Line:
 
 @dataclass(slots=True)
 class Written:
-    """How many files were written and removed, how many of others were left as they are, and what went wrong.
+    """Number of files written, removed and skipped because others wrote them, and the errors.
 
     ``left`` names the first of the files that were left as they are.
     """
@@ -362,7 +362,7 @@ class Review:
         return True
 
     def _is_by_locate(self, photo: Listed, path: Path) -> bool:
-        """Whether ``locate --sidecars`` or ``--write-exif`` wrote a file, and nobody changed it since."""
+        """Return whether ``locate --sidecars`` or ``--write-exif`` wrote a file that is unchanged since."""
         if path.suffix.lower() in WRITABLE:
             return is_copy_of_ours(self.folder / photo.path, path)
         return is_sidecar_of_ours(path, photo.sha256)
@@ -468,7 +468,6 @@ def _listed(folder: Path) -> list[Listed]:
 
 
 def _holds_photos(folder: Path) -> bool:
-    """Return whether photos lie in a folder or below it, among its first so many files."""
     return any(one.suffix.lower() in PHOTOS for one in islice(folder.rglob("*"), _MOST_LOOKED_AT))
 
 

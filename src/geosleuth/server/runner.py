@@ -133,8 +133,6 @@ async def _prepare(publish: Publish) -> None:
 
 
 class _Publisher:
-    """Publishes a run's events in the right order."""
-
     def __init__(self, plan: Plan, photos: Sequence[OpenedPhoto], publish: Publish) -> None:
         self._publish, self._name = publish, plan.policy.name
         self._translate = EventTranslator(
@@ -177,7 +175,6 @@ class _Publisher:
 
 
 def _settle(path: Path) -> None:
-    """Wait until the disk has a file."""
     if not path.is_file():
         return
     try:

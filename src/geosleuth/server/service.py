@@ -52,7 +52,7 @@ _NO_WORDS: dict[str, Any] = {"hint": None, "area": False, "copied": False}
 
 
 def _set_up() -> dict[str, Any]:
-    """Return the settings that follow from ``geosleuth setup``: whoever chose a model that is asked wants it asked."""
+    """Return the settings that follow from ``geosleuth setup``: a configured model is used by default."""
     from geosleuth.pipeline.defaults import read_defaults
 
     found = read_defaults()
@@ -277,7 +277,6 @@ class CaseService:
         return self._placed(await self._store.case(case_id))
 
     def _placed(self, row: CaseRow) -> CaseRow:
-        """Return the case with the places of its runs in the queue."""
         return replace(row, runs=tuple(self._with_position(run) for run in row.runs))
 
     def _with_position(self, row: RunRow) -> RunRow:
@@ -414,7 +413,6 @@ class CaseService:
         return made
 
     async def _photo(self, case_id: str, number: int) -> dict[str, Any]:
-        """Return what a process needs to open one photo."""
         names = {one.number: one.name for one in (await self._store.case(case_id)).photos}
         if number not in names:
             raise NotThere(f"this case has no photo {number}")

@@ -1,4 +1,4 @@
-"""What pages and programs get, as plain JSON: the exact keys of every view.
+"""Plain JSON for pages and programs: the exact keys of every view.
 
 Every key is always there; what is not known is null, and lists may be empty. Boxes are left, top, right, bottom in
 shares of the photo's first view. All texts are plain: what was read in photos is data.
@@ -30,7 +30,7 @@ Box = Annotated[list[float], Field(min_length=4, max_length=4)]
 
 
 class BudgetView(TypedDict):
-    """What a run may use at most; null is no limit."""
+    """Limits of a run; null is no limit."""
 
     turns: int
     calls: int | None
@@ -40,7 +40,7 @@ class BudgetView(TypedDict):
 
 
 class SpentView(TypedDict):
-    """What a run has used since it began, and its budget since it began or was last resumed."""
+    """Usage of a run since it began, and its budget since it began or was last resumed."""
 
     turns: int
     calls: int
@@ -160,7 +160,7 @@ class CandidateView(PlaceView):
 
 
 class SupportView(TypedDict):
-    """How much a clue speaks for a candidate (above 0) or against it (below 0), as a natural logarithm of odds.
+    """Support of a clue for (above 0) or against (below 0) a candidate, in natural log odds.
 
     Null where a model says that it speaks for it, and not how much.
     """
@@ -203,7 +203,7 @@ class AddressView(TypedDict):
 
 
 class LevelView(TypedDict):
-    """What a model says of one level of its answer; empty where it says nothing."""
+    """Statement of a model on a level of its answer; empty where it gives none."""
 
     level: Literal["country", "region", "precise"]
     name: str | None
@@ -268,7 +268,7 @@ class EndedView(TypedDict):
 
 
 class ClaimView(TypedDict):
-    """What a photo's file says of itself; none of it was used as evidence.
+    """Metadata claims of a photo's file; none of it was used as evidence.
 
     ``not_a_photo`` is what the picture looks like, "screenshot", "document" or "drawing"; null for a photograph.
     """
@@ -303,7 +303,7 @@ class TextView(TypedDict):
 
 
 class VoiceView(TypedDict):
-    """What one of several minds came to; ``won`` where the answer is as near as counts."""
+    """Answer of a member or attempt; ``won`` where the final answer is as near as counts."""
 
     name: str
     place: str
@@ -316,14 +316,14 @@ class VoiceView(TypedDict):
 
 
 class TeamView(TypedDict):
-    """What several minds said, in a line and one by one."""
+    """Answers of several members or attempts, as a summary line and each by itself."""
 
     words: str
     voices: list[VoiceView]
 
 
 class VersionsView(TypedDict):
-    """Which geosleuth made the run, and which describes it."""
+    """Versions of geosleuth that made the run, and that describe it."""
 
     run: str
     told_by: str
@@ -360,20 +360,20 @@ class ReadLineView(TypedDict):
 
 
 class ReadView(TypedDict):
-    """What could be read in a part of a photo."""
+    """Text read in part of a photo."""
 
     lines: list[ReadLineView]
 
 
 class StandView(TypedDict):
-    """Where a camera stood, in sentences and as data."""
+    """Position of a camera, in sentences and as data."""
 
     words: list[str]
     found: CameraPosition
 
 
 class ShadowsView(TypedDict):
-    """What shadows tell, in sentences and as data."""
+    """Conclusions from shadows, in sentences and as data."""
 
     words: list[str]
     found: ShadowsFound
@@ -390,21 +390,21 @@ class OddsView(TypedDict):
 
 
 class SpentPair(TypedDict):
-    """What two runs used."""
+    """Usage of two runs."""
 
     left: SpentView
     right: SpentView
 
 
 class ModelPair(TypedDict):
-    """Who thought in two runs."""
+    """Models of two runs."""
 
     left: str
     right: str
 
 
 class CompareView(TypedDict):
-    """What differs between two runs. ``same`` where both mean the same place, null where one has none.
+    """Differences of two runs. ``same`` where both mean the same place, null where either has none.
 
     ``distance_km`` is null also where one is a whole country, which has no point.
     """

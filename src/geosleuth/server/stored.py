@@ -1,4 +1,4 @@
-"""What can be made of a run that is on the disk: its result, its files, its pictures, and a place held against it."""
+"""Outputs of a stored run: its result, files and pictures, and a check against a claimed place."""
 
 import asyncio
 from collections.abc import Mapping

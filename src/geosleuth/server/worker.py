@@ -48,8 +48,6 @@ def main() -> None:
 
 
 class _Worker:
-    """Takes in one piece of work at a time."""
-
     def __init__(self, inbox: BinaryIO, outbox: BinaryIO) -> None:
         self._inbox, self._outbox = inbox, outbox
         self._sending = threading.Lock()

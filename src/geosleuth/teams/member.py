@@ -204,7 +204,7 @@ class StrangersSociety:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where an answer lies: its own point, or the place that its words name."""
+    """Location of an answer: its own point, or the place that its words name."""
 
     point: LatLon
     extent: Extent

@@ -1,4 +1,4 @@
-"""What every dialect of exports shares: messages in order, images and their places in text.
+"""Common parts of all export dialects: messages in order, images and their places in text.
 
 In plain text the two sides must take turns, so all that comes before the next reply is one turn: results between
 ``<tool_response>`` tags, then words. The text is that of the tagged wire (see `geosleuth.models.tagged`); beyond what
@@ -34,7 +34,7 @@ _BETWEEN_RESULTS = "\n</tool_response>\n<tool_response>\n"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a call, as it is shown: failures begin with `ERROR`; images by their handles."""
+    """Result of a call as it is shown: failures begin with `ERROR`; images by their handles."""
 
     text: str
     images: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Talk:
 
 
 def item_of(event: Event) -> Item | None:
-    """What an event adds to the conversation; None where it adds nothing, as a reply without any words does."""
+    """Return an event as an item of the conversation; None if it adds nothing, like an empty reply."""
     match event.body:
         case Prompted(prompt=prompt):
             return prompt
@@ -70,7 +70,7 @@ def item_of(event: Event) -> Item | None:
 
 
 def items_of(messages: Iterable[Message]) -> tuple[Item, ...]:
-    """What a policy was shown, as items of a conversation."""
+    """Return the messages that a policy was shown as items of a conversation."""
     items: list[Item] = []
     for message in messages:
         items += map(_result_of, message.observations) if isinstance(message, Observed) else [message]
@@ -155,7 +155,7 @@ async def _nothing(*_: Any, **__: Any) -> Output:
 
 
 def image_path(trajectory_id: str, handle: str) -> str:
-    """Where the image of a handle belongs, below the folder of the images; safe for any id and handle."""
+    """Return the path of a handle's image below the image folder; safe for any id and handle."""
     return f"images/{_segment(trajectory_id)}/{_segment(handle)}.jpg"
 
 

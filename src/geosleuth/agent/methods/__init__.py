@@ -38,7 +38,7 @@ _NO_PRESETS = ("papers", "shared")
 
 
 class _Methods(Mapping[str, MakeMethod]):
-    """What makes a method, by name; each is imported when it is asked for."""
+    """Factories of methods by name; each is imported on demand."""
 
     def __getitem__(self, name: str) -> MakeMethod:
         if name in _presets():

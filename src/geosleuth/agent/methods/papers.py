@@ -1,4 +1,4 @@
-"""What the papers say about inference, in numbers, each with the place it stands at.
+"""Inference settings from the papers, each with its place in the paper.
 
 None means that the paper gives no number; what a preset does then is ours, and docs/background/methods.md says so.
 """

@@ -64,7 +64,7 @@ def _good_for(name: str) -> str:
 
 
 def boxes(tools: Sequence[str], scale: BoxScale) -> str | None:
-    """How boxes are given; None where no tool takes one."""
+    """Return how boxes are given; None where no tool takes any."""
     if not any(found.takes_box for found in map(_find, tools) if found is not None):
         return None
     return (
@@ -74,7 +74,7 @@ def boxes(tools: Sequence[str], scale: BoxScale) -> str | None:
 
 
 def photos(task: Task) -> str:
-    """Which images the task is about, by handle and size."""
+    """Return the images of the task, by handle and size."""
     listed = [f"{image.handle} ({image.size[0]} x {image.size[1]} pixels)" for image in task.images]
     if len(listed) == 1:
         return f"The photo is {listed[0]}."

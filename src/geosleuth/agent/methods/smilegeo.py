@@ -44,7 +44,7 @@ _EXPLANATION = re.compile(r"\bexplanation\b[\s*]*[:=][\s*]*(.+)\Z", re.IGNORECAS
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """What a reviewer says about an answer, and the reviewer's own confidence in it."""
+    """Review of an answer, with the reviewer's own confidence in it."""
 
     text: str
     probability: float | None = None

@@ -234,7 +234,6 @@ def explain_no_results(
 
 
 def _is_on_a_map(category: str) -> bool:
-    """Return whether an added region has a feature of a category."""
     from geosleuth.atlas.regions import RegionStore
     from geosleuth.atlas.regions.feature_kinds import matching_kinds
 
@@ -254,7 +253,6 @@ def show_search_radius(hits: list[Hit], radius_m: float, around: LatLon) -> None
 
 
 def _middle_is_farther(hit: Hit, around: LatLon) -> bool:
-    """Return whether a place's middle is farther from a point than its nearest part."""
     return hit.distance_km is not None and distance_km(hit.place.point, around) > hit.distance_km + SAME_SPOT_KM
 
 
@@ -365,7 +363,6 @@ def _is_place(text: str) -> bool:
 
 
 def _importer(file: Path, countries: Sequence[str], names: Path | None) -> tuple[Callable[..., Any], Path]:
-    """Return the function that imports a file, by its name, and the folder to import into."""
     from geosleuth.atlas.gazetteers import files_in, import_geonames, import_natural_earth
     from geosleuth.atlas.regions import copy_region, import_osm, import_overture
 
@@ -621,7 +618,6 @@ def country_view(facts: "CountryFacts") -> RenderableType:
 
 
 def _postcode(postcode: "Postcode") -> str:
-    """Return what postcodes look like: by examples, or else as a pattern of digits and letters."""
     if postcode.examples:
         return f"such as {' or '.join(postcode.examples[:2])}"
     digits = re.sub(r"\\d\{(\d+)\}", lambda found: "0" * int(found[1]), postcode.pattern.strip("()"))
@@ -672,8 +668,6 @@ def regions_view(found: Sequence["RegionInfo"]) -> RenderableType:
 
 @dataclass(frozen=True, slots=True)
 class _RegionTable:
-    """A table of regions with the columns that the terminal has room for, and their attributions below."""
-
     found: "Sequence[RegionInfo]"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -699,7 +693,6 @@ def _region_row(item: "RegionInfo") -> dict[str, str]:
 
 
 def _age(data_date: str | None) -> tuple[str, str]:
-    """Return the date of some data and how long ago that is."""
     try:
         day = date.fromisoformat((data_date or "")[:10])
     except ValueError:

@@ -92,7 +92,6 @@ def _doubt_of_name(options: GetOptions, kind: Kind) -> str:
 
 
 def _check_options(options: GetOptions) -> None:
-    """Refuse invalid options and missing extras before any server is contacted."""
     kind = _kind(options)
     if options.offline:
         raise BadInput("atlas get fetches over the network, which --offline rules out; leave one of them out")
@@ -150,7 +149,6 @@ def _advise_on_overture(kind: Kind) -> None:
 
 
 def _report_nothing_to_update(options: GetOptions, kind: Kind) -> None:
-    """Print that nothing was downloaded before, and what to do instead."""
     infos = RegionStore(_folder(kind)).list()
     added = [f"{info.name} was added from {info.source}" for info in infos if not info.origin]
     advice = [] if infos else [f"fetch a map with: {get_command(None)}"]
@@ -182,7 +180,6 @@ def _show(regions: list[RegionInfo], options: GetOptions, places: Sequence[str] 
 
 
 def _kind(options: GetOptions) -> Kind:
-    """Return the kind of data to download."""
     chosen: dict[Kind, bool] = {
         "geonames": options.geonames, "overture": options.overture, "wikipedia": options.wikipedia,
     }  # fmt: skip
@@ -196,7 +193,6 @@ def _kind(options: GetOptions) -> Kind:
 
 
 def _wikipedia(options: GetOptions, language: str, source: DownloadServer) -> None:
-    """Download the Wikipedia of a language for ``atlas documents``."""
     edition = _edition(options)
     found = _run(source, find_wikipedia(source.client, source.url, language, edition))
     kept, path = zim_dir() / found.file, downloads_dir() / found.file
@@ -220,8 +216,6 @@ def _wikipedia(options: GetOptions, language: str, source: DownloadServer) -> No
 
 
 def _run(source: DownloadServer, requests: Coroutine[Any, Any, _T]) -> _T:
-    """Run requests to a server and close its connections."""
-
     async def run_and_close() -> _T:
         async with source.client:
             return await requests
@@ -242,7 +236,6 @@ def _targets(options: GetOptions, source: DownloadServer) -> list[DownloadTarget
 
 
 async def _update_targets(source: DownloadServer) -> list[DownloadTarget]:
-    """Return the current files of all maps that were downloaded before."""
     catalogue = await fetch_catalogue(source.client, source.url, refresh=True)
     targets = []
     for info in fetched(regions_dir()):
@@ -255,7 +248,6 @@ async def _update_targets(source: DownloadServer) -> list[DownloadTarget]:
 
 
 def _get_overture(options: GetOptions, area: str, source: DownloadServer) -> RegionInfo:
-    """Download and add Overture's places within an area."""
     name = options.name or f"overture-{'-'.join(re.findall(r'[a-z0-9]+', fold(area)))}"[:60]
     offer = _run(source, find_overture(source, area))
     exists = any(info.name == name for info in RegionStore(regions_dir()).list())
@@ -267,7 +259,6 @@ def _get_overture(options: GetOptions, area: str, source: DownloadServer) -> Reg
 
 
 def _get_target(target: DownloadTarget, options: GetOptions, source: DownloadServer) -> RegionInfo:
-    """Download and add one file, unless its data is there already."""
     existing = target.existing()
     if existing is not None and not options.update:
         if existing.origin is None:

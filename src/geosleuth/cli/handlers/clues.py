@@ -1,4 +1,4 @@
-"""What the ``clues`` commands do once their words are read; imported only when one runs."""
+"""Implementation of the ``clues`` commands; imported on demand."""
 
 from collections.abc import Mapping, Sequence
 
@@ -50,7 +50,7 @@ def weigh(sightings: Sequence[str], *, within: Sequence[str] = (), as_json: bool
 
 
 def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
-    """What to look for next."""
+    """Print what to look for next to tell candidates apart."""
     tables = field_guide()
     asked = [place_code(one) for one in candidates]
     found = differences(asked)

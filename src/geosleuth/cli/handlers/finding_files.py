@@ -150,7 +150,7 @@ def write_sidecars(found: Sequence[PlacedPhoto], outputs: Outputs) -> None:
 
 
 def _renamed(complaint: str, one: PlacedPhoto, beside: Path) -> str:
-    """What went wrong with a file beside a photo, under the name that the photo goes by."""
+    """Return an error about a file beside a photo, with the photo's public name in it."""
     if one.name == one.photo.name:
         return complaint
     for path in (beside, one.photo):
@@ -164,7 +164,7 @@ def _tell(one: str, many: str, written: int, *, kept: int) -> None:
 
 
 def numbered(number: int) -> str:
-    """What a photo is called where its name may not be told; the first is 0."""
+    """Return the label of a photo whose name must not be shown; 0 is the first."""
     return f"photo {number + 1}"
 
 

@@ -1,4 +1,4 @@
-"""What ``geosleuth locate`` does."""
+"""Implementation of ``geosleuth locate``."""
 
 import asyncio
 from collections.abc import Sequence
@@ -116,7 +116,6 @@ async def _work(
 
 
 def _verdict(checked: ClaimCheck) -> "RenderableType":
-    """The verdict for the terminal, above the finding and as wide as it."""
     from rich.console import Group
     from rich.constrain import Constrain
     from rich.padding import Padding

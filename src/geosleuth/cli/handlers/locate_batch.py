@@ -118,7 +118,7 @@ def _how_to_go_on(plan: Plan) -> str:
 
 
 def settings_of(request: LocateRequest) -> str:
-    """What a finding depends on beside the photo, as a short name: a finding made otherwise is made again."""
+    """Return a short hash of all that a finding depends on beside the photo; another hash means a new run."""
     files = {"out", "overwrite", "trajectory", "yes", "write_exif", "sidecars"}
     settings = {name: value for name, value in asdict(request).items() if name not in files}
     return hashlib.sha256(json.dumps([__version__, settings], default=str, sort_keys=True).encode()).hexdigest()[:16]
@@ -240,7 +240,7 @@ class _Batch:
         write_text_atomically(path, dump({**public_document(entry), **check, _RESUME: resume}))
 
     def _finished(self, sha256: str, path: Path, name: str) -> FinishedPhoto | None:
-        """What an earlier run with the same settings found; None where there is none, or half of one."""
+        """Return the finding of an earlier run with the same settings; None if missing or incomplete."""
         kept, trajectory = self._file(sha256, ".json", name), self._file(sha256, ".jsonl", name)
         if kept is None or trajectory is None or not kept.is_file():
             return None
@@ -328,7 +328,7 @@ def _document(one: FinishedPhoto) -> dict[str, Any]:
 
 
 def _write_list(folder: Path, done: Sequence[FinishedPhoto], *, exact: bool) -> None:
-    """Write what ``geosleuth review`` goes by; where names and places may not be told, there is nothing to review."""
+    """Write the list that ``geosleuth review`` reads; nothing where names and places are hidden."""
     if not exact:
         (folder / LIST).unlink(missing_ok=True)
         return

@@ -1,4 +1,4 @@
-"""What ``geosleuth locate`` does with a video."""
+"""Implementation of ``geosleuth locate`` for videos."""
 
 import asyncio
 from collections.abc import Sequence
@@ -120,7 +120,6 @@ async def _work(
 
 
 async def _write(result: VideoResult, plan: Plan, path: Path, atlas: OfflineAtlas) -> None:
-    """Write every file that was asked for, and say so."""
     exact = plan.granularity == "exact"
     for file in plan.outputs.files:
         if file.name.lower().endswith(PAGE):

@@ -1,4 +1,4 @@
-"""What ``geosleuth mcp`` does once its words are read; imported only when it runs."""
+"""Implementation of ``geosleuth mcp``; imported on demand."""
 
 import asyncio
 from pathlib import Path

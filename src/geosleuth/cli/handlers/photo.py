@@ -1,4 +1,4 @@
-"""What the ``photo`` commands do once their words are read; imported only when one runs."""
+"""Implementation of the ``photo`` commands; imported on demand."""
 
 from datetime import datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which photos the words of a command mean: files, folders with all below them, quoted patterns."""
+"""Photo arguments of commands: files, folders with all below them, quoted patterns."""
 
 import glob
 import os

@@ -67,7 +67,6 @@ def _is_elsewhere(word: str) -> bool:
 
 
 def _agree(addresses: Sequence[str], request: LocateRequest) -> None:
-    """Name the hosts that photos are fetched from, and ask."""
     if not addresses:
         return
     if request.offline:

@@ -1,4 +1,4 @@
-"""What the ``prior`` commands do once their words are read; imported only when one runs."""
+"""Implementation of the ``prior`` commands; imported on demand."""
 
 import re
 import time
@@ -246,6 +246,5 @@ def _distribution_view(seen: Distribution) -> RenderableType:
 
 @contextmanager
 def _working() -> Iterator[Progress]:
-    """Show a progress bar for each stage."""
     with progress("") as bar:
         yield lambda what, done, total: bar.at(done, total, what)

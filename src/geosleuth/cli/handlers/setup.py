@@ -1,4 +1,4 @@
-"""What ``geosleuth setup`` does: look around, try a model on a drawn photo, keep it as the default."""
+"""Implementation of ``geosleuth setup``: find models, try a model on a drawn photo, save it as the default."""
 
 import asyncio
 import sys
@@ -177,7 +177,6 @@ def _chosen(found: list[Reachable]) -> Reachable | None:
 
 
 def _keep(model: str, options: SetupOptions) -> None:
-    """Try a model, and make it the default."""
     defaults = Defaults() if model in ("", NONE, DETECTIVE) else Defaults(model, options.base_url)
     outcome = None
     if defaults.model is not None:

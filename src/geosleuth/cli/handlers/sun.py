@@ -1,4 +1,4 @@
-"""What ``geosleuth sun`` does once its words are read; imported only when it runs."""
+"""Implementation of ``geosleuth sun``; imported on demand."""
 
 import asyncio
 import re

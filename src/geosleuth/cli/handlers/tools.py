@@ -1,4 +1,4 @@
-"""What ``geosleuth methods`` and the ``tools`` commands do; imported only when one runs."""
+"""Implementation of ``geosleuth methods`` and the ``tools`` commands; imported on demand."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""What the ``trajectory`` commands do; imported only when one runs."""
+"""Implementation of the ``trajectory`` commands; imported on demand."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""What ``geosleuth verify`` does."""
+"""Implementation of ``geosleuth verify``."""
 
 import asyncio
 import sys

@@ -69,7 +69,7 @@ class Mass:
         return Mass(self.lats[order], self.lons[order], self.shares[order], self.reach_km[order], self.says)
 
     def within(self, lats: FloatArray, lons: FloatArray, radius_km: float | FloatArray) -> FloatArray:
-        """How much lies within a radius of each of some points; the radius may differ from point to point."""
+        """Return the mass within a radius of each point; the radius may differ from point to point."""
         radii = np.broadcast_to(np.asarray(radius_km, dtype=np.float64), lats.shape)
         found = np.empty(len(lats))
         # Neighbours in latitude together: most of the mass is then too far north or south to be looked at.
@@ -91,7 +91,7 @@ class Mass:
         return together
 
     def mean_km(self, lats: FloatArray, lons: FloatArray) -> FloatArray:
-        """How far it is from each of some points on average."""
+        """Return the mean distance of the mass from each point."""
         places, found = unit_vectors(lats, lons), np.empty(len(lats))
         rows = max(1, _PAIRS_AT_ONCE // len(self.shares))
         for at in range(0, len(lats), rows):
@@ -148,7 +148,7 @@ def disc_share(radius_km: FloatArray, reach_km: FloatArray, away_km: FloatArray)
 
 
 def _lens_area(a: FloatArray, b: FloatArray, away: FloatArray) -> FloatArray:
-    """What two discs that cross each other share."""
+    """Return the area shared by two discs that cross each other."""
     at_a = np.clip((away**2 + a**2 - b**2) / (2 * away * a), -1.0, 1.0)
     at_b = np.clip((away**2 + b**2 - a**2) / (2 * away * b), -1.0, 1.0)
     kite = (-away + a + b) * (away + a - b) * (away - a + b) * (away + a + b)
@@ -161,7 +161,7 @@ def _cosine_of(distance_km: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class _Boxes:
-    """Boxes of degrees: their middles, and half their heights and widths."""
+    """Boxes in degrees: their centres, and half their heights and widths."""
 
     lats: FloatArray
     lons: FloatArray
@@ -169,7 +169,7 @@ class _Boxes:
 
     @property
     def reach_km(self) -> FloatArray:
-        """How far any point of a box is from its middle, at most."""
+        """Distance from a box's centre to its farthest point, at most."""
         half = self.half_deg
         # The sides that run along parallels are longer towards the equator; one per cent makes up for curved sides.
         nearer = np.maximum(np.abs(self.lats) - half, 0.0)
@@ -371,7 +371,10 @@ def share_around(kind: Kind, point: LatLon, within_km: float) -> float:
 
 
 def _land_around(point: LatLon, within_km: float) -> float:
-    """By points all over the disc, since the land's own are too far apart for small ones."""
+    """Return the share of the land in a disc from points all over it.
+
+    The land's own points are too sparse for small discs.
+    """
     from geosleuth.atlas.borders import Borders
 
     number = np.arange(_DISC_POINTS) + 0.5

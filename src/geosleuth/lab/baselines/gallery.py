@@ -46,7 +46,7 @@ _KEY: Final = ("pixels",)
 
 
 def encoder_of(spec: str, *, trust_code: bool = False) -> ImageEncoder:
-    """Return what looks at pictures.
+    """Return the image encoder of a spec.
 
     ``bundled``, an ONNX file, a folder that transformers can read, a TorchScript file, or a folder with one ONNX or
     TorchScript file in it. TorchScript runs code of whoever made the file, so it must be asked for.
@@ -232,7 +232,7 @@ def _folder(path: Path, asked: Mapping[str, Features], given: ImageEncoder | Non
 
 
 def _named(path: Path, spec: str) -> ImageEncoder:
-    """The encoder that a gallery names; whoever hands on a gallery must not get code to run by it."""
+    """Return the encoder that a gallery names; a gallery from elsewhere must not run code by it."""
     if is_code(spec):
         raise BadInput(
             f"{path}: its encoder is a TorchScript file, which is code; if you trust it, add "

@@ -64,7 +64,7 @@ class GeoClipPolicy:
         """Nothing is held but memory."""
 
     def answer(self, images: "Sequence[Image]") -> Answer:
-        """What GeoCLIP says about the views of one photo: the mean of its shares."""
+        """Return GeoCLIP's answer for the views of one photo: the mean of its shares."""
         places, first = self._prior.shares(images[0])
         shares = np.mean([first, *(self._prior.shares(image)[1] for image in images[1:])], axis=0)
         best = int(np.argmax(shares))

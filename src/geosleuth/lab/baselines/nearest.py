@@ -134,14 +134,14 @@ def _usearch() -> Any:
 
 
 def recall(found: Rows, expected: Rows) -> float:
-    """How many of the rows that should have been found were."""
+    """Return the share of the expected rows that were found."""
     hits = [len(set(one) & set(other)) for one, other in zip(found.tolist(), expected.tolist(), strict=True)]
     return sum(hits) / expected.size
 
 
 @dataclass(frozen=True, slots=True)
 class NeighbourVote:
-    """What neighbours amount to: whose place is the answer, and how much of the others' weight lies near it."""
+    """Result of a vote: the neighbour whose place is the answer, and the share of the others' weight near it."""
 
     chosen: int
     agreement: float
@@ -168,7 +168,7 @@ class Odds:
 
 
 def vote_of(lats: FloatArray, lons: FloatArray, cosines: Features, how: How, within_km: float) -> NeighbourVote:
-    """The vote of neighbours, nearest first; each counts with one over its rank.
+    """Return the vote of neighbours, nearest first; each weighs the inverse of its rank.
 
     "first" takes the nearest. "spread" looks where they lie most densely, at the scale of ``within_km``, and takes the
     nearest of those around there: several that agree outvote one that is a little more alike.
@@ -190,7 +190,7 @@ def vote_of(lats: FloatArray, lons: FloatArray, cosines: Features, how: How, wit
 def learn_odds(
     neighbours: Neighbours, features: Features, lats: FloatArray, lons: FloatArray, k: int, how: How, within_km: float
 ) -> Odds | None:
-    """What the gallery's own photos teach, each asked about as if it were not in it; None for a small gallery.
+    """Learn odds from the gallery's own photos, each asked as if it were left out; None for a small gallery.
 
     It holds for photos that stand to the gallery as its own photos stand to each other.
     """
@@ -216,13 +216,13 @@ def learn_odds(
 
 
 def others_than(number: int | None, rows: Rows, cosines: Features) -> Rows:
-    """Which of the neighbours are other pictures than the one asked about."""
+    """Return which neighbours are pictures other than the query."""
     kept: Rows = np.flatnonzero((rows != (-1 if number is None else number)) & (cosines < SAME))
     return kept
 
 
 def _fitted(given: FloatArray, right: FloatArray) -> Odds:
-    """Logistic regression; a small penalty keeps it steady where all are right or all wrong."""
+    """Fit a logistic regression; a small penalty keeps it stable if all are right or all wrong."""
     middle, spread = float(given[:, 1].mean()), float(max(given[:, 1].std(), 1e-6))
     alike = np.clip((given[:, 1] - middle) / spread, -3.0, 3.0)
     rows = np.stack([np.ones(len(given)), given[:, 0], alike], axis=1)
@@ -233,7 +233,10 @@ def _fitted(given: FloatArray, right: FloatArray) -> Odds:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourSettings:
-    """How neighbours become an answer; ``within_km`` is what counts as the same place, and the answer's radius."""
+    """Settings for turning neighbours into an answer.
+
+    ``within_km`` defines the same place and is the answer's radius.
+    """
 
     k: int = 10
     vote: How = "first"
@@ -314,7 +317,7 @@ class NearestPolicy:
         return _Excluding(self, own)
 
     def answer(self, images: "Sequence[Image]", own: "Sequence[Sequence[Image]]" = ()) -> Answer:
-        """What the gallery says about the views of one photo; ``own`` as for `excluding`."""
+        """Return the gallery's answer for the views of one photo; ``own`` as for `excluding`."""
         gallery, settings = self._gallery, self._settings
         wanted = self._features(images)
         if wanted is None:
@@ -347,14 +350,14 @@ class NearestPolicy:
         )
 
     def step_from(self, images: "Sequence[Image]", own: "Sequence[Sequence[Image]]" = ()) -> Step:
-        """The answer about the views of one photo, as a step; ``own`` as for `excluding`."""
+        """Return the answer for the views of one photo as a step; ``own`` as for `excluding`."""
         began = time.perf_counter()
         if not images:
             return answering(self.name, Answer(explanation="There is no photo to look at."), began)
         return answering(self.name, self.answer(images, own), began)
 
     def _rows_of(self, images: "Sequence[Image]", own: "Sequence[Sequence[Image]]") -> list[int]:
-        """The rows of the photo itself: those with its pixels, and those that can't be told from what it was."""
+        """Return the photo's own rows: those with its pixels, and those indistinguishable from its original."""
         known = self._gallery.pixels
         rows = {row for pictures in (images, *own) for row in known.get(picture_key(pictures), ())}
         for pictures in own:
@@ -365,7 +368,7 @@ class NearestPolicy:
         return sorted(rows)
 
     def _features(self, images: "Sequence[Image]") -> Features | None:
-        """One row for all views of the photo: the mean of what is seen in each."""
+        """Return one row for all views of the photo: the mean of their features."""
         known = self._gallery.queries.get(picture_key(images)) if self._gallery.queries else None
         if known is not None:
             return known[None, :]
@@ -390,7 +393,7 @@ class NearestPolicy:
 
 @dataclass(frozen=True, slots=True)
 class _Excluding:
-    """A `NearestPolicy` for one photo whose own rows would not be known by the pictures that are shown."""
+    """`NearestPolicy` for one photo whose own rows can't be recognised by the pictures shown."""
 
     whole: NearestPolicy
     own: "Sequence[Sequence[Image]]"

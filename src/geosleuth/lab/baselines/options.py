@@ -65,7 +65,9 @@ class BaselineOptions:
 
 
 def take_options(text: str, known: Sequence[str]) -> tuple[str, BaselineOptions]:
-    """What stands before the options, and the options; a comma that no known option follows belongs to the name.
+    """Split a text into the name before the options, and the options.
+
+    A comma before no known option is part of the name.
 
     Raises:
         BadInput: an option is given twice, or there is none of that name.
@@ -94,7 +96,7 @@ def first_images(conversation: Conversation) -> "list[Image]":
 
 
 def picture_key(images: "Sequence[Image]") -> str:
-    """What a task's pictures are known by: the SHA-256 of their pixels, in hexadecimal; of several, of all of them."""
+    """Return the key of a task's pictures: the hexadecimal SHA-256 of their pixels; for several, of all of them."""
     import hashlib
 
     from geosleuth.tools.similar.index_file import pixel_digest
@@ -104,7 +106,7 @@ def picture_key(images: "Sequence[Image]") -> str:
 
 
 def seed_of(conversation: Conversation, images: "Sequence[Image]") -> bytes:
-    """All chance of one answer: the run's seed and the pictures."""
+    """Return the seed for all randomness of one answer: from the run's seed and the pictures."""
     return f"{conversation.sampling.seed or 0} {picture_key(images)}".encode()
 
 
@@ -114,5 +116,5 @@ def answering(name: str, answer: Answer, began: float) -> Step:
 
 
 def is_baseline(spec: str) -> bool:
-    """Whether a name is that of a baseline: it uses no tools, no network and no words of a method."""
+    """Return whether a name is a baseline's: it uses no tools, no network and no prompt of a method."""
     return spec.partition(":")[0].strip() in BASELINES

@@ -92,7 +92,7 @@ def _cuts(trajectory: Trajectory, firsts: Mapping[int, ImageInfo]) -> Iterator[t
 
 
 def _contains(outer: Edges, inner: Edges) -> bool:
-    """Return whether a crop lies in another; of two nearly equal ones, neither contains the other."""
+    """Return whether a crop lies in another; of two nearly equal crops, neither contains the other."""
     common = (
         max(outer[0], inner[0]), max(outer[1], inner[1]), min(outer[2], inner[2]), min(outer[3], inner[3])
     )  # fmt: skip
@@ -149,7 +149,7 @@ def text_boxes(photo: Photo) -> tuple[Box, ...]:
 
 
 def _parts(width: int, height: int) -> list[tuple[int, int, int, int]]:
-    """Return overlapping parts of a large photo; none if it is hardly larger than a part."""
+    """Return overlapping parts of a large photo; none if the photo is hardly larger than a part."""
     if max(width, height) <= 1.25 * _PART_PX:
         return []
     return [
@@ -208,14 +208,13 @@ def widened(box: Box, size: tuple[int, int]) -> "_Rect | None":
 
 
 def _around(rect: "_Rect") -> tuple[slice, slice]:
-    """Return a rectangle with its rim, as rows and columns of pixels."""
     left, top, right, bottom = rect
     rim = max(_LEAST_RIM_PX, round(_RIM * min(right - left, bottom - top)))
     return slice(max(0, top - rim), bottom + rim), slice(max(0, left - rim), right + rim)
 
 
 def _grouped(rects: "Iterable[_Rect]") -> "list[_Rect]":
-    """Return rectangles around those that touch each other, so that each gap is filled at once."""
+    """Merge rectangles that touch, so that each gap is filled at once."""
     groups: list[_Rect] = []
     for rect in rects:
         grown, apart = rect, groups
@@ -235,7 +234,7 @@ def _touch(one: "_Rect", other: "_Rect") -> bool:
 
 
 def _fill(pixels: "NDArray[np.uint8]", hidden: "NDArray[np.bool_]", rim: "NDArray[np.bool_]") -> None:
-    """Blend the colours of the rim into what is hidden, in place."""
+    """Fill the hidden pixels with colours blended from the rim, in place."""
     step = max(1, ceil(sqrt(hidden.size / _MOST_PIXELS)))
     known = rim[::step, ::step].astype(np.float32)
     smooth = _spread(pixels[::step, ::step].astype(np.float32), known)
@@ -262,7 +261,7 @@ def _spread(colours: "_Colours", known: "_Weights") -> "_Colours":
 
 
 def _halved(colours: "_Colours", weights: "_Weights") -> "tuple[_Colours, _Weights]":
-    """Return means over two by two pixels, weighted by how much is known, and how much is known of each mean."""
+    """Return means over two by two pixels, weighted by known share, and the known share of each mean."""
     height, width = weights.shape
     even = ((0, height % 2), (0, width % 2))
     weights = np.pad(weights, even)

@@ -13,7 +13,7 @@ from geosleuth.tools.surfaces import Background
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where the words of an answer lie: a point inside the place, and its level, "address" to "country"."""
+    """Place named by the words of an answer: a point inside it, and its level, "address" to "country"."""
 
     point: LatLon
     level: str

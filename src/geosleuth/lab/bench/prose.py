@@ -148,7 +148,7 @@ _LEADS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What a reply says about the place; None where it says nothing."""
+    """Names that a reply states for the place; None where it states none."""
 
     country: str | None = None
     region: str | None = None
@@ -170,7 +170,7 @@ class Extracted:
 
 @dataclass(slots=True)
 class _Phrase:
-    """A run of words that may be a name, the words between it and the one before, and those behind it."""
+    """Words that may form a name, with the words before and after them."""
 
     text: str
     link: str
@@ -221,7 +221,7 @@ def extract(text: str) -> Extracted:
 
 
 def _labelled(said: Address) -> Extracted:
-    """What objects and labels name; "12 Rue Grimaldi, 98000 Monaco, Monaco" may stand behind any of them.
+    """Return the address that objects and labels name; "12 Rue Grimaldi, 98000 Monaco, Monaco" may follow any of them.
 
     A sentence behind a colon is no name.
     """
@@ -316,14 +316,14 @@ def _is_name_word(word: str) -> bool:
 
 
 def _is_one_name(owner: str, following: str) -> bool:
-    """Whether "St Paul's Cathedral" is one name; "London's Hyde Park" is two."""
+    """Return whether "St Paul's Cathedral" is a single name; "London's Hyde Park" is two."""
     if not following or not _is_name_word(following):
         return False
     return bool(_FINE.fullmatch(fold(following))) or (_country_named(owner) is None and _people(owner, None) <= _LARGE)
 
 
 def _told_apart(text: str, link: str) -> Iterator[_Phrase]:
-    """A phrase; what is written without spaces is cut into its steps, the finest first: 江苏省苏州市平江路."""
+    """Yield a phrase; text written without spaces is cut into its steps, the finest first: 江苏省苏州市平江路."""
     if not _HAN.fullmatch(text) or len(text) < 4:
         quarter, of, city = text.rpartition(" of ")
         if of and _QUARTER_OF.search(quarter):
@@ -344,7 +344,7 @@ def _told_apart(text: str, link: str) -> Iterator[_Phrase]:
 
 @lru_cache(maxsize=1 << 14)
 def _country_named(text: str) -> str | None:
-    """The country that a phrase names by itself or behind other words; a code only where people write it so."""
+    """Return the country that a phrase names by itself or after other words; a code only where codes are usual."""
     words = text.split()
     for start in range(max(0, len(words) - _MOST_WORDS), len(words)):
         name = " ".join(words[start:])
@@ -382,7 +382,7 @@ def _without_numbers(text: str) -> str:
 
 
 def _people(text: str, code: str | None) -> int:
-    """How many live in the largest city that a phrase names; 0 where it names none."""
+    """Return the population of the largest city that a phrase names; 0 if it names none."""
     if fold(text) in _NO_PLACE or text.isdigit() or len(fold(text)) < 2:
         return 0
     return max((city.population for city in cities_called(_without_numbers(text), code)), default=0)
@@ -392,7 +392,7 @@ def _people(text: str, code: str | None) -> int:
 
 
 def _written_address(sentences: Sequence[_Sentence]) -> Address:
-    """Return the address in the sentence that most plainly is the answer, every part of it, finest first."""
+    """Return the address in the sentence that most plainly is the answer, its parts finest first."""
     best, found = 0.0, Address()
     for sentence in sentences:
         parts = _address_parts(sentence.phrases)
@@ -406,7 +406,7 @@ def _written_address(sentences: Sequence[_Sentence]) -> Address:
 
 
 def _address_parts(phrases: Sequence[_Phrase]) -> list[str]:
-    """Return the parts of an address, finest first; what stands behind its country or region says it in more detail."""
+    """Return the parts of an address, finest first; text after its country or region repeats it in more detail."""
     parts, details, ended = list[str](), list[str](), False
     left_out = False
     for at, phrase in enumerate(phrases):
@@ -435,7 +435,6 @@ def _may_be_part(text: str) -> bool:
 
 
 def _address_of(parts: Sequence[str]) -> Address:
-    """Return an address of its written parts."""
     fine = list(parts)
     region = next((part for part in reversed(fine[1:]) if is_listed_region(part)), None)
     country = next((part for part in reversed(fine) if part != region and (country_code(part) is not None)), None)
@@ -485,7 +484,7 @@ def _city(sentences: Sequence[_Sentence], code: str | None) -> str | None:
 
 
 def _city_names(text: str) -> Iterator[str]:
-    """The names in a phrase that may be a city's: its own, and what it begins or ends with: Westfield Sydney."""
+    """Yield the names in a phrase that may be a city's: the whole, its beginning and its end (Westfield Sydney)."""
     name = _without_numbers(text)
     yield name
     words = name.split()
@@ -495,7 +494,7 @@ def _city_names(text: str) -> Iterator[str]:
 
 
 def _worth_as_city(phrases: Sequence[_Phrase], at: int, name: str, code: str | None) -> float:
-    """How plainly a phrase is the city: large, or in front of its region or country; 0 where it is none."""
+    """Return how plainly a phrase is the city: large, or before its region or country; 0 if it is no city."""
     phrase, people = phrases[at], _people(name, code)
     if not people and (_country_named(phrase.text) == code or code in _CITY_STATES):
         return 0.0
@@ -552,7 +551,7 @@ def _region(sentences: Sequence[_Sentence], code: str | None, city: str | None) 
 
 
 def _is_elsewhere(before: _Phrase | None, phrase: _Phrase, code: str | None, *, in_city: bool, between: bool) -> bool:
-    """Whether a region is that of another city, another city itself, or one of several that are named as examples."""
+    """Return whether a region belongs to another city, is another city, or is one of several examples."""
     listed = not in_city or re.match(r",|and\b|or\b|etc\b", phrase.behind)
     city_or_country = _people(phrase.text, code) > _LARGE or _country_named(phrase.text) not in (None, code)
     if city_or_country and not between and listed and not _KINDS.search(phrase.text):
@@ -571,7 +570,7 @@ def _names(text: str, city: str, code: str | None) -> bool:
 def _address(
     sentences: Sequence[_Sentence], code: str | None, known: tuple[str | None, str | None, str | None]
 ) -> str | None:
-    """The finest place that a reply concludes: a street, a building or a quarter of its city."""
+    """Return the finest place that a reply concludes: a street, a building or a quarter of its city."""
     best, found = _LEAST_ADDRESS, None
     for sentence in sentences:
         for at, phrase in enumerate(sentence.phrases):
@@ -591,7 +590,7 @@ def _address(
 
 
 def _is_heading(phrases: Sequence[_Phrase], at: int) -> bool:
-    """Whether a phrase is the head of a paragraph, or only the first word of a sentence."""
+    """Return whether a phrase is the heading of a paragraph, not just the first word of a sentence."""
     if at or phrases[at].link not in ("", "-", "•", "–"):
         return False
     after = phrases[1].link if len(phrases) > 1 else ""
@@ -599,7 +598,7 @@ def _is_heading(phrases: Sequence[_Phrase], at: int) -> bool:
 
 
 def _lies_in_city(phrases: Sequence[_Phrase], at: int, code: str | None, city: str | None) -> float:
-    """How plainly the words around a phrase say that it lies in the city: "X in CITY", "X, Y, CITY", "CITY's X"."""
+    """Return how plainly the context places a phrase in the city: "X in CITY", "X, Y, CITY", "CITY's X"."""
     if city is None:
         return 0.0
     worth = 0.0
@@ -615,7 +614,7 @@ def _lies_in_city(phrases: Sequence[_Phrase], at: int, code: str | None, city: s
 
 
 def _with_number(phrases: Sequence[_Phrase], at: int) -> str:
-    """A street with the house number behind a comma, "Rua da Conceição, 20", or with the one that it crosses."""
+    """Return a street with its house number or with the street that it crosses."""
     text = phrases[at].text
     if at and phrases[at].link in ("and", "/") and _STREET.search(phrases[at - 1].key):
         return f"{phrases[at - 1].text} and {text}"

@@ -99,7 +99,7 @@ def read_records(
 
 @dataclass(frozen=True, slots=True)
 class _Tee:
-    """A file that reports what is read from it."""
+    """File wrapper that reports what is read from it."""
 
     stream: BinaryIO
     progress: Callable[[int], None]
@@ -131,7 +131,7 @@ def _reason(error: Exception) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return text for a message, however much of the file an error quotes."""
+    """Return text on one line for a message, however much of the file an error quotes."""
     line = " ".join(text.split())
     return line if len(line) <= 200 else f"{line[:200]} …"
 
@@ -176,7 +176,7 @@ def _from_own_layout(data: dict[str, Any]) -> Record:
 
 
 def _plain_answer(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer with plain names expanded to their full form; raise a plain message for what can't be read."""
+    """Return the answer with plain names expanded to their full form; raise a plain message if it can't be read."""
     answer = dict(data)
     for name in ("lat", "lon", "probability", "radius_km"):
         value = answer.get(name)
@@ -221,7 +221,7 @@ def _as_id(value: object) -> str:
 
 
 def _as_degrees(value: object, name: str) -> float:
-    """Return degrees; some data sets write their truths as texts."""
+    """Return degrees as a number; some data sets write them as text."""
     if isinstance(value, str):
         return _float(name, value)
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -163,7 +163,7 @@ def correct_together(pairs: Iterable[PairReport]) -> list[PairReport]:
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """Which images are easy (True) and which hard, and by which files that was judged."""
+    """Easy (True) and hard images, and the files by which that was judged."""
 
     judges: tuple[Side, ...]
     threshold_km: float
@@ -257,7 +257,6 @@ def beside(row: PublishedRow, reports: Sequence[FileReport]) -> str:
 
 
 def _whole(dataset: str) -> str:
-    """Return the set that a tier belongs to."""
     return dataset.removesuffix("-easy").removesuffix("-hard")
 
 

@@ -208,7 +208,7 @@ def _geography(country: str | None) -> dict[str, str]:
 
 
 def _make_ids_unique(columns: _Columns, numbers: dict[str, FloatColumn]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Give records that share an id unique names, since pairing needs unique ids, and note what was odd."""
+    """Give records that share an id unique names, since pairing needs them, and note the duplicates."""
     notes = _placeholder_notes(numbers)
     counts = Counter(columns.ids)
     repeated = {name for name, count in counts.items() if count > 1}

@@ -120,7 +120,7 @@ def _figure(metric: str, value: float | None) -> str:
 
 
 def _laid_out(headings: Sequence[str], lines: Sequence[tuple[Text, list[str]]]) -> list[RenderableType]:
-    """Lay out headings of one or two words over right-aligned columns; each name above its figures."""
+    """Lay out short headings over right-aligned columns, each name above its figures."""
     words = [heading.rpartition(" ")[::2] for heading in headings]
     cells = [row for _, row in lines if row]
     widths = [
@@ -176,7 +176,7 @@ def headline(report: FileReport) -> str:
 
 
 def _fewer_names(reports: Sequence[FileReport]) -> Iterable[str]:
-    """Yield a line for each file in which some true names are not known: shares are of the others."""
+    """Yield a line for each file with unknown true names: its shares are of the others."""
     for report in reports:
         summary = report.summary
         fewer = [f"{name} {share.n:,}" for name, share in summary.levels.items() if share.n < summary.n]

@@ -71,7 +71,7 @@ class FolderOptions(Options):
 
 
 class WholeRunOptions(Options):
-    """How many photos at once, and what the whole run may use."""
+    """Number of photos at once, and the limits of the whole run."""
 
     at_once: int | None = option(
         None,
@@ -90,7 +90,7 @@ class WholeRunOptions(Options):
 
 
 class SetOptions(WholeRunOptions):
-    """Which photos of a set, and how a run goes through them."""
+    """Photos of a set to use, their number at once, and the limits of the whole run."""
 
     limit: int | None = option(
         None, "So many photos, drawn at random by --sample-seed.", "--limit", "--sample", panel=PHOTOS, min=1
@@ -106,7 +106,7 @@ class SetOptions(WholeRunOptions):
 
 
 class WorkOptions(Options):
-    """What one run has and an ablation does not."""
+    """Options of one run that an ablation does not have."""
 
     gpus: float = option(0.0, "How much of a GPU each process of the cluster gets.", panel=RUN, min=0.0)
     mask: Literal["text", "signs", "poles", "foreground", "clue"] | None = option(
@@ -146,7 +146,7 @@ def run(options: BenchOptions) -> None:
 
 
 class VariantOptions(Options):
-    """What is varied, and how it is reported."""
+    """Settings to vary, and how to report them."""
 
     vary: list[str] = option(
         [],
@@ -230,7 +230,7 @@ def report(options: ReportOptions) -> None:
 
 
 class AskOptions(WritingOptions):
-    """How a model is asked about answers, and what that may cost."""
+    """Model to ask about answers, and the limits of that."""
 
     base_url: BaseUrl = None
     jobs: int = option(4, "How many questions at once.", min=1, max=256, metavar="N")

@@ -78,7 +78,7 @@ def show(
 
 
 class EnvironmentOptions(Options):
-    """What a training environment is made of."""
+    """Parts of a training environment."""
 
     data: str = required("The photos, as for geosleuth bench run: a path, or NAME:PATH.", metavar="SET")
     method: str = option("default", "Whose words, tools and budget.", metavar="NAME")

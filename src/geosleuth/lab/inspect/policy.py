@@ -47,7 +47,7 @@ _MAX_IMAGE_BYTES = 3_000_000
 
 
 def tool_infos(tools: Sequence[Tool]) -> list[ToolInfo]:
-    """What a model must know of the tools."""
+    """Return the descriptions of the tools for a model."""
     return [
         ToolInfo(name=one.name, description=one.description, parameters=ToolParams(**one.schema()["parameters"]))
         for one in tools
@@ -79,7 +79,7 @@ def native_messages(conversation: Conversation, pack: Pack, recall: Recall) -> l
 
 
 def tagged_messages(conversation: Conversation, pack: Pack) -> list[ChatMessage]:
-    """The conversation as plain text and images."""
+    """Return the conversation as plain text and images."""
     messages: list[ChatMessage] = [ChatMessageSystem(content=_clean(system_text(conversation)))]
     for side, said in turns(conversation):
         if side == "assistant":
@@ -91,7 +91,7 @@ def tagged_messages(conversation: Conversation, pack: Pack) -> list[ChatMessage]
 
 
 def step_of(output: ModelOutput, conversation: Conversation) -> Step:
-    """What the model said."""
+    """Return the model's reply as a step."""
     if output.empty:
         return Step(usage=usage_of(output), finish="filtered" if output.error else "error", model=output.model)
     said = output.message
@@ -109,7 +109,7 @@ def step_of(output: ModelOutput, conversation: Conversation) -> Step:
 
 
 def usage_of(output: ModelOutput) -> Usage:
-    """What a reply cost; Inspect counts tokens from a cache apart from the others."""
+    """Return the usage of a reply; Inspect counts cached tokens separately."""
     used = output.usage
     if used is None:
         return Usage(cost_usd=None, seconds=output.time or 0.0)
@@ -125,7 +125,7 @@ def usage_of(output: ModelOutput) -> Usage:
 
 
 def memory_key(step: Step) -> tuple[object, ...]:
-    """What a step is recognised by when it comes back in a conversation, whoever numbers its calls."""
+    """Return the key that recognises a step when it comes back in a conversation, however its calls are numbered."""
     calls = tuple((call.name, json.dumps(_plain(call.arguments), sort_keys=True, default=str)) for call in step.calls)
     return step.text, step.thinking, calls
 
@@ -173,7 +173,7 @@ def _observed(
 
 
 def _closed(asked: list[ChatMessage], open_calls: Mapping[str, str]) -> list[ChatMessage]:
-    """Results first, as providers want them, with one for each call."""
+    """Return the messages with results first, as providers want them, and a result for each call."""
     made_up = [
         ChatMessageTool(
             content=_NEVER_CARRIED_OUT,
@@ -218,7 +218,7 @@ def _text(words: str) -> ContentText:
 
 
 def _clean(text: str) -> str:
-    """Half characters, which some programs make, can't be sent."""
+    """Replace unpaired surrogates, which can't be sent."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -261,7 +261,7 @@ class InspectPolicy:
 
     @property
     def name(self) -> str:
-        """What Inspect calls the model."""
+        """Inspect's name of the model."""
         return str(self._model)
 
     async def step(self, conversation: Conversation) -> Step:
@@ -300,7 +300,7 @@ class InspectPolicy:
 
 
 def _config(sampling: Sampling, *, thinks: bool) -> GenerateConfig:
-    """Only what the method asks for: the rest is left to Inspect's own options."""
+    """Return only the options that the method asks for; the rest is left to Inspect's own."""
     given: dict[str, Any] = {
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,

@@ -84,7 +84,7 @@ def locating(photos: Photos) -> Solver:
 
 
 class _Watch:
-    """Keeps the answer for the scorer, and shows in the transcript what tools found and how the run ended."""
+    """Observer that keeps the answer for the scorer and shows tool results and the end of the run in the transcript."""
 
     def __init__(self, state: TaskState) -> None:
         self._state = state
@@ -155,7 +155,7 @@ def _scored_of(metadata: Mapping[str, Any]) -> ScoredAnswer:
 
 
 def _kind_without_traceback() -> type[Exception]:
-    """What Inspect prints as a plain message. It is no part of Inspect's public names: do without where it is gone."""
+    """Return the exception class that Inspect prints as a plain message; a fallback if Inspect no longer has it."""
     try:
         found: Any = import_module("inspect_ai._util.error").PrerequisiteError
     except (ImportError, AttributeError):

@@ -44,7 +44,7 @@ Task = tuple[int, Split, KindWish]
 
 @dataclass(slots=True)
 class Tally:
-    """What is counted of scenes as they pass."""
+    """Counts over scenes as they pass."""
 
     total: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
@@ -109,12 +109,12 @@ weighed, and nothing about photos.
 
 
 def _largest(counted: Counter[str], count: int) -> list[tuple[str, int]]:
-    """Return those met most often, by name where they are level."""
+    """Return the most frequent entries, ties in order of name."""
     return sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:count]
 
 
 class Lines:
-    """What a folder has of its scenes: the finished table, and the journal of what was drawn since."""
+    """Scenes that a folder holds: the finished table, and the journal of scenes drawn since."""
 
     def __init__(self, folder: Path, count: int) -> None:
         """Look through both files for scenes below ``count`` whose pictures are whole."""
@@ -170,7 +170,7 @@ class Lines:
             _cut(path, start)
 
     def _number_of_whole(self, line: bytes) -> int | None:
-        """Return the number of a scene that can be read and whose picture lies there as it was drawn."""
+        """Return the number of a scene that is readable and whose picture is intact; else None."""
         try:
             data = json.loads(line)
             scene_from_dict(data["scene"])
@@ -254,7 +254,7 @@ class MadeScene:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What came of it: how many scenes the folder has, and how many of them were there before."""
+    """Result of a build: the number of scenes in the folder, and how many of them were there before."""
 
     folder: Path
     scenes: int
@@ -374,7 +374,7 @@ def _manifest(world: World, seed: int, split: Split, kinds: KindWish) -> dict[st
 
 
 def _claim(folder: Path, manifest: Mapping[str, Any], count: int) -> None:
-    """Make sure that the folder is ours to fill."""
+    """Ensure that the folder is ours to fill."""
     path = folder / MANIFEST
     if path.is_file():
         try:
@@ -426,7 +426,7 @@ def _alone(folder: Path) -> Iterator[None]:
 def _drawn(
     folder: Path, world: World, numbers: Sequence[int], task: Task, workers: int
 ) -> Generator[tuple[int, bytes]]:
-    """Yield every number with its line."""
+    """Draw the scenes and yield each number with its line."""
     apart = workers > 1 and len(numbers) > 1
     words = (world.seed, world.regions, world.noise, world.pages)
     draw = partial(_draw_apart, folder, words, task) if apart else partial(draw_line, folder, world, task)
@@ -473,7 +473,7 @@ def draw_line(folder: Path, world: World, task: Task, number: int) -> bytes:
 
 
 def _finish(folder: Path, manifest: Mapping[str, Any], count: int, lines: Lines) -> None:
-    """Write the tables, in order; the journal goes last, so that nothing is lost in between."""
+    """Write the tables in order; the journal is removed last, so that nothing is lost in between."""
     tally = Tally()
     with (
         replacing(folder / SCENES) as scenes, replacing(folder / SET) as rows,

@@ -84,7 +84,7 @@ def phones_of(town: WorldTown, seed: int) -> Iterator[str]:
 
 
 def _valid_number(town: WorldTown, chance: random.Random) -> tuple[str, int]:
-    """Return a number of the town as it is written, and how many of its last figures may be any."""
+    """Return a written number of the town, and how many of its last digits are free."""
     import phonenumbers
     from phonenumbers import PhoneNumberFormat
 
@@ -179,7 +179,7 @@ def names_of(town: WorldTown, seed: int, count: int, *, chains: bool, homonyms: 
 
 
 def _branches(town: WorldTown, count: int, seed: int) -> list[Called]:
-    """Return branches of the language's chains, in turn, and now and then of a worldwide one."""
+    """Return branches of the language's chains in turn, with an occasional worldwide one."""
     home = town.language.chains
     abroad = [WORLD_CHAINS[(town.geonames + seed + 3 * turn) % len(WORLD_CHAINS)] for turn in range(3)]
     found: list[tuple[str, str]] = []
@@ -193,7 +193,7 @@ def _branches(town: WorldTown, count: int, seed: int) -> list[Called]:
 
 @cache
 def _pool(language: Language) -> tuple[tuple[str, str], ...]:
-    """Return names that stand in every other town, each with its kind, mixed."""
+    """Return names that recur in every other town, each with its kind, shuffled."""
     pool = [
         (language.common_form.format(trade=words[0], house=house), kind)
         for kind, words in zip(KINDS, language.trades, strict=True)
@@ -204,7 +204,7 @@ def _pool(language: Language) -> tuple[tuple[str, str], ...]:
 
 
 def _shared(town: WorldTown, count: int, seed: int) -> list[Called]:
-    """Return names out of a pool half as large as there are towns of the language, so that each is used again."""
+    """Draw names from a pool half as large as the number of towns of the language, so that each recurs."""
     towns = towns_by_language(seed)[town.language.code]
     pool = _pool(town.language)[: max(1, towns // 2)]
     picked = [pool[(town.number + turn) % len(pool)] for turn in range(min(count, len(pool)))]
@@ -218,7 +218,7 @@ def _after_town(town: WorldTown, chance: random.Random) -> list[Called]:
 
 
 def _own(language: Language, number: int, towns: int, seed: int, chance: random.Random) -> Iterator[Called]:
-    """Yield names that no other town of the language has, the forms mixed."""
+    """Yield names that no other town of the language has, in mixed forms."""
     forms = _forms(language)
     stretches = [
         _stretch(len(form), number, towns, f"{seed} {language.code} {index}") for index, form in enumerate(forms)
@@ -238,7 +238,7 @@ def _own(language: Language, number: int, towns: int, seed: int, chance: random.
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A way to put names together, which can be counted through."""
+    """Pattern of a name, whose names can be enumerated."""
 
     form: str
     words: tuple[tuple[str, str], ...]
@@ -279,7 +279,7 @@ def _forms(language: Language) -> tuple[_Form, ...]:
 
 
 def _stretch(total: int, number: int, towns: int, key: str) -> Iterator[int]:
-    """Yield one town's part of so many places, spread over all of them; the parts of different towns share none."""
+    """Yield one town's disjoint part of the places, spread over all of them."""
     length = total // towns
     step = int(total * _GOLDEN) | 1
     while gcd(step, total) > 1:
@@ -393,7 +393,7 @@ def _busy(street: int) -> float:
 
 
 def _doors(plan: Plan) -> list[_Door]:
-    """Return every door that there could be: on both sides, odd numbers on the left, away from crossings."""
+    """Return every possible door: on both sides, odd numbers on the left, away from crossings."""
     found = []
     for street, line in enumerate(plan.lines_m):
         behind = 0.0

@@ -182,7 +182,7 @@ class RuleReader:
         )
 
     def _place(self, text: str, code: str, *, towns: bool) -> CluePlace | None:
-        """Return the likeliest place that a level's own text points at, inside the country."""
+        """Return the likeliest place that a level's own text points to, inside the country."""
         sentences = list(_counted(text))
         clues = [clue for clue in _clues(sentences) if clue.spots]
         if towns:
@@ -201,7 +201,7 @@ class RuleReader:
 
 
 def _stated(reasoning: Reasoning) -> AnswerNames:
-    """Return the place that each level's text comes to, by name: what it says it concludes, else what it names last."""
+    """Return the place that each level's text names as its conclusion, or else names last."""
     code = country_code(reasoning.given.country) if reasoning.given.country else None
     countries = [name for name in _named(reasoning.country) if _is_country(name)]
     if code is None:
@@ -226,7 +226,7 @@ def _is_country(name: str) -> bool:
 
 
 def _named(text: str) -> list[str]:
-    """Return the capitalised names of a text and their parts, in their order."""
+    """Return the capitalised names of a text and their parts, in order."""
     found = []
     for sentence in _counted(text):
         for match in _CAPITALISED.finditer(sentence):
@@ -238,7 +238,7 @@ def _named(text: str) -> list[str]:
 
 
 def _counted(text: str) -> Iterator[str]:
-    """Yield the sentences and lines of a text that it does not set aside itself."""
+    """Yield the sentences and lines of a text that it does not itself discard."""
     for sentence in _SENTENCE.split(_LONG_WORD.sub(" ", text[:MOST_CHARS])):
         if sentence.strip() and not _SET_ASIDE.search(sentence):
             yield sentence.strip()
@@ -260,7 +260,7 @@ def _seen(line: str, number: int) -> TextSeen:
 
 
 def _signs(sentence: str) -> Iterator[str]:
-    """Yield what stands on signs, as far as a sentence repeats it."""
+    """Yield sign texts that a sentence quotes."""
     labelled = _LABELLED.fullmatch(sentence)
     if labelled is not None:
         mark = "Tel. " if "phone" in labelled[1] else ""
@@ -275,7 +275,7 @@ def _signs(sentence: str) -> Iterator[str]:
 
 
 def _told(prose: str) -> Iterator[Clue]:
-    """Yield what is said about a street without repeating its signs."""
+    """Yield what a text says about a street without quoting its signs."""
     side = _SIDE.search(prose)
     if side is not None:
         yield from stated_clues(StatedFacts(drives_on="left" if side[1].lower() == "left" else "right"), (), ())
@@ -296,13 +296,13 @@ def _clue(kind: ClueKind, evidence: Evidence, reliability: float) -> Iterator[Cl
 
 @cache
 def _languages() -> dict[str, str]:
-    """Return codes of languages by their folded English names; English itself shows nothing."""
+    """Return language codes by folded English name; English itself is no clue."""
     spoken = {language for facts in all_countries().values() for language in facts.languages}
     return {fold_once(one.name): one.code for one in sorted(spoken, key=lambda one: one.code) if one.code != "en"}
 
 
 def _country(found: Posterior) -> str | None:
-    """Return the country that the clues speak for; what is only likely beforehand is not derived."""
+    """Return the country that the clues support; prior probability alone does not count."""
     if not found.clues or not found.countries:
         return None
     code, probability = next(iter(found.countries.items()))
@@ -311,7 +311,6 @@ def _country(found: Posterior) -> str | None:
 
 
 def _town_clues(sentences: Sequence[str], code: str) -> list[Clue]:
-    """Return towns that a text names."""
     towns = _towns(code)
     names = dict.fromkeys(name for sentence in sentences for name in _CAPITALISED.findall(sentence))
     return [
@@ -333,7 +332,7 @@ def _distances_said(sentences: Sequence[str]) -> list[TownDistance]:
 
 
 def _distance_clues(said: Sequence[TownDistance], code: str) -> list[Clue]:
-    """Return where the distances of a sign meet, if it names two towns or more that are known."""
+    """Return where the distances of a sign meet, if it names at least two known towns."""
     known = [(_towns(code).get(fold(one.town)), one) for one in said]
     ranges = [
         Range(LatLon(town.lat, town.lon), one.distance * (KM_A_MILE if one.unit == "mi" else 1.0))
@@ -354,7 +353,7 @@ def _distance_clues(said: Sequence[TownDistance], code: str) -> list[Clue]:
 
 @cache
 def _towns(code: str) -> dict[str, City]:
-    """Return the towns of a country by their main names, large ones by all their names; of several the largest."""
+    """Return the towns of a country by main name, large ones by all their names; of several the largest."""
     found: dict[str, City] = {}
     for city in sorted(cities_by_country().get(code, ()), key=lambda city: (city.population, city.geoname_id)):
         names = city.names if city.population >= LARGE_TOWN else city.names[:1]
@@ -363,7 +362,6 @@ def _towns(code: str) -> dict[str, City]:
 
 
 def _found_clues(sentences: Sequence[str], code: str, search: Search) -> list[Clue]:
-    """Return shops, streets and stops that a text names and a map knows."""
     labelled = filter(None, map(_LABELLED.fullmatch, sentences))
     names = [line for found in labelled if found[1] in _NAMES_ON_SIGNS for line in found[2].split(" / ")]
     names += [name for sentence in sentences for groups in _QUOTED.findall(sentence) for name in groups if name]

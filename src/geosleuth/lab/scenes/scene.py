@@ -67,7 +67,7 @@ class Business:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where the camera stands: the truth of a scene.
+    """Position of the camera: the truth of a scene.
 
     Names are the atlas's; ``town_on_signs`` is how the town writes itself. ``cell`` is the square of land by which
     places are split.
@@ -110,7 +110,7 @@ class Clue:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a street looks there."""
+    """Appearance of the street."""
 
     layout: Layout
     drives_on: Literal["left", "right"]
@@ -146,7 +146,7 @@ class Sky:
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """Who looks, and how. The street runs along ``heading_deg``."""
+    """Camera type and view. The street runs along ``heading_deg``."""
 
     heading_deg: float
     height_m: float
@@ -186,7 +186,7 @@ class Scene:
 
     @property
     def needs_page(self) -> bool:
-        """Whether only a page of the made-up web tells which of several shops of one name this is."""
+        """Whether only a made-up web page tells which of several shops of one name this is."""
         return any(clue.sort == "founded" for clue in self.clues)
 
     @property
@@ -199,7 +199,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where a clue stands in the picture: left, top, right, bottom in pixels of the original.
+    """Position of a clue in the picture: left, top, right, bottom in pixels of the original.
 
     ``line`` counts the lines of a clue from 0; it is None for the whole of it. ``letter_px`` is how tall its letters
     are; 0 for what is not written.

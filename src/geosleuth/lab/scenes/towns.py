@@ -154,7 +154,6 @@ def towns_by_language(seed: int) -> dict[str, int]:
 
 
 def _settlements(conn: sqlite3.Connection) -> dict[str, list[_Settlement]]:
-    """Return settlements by country, the largest first."""
     codes = sorted({land.code for land in LANDS})
     marks = ",".join("?" * len(codes))
     rows = conn.execute(
@@ -170,7 +169,7 @@ def _settlements(conn: sqlite3.Connection) -> dict[str, list[_Settlement]]:
 
 
 def _chosen(land: Land, settlements: Sequence[_Settlement], conn: sqlite3.Connection, seed: int) -> Iterator[_Chosen]:
-    """Yield those that the land's own table names, those that are listed in its script, or some of all."""
+    """Yield the towns of the land's own table, those listed in its script, or a sample of all."""
     known = list(_of_the_table(land, settlements))
     count = country_of(land.code).town_count
     if listed := LANGUAGES[land.language].towns:
@@ -195,7 +194,7 @@ def _of_the_table(land: Land, settlements: Sequence[_Settlement]) -> Iterator[_C
 
 
 def _listed(names: Sequence[str], settlements: Sequence[_Settlement], conn: sqlite3.Connection) -> Iterator[_Chosen]:
-    """Yield towns by the name that they write on their signs, as the atlas knows it."""
+    """Yield towns by the names on their signs, as the atlas knows them."""
     by_ref = {one.ref: one for one in settlements}
     for name in names:
         called = list(owners_called(conn, exact_key(name)))
@@ -210,7 +209,7 @@ def _listed(names: Sequence[str], settlements: Sequence[_Settlement], conn: sqli
 
 
 def _drawn(country: str, settlements: Sequence[_Settlement], count: int, seed: int) -> Iterator[_Settlement]:
-    """Yield the largest few, and more of all sizes as the seed has it."""
+    """Yield the largest few, and a seeded sample of all sizes."""
     fit = [one for one in settlements if _is_fit(one, country)]
     cities = [one for one in settlements if one.population >= _CITY_POPULATION]
     largest = fit[: max(1, count // _LARGEST_SHARE)]
@@ -230,7 +229,7 @@ def _is_fit(one: _Settlement, country: str) -> bool:
 
 
 def _stands_apart(one: _Settlement, others: Sequence[_Settlement]) -> bool:
-    """Return whether a settlement is neither part of a city nor of a name that its country already has."""
+    """Return whether a settlement is not part of a city and its name is new in its country."""
     for other in others:
         large = max(one.population, other.population) >= _CITY_POPULATION
         apart_km = _AROUND_A_CITY_KM if large else _BETWEEN_TOWNS_KM
@@ -240,7 +239,7 @@ def _stands_apart(one: _Settlement, others: Sequence[_Settlement]) -> bool:
 
 
 def _is_within(here: _Settlement, there: "_Settlement | Town", km: float) -> bool:
-    """Return whether two points are this near; most are decided by their degrees, without measuring."""
+    """Return whether two points are within this distance; most are decided by degrees, without measuring."""
     if abs(here.lat - there.lat) * _DEGREE_KM > km or abs(here.lon - there.lon) * _DEGREE_KM > 8 * km:
         return False
     return distance_km(LatLon(here.lat, here.lon), LatLon(there.lat, there.lon)) <= km
@@ -348,7 +347,7 @@ def _offsets(count: int, chance: random.Random) -> list[float]:
 
 
 def _part(along: int, chance: random.Random) -> tuple[int, int]:
-    """Return the rows that a side street reaches: all of them, or at least two."""
+    """Return the rows that a side street reaches: all, or at least two."""
     if along <= 2 or chance.random() < 0.5:
         return 0, along
     length = chance.randrange(2, along + 1)
@@ -377,7 +376,7 @@ def _kind(number: int, along: int, chance: random.Random) -> str:
 
 
 def _names(town: WorldTown, count: int, chance: random.Random) -> list[str]:
-    """Return names as every town of the land has them; the first is one of the usual main streets."""
+    """Return street names; the first is one of the usual main streets."""
     own = country_of(town.country)
     words = own if own.streets else town.language
     whole = list(words.streets)

@@ -237,7 +237,7 @@ def _count(connection: sqlite3.Connection, word: str) -> int:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield the words of a text in their comparable form; scripts without spaces by pairs of letters."""
+    """Yield the folded words of a text; scripts without spaces as pairs of letters."""
     for word in fold_once(text).split():
         if len(word) > 2 and any("\u0e00" <= letter <= "\u0eff" or "\u3040" <= letter <= "\u9fff" for letter in word):
             yield from (word[at : at + 2] for at in range(len(word) - 1))

@@ -56,7 +56,7 @@ _DOING: Final = "making the map of the world"
 
 @dataclass(frozen=True, slots=True)
 class RealRegion:
-    """What a world takes from one region file."""
+    """Contents that a world takes from one region file."""
 
     file: Path
     extent: Box
@@ -108,7 +108,7 @@ def real_region(file: Path) -> RealRegion:
 
 
 def _rows(region: OpenRegion) -> list[tuple[str, str, str, float, float, dict[str, str]]]:
-    """Return some named businesses, always the same."""
+    """Return a fixed sample of named businesses."""
     rows = [
         (f"{region.info.kind}:{region.info.name}:{row[1]}", *row[2:6], row[0])
         for row in rows_of_kinds(region, lambda kind: kind.startswith(_KINDS))
@@ -137,7 +137,7 @@ def _streets(region: OpenRegion) -> Iterable[Street]:
 
 
 def _node(point: LatLon) -> int:
-    """Return a number for a point, the same for streets that meet there."""
+    """Return an id for a point, equal for streets that meet there."""
     return round((point.lat + 90) * 1e7) * 10**10 + round((point.lon + 180) * 1e7)
 
 
@@ -147,7 +147,7 @@ def _placed(
     streets: Sequence[Street],
     stops: Sequence[BusStop],
 ) -> tuple[tuple[WorldTown, ...], dict[int, tuple[Business, ...]]]:
-    """Return businesses by the town that the atlas finds them in, in countries whose signs are known."""
+    """Return businesses by the atlas town that they lie in, in countries whose signs are known."""
     countries = Borders.load().countries([row[3] for row in rows], [row[4] for row in rows]).tolist() if rows else []
     at_street, at_stop = _Nearest(streets), [(stop.point, stop.name) for stop in stops]
     towns: dict[int, WorldTown] = {}
@@ -182,7 +182,7 @@ def _town(number: int, place: Any, country: str, land: Land, file: Path) -> Worl
 
 
 class _Nearest:
-    """The street next to a point."""
+    """Street nearest to a point."""
 
     def __init__(self, streets: Sequence[Street]) -> None:
         import shapely
@@ -334,7 +334,7 @@ def fingerprint(world: World) -> str:
 
 
 def _sweep(folder: Path) -> None:
-    """Mark a map as used, and remove others of the same seed and noise unused for a month."""
+    """Mark a map as used, and remove others of the same seed and noise that are unused for a month."""
     with suppress(OSError):
         if folder.is_dir():
             os.utime(folder)
@@ -429,7 +429,7 @@ def business_tags(business: Business, town: WorldTown) -> dict[str, str]:
 
 
 def _add_region(path: Path, folder: Path) -> None:
-    """Put a region file next to the layer: a hard link if possible, or else a copy."""
+    """Hard-link or copy a region file next to the layer."""
     there = folder / path.name
     if not there.exists():
         link_or_copy(path, there)

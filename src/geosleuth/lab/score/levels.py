@@ -152,7 +152,7 @@ def _address_names(city: str, precise: str, context: str | None, names: PlaceNam
 
 
 def _address_names_other_region(address: tuple[str, ...], city: str, context: str | None, names: PlaceNames) -> bool:
-    """Return whether a coarser part of the address is surely a region; the truth's own was excluded before."""
+    """Return whether a coarser part of the address is certainly a region; the true one was excluded before."""
     return any(is_listed_region(part, context) and not names.same_city(city, part, context) for part in address[1:])
 
 

@@ -1,4 +1,4 @@
-"""How much several tries are worth: figures from errors, and the tries of a benchmark run.
+"""Value of several tries: figures from errors, and the tries of a benchmark run.
 
 Errors are kilometres in an array with a row a photo and a column a try; NaN or infinity is a try without a point. What
 is within a threshold counts as right.

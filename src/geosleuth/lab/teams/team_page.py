@@ -36,7 +36,7 @@ _INK, _PAPER, _BLUE, _PALE, _GREY = "#1b2530", "#ffffff", "#2463a8", "#9cc3ee", 
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """What was measured over one setting, a line for each kind of team."""
+    """Measurements over one setting, a line for each kind of team."""
 
     title: str
     setting: str
@@ -211,7 +211,7 @@ def ways_chart(identifier: str, ways: Mapping[str, Measured]) -> Html:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What is drawn: the usual trust weights, or those for one photo."""
+    """Trust weights to draw: the usual ones, or those for one photo."""
 
     name: str
     society: TrainedSociety
@@ -311,7 +311,7 @@ def _links(trust_weights: TrustWeights, spots: Sequence[tuple[float, float]]) ->
 
 
 def _curve(start: tuple[float, float], end: tuple[float, float]) -> str:
-    """Return a path between two nodes' edges, bent to the right, so that both directions are visible."""
+    """Return a path between the edges of two nodes, bent to the right, so that both directions are visible."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = math.hypot(dx, dy)
     ux, uy = dx / length * (_NODE + 3), dy / length * (_NODE + 3)

@@ -157,7 +157,7 @@ def _note(row: Mapping[str, Any], where: str, photos: Path) -> Note:
 
 
 def _chain(row: Mapping[str, Any]) -> Record | None:
-    """Return the record that a row holds whole: GeoSeek-CoT's ``ChainOfThought``, as an object or inside a reply."""
+    """Return the complete record of a row: GeoSeek-CoT's ``ChainOfThought``, as an object or inside a reply."""
     for value in row.values():
         said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if LEVELS[0] not in said:
@@ -170,7 +170,7 @@ def _chain(row: Mapping[str, Any]) -> Record | None:
 
 
 def _objects(value: object) -> Iterator[Mapping[str, Any]]:
-    """The objects of a cell: itself, those of a list of messages, and those that a text holds."""
+    """Yield the objects of a cell: itself, those of a list of messages, and those that a text holds."""
     if isinstance(value, dict):
         yield value
         for one in value.values():
@@ -210,7 +210,7 @@ def _found(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
 
 
 def _inside(folder: Path, name: str, where: str) -> Path:
-    """Return the photo's path; it must lie in the folder, whatever the table says."""
+    """Return the photo's path; it must lie in the folder, since tables are untrusted."""
     path = folder / name
     try:
         inside = path.resolve().is_relative_to(folder.resolve())
@@ -315,7 +315,7 @@ def grade(statements: Sequence[str], *, concluded: bool) -> Grade:
 
 
 def _by_level(note: Note) -> tuple[list[str], list[str], list[str]]:
-    """Assign each general sentence to the finest level that it seems to be about."""
+    """Assign each general sentence to the finest level that it seems to concern."""
     levels: tuple[list[str], list[str], list[str]] = ([], [], [])
     for one in sentences(note.notes):
         named = fold(one)

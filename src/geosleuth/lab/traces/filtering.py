@@ -225,7 +225,7 @@ def _add_pairs(found: dict[str, list[float]], pairs: Iterable[Pair], progress: P
 
 
 def _run_pairs(path: Path) -> Iterator[Pair]:
-    """Yield every answered try of a run, photo by photo: a team's once per member."""
+    """Yield every answered try of a run by photo; a team's try once per member."""
     for photo in tried_photos(path):
         yield from ((photo.id, photo.truth, point) for point in photo.tries or (photo.answer,))
 

@@ -112,7 +112,7 @@ def seen_at_once(scene: Scene, marks: Sequence[Mark], view_width: int) -> Scene:
 
 
 def _country_odds(lines: Sequence[str], drives_on: str | None) -> dict[str, float]:
-    """Return the probabilities of countries by what lines say by themselves, the likeliest first."""
+    """Return country probabilities from the lines alone, the likeliest first."""
     seen = [
         TextSeen(line, "image-1", (0.0, 20.0 * row, 100.0, 20.0 * row + 12.0), _READ_SURELY, script_of(line))
         for row, line in enumerate(lines)
@@ -159,7 +159,7 @@ def _names_town(scene: Scene) -> bool:
 
 
 def _without_map(clue: Clue, *, knows_town: bool) -> Clue:
-    """Return the clue as it reads without a map at hand."""
+    """Return the clue as it reads without a map."""
     words = _SAID_WITHOUT_MAP.get(clue.sort)
     if words is None or clue.misleading:
         return clue

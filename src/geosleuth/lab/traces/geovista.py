@@ -263,7 +263,6 @@ class ModelProposer:
 
 
 def _since(before: Usage, now: Usage) -> Usage:
-    """Return what was used between two moments."""
     known = before.cost_usd is not None and now.cost_usd is not None
     return Usage(
         now.input_tokens - before.input_tokens,
@@ -277,7 +276,7 @@ def _since(before: Usage, now: Usage) -> Usage:
 
 
 def _rows(text: str, name: str) -> list[dict[str, Any]]:
-    """Return the objects of the list of that name, from the first object that has one."""
+    """Return the objects of the named list, from the first object that has it."""
     for found in find_objects(text):
         rows = found.value.get(name)
         if isinstance(rows, list):

@@ -203,7 +203,7 @@ class StandInObserver:
         return Lettering(view.handle, board, (held[0], held[1], held[2], held[3]), lines, len(legible) < len(inside))
 
     def _surroundings(self) -> Iterator[str]:
-        """Yield the general lines of a description; of textless clues only those in the picture."""
+        """Yield the general lines of a description; textless clues only if they are in the picture."""
         look, seen = self._scene.look, self.seen
         around: list[str] = [
             look.layout,
@@ -233,7 +233,7 @@ def plants(plant: str) -> str:
 
 
 class Notes:
-    """What a text-only caller was told: the lines that were read, as the detective's own readings of the photo."""
+    """Notes of a text-only caller: the lines that were read, as the detective's own readings of the photo."""
 
     def __init__(self, described: Sequence[tuple[str, str]]) -> None:
         """Take descriptions with the handles of their pictures."""
@@ -332,7 +332,7 @@ class StandInCaller:
     def _own_call(
         self, conversation: Conversation, notes: Notes, made: Sequence[tuple[ToolCall, Observation]]
     ) -> ToolCall | None:
-        """Return the zoom or the search that comes before the detective's own questions."""
+        """Return the zoom or the search that precedes the detective's own questions."""
         tools = {tool.name for tool in conversation.tools}
         asked = [(call.name, call.arguments) for call, _ in made]
         zooms = sum(name == "image_zoom_in_tool" for name, _ in asked)
@@ -472,7 +472,6 @@ def _is_same_name(one: str, other: str) -> bool:
 
 
 def _read(conversation: Conversation) -> tuple[list[tuple[str, str]], list[tuple[ToolCall, Observation]]]:
-    """Return all descriptions, and every call with what came of it."""
     described: list[tuple[str, str]] = []
     made: list[tuple[ToolCall, Observation]] = []
     waiting: dict[str, ToolCall] = {}
@@ -495,7 +494,7 @@ def _pages(seen: Observation) -> list[tuple[str, str]]:
 
 
 def _as_read(conversation: Conversation, notes: Notes) -> Conversation:
-    """Return the conversation as the detective reads it: with the lines as if it had read them itself."""
+    """Return the conversation as if the detective had read the lines itself."""
     tools = (*conversation.tools, *all_tools().select(("read_text",)))
     messages = (*conversation.messages, *notes.readings())
     return replace(conversation, messages=messages, tools=tools, picture=_unseen)
@@ -510,13 +509,12 @@ def _unseen(handle: str) -> NoReturn:
 
 
 def _sizes(conversation: Conversation) -> dict[str, tuple[int, int]]:
-    """Return the sizes of the pictures, as stated in the task."""
     task = " ".join(message.text for message in conversation.messages if isinstance(message, Prompt))
     return {match[1]: (int(match[2]), int(match[3])) for match in _SIZE.finditer(task)}
 
 
 def _closing(answer: Answer) -> str:
-    """Return an answer in SpotAgent's form."""
+    """Return an answer in SpotAgent's format."""
     address, point = answer.address, answer.point
     city = address.precise.conclusion or address.region.conclusion or "unknown"
     lines = [f"Country: {address.country.conclusion or 'unknown'}", f"City: {city}"]

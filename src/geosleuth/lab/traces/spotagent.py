@@ -229,7 +229,6 @@ class ObserverAndCaller:
         """Do nothing: there is nothing to close."""
 
     def _as_text(self, conversation: Conversation) -> Conversation:
-        """Return the conversation as text only."""
         own = iter(self._own_steps)
         messages: list[Message] = []
         for message in conversation.messages:
@@ -256,7 +255,7 @@ class ObserverAndCaller:
 
 
 def _pictures(conversation: Conversation) -> list[tuple[str, bool]]:
-    """Return the pictures that are shown, and whether each is a crop."""
+    """Return the pictures shown, and whether each is a crop."""
     found: list[tuple[str, bool]] = []
     for message in conversation.messages:
         match message:

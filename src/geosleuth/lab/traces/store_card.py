@@ -26,7 +26,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How a figure is distributed over the samples; all None where no sample has it."""
+    """Distribution of a figure over the samples; all None where no sample has it."""
 
     count: int
     least: float | None = None
@@ -361,7 +361,7 @@ def _row_troubles(
 
 
 def _picture(path: Path, digest: str) -> tuple[tuple[int, int] | None, str | None]:
-    """Return the size of a picture and what is wrong with it."""
+    """Return the size of a picture, and its defect if it has one."""
     from PIL import Image
 
     try:

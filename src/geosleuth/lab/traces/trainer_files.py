@@ -114,7 +114,7 @@ def _record(key: str, run: Trajectory, to: Trainer, root: Path | None) -> dict[s
 
 
 def _rooted(record: dict[str, Any], root: Path) -> dict[str, Any]:
-    """Return the record with absolute picture paths, in its list and in the blocks of TRL's tool messages."""
+    """Return the record with absolute picture paths, also in the blocks of TRL's tool messages."""
     for message in record.get("messages", ()):
         content = message.get("content")
         for block in content if isinstance(content, list) else ():
@@ -124,7 +124,7 @@ def _rooted(record: dict[str, Any], root: Path) -> dict[str, Any]:
 
 
 def _place_images(store: Store, row: Mapping[str, Any], run: Trajectory, out: Path) -> int:
-    """Link the pictures where the row expects them; return how many are missing."""
+    """Link the pictures to where the row expects them; return how many are missing."""
     kept = {image["handle"]: image["sha256"] for image in row["images"]}
     handles = {image.handle for image in run.images}
     for handle, digest in kept.items():

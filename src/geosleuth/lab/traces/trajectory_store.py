@@ -438,7 +438,7 @@ class StoreWriter:
             raise
 
     def _tidy(self) -> None:
-        """Remove what a killed process left unfinished or no longer needed."""
+        """Remove leftovers of a killed process."""
         stale = self.path / pending_name(len(self._manifest.shards) - 1)
         halves = [half for folder in (self.path, self.path / SHARDS) for half in folder.glob(".*.part")]
         for file in (stale, *halves):

@@ -49,7 +49,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelShape:
-    """How large the parts of a model are, in numbers of weights and of values per token.
+    """Sizes of a model's parts, in numbers of weights and of values per token.
 
     Attributes:
         kind: the family, a key of `KINDS`.

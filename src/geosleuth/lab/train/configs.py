@@ -73,7 +73,7 @@ _KEPT = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batches:
-    """How one optimiser step is put together on each device.
+    """Composition of one optimiser step on each device.
 
     Attributes:
         per_pass: samples, or replies, of one pass.
@@ -257,7 +257,7 @@ def processes() -> int:
 
 
 def _loads_in_first_process() -> bool:
-    """Return whether accelerate was told to shard, and to load weights in the first process alone."""
+    """Return whether accelerate is set to shard and to load weights in the first process only."""
     told = ("ACCELERATE_USE_FSDP", "FSDP_CPU_RAM_EFFICIENT_LOADING")
     return processes() > 1 and all(os.environ.get(name) == "true" for name in told)
 

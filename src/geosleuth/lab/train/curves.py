@@ -99,7 +99,7 @@ def _band(one: Line, across: "_Across", up: "_Up", kind: str) -> list[Html]:
 
 
 class _Across:
-    """Where values lie from left to right; few of them are labelled themselves, many by round numbers."""
+    """Positions of values from left to right; few of them are labelled themselves, many by round numbers."""
 
     def __init__(self, values: Sequence[float]) -> None:
         self._values, self._few = values, len(values) <= _FEW_VALUES
@@ -124,7 +124,7 @@ class _Across:
 
 
 class _Up:
-    """Where values lie from the bottom up; the axis begins at 0 unless all of them are far from it."""
+    """Positions of values from the bottom up; the axis begins at 0 unless all of them are far from it."""
 
     def __init__(self, values: Sequence[float], *, percent: bool) -> None:
         self._write = _write_percent if percent else _write
@@ -153,7 +153,7 @@ class _Up:
 
 
 def _write(value: float) -> str:
-    """Return a number with only the digits an axis needs; large ones in thousands, millions and so on."""
+    """Return a number with only the digits that an axis needs; large ones in thousands, millions and so on."""
     for size, sign in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= size:
             scale = 1e3 if sign == "k" else size

@@ -40,7 +40,7 @@ _FOLDER = Path("dry-run")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What came of a dry run.
+    """Result of a dry run.
 
     Attributes:
         recipe: its name.
@@ -231,7 +231,7 @@ def _try_arguments(recipe: Recipe, resolved: dict[str, Any], built: list[str]) -
 
 
 def _correction(made: Any) -> str:
-    """Return how the trainer corrects for what vLLM computes differently."""
+    """Return how the trainer corrects for differences between its log-probabilities and vLLM's."""
     if not made.vllm_importance_sampling_correction:
         return "no importance-sampling correction"
     mode, most = made.vllm_importance_sampling_mode, made.vllm_importance_sampling_clip_max
@@ -244,7 +244,6 @@ def _step_samples(made: Any) -> int:
 
 
 def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str], absent: list[str]) -> RolloutSetup:
-    """Build the environment, tools and reward."""
     setup = rollout_setup(recipe, _try_judging(recipe, absent))
     setting = setup.setting
     environment = setup.environment()
@@ -294,7 +293,7 @@ def _try_evaluation(recipe: Recipe, built: list[str], absent: list[str]) -> None
 
 
 class _NoEncoder:
-    """Stands where nothing is scored."""
+    """Placeholder encoder where nothing is scored."""
 
     name = "none"
 
@@ -303,7 +302,7 @@ class _NoEncoder:
 
 
 def _try_judging(recipe: Recipe, absent: list[str]) -> Helpers:
-    """Find the encoder and the judge; note what is not named, without which a run does not start."""
+    """Find the encoder and the judge; report missing ones, without which a run does not start."""
     reward = reward_of(recipe.rollout)
     needed = {"encoder": reward.needs_encoder, "judge": reward.needs_judge}
     missing = [name for name, needs in needed.items() if needs and getattr(recipe.rollout, name) is None]
@@ -312,7 +311,7 @@ def _try_judging(recipe: Recipe, absent: list[str]) -> Helpers:
 
 
 def _try_data(recipe: Recipe, setup: RolloutSetup | None, built: list[str], absent: list[str]) -> int | None:
-    """Return the head of the data, where it is here; how many rows there are, where that is known."""
+    """Check that the data can be used; return the number of rows, if known."""
     data = recipe.data
     if data.tries is not None and not data.tries.is_file():
         absent.append(f"tries: there is no file {data.tries}; make it with geosleuth train tries, or change data.tries")
@@ -364,7 +363,7 @@ def _try_prompts(data: DataPart, setup: RolloutSetup, built: list[str], absent: 
 
 
 def _is_there(spec: str) -> bool:
-    """Return whether a data set's files are there, whatever is wrong with them."""
+    """Return whether a data set's files exist, even if they are unreadable."""
     path = spec.partition("::")[0]
     return Path(path).exists() or Path(path.partition(":")[2] or path).exists()
 

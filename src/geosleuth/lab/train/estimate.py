@@ -175,7 +175,6 @@ def _memory(recipe: Recipe, shape: ModelShape, trained: int) -> tuple[Memory, fl
 
 
 def _vision_activations(recipe: Recipe, shape: ModelShape) -> float:
-    """Return the bytes of activations that the vision tower keeps for one picture."""
     passed = _BYTES[recipe.model.dtype]
     patches = _pixels(recipe) // shape.patch_px**2
     layer = (10 * shape.vision_hidden + 4 * shape.vision_inner) * passed
@@ -187,7 +186,6 @@ def _vision_activations(recipe: Recipe, shape: ModelShape) -> float:
 
 
 def _rollout_bytes(recipe: Recipe, shape: ModelShape) -> float:
-    """Return the bytes that drawing replies takes on one device."""
     rollout, run = recipe.rollout, recipe.run
     if rollout.vllm:
         # A server draws on other devices.

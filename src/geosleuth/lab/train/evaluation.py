@@ -1,4 +1,4 @@
-"""How good a policy is: held-out scenes with or without tools, kept scene by scene, and figures of them.
+"""Evaluation of a policy: held-out scenes with or without tools, kept scene by scene, and their figures.
 
 Scenes are the unit of chance. With one try a scene, shares have Wilson's interval; with several, the shares of scenes
 are averaged and have a normal one. Differences between two policies are taken scene by scene.
@@ -211,7 +211,6 @@ def _tries(scenes: Sequence[PlayedScene], what: Callable[[PlayedTry], bool]) -> 
 
 
 def _share(hits: NDArray[np.bool_]) -> Estimate:
-    """Return a share in percent."""
     if hits.shape[1] == 1:
         return Accuracy.of(int(hits.sum()), len(hits)).percent
     share = mean_estimate(hits.mean(axis=1), lowest=0.0, highest=1.0)
@@ -224,7 +223,7 @@ def _points(differences: Floats) -> Estimate:
 
 
 def _median(errors: Floats) -> Estimate:
-    """Return the median over all tries; without interval if scenes have several tries, which are not independent."""
+    """Return the median over all tries; no interval if scenes have several tries, which are not independent."""
     found = median_estimate(np.nan_to_num(errors, nan=math.inf).ravel())
     return found if errors.shape[1] == 1 else Estimate(found.value, math.nan, math.nan)
 
@@ -244,7 +243,7 @@ def _number(value: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What was asked, what was played, and where it ran. Figures are worked out from the scenes."""
+    """Settings of an evaluation, the scenes played, and where it ran. Figures are computed from the scenes."""
 
     asked: Mapping[str, Any]
     scenes: tuple[PlayedScene, ...] = field(repr=False)
@@ -272,7 +271,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationSettings(PlayRules):
-    """What is played.
+    """Scenes to play.
 
     Attributes:
         scenes: how many.
@@ -309,7 +308,7 @@ class EvaluationSettings(PlayRules):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaySettings:
-    """How scenes are played; it changes the time that takes, and no figure.
+    """Execution settings; they change the time that playing takes, and no figure.
 
     Attributes:
         workers: processes that hold the scenes; 0 for none.
@@ -385,7 +384,7 @@ def evaluate(
 def _asked_of(
     policy: Path | str | Replies, asked_for: EvaluationSettings, keep: Path | None, kept: Path | None
 ) -> tuple[Stage, dict[str, Any]]:
-    """Return where scenes are played, and what ``asked.json`` says of it."""
+    """Return the stage for playing scenes, and what ``asked.json`` records about it."""
     one = asked_for
     if one.control != "none" and one.reading != "clue boxes":
         raise BadInput(f"the control {one.control!r} needs signs that are read by clue boxes")
@@ -426,7 +425,7 @@ def _asked_of(
 
 
 def _prompts_of(settings: EvaluationSettings, words: Mapping[str, Any]) -> dict[str, str]:
-    """Return the fingerprint of the user's own words, under which results keep them."""
+    """Return the fingerprint of the user's own prompts, by the key under which results keep it."""
     return {} if settings.prompts is None else {"prompts": read_prompts(settings.prompts, words["method"]).sha256}
 
 
@@ -544,7 +543,7 @@ def _model(policy: Path | str | Replies, max_new_tokens: int, generate: Generate
 
 
 class _Kept:
-    """The folder of an evaluation, or nothing but memory."""
+    """Folder of an evaluation, or memory only."""
 
     def __init__(self, folder: Path | None, asked: Mapping[str, Any]) -> None:
         self.scenes: dict[int, PlayedScene] = {}

@@ -271,7 +271,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class ChatWords:
-    """What is needed of a model to write conversations: plain data, for other processes."""
+    """Data of a model needed to write conversations: plain data, for other processes."""
 
     abilities: Abilities
     forbidden: frozenset[str]
@@ -281,7 +281,7 @@ class ChatWords:
 
 @dataclass(slots=True)
 class Drawn:
-    """What a model has done so far: replies, their tokens, and the seconds of encoding and of generating."""
+    """Work of a model so far: replies, their tokens, and the seconds of encoding and of generating."""
 
     batches: int = 0
     replies: int = 0
@@ -372,7 +372,7 @@ class Replier(Engine):
         return [one or Refused("no reply was drawn") for one in found]
 
     def _batches(self, asked: Sequence[Asked], rows: Sequence[int]) -> Iterator[tuple[list[int], Any, int, Sampling]]:
-        """Yield rows that can be drawn together: one way of drawing, one length of reply."""
+        """Yield rows that can be drawn together: same sampling, same reply length."""
         alike: dict[tuple[Any, ...], list[int]] = {}
         for row in rows:
             how = asked[row].sampling

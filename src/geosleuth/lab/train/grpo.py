@@ -105,7 +105,7 @@ def scaled_advantages(rewards: ArrayLike, k: int) -> Array:
 
 
 def _chances(size: int, k: int) -> Array:
-    """Return how likely each of ``size`` values in rising order is the largest of k drawn without putting back."""
+    """Return the probability that each of ``size`` ascending values is the largest of k drawn without replacement."""
     return np.array([comb(below, k - 1) for below in range(size)], dtype=np.float64) / comb(size, k)
 
 
@@ -303,7 +303,7 @@ def trainer_class() -> Any:
 
 
 class EnvironmentGRPOMixin:
-    """What is ours in the trainer.
+    """Our additions to the trainer.
 
     Attributes:
         rollouts: the reward function; knows what the newest replies came to.
@@ -413,7 +413,7 @@ def as_texts(messages: Any) -> Any:
 
 
 class _ToolLoop(NamedTuple):
-    """What TRL 1.16's ``GRPOTrainer._tool_call_loop`` returns, in its order."""
+    """Values returned by TRL 1.16's ``GRPOTrainer._tool_call_loop``, in its order."""
 
     tool_mask: Any
     completions: Any

@@ -152,7 +152,7 @@ class Writer:
             raise BadInput(f"{_named(chat)}the chat template leaves out {len(left)} of its pictures")
 
     def _messages(self, chat: Chat) -> list[Message]:
-        """Return the messages in a form that the template supports."""
+        """Return the messages in a format that the template supports."""
         if chat.tools and not self.abilities.tools:
             raise BadInput(f"{_named(chat)}the model's chat template does not support tools; use one that does")
         found: list[Message] = []

@@ -132,7 +132,7 @@ def check_unseen(part: ModelPart, kind: str, *, tools: bool) -> str | None:
 
 
 class _Bare:
-    """A template without a processor."""
+    """Bare template without a processor."""
 
     def __init__(self, chat_template: str) -> None:
         self.chat_template = chat_template
@@ -144,7 +144,7 @@ class _Bare:
 
 
 def _works(do: Any, processor: Any) -> bool:
-    """Return whether one of TRL's checks is passed."""
+    """Return whether one of TRL's checks passes."""
     with suppress(Exception):  # templates raise what they like
         return bool(do(processor))
     return False
@@ -177,7 +177,7 @@ def quietly() -> Iterator[None]:
 
 
 def _no_tied_alarm(record: logging.LogRecord) -> bool:
-    """Drop the warning about a missing head: checkpoints store it once, as the embedding that it is tied to."""
+    """Drop the warning about a missing head: checkpoints store it once, as the tied embedding."""
     return "missing keys in the checkpoint model loaded: ['lm_head.weight']" not in record.getMessage()
 
 
@@ -425,7 +425,7 @@ def _has_adapters(model: Any) -> bool:
 
 
 def _fix_processor(processor: Any, folder: Path) -> None:
-    """Set the processor's published name, and copy its settings for videos, which are not loaded here."""
+    """Set the processor's published name, and copy its video settings, which are not loaded here."""
     published = next(kind.__name__ for kind in type(processor).__mro__ if kind.__module__.startswith("transformers."))
     for path in sorted(folder.glob("*.json")):
         config = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""What the four training papers say about their runs, value by value, and how far a recipe is from it.
+"""Published values of the four training papers, and the distance of a recipe from them.
 
 A value is looked for in what a recipe resolves to, see `lab.train.dryrun`: its own fields by their dotted names,
 and what the built parts say of themselves (``environment.turns``, ``reward.spatial.tau_km``, ``trained_percent``).
@@ -213,7 +213,7 @@ def unaccounted(recipe: Recipe) -> list[str]:
 
 
 def _decides(name: str, recipe: Recipe) -> bool:
-    """Return whether a field can change what comes of a recipe."""
+    """Return whether a field can change the result of a recipe."""
     part = name.partition(".")[0]
     if name in _HOUSEKEEPING or part in ("run", "evaluation") or (part == "rollout" and recipe.stage != "grpo"):
         return False

@@ -72,7 +72,7 @@ _ALIVE_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayRules:
-    """Which scenes are played, and by which rules.
+    """Scenes to play, and the rules.
 
     Attributes:
         seed: of the scenes; training must have used another one, or the other split.
@@ -100,7 +100,7 @@ class PlayRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage(PlayRules):
-    """Where scenes are played: plain data, for this process and for others.
+    """Stage for playing scenes: plain data, for this process and for others.
 
     Attributes:
         setting: the words of `lab.scenes.environment.setting_of`, or a function of a module that makes a setting.
@@ -139,7 +139,7 @@ class Stage(PlayRules):
 
 @dataclass(frozen=True, slots=True)
 class PlayedTry:
-    """What came of one try.
+    """Result of one try.
 
     ``distance_km`` is None if there is no point. ``answered`` says whether the policy answered itself: the best
     candidate of the pool may stand in for it. ``calls`` were carried out; ``tools`` counts all that were made, and
@@ -206,7 +206,7 @@ class PlayedScene:
 
 
 class SceneTable:
-    """Where scenes are played: the world and the setting of a stage, opened once."""
+    """World and setting of a stage, opened once, in which scenes are played."""
 
     def __init__(self, stage: Stage) -> None:
         """Open the world.
@@ -252,7 +252,7 @@ class SceneTable:
         )
 
     def _posed(self, number: int) -> tuple[PlayedScene, Truth, Case, tuple[str, ...]]:
-        """Return a scene or photo with no tries yet, its truth, and what tools work on."""
+        """Return a scene or photo without tries, its truth, its case, and its views."""
         stage = self.stage
         if self.world is None:
             row = stage.photos[number]
@@ -397,7 +397,7 @@ def serve(pipe: "Connection[Any, Any]", stage: Stage, words: ChatWords | None) -
 
 
 def _portable(error: Exception) -> Exception:
-    """Return an error that survives the pipe; some can't be made again from what pickle keeps of them."""
+    """Return an error that survives the pipe; some can't be restored from their pickle."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  (made here, a moment ago)
     except Exception:  # noqa: BLE001  (whatever it is, its words are what counts)
@@ -408,7 +408,7 @@ def _portable(error: Exception) -> Exception:
 
 
 class _Serving:
-    """The work of one worker."""
+    """Work of one worker process."""
 
     def __init__(self, pipe: "Connection[Any, Any]", table: SceneTable, words: ChatWords | None) -> None:
         self._pipe, self._table, self._words = pipe, table, words
@@ -470,7 +470,7 @@ class _Serving:
 
 
 class _Afar:
-    """A policy whose replies are drawn at the other end of the pipe; read as `policies.weights` reads them."""
+    """Policy whose replies are drawn at the other end of the pipe; parsed as in `policies.weights`."""
 
     hosts: frozenset[str] = frozenset()
 
@@ -519,11 +519,11 @@ class _Afar:
 
 
 class Replies(Protocol):
-    """Whoever draws replies for a batch of conversations."""
+    """Source of replies for a batch of conversations."""
 
     @property
     def words(self) -> ChatWords:
-        """What workers must know to write conversations."""
+        """Data that workers need to write conversations."""
         ...
 
     def prepared(self, asked: Asked) -> Asked:
@@ -577,7 +577,7 @@ def play(
 
 
 class _Conductor:
-    """Takes in what workers ask, has it answered in batches, and gives out scenes."""
+    """Dispatcher that collects worker requests, has them answered in batches, and hands out scenes."""
 
     def __init__(
         self,
@@ -624,7 +624,7 @@ class _Conductor:
         end_workers(self._workers)
 
     def _next(self) -> PlayedScene | None:
-        """Take in one message, or have replies drawn where it is time."""
+        """Receive one message, or draw replies when it is time."""
         try:
             if self._is_time():
                 worker, came = self._came.get_nowait()
@@ -678,7 +678,7 @@ class _Conductor:
                     self._came.put((by_pipe[pipe], ("broke", error)))
 
     def _taken_in(self, worker: SceneWorker, came: Any) -> Any:
-        """Return what came, with the worker's pictures put into its place; the one place that adds and removes any."""
+        """Return a message with the worker's pictures inserted; the only place that adds and removes pictures."""
         match came:
             case ("asked", ticket, messages, tools, pictures, sampling) if self._model is not None:
                 worker.pictures.update(pictures)

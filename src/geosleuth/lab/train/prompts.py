@@ -1,4 +1,4 @@
-"""What reinforcement learning is asked: rows of scenes or photos, those that teach something, and their order.
+"""Prompts of reinforcement learning: rows of scenes or photos, those that teach something, and their order.
 
 The order of a whole run is laid out before it starts. So a curriculum is nothing but an order, and a resumed run
 after a kill meets the same rows in the same places.
@@ -79,7 +79,7 @@ def photo_items(data: DataPart) -> Iterator[tuple[str, Item]]:
 
 
 def _place(text: str) -> float:
-    """Return a number from 0 to 1 that only the text decides."""
+    """Return a number from 0 to 1 that depends only on the text."""
     return int.from_bytes(sha256(text.encode()).digest()[:8], "big") / 2**64
 
 

@@ -1,4 +1,4 @@
-"""What a training run is made of, as a recipe file says it. Every part is plain data; nothing here needs torch."""
+"""Parts of a training run, as in a recipe file. Every part is plain data; nothing here needs torch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Loss = Literal["grpo", "bnpo", "dr_grpo", "dapo", "cispo", "sapo", "vespo", "lus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPart:
-    """Where training starts from.
+    """Starting point of the training.
 
     Attributes:
         path: a folder with weights, or the name of a model of which only the configuration is known (dry runs).
@@ -49,7 +49,7 @@ class ModelPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataPart:
-    """What is learned from: a store of trajectories, rows of photos, or scenes drawn on the spot.
+    """Training data: a store of trajectories, rows of photos, or scenes drawn on the spot.
 
     Attributes:
         store: a folder of trajectories (`geosleuth traces ...`); fine-tuning and cold start take it.
@@ -92,7 +92,7 @@ class DataPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptimPart:
-    """How weights move.
+    """Optimiser settings.
 
     In fine-tuning ``batch`` counts the samples of one optimiser step over all devices. In GRPO it counts the prompts of
     one sampling, and ``mini_batch`` those of one optimiser step; 0 makes one step of all. ``micro_batch`` counts
@@ -117,7 +117,7 @@ class OptimPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolloutPart:
-    """How replies are drawn in reinforcement learning, and what is made of them.
+    """Sampling of replies in reinforcement learning, and what is made of them.
 
     Attributes:
         method: the preset of `geosleuth.agent` that brings words, tools and budget.
@@ -216,7 +216,7 @@ class RolloutPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationPart:
-    """How good the policy is while it trains: it is played in the agent's own loop, and the best one is kept.
+    """Evaluation during training: the policy plays in the agent's own loop, and the best one is kept.
 
     It is played before the first step, every ``every`` steps and at the end. Results go to ``RUN/evaluations``, curves
     onto the run's page, the best policy into ``RUN/best``.
@@ -247,7 +247,7 @@ class EvaluationPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPart:
-    """Where a run is kept and how often, and on what it works.
+    """Run folder, checkpoint frequency, and hardware.
 
     Attributes:
         seed: of shuffling, drawing and new weights.
@@ -303,5 +303,5 @@ class Recipe:
 
     @property
     def has_reference(self) -> bool:
-        """Whether a second copy of the model is held to measure divergence from; adapters are switched off instead."""
+        """Whether a second copy of the model serves as the KL reference; adapters are switched off instead."""
         return self.stage == "grpo" and self.rollout.kl > 0 and self.model.tuned == "full"

@@ -132,7 +132,7 @@ def read_recipe(path_or_name: str | Path, overrides: Mapping[str, Any] = _NOTHIN
 
 
 def _with_prompts(recipe: Recipe, source: str) -> Recipe:
-    """Return the recipe with the fingerprint of the user's words."""
+    """Return the recipe with the fingerprint of the user's prompts."""
     rollout = recipe.rollout
     if rollout.prompts is None:
         return recipe
@@ -213,7 +213,7 @@ def _names(kind: Any) -> list[str]:
 
 
 def _with_numbers(value: Any) -> Any:
-    """Return plain data with 1e-5 as a number: YAML 1.1 takes it for a word."""
+    """Return plain data with 1e-5 as a number: YAML 1.1 takes it for a string."""
     if isinstance(value, Mapping):
         return {key: _with_numbers(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -222,7 +222,7 @@ def _with_numbers(value: Any) -> Any:
 
 
 def _with_lists(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return plain data in which the photos are a list: one set may stand alone."""
+    """Return plain data with the photos as a list: a single set may be given alone."""
     data = values.get("data")
     if not isinstance(data, Mapping) or not isinstance(data.get("photos"), str):
         return values

@@ -154,7 +154,7 @@ class RolloutEnvironment(GeoEnvironment):
         return super()._carry_out(call)
 
     def _hear(self, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-        """Carry out the calls of one reply; a single one is carried out when it is made."""
+        """Run the calls of one reply; a single call is run when it is made."""
         if len(calls) < 2:
             return
         first = len(self.observations) + 1
@@ -190,13 +190,13 @@ class RolloutEnvironment(GeoEnvironment):
         return Ended(answer=answer, own=own, worked=worked, mended=mended, truth=self._truth)
 
     def _ending(self, step: Step | None) -> Callable[[], Ended]:
-        """Return the same, in two parts: where environments work elsewhere, all begin before one is waited for."""
+        """Return the ending as a callable, so that remote environments all begin before any is waited for."""
         return partial(self._end, step)
 
 
 @dataclass(frozen=True, slots=True)
 class RolloutSetup:
-    """How episodes are played, and what makes them of rows."""
+    """How episodes are played, and what turns rows into episodes."""
 
     setting: Setting
     pose: Poser
@@ -326,7 +326,7 @@ def reward_of(rollout: RolloutPart) -> Reward:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a batch of replies came to, an entry each.
+    """Results of a batch of replies, an entry each.
 
     ``distances_km`` is not a number where there is no point. ``parts`` are before their weights. ``answered`` says
     whether the answer is the policy's own, ``called`` whether it called a tool, ``worked`` which of its calls did;
@@ -424,7 +424,7 @@ class Rollouts:
             self._setting.helpers.judge.close()
 
     def _unknown(self, said: Sequence[Mapping[str, Any]]) -> int:
-        """Return how many calls of a talk are of tools that there are not: they reach no environment."""
+        """Return the number of calls to unknown tools in a conversation: they reach no environment."""
         calls = [call for message in said for call in message.get("tool_calls") or ()]
         return sum((call.get("function") or {}).get("name") not in self._setting.toolset.names for call in calls)
 
@@ -468,7 +468,7 @@ def _has_calls(message: Mapping[str, Any]) -> bool:
 
 
 def _is_broken(message: Mapping[str, Any]) -> bool:
-    """Return whether something was meant as a call and can't be read as one; TRL takes it for a reply, the last one."""
+    """Return whether a message contains an unreadable call; TRL takes it for the final reply."""
     written = message.get("role", "assistant") == "assistant" and not _has_calls(message)
     return written and _CALL_TAG in str(message.get("content") or "")
 
@@ -534,7 +534,6 @@ class RemoteEnvironment:
         return parts
 
     def _received(self) -> Any:
-        """Return the next result, with its pictures in place."""
         result, pictures = self._waiting.popleft().result()
         for digest, picture in pictures.items():
             setattr(picture, _DIGEST, digest)
@@ -548,7 +547,6 @@ class RemoteEnvironment:
         self._waiting.append(worker.submit(_reset, self._number, dict(columns), self._pool.batch))
 
     def _send_all(self, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-        """Send the calls of one reply."""
         if len(calls) > 1:
             self._worker.submit(_hear, self._number, [(name, dict(arguments)) for name, arguments in calls])
         for name, arguments in calls:
@@ -638,7 +636,7 @@ def _reset(number: int, columns: dict[str, Any], batch: int) -> tuple[Any, dict[
 
 
 def _packed(result: Any) -> tuple[Any, dict[str, Any]]:
-    """Return a result with digests in place of pictures, and the pictures that this process has not sent yet."""
+    """Return a result with digests in place of pictures, and the pictures not yet sent by this process."""
     new: dict[str, Any] = {}
 
     def named(picture: Any) -> str:

@@ -86,7 +86,7 @@ def _check(path: Path) -> None:
 
 
 def _check_zip(path: Path) -> None:
-    """Check a file that torch saved: a zip file with checksums."""
+    """Check the checksums of a file that torch saved as zip."""
     small = path.stat().st_size <= _MOST_CHECKED_BYTES
     with ZipFile(path) as archive:
         for one in archive.infolist():
@@ -187,7 +187,7 @@ def is_whole(checkpoint: Path) -> bool:
 
 
 def _is_cut(checkpoint: Path) -> bool:
-    """Return whether writing a checkpoint was interrupted: its last file is missing or half-written."""
+    """Return whether writing a checkpoint was interrupted: its last file is missing or incomplete."""
     try:
         text = (checkpoint / STATE).read_text(encoding="utf-8").strip()
         json.loads(text)
@@ -201,7 +201,6 @@ def _is_cut(checkpoint: Path) -> bool:
 
 
 def _damage(checkpoint: Path) -> str | None:
-    """Return the damaged part of a complete checkpoint; None if there is none."""
     if (found := damaged_file(checkpoint)) is not None:
         return found
     state = json.loads((checkpoint / STATE).read_bytes())
@@ -310,7 +309,6 @@ def _is_vacant(run: RunFolder, there: Any, wanted: Mapping[str, Any]) -> bool:
 
 
 def _difference(there: Any, wanted: Any, at: str = "") -> str:
-    """Return the first difference as text."""
     if isinstance(there, Mapping) and isinstance(wanted, Mapping):
         for key in [*wanted, *(key for key in there if key not in wanted)]:
             if there.get(key) != wanted.get(key):
@@ -319,7 +317,7 @@ def _difference(there: Any, wanted: Any, at: str = "") -> str:
 
 
 def _drop_cut(run: RunFolder) -> None:
-    """Remove checkpoints that a killed process left half-written: they count against how many are kept."""
+    """Remove incomplete checkpoints of a killed process: they count against how many are kept."""
     for _, path in list(checkpoints_of(run)):
         if _is_cut(path):
             shutil.rmtree(path, ignore_errors=True)

@@ -194,7 +194,7 @@ class Reviewed:
 
     @property
     def stage(self) -> str:
-        """Which stage it is."""
+        """Training stage."""
         return str(self.recipe.get("stage") or next((line["stage"] for line in self.lines if "stage" in line), "?"))
 
     @property
@@ -242,7 +242,7 @@ def read_run(folder: Path) -> Reviewed:
 
 
 def _with_evaluations(lines: Sequence[Line], run: RunFolder) -> list[Line]:
-    """Return the lines with the figures of evaluations that lie in the run's folder, whoever made them."""
+    """Return the lines with the figures of evaluations in the run's folder, by any command."""
     by_step: dict[int, Line] = {line["step"]: dict(line) for line in lines}
     for step, figures in evaluated_steps(run).items():
         by_step.setdefault(step, {"step": step}).update({f"{EVALUATION}{name}": one for name, one in figures.items()})
@@ -379,7 +379,7 @@ def _figure(run: Reviewed, spec: Spec) -> Html | None:
 
 
 def _with_interval(line: ChartLine, run: Reviewed, figure: str) -> ChartLine:
-    """Return a line with the intervals of its points, where they were written down."""
+    """Return a line with the intervals of its points, if recorded."""
     low, high = (dict(run.values(f"{figure}{end}")) for end in _ENDS)
     if not low or line.raw:
         return line
@@ -409,7 +409,7 @@ def _thinned(values: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
 
 
 def _values(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
-    """Return a recipe file's values as text under dotted names; it may be of another version."""
+    """Return a recipe file's values as text under dotted names; the file may be of another version."""
     found: list[tuple[str, str]] = []
     for key, value in values.items():
         if isinstance(value, Mapping) and value:

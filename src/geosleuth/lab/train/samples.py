@@ -75,7 +75,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The scene as it can be made out, its lines in the view, dice, and the view's size and scale of boxes."""
+    """Scene as it can be read, its lines in the view, and the view's size and scale of boxes."""
 
     legible: Scene
     lines: Sequence["_Line"]
@@ -125,7 +125,7 @@ def questions_of(
 
 
 def _lines(legible: Scene, marks: Sequence[Mark], scale: float) -> list[_Line]:
-    """Return what is written and can be read, from top to bottom."""
+    """Return the readable lines from top to bottom."""
     clues = {clue.id: clue for clue in legible.clues}
     found = []
     for mark in marks:
@@ -183,7 +183,7 @@ _MAKERS: dict[str, Callable[[_Asked], Question | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How many chats came in, how many were too long to be learned, and how many rows there are."""
+    """Number of chats read, chats too long to be learned, and rows."""
 
     chats: int
     too_long: int
@@ -240,7 +240,7 @@ def _chats(store: Store, row: Mapping[str, Any], wire: str) -> Iterator[Chat]:
 
 
 def _with_files(message: Message, waiting: Iterator[str], file: Callable[[str], str]) -> Message:
-    """Return the message with the files of its pictures in their blocks."""
+    """Return the message with picture files in its image blocks."""
     content = message["content"]
     if isinstance(content, str):
         pieces = content.split(IMAGE)
@@ -538,7 +538,7 @@ class Collator:
         return found | {"position_ids": torch.stack(batch["position_ids"], dim=1)} | pictures
 
     def _places(self, chat: Encoded) -> Any:
-        """Return positions of one chat, from its own start: those of its text, then the model's own three."""
+        """Return positions of one chat from its own start: those of its text, then the model's own three."""
         torch = require("torch", extra="train")
         plain = torch.arange(len(chat.input_ids))
         if self._positions is None or not chat.pictures:

@@ -188,7 +188,6 @@ def chats_for(
 
 
 def _names(data: DataPart) -> Iterator[str]:
-    """Yield the name of everything that a recipe's store and photos hold to learn from."""
     if data.store is not None:
         yield from (row["key"] for row in Store(data.store).rows(["key", "split"]) if row["split"] == "train")
     yield from (name for name, _ in photo_items(data))
@@ -294,7 +293,7 @@ def last_figures(history: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 class _Tuning:
-    """Our part of the trainer: the order of rows, and correct token counts for packed rows and resumed runs."""
+    """Trainer mixin: the order of rows, and correct token counts for packed rows and resumed runs."""
 
     packs = False
 
@@ -313,7 +312,6 @@ class _Tuning:
         return super().train(*given, **options)  # type: ignore[misc]
 
     def _count_on(self: Any) -> None:
-        """Count tokens on from where a killed run was."""
         counted = (line["num_tokens"] for line in reversed(self.state.log_history) if "num_tokens" in line)
         self._total_train_tokens = next(counted, 0)
 
@@ -327,7 +325,7 @@ class _Tuning:
 
 
 def _begins(do: Callable[[], None]) -> Any:
-    """Return a callback that does something when training begins, with the state of a checkpoint in place."""
+    """Return a callback that runs when training begins, with the state of a checkpoint in place."""
     transformers: Any = require("transformers", extra="train")
 
     class Begins(transformers.TrainerCallback):  # type: ignore[misc]

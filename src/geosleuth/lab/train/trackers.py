@@ -55,7 +55,7 @@ def tracker_callbacks(recipe: Recipe, folder: Path) -> list[Any]:
 
 
 class _Hooks:
-    """What a trainer calls."""
+    """Callbacks of a trainer."""
 
     def __init__(self, name: str, recipe: Recipe, folder: Path) -> None:
         self._name, self._recipe, self._folder = name, recipe, folder
@@ -83,7 +83,7 @@ class _Hooks:
         return sorted((self._folder / "checkpoints" / "completions").glob("*.parquet"))
 
     def _completions(self) -> dict[str, Any]:
-        """Return the replies since the last call as the tracker's table; nothing where none were kept."""
+        """Return the replies since the last call as the tracker's table; empty if none were kept."""
         rows: list[dict[str, Any]] = []
         for path in self._tables():
             if path not in self._sent:
@@ -96,7 +96,7 @@ class _Hooks:
 
 
 def _opened(name: str, recipe: Recipe, folder: Path) -> Any:
-    """Return the tracker's module with a run begun; a resumed run goes on in the same one."""
+    """Return the tracker's module with a run started; a resumed run continues the same one."""
     home = folder.absolute() / name
     home.mkdir(parents=True, exist_ok=True)
     told: dict[str, Any] = {"project": PROJECT, "name": home.parent.name, "config": as_mapping(recipe)}

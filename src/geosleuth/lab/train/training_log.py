@@ -1,4 +1,4 @@
-"""What a run writes down while it trains: one JSON object a logged step, TensorBoard figures, and GPU use.
+"""Log of a training run: one JSON object per logged step, TensorBoard figures, and GPU use.
 
 Names are TRL's own (``loss``, ``reward``, ``kl``, ``tools/call_frequency`` ...), so they are familiar;
 those that TRL has no word for are named here.
@@ -232,7 +232,7 @@ def _finite(value: Any) -> float | int | None:
 
 
 class _Hooks:
-    """What a trainer calls; a class of ``transformers`` is put beneath it where it is installed."""
+    """Callbacks of a trainer; a class of ``transformers`` becomes their base where it is installed."""
 
     def __init__(self, recorder: Recorder, page: Callable[[], object], watch: Any = None) -> None:
         self._recorder, self._page, self._watch = recorder, page, watch

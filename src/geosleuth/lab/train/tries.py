@@ -109,7 +109,6 @@ def _seed(seed: int, one: str) -> int:
 
 
 def _add(out: Path, ids: Sequence[str], distances_km: NDArray[np.float64]) -> None:
-    """Add lines in one go."""
     lines = [
         json.dumps({"id": one, "distances_km": [None if np.isnan(km) else round(float(km), 4) for km in row]})
         for one, row in zip(ids, distances_km, strict=True)

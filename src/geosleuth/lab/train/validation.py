@@ -37,7 +37,7 @@ class RecipeSetting:
 
     @property
     def name(self) -> str:
-        """What results call it."""
+        """Name of the setting in results."""
         rollout = self.recipe.rollout
         return f"recipe {self.recipe.name}: method {rollout.method}, reward {rollout.reward}"
 
@@ -137,7 +137,7 @@ def add_evaluations(trainer: Any, recipe: Recipe, run: RunFolder) -> None:
 
 
 class _Hooks:
-    """What a trainer calls."""
+    """Callbacks of a trainer."""
 
     def __init__(self, trainer: Any, recipe: Recipe, run: RunFolder) -> None:
         self._trainer, self._recipe, self._run = trainer, recipe, run
@@ -168,7 +168,7 @@ class _Hooks:
         return step // every > self._done // every or (step >= last and step > self._done)
 
     def _when_due(self, state: Any) -> None:
-        """Play the policy of this step, on the first process; the others wait."""
+        """Play the policy of this step on the first process; the others wait."""
         if not self._is_due(state):
             return
         trainer = self._trainer
@@ -208,14 +208,14 @@ class _Hooks:
 
 
 def _mend_best(run: RunFolder) -> None:
-    """Put the best policy back where a killed process was about to replace it."""
+    """Put the best policy back if a killed process was about to replace it."""
     old = run.best.with_name(f".{run.best.name}.old")
     if not run.best.exists() and old.is_dir():
         old.replace(run.best)
 
 
 def _forget_later(run: RunFolder, step: int) -> None:
-    """Drop evaluations of steps that will be made again."""
+    """Drop evaluations of steps that will be repeated."""
     for path in run.evaluations.glob("step-*") if run.evaluations.is_dir() else ():
         number = path.name.removeprefix("step-")
         if number.isdecimal() and int(number) > step:

@@ -79,7 +79,7 @@ def would_help(reasoning: Reasoning) -> str:
 
 
 def on_added_map(reasoning: Reasoning) -> bool:
-    """Whether a region that was added covers the place, as far as the outcomes show."""
+    """Return whether an added region covers the place, as far as the outcomes show."""
     point = reasoning.decision.point
     # A country is larger than the regions that people add.
     whole = reasoning.decision.level == "country"
@@ -111,7 +111,7 @@ def unplaced_names(reasoning: Reasoning) -> list[str]:
 
 
 def _where_names_stand(reasoning: Reasoning, names: Sequence[str]) -> str:
-    """That names stand on no map, or were found only weakly, in words."""
+    """Return the sentence that names are on no map, or were found only weakly."""
     found = {name: _found_weakly(reasoning, name) for name in names}
     nowhere = [quoted(name, 40) for name, place in found.items() if not place]
     weakly = [f"{quoted(name, 40)} was found only weakly ({place})" for name, place in found.items() if place]
@@ -134,13 +134,13 @@ def _found_weakly(reasoning: Reasoning, name: str) -> str:
 
 
 def _is_a_name(text: str) -> bool:
-    """Whether a text is surely a name: no single word, no figures, not only words that signs share ("Bookshop")."""
+    """Return whether a text is surely a name: no single word, no digits, not only words common on signs."""
     several = len([word for word in text.split() if word.isalpha()]) > 1
     return telling_letters(text) > 0 and (several or kind_said(text) is not None)
 
 
 def answer_of(reasoning: Reasoning, *, forced: bool = False) -> Answer:
-    """What the detective answers; without a point where the clues allow none, unless one is forced."""
+    """Return the detective's answer; without a point where the clues allow none, unless forced."""
     candidates = standing(reasoning)
     listed = tuple(_candidate(one) for one in candidates)
     if not reasoning.found.clues or reasoning.decision.level == "none":
@@ -192,7 +192,7 @@ def _address(reasoning: Reasoning) -> Address:
 
 
 def _here(reasoning: Reasoning) -> Mapping[str, Any]:
-    """What the map says lies at the answer's point, where it was asked."""
+    """Return what the map says lies at the answer's point, where it was queried."""
     point = reasoning.decision.point
     for one in reasoning.notebook.of("reverse_geocode"):
         lat, lon = one.data.get("lat"), one.data.get("lon")
@@ -214,7 +214,7 @@ def _precise(reasoning: Reasoning, here: Mapping[str, Any]) -> str | None:
 
 
 def _uncertainty(probability: float) -> str:
-    """How uncertain a level is, by its own probability alone, whatever the radius."""
+    """Return how uncertain a level is, by its own probability alone, whatever the radius."""
     return "low" if probability >= SURE else "moderate" if probability >= FAIR else "high"
 
 
@@ -248,7 +248,7 @@ def _explained(reasoning: Reasoning, candidates: Sequence[RankedPlace]) -> str:
 
 
 def conditional(area: str, probability: float | None) -> str:
-    """That an answer holds only within the area that was given; empty where none was."""
+    """Return the sentence that an answer holds only within the given area; empty where none was given."""
     if not area:
         return ""
     odds = "it holds only" if probability is None else f"the {percent(probability)} hold only"
@@ -256,7 +256,7 @@ def conditional(area: str, probability: float | None) -> str:
 
 
 def _assumed(reasoning: Reasoning) -> str:
-    """That no place was found in the area that was given, where one was: the area itself is no finding."""
+    """Return the sentence that no place was found in the given area; empty where no area was given."""
     area = reasoning.known.area_words
     if not area:
         return ""
@@ -304,7 +304,7 @@ def _contradicted(reasoning: Reasoning, candidates: Sequence[RankedPlace]) -> st
 
 
 def _night(reasoning: Reasoning) -> str:
-    """That it was night in all of the area that was given, where the photo is bright; empty where it was not."""
+    """Return the sentence that it was night in all of the given area, for a bright photo; else empty."""
     known = reasoning.known
     bright = any(clue.kind == "sun" for clue in reasoning.found.clues)
     if not bright or known.taken is None or not is_night_there(known):
@@ -372,7 +372,7 @@ def _silence(reasoning: Reasoning) -> str:
 
 
 def _hinted(reasoning: Reasoning) -> str:
-    """That a hint names a place and nothing in the photo bears it out, or that it names none."""
+    """Return the sentence that a hint names no place, or a place that the photo does not support."""
     clues = reasoning.found.clues
     hints = [clue for clue in clues if clue.kind == "hint"]
     if not hints and (said := reasoning.known.hint) and said in reasoning.hints:
@@ -388,7 +388,7 @@ def _hinted(reasoning: Reasoning) -> str:
 
 
 def _is_known(reasoning: Reasoning, name: str) -> bool:
-    """Whether a name in a hint was found, also where the photo has it too and it counts as text."""
+    """Return whether a name in a hint was found, also where it counts as text of the photo."""
     rows = (
         row
         for one in reasoning.notebook.of("maps_geocode")
@@ -399,7 +399,7 @@ def _is_known(reasoning: Reasoning, name: str) -> bool:
 
 
 def _denied(reasoning: Reasoning) -> str:
-    """That a hint says where it is not, and was left out; empty where it does not."""
+    """Return the sentence that a hint excludes a place and was left out; empty where it does not."""
     said = reasoning.known.hint
     if not said or not is_denial(said):
         return ""
@@ -421,7 +421,7 @@ def _telling_first(reasoning: Reasoning) -> list[TextSeen]:
 
 
 def _ruled_out(reasoning: Reasoning) -> str:
-    """What a person has ruled out, where one has."""
+    """Return what a person has ruled out; empty where nothing was."""
     known = reasoning.known
     if not known.rules_out:
         return ""
@@ -444,7 +444,7 @@ def _ruled_out(reasoning: Reasoning) -> str:
 
 
 def _outside(reasoning: Reasoning) -> str:
-    """That all clues contradict the area that was given, where they do."""
+    """Return the sentence that all clues contradict the given area; empty where they don't."""
     decision = reasoning.outside
     if decision is None:
         return ""

@@ -50,7 +50,7 @@ class RankedPlace:
 
 
 def rivals(reasoning: Reasoning) -> list[RankedPlace]:
-    """What it could be, the likeliest first; countries where the clues allow nothing finer."""
+    """Return the candidates, the likeliest first; countries where the clues allow nothing finer."""
     decision = reasoning.decision
     if decision.level == "none":
         # Whoever has ruled places out, or asked a prior, wants to see what is left.
@@ -131,7 +131,7 @@ def _countries(reasoning: Reasoning, share: float, weighed: Posterior | None = N
 
 
 def _is_lead(parts: Iterable[Contribution]) -> bool:
-    """Whether a clue makes a country a candidate: one that nothing or only daylight speaks for is a populous one."""
+    """Return whether a clue makes a country a candidate, rather than its population or daylight alone."""
     return any(
         part.speaks_for
         and part.clue.kind != "sun"
@@ -146,7 +146,7 @@ def _only_hinted(clues: Iterable[Clue]) -> bool:
 
 
 def _writes_so(reasoning: Reasoning, one: RankedPlace, found: Posterior) -> bool:
-    """Whether no doubtful line, where these count, is in a script that a country does not write."""
+    """Return whether the country writes the scripts of all doubtful lines, where these count."""
     parts = found.country_contributions(one.country or "") if found is not reasoning.found else ()
     return not any(part.speaks_against and part.clue in reasoning.doubted_scripts for part in parts)
 
@@ -164,7 +164,7 @@ def _country(reasoning: Reasoning, code: str, probability: float, weighed: Poste
 def _sides(
     parts: Iterable[Contribution], country: str | None, point: LatLon | None = None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What speaks for a place and what against it, in a few lines each, the strongest first."""
+    """Return what supports and what contradicts a place, in a few lines each, the strongest first."""
     ordered = list(parts)
     telling = [part.clue for part in ordered if part.speaks_for]
     speaks_for = [evidence_line(said_of(clue, country, point) if country else clue) for clue in telling]
@@ -173,7 +173,7 @@ def _sides(
 
 
 def standing(reasoning: Reasoning) -> list[RankedPlace]:
-    """What it could be, the likeliest first.
+    """Return the candidates, the likeliest first.
 
     Where a person has ruled out the best place, the next ones come up, however unlikely they are: whoever has ruled out
     one wants to see them, and not only the countries that they are in.
@@ -192,7 +192,7 @@ def standing(reasoning: Reasoning) -> list[RankedPlace]:
 
 
 def odds_of(reasoning: Reasoning) -> dict[str, float]:
-    """How likely each place is by its full name, also such as are too unlikely to be listed."""
+    """Return the probability of each place by its full name, also of those too unlikely to be listed."""
     odds: dict[str, float] = {}
     for one in reasoning.found.candidates:
         name = full_name(one.name, one.country)

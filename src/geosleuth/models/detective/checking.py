@@ -85,7 +85,7 @@ def _is_at(note: Note, points: Iterable[LatLon]) -> bool:
 
 
 def _fallen(reasoning: Reasoning, before: Mapping[str, Note]) -> Iterator[Call]:
-    """Candidates that somebody's word has changed: what was noted before must not stand as it did."""
+    """Yield candidates that a person's feedback has changed: their earlier notes are out of date."""
     ruled_out, odds = ruled_out_places(reasoning), odds_of(reasoning)
     for place, note in before.items():
         was, now = _confidence(note), odds.get(place, 0.0)
@@ -108,7 +108,6 @@ def ruled_out_places(reasoning: Reasoning) -> list[str]:
 
 
 def _noted(reasoning: Reasoning) -> dict[str, Note]:
-    """The newest note of each place."""
     notes = (one.arguments for one in reasoning.notebook.done if one.name == "note_hypothesis")
     return {str(note.get("place")): note for note in notes}
 

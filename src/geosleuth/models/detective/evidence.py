@@ -61,7 +61,7 @@ def named(clue: Clue | Sign) -> str:
 
 
 def disagreement(disputed: Sequence[Sign]) -> str:
-    """That signs, or the photos they are in, point to different places; empty where none do."""
+    """Return the sentence that signs or photos point to different places; empty where none do."""
     if not disputed:
         return ""
     first = disputed[0]

@@ -1,4 +1,4 @@
-"""Where a second, closer look pays: lettering that was too small to read well, and parts of large photos."""
+"""Closer looks: lettering that was too small to read well, and parts of large photos."""
 
 import math
 from collections.abc import Sequence
@@ -103,7 +103,6 @@ def _most(writing: FloatArray, box: Box, view: View) -> float:
 
 
 def _read_whole(notebook: Notebook) -> dict[str, list[TextSeen]]:
-    """The lines of each photo as they were read at first sight."""
     found: dict[str, list[TextSeen]] = {}
     for one in notebook.first_readings:
         found.setdefault(one.image, []).append(one)
@@ -117,7 +116,7 @@ def _worth_a_look(line: TextSeen, finer: float) -> bool:
 
 
 def _letters_px(line: TextSeen) -> float:
-    """How tall the letters of a line are, by its box and by how many there are in it."""
+    """Return the letter height of a line, by its box and its number of letters."""
     across, down = line.box[2] - line.box[0], line.box[3] - line.box[1]
     widths = sum(_FULL_WIDTHS if "\u2e80" <= letter <= "\ud7af" else _LETTER_WIDTHS for letter in line.text)
     return min(min(across, down) / _BOX_HEIGHTS, max(across, down) / max(widths, 1.0))
@@ -178,7 +177,7 @@ def _parts(view: View) -> list[Box]:
 
 
 def _structure(view: View, lines: Sequence[TextSeen]) -> "np.ndarray[Any, np.dtype[np.float32]]":
-    """How much brightness changes from pixel to pixel, nothing where text was read already."""
+    """Return the change of brightness from pixel to pixel, zero where text was read already."""
     grey = np.asarray(view.image.convert("L"), dtype=np.float32)
     change = np.zeros_like(grey)
     change[:, 1:] = np.abs(np.diff(grey, axis=1))

@@ -1,4 +1,4 @@
-"""Which questions the read text raises, as calls of the map tools, and which text an outcome belongs to."""
+"""Queries to the map tools that the read text suggests, and the text that a result belongs to."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a run has brought so far, read back from its conversation: the detective remembers nothing by itself.
+"""State of a run, read back from its conversation: the detective itself is stateless.
 
 So it can be asked again at any point of a run, live, resumed or after the fact, and says the same.
 """
@@ -54,7 +54,7 @@ class FinishedCall:
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """What the tool found, empty where it failed."""
+        """The data that the tool returned; empty where it failed."""
         found = self.observation.data
         return found if self.observation.failure is None and isinstance(found, Mapping) else {}
 
@@ -76,7 +76,7 @@ class Names:
         return own in self._shown
 
     def shown(self, own: str) -> str:
-        """How the run calls a tool that is on."""
+        """Return the name of an enabled tool in this run."""
         return self._shown[own]
 
     def own(self, shown: str) -> str:
@@ -110,12 +110,12 @@ class Notebook:
 
     @property
     def answered(self) -> int:
-        """How often the detective has answered already."""
+        """The number of answers so far."""
         return sum(isinstance(message, Step) and not message.calls for message in self._messages)
 
     @property
     def called(self) -> int:
-        """How many calls were made."""
+        """The number of calls so far."""
         return len(self.done)
 
     def view(self, handle: str) -> View | None:
@@ -130,16 +130,16 @@ class Notebook:
         return (one for one in self.done if one.name == name and one.observation.failure is None)
 
     def refused(self, name: str) -> bool:
-        """Whether a tool has said that it can't do its work here."""
+        """Return whether a tool has said that it can't do its work here."""
         return any(one.name == name and one.observation.failure == "refused" for one in self.done)
 
     def made(self, name: str, arguments: Mapping[str, Any]) -> bool:
-        """Whether this very call was made, with whatever outcome."""
+        """Return whether this very call was made, with whatever outcome."""
         return _key(name, arguments) in self._keys
 
     @property
     def thousandths(self) -> bool:
-        """Whether boxes are given in thousandths of the picture's sides."""
+        """Return whether boxes are in thousandths of the picture's sides."""
         return any(one.data.get("scale") == "thousandths" for one in self.of("read_text"))
 
     @cached_property
@@ -149,7 +149,7 @@ class Notebook:
         return tuple(line for one in whole for line, _ in _lines(one.data))
 
     def writing(self, image: str) -> FloatArray:
-        """How much each part of a picture looked like writing at first sight, in a grid; empty where nobody said."""
+        """Return how much each grid cell of a picture looked like writing at first sight; empty if unknown."""
         grids = (one.data.get("writing") for one in self.of("read_text") if one.data.get("image") == image)
         return np.array(next((grid for grid in grids if grid), np.zeros((0, 0))), dtype=np.float64)
 

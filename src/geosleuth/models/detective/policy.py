@@ -101,7 +101,7 @@ class Detective:
 
     @property
     def newest(self) -> Reasoning | None:
-        """What the latest step was thought out from, for whoever looks on; None before the first."""
+        """The reasoning behind the latest step, for observers; None before the first."""
         return self._newest
 
     def naming_area(self, words: str | None) -> Self:
@@ -122,7 +122,7 @@ class Detective:
         """Nothing to let go of."""
 
     def review(self, conversation: Conversation) -> Reasoning:
-        """What the detective makes of a run so far: its clues, the posterior and the decision, for reports."""
+        """Return the reasoning on a run so far: its clues, the posterior and the decision, for reports."""
         return Reasoning(Notebook(conversation, TOOLS), self._known)
 
     def _next(self, conversation: Conversation) -> Step:

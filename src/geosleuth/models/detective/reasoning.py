@@ -45,7 +45,7 @@ _ASKED_FOR = {"maps_geocode": "address", "poi_keyword_search": "keyword", "poi_i
 
 
 class Reasoning:
-    """What the detective makes of a notebook. Everything is worked out when it is first asked for."""
+    """Conclusions of the detective from a notebook, each computed on first use."""
 
     def __init__(self, notebook: Notebook, known: StatedFacts) -> None:
         """Nothing is done yet."""
@@ -61,7 +61,7 @@ class Reasoning:
         return tuple(line for line in (*kept, *told) if not self._left_out.line(line))
 
     def _told(self, reading: CorrectedReading) -> TextSeen | None:
-        """What a person reads, as a line; None where the photo is not there."""
+        """Return a person's reading as a line; None where the photo is missing."""
         handle = next(iter(self.notebook.photos[reading.photo - 1 : reading.photo]), None)
         view = None if handle is None else self.notebook.view(handle)
         if view is None or handle is None:
@@ -79,7 +79,7 @@ class Reasoning:
 
     @cached_property
     def at_best(self) -> Posterior:
-        """What everything together says with the script of doubtful lines: for leads where no place is found."""
+        """The posterior with the script of doubtful lines, for leads where no place is found."""
         if not self.doubted_scripts:
             return self.found
         everything, lines = (*self.everything, *self.doubted_scripts), (*self.lines, *self.doubtful)
@@ -87,7 +87,7 @@ class Reasoning:
 
     @cached_property
     def doubted_scripts(self) -> tuple[Clue, ...]:
-        """What the scripts of doubtful lines say."""
+        """The clues in the scripts of doubtful lines."""
         found = _text_clues((*self.lines, *self.doubtful)) if self.doubtful else ()
         return self._kept(clue for clue in found if clue.kind == "script" and clue.where in self.doubtful)
 
@@ -98,12 +98,12 @@ class Reasoning:
 
     @property
     def is_taken_up(self) -> bool:
-        """Whether a person goes on with a run that had ended."""
+        """Return whether a person resumed the run after its end."""
         return bool(self.notebook.said_by_people)
 
     @cached_property
     def hints(self) -> tuple[str, ...]:
-        """What people say about the place: with the task, and when they go on with a run."""
+        """The hints about the place, from the task and from later messages."""
         # Feedback that is given as data is not read from its words, which quote the photo.
         later = () if self.known.has_feedback else self.notebook.said_by_people
         said = (*([self.known.hint] if self.known.hint else ()), *later)
@@ -116,12 +116,12 @@ class Reasoning:
 
     @cached_property
     def towns(self) -> list[TownDistance]:
-        """What distance signs say."""
+        """The towns and distances on distance signs."""
         return distances(self.lines)
 
     @cached_property
     def lookups(self) -> list[Lookup]:
-        """What of the text is worth asking the atlas about, the most telling first."""
+        """The texts worth looking up in the atlas, the most telling first."""
         return [one for one in _lookups(self.lines) if not self._left_out.lookup(one)]
 
     @cached_property
@@ -132,12 +132,12 @@ class Reasoning:
 
     @cached_property
     def at_first(self) -> Posterior:
-        """What the text alone says."""
+        """The posterior of the text alone."""
         return self._weighed(self.told)
 
     @cached_property
     def found(self) -> Posterior:
-        """What everything together says."""
+        """The posterior of all clues."""
         return self._weighed(self.everything)
 
     @cached_property
@@ -163,12 +163,12 @@ class Reasoning:
 
     @cached_property
     def anywhere(self) -> Posterior:
-        """What everything together says, had no area been given."""
+        """The posterior of all clues without the given area."""
         return posterior(self.everything, lines=self.lines)
 
     @cached_property
     def outside(self) -> Decision | None:
-        """What all clues together point to, where that lies outside the area that was given; None where it does not."""
+        """The decision of all clues where it lies outside the given area; else None."""
         within, countries = self.known.area, self.known.area_countries
         if within is None and countries is None:
             return None
@@ -204,17 +204,17 @@ class Reasoning:
 
     @property
     def decision(self) -> Decision:
-        """What to answer."""
+        """The decision on what to answer."""
         return self.tested.decision
 
     @property
     def is_decided(self) -> bool:
-        """Whether the decision has been worked out already, so that asking for it costs nothing."""
+        """Return whether the decision is computed already, so that reading it costs nothing."""
         return "tested" in self.__dict__
 
     @cached_property
     def probability(self) -> float:
-        """How often such an answer is right, as measured; less where photos disagree, or where it rests on a hint."""
+        """The measured rate of right answers of this kind; less where photos disagree or it rests on a hint."""
         return min(apply(self.decision), self.odds_among_photos, self.odds_with_hints)
 
     @cached_property
@@ -233,7 +233,7 @@ class Reasoning:
 
     @cached_property
     def odds_among_photos(self) -> float:
-        """How likely the answer's country is where photos of one place speak for different ones; 1 where none do.
+        """The probability of the answer's country where photos of a place disagree; 1 where none do.
 
         With p and q as how surely photos speak for it and for the strongest other, one side misleads:
         p (1 - q) / (1 - p q).
@@ -277,7 +277,6 @@ class Reasoning:
 
     @cached_property
     def _fixed(self) -> tuple[FinishedCall, ...]:
-        """The questions where distances meet that had an answer, of towns that still count."""
         asked = (one for one in self.notebook.of("range_fix") if one.data.get("fixes"))
         gone: set[str] = set()
         if self._left_out:
@@ -322,7 +321,7 @@ class Reasoning:
                 yield replace(clue, kind="hint", reliability=surest, spots=spots, caution="nobody has checked the hint")
 
     def _under_a_trade(self, query: str, seen: TextSeen) -> bool:
-        """Whether a name stands alone beside a trade: "HOTEL" over "NEW YORK" is a hotel's name."""
+        """Return whether a name is alone beside a trade: "HOTEL" over "NEW YORK" is a hotel's name."""
         if fold(query) != fold(seen.text):
             return False
         trades = (line for line in self.lines if line is not seen and on_one_panel(line, seen))
@@ -334,7 +333,7 @@ class Reasoning:
 
 
 def _is_same_place(one: Decision, other: Decision) -> bool:
-    """Whether two decisions mean the same place, and the first is no coarser."""
+    """Return whether two decisions mean the same place, and the first is no coarser."""
     if one.level == "none" or one.point is None or other.point is None or one.country != other.country:
         return False
     if other.is_country:
@@ -344,14 +343,14 @@ def _is_same_place(one: Decision, other: Decision) -> bool:
 
 
 def _is_somebodys(query: str, seen: TextSeen, wanted: Lookup | None) -> bool:
-    """Whether a name stands in a shop's name or in a web address, where owners' names stand."""
+    """Return whether a name is in a shop's name or in a web address, where owners' names occur."""
     if wanted is None:
         return in_a_shops_name(query, seen.text)
     return wanted.kind == "business" and bool(addresses_seen([seen]))
 
 
 def _is_trade(text: str) -> bool:
-    """Whether a line says a trade and nothing else: "Panadería & Pas", whose end is hidden, does too."""
+    """Return whether a line names a trade and nothing else, also if its end is hidden ("Panadería & Pas")."""
     if kind_said(text) != "business":
         return False
     trade = {word for seen in words_seen(text) if "business" in seen.categories for word in tokens(seen.text)}
@@ -359,7 +358,7 @@ def _is_trade(text: str) -> bool:
 
 
 def _covered(query: str, line: str) -> float:
-    """How far a word of a line speaks for the line; shops like to be called after towns that they are not in."""
+    """Return how far a word of a line speaks for the line; shops are often named after distant towns."""
     share = min(1.0, len(fold(query)) / max(1, len(fold(line))))
     return share * (OF_A_SHOP if kind_said(line) == "business" else 1.0)
 

@@ -1,4 +1,4 @@
-"""What a person rules out: texts and clues that are not about the place, and ground where it was not taken."""
+"""Exclusions by a person: texts and clues that are not about the place, and ground."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ _NAME_KIND: Final = next(iter(sorted(NAME_KINDS)))
 
 
 def clue_id(kind: str, seen: str) -> str:
-    """What a clue goes by, the same in every run: it tells the kind of clue and the text or thing seen.
+    """Return the id of a clue, the same in every run: its kind and the text or thing seen.
 
     Names go by one id whatever they turn out to be: a text is a street's name in one look-up and a shop's in another.
     """
@@ -46,19 +46,19 @@ class RuledOut:
         return bool(self._given)
 
     def line(self, line: TextSeen) -> bool:
-        """Whether nothing in a line counts."""
+        """Return whether nothing in a line counts."""
         return _key(line.text) in self._texts
 
     def name(self, text: str) -> bool:
-        """Whether a text counts for nothing as a name."""
+        """Return whether a text counts for nothing as a name."""
         return _key(text) in self._texts or clue_id(_NAME_KIND, text) in self._given
 
     def lookup(self, wanted: Lookup) -> bool:
-        """Whether a text is not worth looking up."""
+        """Return whether a text is not worth looking up."""
         return self.name(wanted.text) or self.line(wanted.where)
 
     def clue(self, clue: Clue) -> bool:
-        """Whether a clue carries no weight: it was ruled out itself, or the text it was seen in, or part of it."""
+        """Return whether a clue has no weight: it, its text or part of that text was ruled out."""
         if clue_id(clue.kind, clue.seen) in self._given or _key(clue.seen) in self._texts:
             return True
         if clue.where is not None and self.line(clue.where):
@@ -83,7 +83,7 @@ class Rest(Box):
         return LatLon(0.0, 0.0) if self.area is None else self.area.centre
 
     def contains(self, point: LatLon) -> bool:
-        """Whether the point lies in the area and in none of the gaps."""
+        """Return whether the point lies in the area and in none of the gaps."""
         inside = self.area is None or self.area.contains(point)
         return inside and not any(gap.contains(point) for gap in self.gaps)
 
@@ -96,7 +96,7 @@ class Rest(Box):
 
 
 def rest_of(area: Extent | None, not_at: Collection[Extent]) -> Extent | None:
-    """What is left of an area, or of the Earth where there is none, without some extents; None is everything."""
+    """Return an area, or the Earth, without some extents; None is everything."""
     if not not_at:
         return area
     whole = area if isinstance(area, Box) else Box(-90.0, -180.0, 90.0, 180.0)

@@ -1,4 +1,4 @@
-"""Which tools search for places, and how: `geosleuth.evidence` knows searches, and no tools."""
+"""Tools that search for places, by kind of search: `geosleuth.evidence` knows searches, and no tools."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What the caller knows beside the photo, as clues: a hint in words, the side of the road, the time."""
+"""Clues from what the caller knows beside the photo: a hint in words, the driving side, the time."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -127,7 +127,7 @@ def _words(hint: str) -> Iterator[tuple[str, bool, int]]:
 
 
 def _is_named(name: str, code: str, before: str | None, after: str | None, *, first: bool) -> bool:
-    """Whether a name of a country is meant as one; ``first`` is whether its capital may be that of a sentence."""
+    """Return whether a name of a country is meant as such; ``first``: its capital may be a sentence's."""
     key = fold(name)
     if before == "new" or (key == "america" and before in _PARTS_OF_AMERICA):
         return False
@@ -143,7 +143,7 @@ def _is_named(name: str, code: str, before: str | None, after: str | None, *, fi
 
 @dataclass(frozen=True, slots=True)
 class StatedFacts:
-    """What is known before the photo is looked at, and what a person has ruled out since.
+    """Facts that are known before the photo is read, and what a person has ruled out since.
 
     Attributes:
         within: the place lies in there: in the area that was given, and in nothing that was ruled out.
@@ -181,7 +181,7 @@ class StatedFacts:
 
     @property
     def rules_out(self) -> bool:
-        """Whether a person has ruled out anything."""
+        """Return whether a person has ruled out anything."""
         return bool(self.left_out or self.not_at or self.not_in)
 
     @property
@@ -191,7 +191,7 @@ class StatedFacts:
 
     @property
     def has_area(self) -> bool:
-        """Whether an area was given."""
+        """Return whether an area was given."""
         return self.area is not None or self.area_countries is not None
 
     @property
@@ -237,18 +237,18 @@ def hinted_names(hint: str) -> list[str]:
 
 
 def hint_reliability(hint: str) -> float:
-    """How often what a hint names is the place: "maybe Iceland" says less than "Iceland"."""
+    """Return how often what a hint names is the place: "maybe Iceland" says less than "Iceland"."""
     words = hint[:LONGEST_HINT]
     return DOUBTED_HINT_RELIABILITY if _DOUBT.search(words) or _NOT_SURE.search(words) else HINT_RELIABILITY
 
 
 def says_near(hint: str) -> bool:
-    """Whether a hint means what lies around a place rather than the place: "near Nice" may be Monaco, "Nice" is not."""
+    """Return whether a hint means the surroundings of a place: "near Nice" may be Monaco, "Nice" is not."""
     return _NEARBY.search(hint[:LONGEST_HINT]) is not None
 
 
 def is_denial(hint: str) -> bool:
-    """Whether a hint says where it is not: "not Peru" does, "Peru, not sure" does not."""
+    """Return whether a hint excludes a place: "not Peru" does, "Peru, not sure" does not."""
     return _DENIAL.search(_NOT_SURE.sub(" ", hint)) is not None
 
 
@@ -274,7 +274,7 @@ def _driving(side: DrivingSide) -> Clue:
 
 
 def _daylight(taken: datetime, views: Iterable[View]) -> Iterator[Clue]:
-    """Where the sun is up at the time of a bright photo."""
+    """Yield the clue of where the sun is up at the time of a bright photo."""
     from geosleuth.evidence.country_prior import by_how_common, country_prior
     from geosleuth.evidence.heartlands import heartland
 
@@ -297,7 +297,7 @@ def time_words(taken: datetime) -> str:
 
 
 def is_night_there(known: StatedFacts) -> bool:
-    """Whether the sun was down in all of the area that was given, at the time that was given."""
+    """Return whether the sun was down in all of the given area at the given time."""
     from geosleuth.evidence.heartlands import towns_in
 
     if known.taken is None or known.taken.tzinfo is None or not known.has_area:

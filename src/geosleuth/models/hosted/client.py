@@ -111,7 +111,7 @@ def _too_long(host: str, max_bytes: int) -> ServiceFault:
 
 
 async def listed_entry(target: ModelTarget) -> dict[str, Any]:
-    """What a server's own list of models says of one; empty where it has no list, or not this model in it."""
+    """Return the entry of a model in its server's own list; empty where there is none."""
     key = {"Authorization": f"Bearer {target.key.reveal()}"} if target.key else {}
     try:
         async with asyncio.timeout(_LISTED.try_s), new_client(target, _LISTED) as client:

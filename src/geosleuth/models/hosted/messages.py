@@ -42,7 +42,7 @@ _FINISH: dict[str | None, Finish] = {"length": "length", "content_filter": "filt
 
 
 def tool_definitions(tools: Sequence[Tool]) -> list[ToolDefinition]:
-    """What a provider must know of the tools."""
+    """Return the tools as providers need them defined."""
     return [
         ToolDefinition(
             name=one.name,
@@ -154,13 +154,13 @@ def tagged_step(response: ModelResponse, conversation: Conversation, usage: Usag
 
 
 def says_the_same(response: ModelResponse, step: Step) -> bool:
-    """Whether a reply can stand for the step that was read from it, with nothing left in tags."""
+    """Return whether a reply can stand for the step that was read from it, with nothing left in tags."""
     calls = sum(isinstance(part, ToolCallPart) for part in response.parts)
     return calls == len(step.calls) and _words(response) == step.text
 
 
 def memory_key(step: Step) -> tuple[object, ...]:
-    """What a step is recognised by when it comes back in a conversation, whoever numbers its calls."""
+    """Return the key of a step when it comes back in a conversation, whatever the ids of its calls."""
     calls = tuple((call.name, json.dumps(_plain(call.arguments), sort_keys=True, default=str)) for call in step.calls)
     return step.text, step.thinking, calls
 

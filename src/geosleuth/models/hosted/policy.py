@@ -56,7 +56,7 @@ _REPLIES_KEPT = 1024
 
 
 def as_fault(error: Exception, target: ModelTarget) -> ServiceFault:
-    """What an error means."""
+    """Return an error of the client as a service fault."""
     ours = next((one for one in _causes(error) if isinstance(one, ServiceFault)), None)
     if ours is not None:
         return ours
@@ -118,7 +118,7 @@ def _key_hint(target: ModelTarget) -> str:
 
 
 def _said(error: exceptions.ModelAPIError, target: ModelTarget) -> str:
-    """What the service says itself, where that is a line of text."""
+    """Return the service's own message, where it is a line of text."""
     body: object = error.body
     for name in ("error", "message", "detail"):
         if isinstance(body, dict):
@@ -186,7 +186,7 @@ class HostedPolicy:
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """The name in reports."""
         return self._target.name
 
     @property
@@ -196,16 +196,16 @@ class HostedPolicy:
 
     @property
     def target(self) -> ModelTarget:
-        """Which model is asked, and where."""
+        """The model and its address."""
         return self._target
 
     @property
     def probe_key(self) -> str:
-        """What the scale of its boxes is remembered by: address and name, without a key."""
+        """The key under which the scale of its boxes is stored: address and name, without a secret."""
         return f"{self._target.base_url} {self._target.model}"
 
     async def listed(self) -> dict[str, Any]:
-        """What the server's list says of the model, where it is a server that people run themselves."""
+        """Return the server's list entry for the model, for servers that people run themselves."""
         return await listed_entry(self._target) if self._target.service.own else {}
 
     async def step(self, conversation: Conversation) -> Step:
@@ -354,7 +354,7 @@ def _model_settings(sampling: Sampling, target: ModelTarget, model: Model[Any], 
 
 
 def _takes_sampling(model: Model[Any]) -> bool:
-    """Whether a model lets others choose its temperature; many that reason do not, and refuse the request."""
+    """Return whether a model accepts a temperature; many reasoning models refuse the request."""
     profile = cast("dict[str, Any]", model.profile)
     if profile.get("anthropic_disallows_sampling_settings") or profile.get("bedrock_disallows_sampling_settings"):
         return False

@@ -110,7 +110,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _sweep(state: State) -> None:
-    """Delete expired cases, now and periodically."""
     while True:
         with suppress(GeosleuthError):
             await state.service.sweep()
@@ -180,7 +179,7 @@ def _where_keys_go(wanted: re.Match[str]) -> str:
 
 
 def _invalid(errors: Any, route: object) -> str:
-    """Return the first thing that is wrong with a request; what was sent is not repeated, it may be a key."""
+    """Return the first error of a request, without what was sent: that may be a key."""
     if not errors:
         return "the request does not have the form that is asked for"
     first = errors[0]
@@ -198,7 +197,6 @@ def _invalid(errors: Any, route: object) -> str:
 
 
 def _options(route: object) -> list[str]:
-    """Return what a route takes in its address and in its body."""
     if not isinstance(route, APIRoute):
         return []
     params = (*route.dependant.query_params, *route.dependant.body_params)

@@ -1,4 +1,4 @@
-"""Who may come in: by the host that is named, by where a page came from, by the token.
+"""Host, origin and token checks for incoming requests.
 
 A page of another site can make a browser send requests here. It can't read the answers, but requests that change
 something would have done their harm by then. So: the host must be one of ours (a name that another site has pointed at

@@ -25,7 +25,7 @@ _LEAST_SHARE = 0.002
 
 @router.get("")
 async def checklist_shown() -> GuideShown:
-    """What the checklist asks."""
+    """Return the questions of the checklist."""
     found = await run_in_threadpool(checklist)
     return GuideShown(
         attributes=[

@@ -25,7 +25,7 @@ _LONGEST = 4096
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """Whether a service's key is there, and where; never the key."""
+    """Presence of a service's key and where it is kept; never the key itself."""
 
     service: str
     title: str
@@ -176,7 +176,6 @@ def _found(*, offline: bool) -> list[ModelShown]:
 
 
 def _shown(flags: str, where: str) -> ModelShown:
-    """Return the flags of the command, as fields of a request."""
     words = shlex.split(flags)
     given = dict(zip(words[::2], words[1::2], strict=False))
     return ModelShown(model=given.get("--model", ""), base_url=given.get("--base-url"), words=where)

@@ -1,4 +1,4 @@
-"""How fast clients may ask, how much a request may bring, and how many connections are held open for how long.
+"""Limits on request rates, request sizes and open connections.
 
 Each connection takes a descriptor, and a process has few: a client that holds all of them makes the server unreachable.
 So connections are capped, for each client address and together, and those that send or read nothing are closed. A new
@@ -58,7 +58,7 @@ class Pace:
 
 
 class Streams:
-    """How many streams are open, of each client and together."""
+    """Number of open streams, per client and in total."""
 
     def __init__(self, each: int, together: int) -> None:
         """Allow so many."""
@@ -209,7 +209,7 @@ _OWN_FILES = 96
 
 @dataclass(frozen=True, slots=True)
 class ConnectionCaps:
-    """How many connections are open at most, of each client address and together."""
+    """Maximum numbers of open connections, per client address and in total."""
 
     each: int
     together: int
@@ -285,13 +285,13 @@ class GuardedProtocol(H11Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether a request is under way."""
+        """Return whether a request is in progress."""
         cycle: RequestResponseCycle | None = self.cycle  # there is none before the first request
         return cycle is not None and not cycle.response_complete
 
     @property
     def receiving(self) -> bool:
-        """Whether the request that is under way has not come whole."""
+        """Return whether the current request is not yet complete."""
         return self.busy and self.cycle.more_body
 
     def drop(self) -> None:

@@ -65,7 +65,6 @@ async def locate(request: Request, asked: Annotated[OneCall, Query()]) -> Respon
 
 
 async def _result(state: State, run: str) -> dict[str, Any]:
-    """Wait for a run's end, and return its document."""
     async for _ in state.service.watch(run):
         pass
     row = await state.service.run(run)

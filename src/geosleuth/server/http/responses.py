@@ -1,4 +1,4 @@
-"""What every answer has in common: refusals in one shape, security headers for browsers, and HEAD."""
+"""Responses in common: refusals in a single shape, security headers for browsers, and HEAD."""
 
 import json
 from collections.abc import Iterable, Mapping

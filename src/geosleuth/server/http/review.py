@@ -43,7 +43,7 @@ class Selection(StrictBody):
 
 
 class NewDecision(StrictBody):
-    """What to decide, of which photos; a corrected place has a point, and names where it has some."""
+    """Decision about photos; a corrected place has a point, and names where there are any."""
 
     ids: Annotated[list[Annotated[str, Field(pattern="^[0-9a-f]{16}$")]], Field(max_length=MOST_IDS)] | None = None
     all: Selection | None = None
@@ -71,7 +71,7 @@ class PlaceQuestion(StrictBody):
 
 
 class NewFiles(StrictBody):
-    """What to write for confirmed places."""
+    """Files to write for confirmed places."""
 
     sidecars: bool
     copies: bool
@@ -118,7 +118,7 @@ class ReviewedShown(StrictView):
 
 
 class ClaimShown(StrictView):
-    """What the file or a sidecar says; no evidence."""
+    """Claims of the file or a sidecar; not evidence."""
 
     source: Literal["file", "sidecar"]
     lat: float | None
@@ -137,7 +137,7 @@ class ReviewedWhole(ReviewedShown):
 
 
 class CountsShown(StrictView):
-    """How many photos have which verdict."""
+    """Number of photos by verdict."""
 
     open: int
     confirmed: int
@@ -156,7 +156,7 @@ class ReviewShown(StrictView):
 
 
 class FilesShown(StrictView):
-    """What was written, what is not ours and was left as it is, what was removed, and what went wrong."""
+    """Files that were written, skipped because others wrote them, or removed, and the errors."""
 
     sidecars: int
     copies: int

@@ -263,13 +263,13 @@ async def cancel(run: RunId, request: Request) -> RunShown:
 
 @runs_router.get("/runs/{run}/result", response_class=JSONResponse, responses=_RESULT)
 async def result(run: RunId, request: Request) -> JSONResponse:
-    """What a run came to: the document of `geosleuth locate --json`."""
+    """Return the result of a run: the document of `geosleuth locate --json`."""
     return JSONResponse(await State.of(request).service.result(run))
 
 
 @runs_router.get("/runs/{run}/view", response_model=model_of(ResultView))
 async def view(run: RunId, request: Request) -> dict[str, Any]:
-    """What a run came to, as the page shows it."""
+    """Return the result of a run as the page shows it."""
     return await State.of(request).service.view(run)
 
 
@@ -342,13 +342,13 @@ Service = Annotated[str, Path(pattern="^[a-z]{1,40}$", examples=["openai"])]
 
 @about_router.get("/health")
 async def health() -> Health:
-    """Whether we live."""
+    """Return the health status."""
     return Health(status="ok", version=__version__)
 
 
 @about_router.get("/about")
 async def about(request: Request) -> AboutShown:
-    """What this server is, has and takes."""
+    """Return the server's version, features and limits."""
     from geosleuth.agent.methods import METHODS
     from geosleuth.models.registry import SERVICES
 
@@ -380,7 +380,7 @@ async def about(request: Request) -> AboutShown:
 
 @about_router.get("/settings")
 async def settings(request: Request) -> SettingsShown:
-    """What holds for all runs."""
+    """Return the settings that hold for all runs."""
     return _shown(State.of(request).service.settings)
 
 
@@ -397,7 +397,7 @@ async def change_settings(asked: NewSettings, request: Request) -> SettingsShown
 
 @about_router.get("/disk")
 async def disk(request: Request) -> DiskShown:
-    """What all cases take on the disk."""
+    """Return the disk space that all cases use."""
     service = State.of(request).service
     return DiskShown(bytes=await service.disk_bytes(), quota_mb=service.settings.quota_mb)
 
@@ -410,7 +410,7 @@ async def wipe(asked: Wipe, request: Request) -> Wiped:  # noqa: ARG001 -- its w
 
 @about_router.get("/keys")
 async def keys(request: Request) -> KeyList:
-    """Which services have a key, and where it is kept; keys themselves are never returned."""
+    """Return which services have a key, and where it is kept; keys themselves are never returned."""
     states = await run_in_threadpool(State.of(request).keys.states)
     shown = [KeyShown(service=one.service, title=one.title, set=bool(one.where), keep=one.where) for one in states]
     return KeyList(keyring=await run_in_threadpool(keyring_there), keys=shown)
@@ -458,7 +458,7 @@ def _shown(settings: RunSettings) -> SettingsShown:
 
 
 def _check_tiles(asked: NewSettings) -> None:
-    """Complain about what is no tile source; while the offline switch is on, one is kept and not used."""
+    """Check the tile source; while the offline switch is on, it is stored and not used."""
     template = asked.online_tiles or ""
     if not all(mark in template for mark in ("{z}", "{x}", "{y}")) or not tile_origin(template):
         raise BadInput("online tiles have an address such as https://tiles.example.org/{z}/{x}/{y}.png")

@@ -1,4 +1,4 @@
-"""What requests may say and what answers hold: the types that the OpenAPI document promises.
+"""Request and response schemas: the types that the OpenAPI document promises.
 
 A run's events and results are in `geosleuth.server.finding_view`, made from the service's own shapes.
 """
@@ -33,7 +33,7 @@ _PLACES = 100_000
 
 
 class StrictBody(BaseModel):
-    """Whatever is not named is refused: a misspelt option must not pass for one that was left out."""
+    """Request body that refuses unknown fields, so that a misspelt option is an error."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 
@@ -53,14 +53,14 @@ class NewCase(StrictBody):
 
 
 class CaseChange(StrictBody):
-    """What is to change; the rest stays."""
+    """Fields to change; the rest stays."""
 
     title: Annotated[str, Field(max_length=200)] | None = None
     notes: Annotated[str, Field(max_length=20_000)] | None = None
 
 
 class RunFields(StrictBody):
-    """What a run is to do; the words are those of ``geosleuth locate``. What is left out, the settings say."""
+    """Options of a run, named as those of ``geosleuth locate``; the settings fill in what is left out."""
 
     model: Name | None = None
     base_url: Address | None = None
@@ -94,7 +94,7 @@ class RunFields(StrictBody):
 
 
 class NewRun(RunFields):
-    """What a run is to do, with a drawn area where there is one."""
+    """Options of a run, with a drawn area where there is any."""
 
     area: Geometry | None = None
 
@@ -129,7 +129,7 @@ class PartOfPhoto(StrictBody):
 
 
 class NewReading(PartOfPhoto):
-    """What a person reads in a part of a photo of a run, photos counted from 1; ``was`` is what was read before."""
+    """Corrected text in part of a photo of a run, photos counted from 1; ``was`` is the earlier reading."""
 
     text: Annotated[str, Field(min_length=1, max_length=200)]
     photo: Annotated[int, Field(ge=1, le=1000)]
@@ -137,7 +137,7 @@ class NewReading(PartOfPhoto):
 
 
 class NewFeedback(StrictBody):
-    """What a person says about a run: what is wrong in it, and what else they know."""
+    """Feedback on a run: what is wrong in it, and what else is known."""
 
     reject_clues: Annotated[list[Noted], Field(max_length=500)] = []
     reject_candidates: Annotated[list[Noted], Field(max_length=500)] = []
@@ -207,7 +207,7 @@ class NewOutlines(StrictBody):
 
 
 class NewSightings(StrictBody):
-    """What somebody sees, in free words or as ATTRIBUTE=VALUE."""
+    """Sightings, in free words or as ATTRIBUTE=VALUE."""
 
     seen: Annotated[list[Words], Field(max_length=MOST_SIGHTINGS)] = []
 
@@ -259,7 +259,6 @@ def _area(within: str | None, area: Geometry | None) -> dict[str, Any]:
 
 
 def _check_rings(drawn: dict[str, Any]) -> None:
-    """Complain about what is no outline before anything is built of it."""
     polygons = [drawn["coordinates"]] if drawn["type"] == "Polygon" else drawn["coordinates"]
     count = 0
     for polygon in polygons:
@@ -343,7 +342,7 @@ class CountryOdds(StrictView):
 
 
 class SightingShown(StrictView):
-    """What was understood, and by what factor it moved which countries most."""
+    """What was understood, and its factor for the countries it moved most."""
 
     words: str
     label: str
@@ -394,7 +393,7 @@ class Summary(OpenView):
 
 
 class ReadingShown(StrictView):
-    """What a person reads in a part of a photo; ``was`` is what was read before."""
+    """Corrected text in part of a photo; ``was`` is the earlier reading."""
 
     box: shapes.Box
     text: str
@@ -413,7 +412,7 @@ class RejectedPlaceShown(StrictView):
 
 
 class RejectedShown(BaseModel):
-    """What people said so far: clues by their ids and words, lines that don't count, readings, and wrong places."""
+    """Rejections so far: clues by ids and words, lines that don't count, readings, and wrong places."""
 
     model_config = VIEW
 
@@ -469,7 +468,7 @@ class PointShown(OpenView):
 
 
 class CheckShown(OpenView):
-    """What a finding says about a claimed place."""
+    """Verdict of a finding on a claimed place."""
 
     claimed: PointShown
     verdict: Literal["for", "against", "undecided"]
@@ -479,7 +478,7 @@ class CheckShown(OpenView):
 
 
 class LimitsShown(StrictView):
-    """What is taken in at most."""
+    """Upload limits."""
 
     photo_bytes: int
     photo_pixels: int
@@ -498,7 +497,7 @@ class ModelShown(StrictView):
 
 
 class AboutShown(StrictView):
-    """What this server is, has and takes.
+    """Version, features and limits of this server.
 
     ``setup`` says whether no model was chosen yet, ``review`` whether a batch is under review.
     """
@@ -519,7 +518,7 @@ class AboutShown(StrictView):
 
 
 class SettingsShown(StrictView):
-    """What holds for all runs; keys are no part of it."""
+    """Settings that hold for all runs, without keys."""
 
     model: str | None
     base_url: str | None
@@ -531,20 +530,20 @@ class SettingsShown(StrictView):
 
 
 class DiskShown(StrictView):
-    """What all cases take on the disk, and what they may take."""
+    """Disk space that all cases use, and the quota."""
 
     bytes: int
     quota_mb: int | None
 
 
 class Wiped(StrictView):
-    """How many cases were deleted."""
+    """Number of deleted cases."""
 
     cases: int
 
 
 class KeyShown(StrictView):
-    """Whether a service's key is there, and where it is kept; never the key."""
+    """Presence of a service's key and where it is kept; never the key itself."""
 
     service: str
     title: str

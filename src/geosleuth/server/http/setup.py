@@ -79,7 +79,7 @@ class OfferShown(StrictView):
 
 
 class SetupShown(StrictView):
-    """What is within reach. ``asked`` says whether servers on this machine were asked, ``offer`` is null until then."""
+    """Models within reach. ``asked``: local servers were asked; ``offer`` is null until then."""
 
     default: str | None
     asked: bool
@@ -90,7 +90,7 @@ class SetupShown(StrictView):
 
 
 class TriedShown(StrictView):
-    """What a model said about the example photo, and whether it is right."""
+    """Answer of a model on the example photo, and whether it is right."""
 
     answer: str
     right: bool
@@ -162,7 +162,7 @@ async def setup_pull(asked: NewPull, request: Request) -> PullShown:
 
 @router.get("/pull")
 async def setup_pulling(request: Request) -> PullShown | None:
-    """How far it is."""
+    """Return the progress of the download."""
     return State.of(request).service.setup.job
 
 
@@ -189,7 +189,6 @@ async def _shown(state: State, *, ask: bool) -> SetupShown:
 
 
 def _in_memory(keys: Keys, found: list[Reachable]) -> list[Reachable]:
-    """Return the services whose key was given on the page."""
     known = {one.model.partition(":")[0] for one in found}
     held = [one.service for one in keys.states() if one.where == "memory" and one.service not in known]
     return [hosted(one, "its key is in this server's memory") for one in held if not SERVICES[one].own]

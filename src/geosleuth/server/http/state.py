@@ -1,4 +1,4 @@
-"""What the routes share: the service, who may do what how fast, and streams of server-sent events.
+"""State that the routes share: the service, permissions, rate limits, and server-sent events.
 
 A reader that reconnects sends the id of the last event that it saw. One that does not read delays nobody: its
 own stream waits, and is closed in the end.
@@ -180,7 +180,7 @@ async def gone(receive: Receive) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeSettings:
-    """Who may use the server, and how.
+    """Access rules and limits of the server.
 
     Attributes:
         hosts: the names that we answer to.

@@ -40,7 +40,7 @@ class PlaceShown(StrictView):
 
 
 class VideoShown(StrictView):
-    """What was seen of a video; ``notes`` say what was left out."""
+    """Summary of a video; ``notes`` say what was left out."""
 
     name: str
     sha256: str

@@ -39,7 +39,7 @@ Notify = Callable[[float, str], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What a tool of the server's own works with, in place of a case."""
+    """Context of a tool of the server's own, in place of a case."""
 
     service: "McpService"
     notify: Notify
@@ -228,7 +228,6 @@ def _as_argument(message: str) -> str:
 
 
 def _sources(finding: Finding) -> tuple[str, ...]:
-    """Everything that was asked on the way, each once."""
     observed = (event.body.observation for event in finding.trajectory.events if isinstance(event.body, ToolObserved))
     return tuple(dict.fromkeys(source for seen in observed for source in seen.sources))
 
@@ -245,7 +244,7 @@ def _card(finding: Finding) -> str:
 
 
 def opened_schema() -> dict[str, Any]:
-    """What ``open_photo`` gives."""
+    """Return the output schema of ``open_photo``."""
     return envelope(
         record(
             {
@@ -262,7 +261,7 @@ def opened_schema() -> dict[str, Any]:
 
 
 def located_schema() -> dict[str, Any]:
-    """What ``locate`` gives: the document of ``geosleuth locate --json``."""
+    """Return the output schema of ``locate``: the document of ``geosleuth locate --json``."""
     return envelope(result_schema())
 
 
@@ -275,7 +274,7 @@ _WAYS = "give path or data, one of the two"
 
 @dataclass(frozen=True, slots=True)
 class PhotoSource:
-    """Where photos may come from.
+    """Allowed sources of photos.
 
     ``folders`` are those that paths must lie in; with ``anywhere`` any file that the server's user can
     read.
@@ -297,7 +296,6 @@ class PhotoSource:
         return await asyncio.to_thread(_open_data, data)
 
     def _allowed(self, path: str) -> Path:
-        """The file that a path means, once it is known to be one that may be read."""
         if not self.folders and not self.anywhere:
             raise BadInput("this server reads no files; send the photo itself, in base64, as data")
         try:
@@ -313,7 +311,7 @@ class PhotoSource:
 
 
 def _readings(path: Path, folders: Sequence[Path]) -> list[Path]:
-    """What a path may mean, links followed: a relative one lies in one of the folders, where it is first found."""
+    """Return the files a path may mean, links resolved; a relative path is tried in each folder in order."""
     if path.is_absolute():
         return [path.resolve()]
     inside = [(folder / path).resolve() for folder in folders]
@@ -351,7 +349,7 @@ class Shelved:
 
     @property
     def pixels(self) -> int:
-        """How large it is; a panorama's cuts count as much as itself."""
+        """Return the size in pixels; a panorama's cuts count as much as itself."""
         if self.opened is None:
             return sum(width * height for width, height in self._sizes())
         width, height = self.opened.photo.size

@@ -1,4 +1,4 @@
-"""What the server does, whichever way clients reach it."""
+"""Behaviour of the MCP server, independent of the transport."""
 
 import asyncio
 import sys
@@ -258,7 +258,6 @@ async def _close(gone: Iterable[Shelved]) -> None:
 
 
 def _with_photo(one: Tool, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a tool, with the photo in front where it looks at one."""
     if not one.takes_image:
         return schema
     return {
@@ -269,7 +268,6 @@ def _with_photo(one: Tool, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_whole(*values: Any) -> bool:
-    """Return whether all texts in some values, however deep, can be written as UTF-8."""
     for value in values:
         if isinstance(value, str):
             try:

@@ -52,7 +52,7 @@ _HEADINGS: Mapping[FactKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """What the try thought and said before it called, or before it answered."""
+    """Thinking and words of a try before a call, or before its answer."""
 
     words: str
 
@@ -85,7 +85,7 @@ class ChainItem:
 
 
 def answered(trajectory: Trajectory) -> bool:
-    """Whether a try came to an answer of its own, an honest "can't tell" included.
+    """Return whether a try has an answer of its own, an honest "can't tell" included.
 
     What stands in for an answer after a model failed or a run broke is none.
     """
@@ -144,7 +144,7 @@ class Fact:
 
     @property
     def tries(self) -> int:
-        """How many tries have it."""
+        """The number of tries that have it."""
         return len({mark.partition(".")[0] for mark in self.marks})
 
 
@@ -306,7 +306,7 @@ def whole_chains(tries: Sequence[Trajectory], *, longest_result: int | None = No
 
 
 def fact_chains(tries: Sequence[Trajectory], *, tokens: int) -> ShownChains:
-    """What each try answered, and the facts of all of them, each once; as many as there is room for.
+    """Return the answer of each try, and the facts of all, each once, as many as there is room for.
 
     Where there is little room, what few tries saw goes first, and of the kinds what was looked for in vain.
     """

@@ -1,4 +1,4 @@
-"""What a try claims that an atlas can be asked about, and what the atlas says about each claim.
+"""Claims of a try that an atlas can check, and the result of each check.
 
 A try that gives no reasons rests on everything that was read, line by line and all together.
 """
@@ -59,7 +59,7 @@ class AttemptClaim:
 
 @dataclass(frozen=True, slots=True)
 class AttemptPosition:
-    """Where a try stands: its answer and what it claims along with it."""
+    """Answer of a try, and what it claims along with it."""
 
     number: int
     answer: Answer
@@ -73,7 +73,7 @@ class AttemptPosition:
 
     @property
     def places(self) -> bool:
-        """Whether it names any place at all."""
+        """Return whether it names any place at all."""
         return self.answer.located or bool(self.answer.address)
 
     @property
@@ -83,7 +83,7 @@ class AttemptPosition:
 
 
 def stands_of(tries: Sequence[Trajectory]) -> list[AttemptPosition]:
-    """Where each try that answered stands, in their order.
+    """Return the position of each try that answered, in their order.
 
     An answer without a word about its reasons is taken to rest on all that was read in the photo, by whichever try.
     """
@@ -175,7 +175,7 @@ def _tidy(name: str) -> str:
 
 
 def _may_name(line: str) -> bool:
-    """Whether a line has letters enough to be a name, and is no country's."""
+    """Return whether a line has letters enough to be a name, and is no country's."""
     return sum(letter.isalpha() for letter in line) >= _LEAST_LETTERS and country_code(line) is None
 
 
@@ -211,7 +211,7 @@ class Check:
 
 
 def calls_for(stand: AttemptPosition) -> Iterator[Call]:
-    """What the atlas is asked about a try, the most telling first."""
+    """Yield the queries to the atlas about a try, the most telling first."""
     point, code = stand.point, stand.country
     kinds = {claim.kind for claim in stand.claims}
     if point is not None and kinds & {"country", "region"}:
@@ -244,7 +244,7 @@ def _search(claim: AttemptClaim, point: LatLon) -> Call:
 
 
 def checks_of(stand: AttemptPosition, notebook: Notebook) -> list[Check]:
-    """What became of the claims of a try, as far as the atlas was asked."""
+    """Return the checked claims of a try, as far as the atlas was queried."""
     return [_checked(claim, stand, notebook) for claim in stand.claims]
 
 
@@ -333,7 +333,7 @@ def _phone(claim: AttemptClaim, done: FinishedCall | None) -> Check:
 
 
 def _text(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
-    """Whether all that was read, weighed together, speaks for the point or for another country."""
+    """Check whether the whole reading supports the point or another country."""
     together, point = done.data.get("together") if done else None, stand.point
     if not isinstance(together, Mapping) or point is None:
         return Check(claim, "open", "nothing was found out about it")

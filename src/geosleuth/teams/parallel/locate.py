@@ -19,7 +19,7 @@ from .verifier import EmbeddedVerifier, embedded_method, verifier_method
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """What came of one try, and its pictures.
+    """Result of a try, and its pictures.
 
     ``error`` is what broke it, and there is no trajectory where it never began.
     """
@@ -31,13 +31,13 @@ class Try:
 
     @property
     def answered(self) -> bool:
-        """Whether it came to an answer of its own."""
+        """Return whether the try has an answer of its own."""
         return self.error is None and self.trajectory is not None and answered(self.trajectory)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """How tries are verified.
+    """Verification settings of tries.
 
     Attributes:
         verifier: the model that reads all tries; None holds their claims against the atlas in code.
@@ -52,7 +52,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followers:
-    """Who follows tries and their verifier.
+    """Listeners of tries and their verifier.
 
     Attributes:
         store: makes the file that keeps the verifier's trajectory; called when the verifier begins.
@@ -76,7 +76,7 @@ NOBODY = Followers()
 
 
 def try_sampling(sampling: Sampling, number: int) -> Sampling:
-    """How a try is drawn: as Thinking with Map draws them, unless something else was set, each with its own seed.
+    """Return the sampling of a try: as set, else as in Thinking with Map, each with its own seed.
 
     Args:
         sampling: what the method and the user say; what they leave open is the paper's.
@@ -145,7 +145,7 @@ async def draw_tries(
 
 
 def _until_then(events: Sequence[Event], store: TrajectoryWriter | None) -> Trajectory | None:
-    """What happened before a try broke; the loop has closed it by then."""
+    """Return the trajectory up to the point where a try broke; the loop has closed it by then."""
     if not events:
         return None
     return Trajectory(tuple(events), *((store.id, store.created) if store else (new_id(), now())))

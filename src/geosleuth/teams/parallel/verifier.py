@@ -124,7 +124,7 @@ def verifier_method(
     budget: Budget | None = None,
     context_tokens: int = CONTEXT_TOKENS,
 ) -> Method:
-    """How a verifier works on these tries. Make one for each run: it remembers whether it has asked again.
+    """Return the verifier's method for these tries. It is stateful: make another for each run.
 
     Args:
         method: that of the tries, whose form of answer holds.
@@ -167,7 +167,7 @@ def shown_chains(
 
 
 def chains_read(trajectory: Trajectory) -> Chains | None:
-    """How the tries were presented to the verifier of this trajectory; None where none read any."""
+    """Return how the tries were presented to this trajectory's verifier; None where none read any."""
     for event in trajectory.events:
         if isinstance(event.body, Prompted):
             return next((kind for kind, words in _KINDS.items() if words in event.body.prompt.text), None)
@@ -207,7 +207,7 @@ class CheckedAttempt:
 
     @property
     def support(self) -> float:
-        """What speaks for this try by itself."""
+        """The support for this try by itself."""
         return sum(_weight(check) for check in self.checks) + _own_odds(self.stand.answer.probability)
 
 
@@ -222,7 +222,7 @@ class AttemptCluster:
 
     @property
     def spread_km(self) -> float:
-        """How far the farthest member stands from the best one."""
+        """The distance of the farthest member from the best."""
         return max(distance_km(one.point, self.best.point) for one in self.members)
 
 
@@ -255,7 +255,7 @@ def _best(group: Sequence[CheckedAttempt]) -> CheckedAttempt:
 
 
 def _in_group(one: CheckedAttempt, group: Sequence[CheckedAttempt]) -> tuple[float, int]:
-    """How good a member is: its own support, and how many stand at the very spot; of equals the first."""
+    """Return the rank of a member: its own support, then how many are at the very spot."""
     there = sum(distance_km(one.point, other.point) <= SAME_SPOT_KM for other in group)
     return one.support + AGREEMENT * math.log2(there), -one.stand.number
 
@@ -267,7 +267,7 @@ def _weight(check: Check) -> float:
 
 
 def _is_evidence(check: Check) -> bool:
-    """Whether a check bears a try out; that its point lies in the country or place that it names says nothing of it."""
+    """Return whether a check supports a try; a point inside its own named country or place does not."""
     return _weight(check) > 0.0
 
 
@@ -358,7 +358,7 @@ class EmbeddedVerifier:
 
 
 def embedded_method(count: int) -> Method:
-    """How the embedded verifier works in the loop: our own form of answer, the atlas's tools, one round of calls."""
+    """Return the embedded verifier's method: our own answer form, atlas tools, a single round of calls."""
     base = method_of("default")
     return replace(
         base,

@@ -77,7 +77,7 @@ def _unseen(handle: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What members' tools may query, and the cases that were opened for them."""
+    """Resources that members' tools may query, and the cases that were opened for them."""
 
     resources: Resources
     _opened: dict[tuple[object, ...], tuple[Case, tuple[str, ...]]] = field(
@@ -169,7 +169,6 @@ class LiveMember:
         return cut_middle(words, self.context_tokens - pictures - reply - _SYSTEM_TOKENS)
 
     def _method_for(self, request: Request) -> Method:
-        """Return the member's method with the words of the request."""
         own = self.method
         words = request.words
         if request.stage == "answer":

@@ -276,7 +276,6 @@ def _described(error: BaseException) -> str:
 
 
 def _checked(reply: object, took: float) -> Reply:
-    """Return the reply with valid types and limited length."""
     if not isinstance(reply, Reply) or not _well_typed(reply):
         return Reply(failure="said something that is no reply", seconds=took)
     answer = reply.answer
@@ -361,7 +360,6 @@ def with_note(words: str) -> str:
 
 
 def _asked(words: str, pieces: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """Return our words with their note, and what members with words of their own put into them."""
     return with_note(words), {"own": words, **pieces}
 
 

@@ -160,7 +160,7 @@ class Asker:
         return reply
 
     def _is_over(self) -> bool:
-        """Return whether to stop asking; the reason goes into ``progress``."""
+        """Return whether asking must stop; the reason goes into ``progress``."""
         so_far, limits = self.progress, self.limits
         if so_far.stopped is not None:
             return True

@@ -194,7 +194,6 @@ async def verdicts_on(questions: Collection[Question], asker: Asker) -> dict[Que
 
 
 def _asked(one: Stand, entry: Entry, level: Level, ask: Ask) -> Question | None:
-    """Return what the model is asked about one level of one answer."""
     if ask == "replies" and entry.reply and one.says in ("undecided", "wrong", "not named"):
         return reply_question(entry.truth, level, entry.reply)
     return one.question if one.says == "undecided" or (ask == "unmatched" and one.says == "wrong") else None

@@ -155,7 +155,7 @@ def tidy(name: str) -> str:
 
 
 def _proved(truth: TruthNames, said: AnswerNames, level: Level, name: str) -> bool:
-    """Return whether the rule knows both names, and that they mean two places."""
+    """Return whether the rule knows both names as different places."""
     context = truth.country or said.country
     true_name: str = getattr(truth, level)
     if level == "country":

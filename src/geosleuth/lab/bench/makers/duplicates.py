@@ -145,7 +145,7 @@ def groups_of(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
 
 
 def _near(ours: Prints, theirs: Prints, most_bits: int) -> dict[tuple[int, int], int]:
-    """Return rows of two tables that differ in at most so many bits, and in how many."""
+    """Return pairs of rows that differ in at most ``most_bits`` bits, with the number of differing bits."""
     if not 0 <= most_bits <= MOST_BITS:
         raise BadInput(f"--bits must be between 0 and {MOST_BITS}, not {most_bits}")
     found: dict[tuple[int, int], int] = {}
@@ -186,7 +186,7 @@ def _candidates(ours: Prints, theirs: Prints) -> Iterator[tuple[npt.NDArray[np.i
 
 
 def _cut(counts: npt.NDArray[np.int64]) -> Iterator[slice]:
-    """Yield slices of lists with a bounded number of entries, or one list: unlike prints may share a part."""
+    """Yield slices of bounded size, or one larger list: very different prints may share a part."""
     ends = np.cumsum(counts)
     start = 0
     while start < len(counts):

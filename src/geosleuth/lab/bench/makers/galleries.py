@@ -27,7 +27,7 @@ _KEY_BYTES: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """How many photos a gallery has, how many it had before, and the errors of those left out."""
+    """Number of photos in a gallery, the number before this run, and the errors of those left out."""
 
     photos: int
     known: int
@@ -102,7 +102,7 @@ def make_gallery(
 
 
 def _mark_of(spec: str) -> str:
-    """Return the encoder's name with the state of its files: other weights at the same path are another encoder."""
+    """Return the encoder's name with its files' state: other weights at a path are another encoder."""
     path = Path(spec)
     files = [path] if path.is_file() else sorted(path.rglob("*")) if path.is_dir() else []
     states = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
@@ -110,7 +110,7 @@ def _mark_of(spec: str) -> str:
 
 
 def _encoded(content: bytes, encoder: ImageEncoder) -> bytes:
-    """Return what identifies the picture, and its features."""
+    """Return the picture's key followed by its features, as bytes."""
     views = [first_view(photo).image for photo, _ in album_photos(open_photo(content))]
     row = unit_rows(encoder.features(views).mean(axis=0, keepdims=True))
     return picture_key(views).encode("ascii") + np.ascontiguousarray(row, dtype="<f4").tobytes()

@@ -1,4 +1,4 @@
-"""How easily a photo can be located and what it shows, as a model rates it.
+"""Locatability and content of a photo, as rated by a model.
 
 The scale, as GeoSeek uses it: 10 a landmark or a legible sign; 8 to 9 part of a landmark, text that can be made out;
 6 to 7 ordinary streets, number plates; 4 to 5 mostly nature; 1 to 3 indoors or abstract; 0 nothing at all.

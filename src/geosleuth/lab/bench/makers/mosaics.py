@@ -64,7 +64,7 @@ def find_scenes(paths: Iterable[Path]) -> list[Scene]:
 
 
 def _granule_of(picture: Path) -> Path:
-    """Return the folder that holds all files of a scene, in folders of their resolution or not."""
+    """Return the folder that holds all files of a scene, with or without subfolders per resolution."""
     return picture.parent.parent if re.fullmatch(r"R\d\dm", picture.parent.name) else picture.parent
 
 
@@ -226,7 +226,7 @@ def make_mosaics(
 
 
 def _warped(path: Path, frame: Frame, bands: tuple[int, ...], *, is_smooth: bool) -> npt.NDArray[Any]:
-    """Return bands of a file in the square's own grid; only that area is read."""
+    """Return bands of a file on the square's own grid; only that area is read."""
     rasterio, vrt = require("rasterio", extra="lab"), require("rasterio.vrt", extra="lab")
     ways = require("rasterio.enums", extra="lab").Resampling
     with _opened(path) as source:

@@ -176,7 +176,7 @@ def stitch(tiles: TileSet, size: Where = SIZE, *, most_missing: float = 0.0) -> 
 
 
 def _without_black(whole: "Image", size: Where) -> Where:
-    """Return the panorama's size: without black at the right and below, if twice as wide as high is left."""
+    """Return the size without black margins right and below, if the rest is twice as wide as high."""
     shown = np.asarray(whole.crop((0, 0, *size))).max(axis=2) > _DARK
     columns, rows = np.flatnonzero(shown.any(axis=0)), np.flatnonzero(shown.any(axis=1))
     if not len(columns):
@@ -222,7 +222,6 @@ def write_panorama(image: "Image", path: Path) -> None:
 
 
 def _open(path: Path | None) -> "Image | None":
-    """Open a tile; None if it is missing or damaged."""
     try:
         return None if path is None else open_photo(path).photo.image
     except BadInput:

@@ -93,7 +93,7 @@ def _reaches(hit: "Hit", within_km: float | None) -> bool:
 
 @dataclass(slots=True)
 class Tiered:
-    """How many photos have which tier, counted as it goes; ``unknown`` were not answered by all."""
+    """Number of photos per tier, counted as labels arrive; ``unknown`` photos were not answered by all files."""
 
     easy: int = 0
     hard: int = 0
@@ -194,7 +194,6 @@ def leave_strips(
 
 
 def _in_space(lat: FloatArray, lon: FloatArray) -> FloatArray:
-    """Return points on the globe as three coordinates, in km from its centre."""
     phi, theta = np.radians(lat), np.radians(lon)
     return EARTH_RADIUS_KM * np.stack([np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi)], axis=1)
 

@@ -114,7 +114,6 @@ class AtlasPois:
 
 
 def _is_poi(place: Place) -> bool:
-    """Return whether a place has a name and is neither a street nor a settlement."""
     key, _, value = place.kind.partition("=")
     unnamed = place.name.casefold() == value.replace("_", " ").casefold()
     return bool(place.name) and not unnamed and place.kind not in _NO_POI and key not in ("highway", "place")
@@ -249,7 +248,7 @@ def _towns() -> _Towns:
 
 
 def _named(pair: PoiPhoto, city: City) -> PoiPhoto:
-    """Return the photo with its city's name in its truth, if it had none."""
+    """Return the photo with its city added to its truth, unless it has one."""
     truth = pair.item.truth
     named = replace(truth, city=truth.city or city[0], country=truth.country or city[1] or None)
     return replace(pair, item=replace(pair.item, truth=named))

@@ -294,7 +294,7 @@ def printing(memory: Memory) -> Looking[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What to leave out; None and False leave nothing out.
+    """Criteria for leaving photos out; None and False leave nothing out.
 
     Attributes:
         least: the minimum locatability.

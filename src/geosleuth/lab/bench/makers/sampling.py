@@ -127,7 +127,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawRules:
-    """How photos are distributed.
+    """Rules for distributing photos over places.
 
     Attributes:
         weights: of roads, population and area.

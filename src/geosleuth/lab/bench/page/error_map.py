@@ -149,7 +149,7 @@ def _line(scored: Scored, row: int, dot: tuple[float, float]) -> str:
 
 
 def _dots(x: FloatArray, y: FloatArray, classes: NDArray[np.int64]) -> list[Html]:
-    """Draw one path per class, worst on top: a dot is a line of no length with round ends, to keep the page small."""
+    """Draw one path per class, worst on top. A dot is a zero-length line with round ends, to keep the page small."""
     drawn: list[Html] = []
     for number in np.unique(classes).tolist():
         here = classes == number

@@ -1,4 +1,4 @@
-"""What pages of reports are made of, as data; the template ``page.html.j2`` and terminals show it."""
+"""Building blocks of report pages, as data; ``page.html.j2`` and terminals render them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -211,7 +211,7 @@ def _shown(parts: Iterable[object]) -> Iterator[RenderableType]:
 
 
 def _rich_table(table: Table) -> RichTable:
-    """Return a table for a terminal: many columns of few rows stand upright."""
+    """Return a table for a terminal; tables with many columns and few rows are transposed."""
     rows = [[_words(cell) for cell in row.cells] for row in (*table.rows, *table.more)]
     lines = [[_words(head) for head in table.heads], *rows[:MAX_SHOWN]]
     if len(table.heads) > MAX_COLUMNS and len(lines) <= MAX_COLUMNS:

@@ -78,7 +78,7 @@ def _risk_figure(sure: Sequence[tuple[int, FileReport, Selective]]) -> Figure:
 
 
 def _thinned(curve: Selective) -> list[int]:
-    """Return the indices of at most so many points, including first and last."""
+    """Return at most `_MOST_POINTS` indices, including the first and last."""
     last = len(curve.points) - 1
     if last < _MOST_POINTS:
         return list(range(last + 1))
@@ -165,7 +165,7 @@ def _nearest(summaries: Sequence[Summary], wanted_km: float) -> float:
 
 
 def log_share(km: float) -> float:
-    """Where a distance lies on the logarithmic axis, 0 to 1."""
+    """Return the position of a distance on the logarithmic axis, 0 to 1."""
     return log10(km / NEAREST_KM) / log10(FARTHEST_KM / NEAREST_KM)
 
 
@@ -204,7 +204,7 @@ def error_chart(reports: Sequence[FileReport]) -> Html:
 
 
 def _height(reports: Sequence[FileReport]) -> float:
-    """One height for both charts, since they stand side by side; more files need more lanes."""
+    """Return the height shared by both charts, since they stand side by side; more files need more lanes."""
     thresholds = {km for report in reports for km in report.summary.within}
     return min(900.0, max(410.0, 68 + (_LANE * len(reports) + 12) * len(thresholds)))
 

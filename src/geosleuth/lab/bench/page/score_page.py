@@ -374,7 +374,6 @@ def _pair(pair: PairReport, most: int, *, is_open: bool) -> Group:
 
 
 def _how_read(side: Side) -> Para:
-    """Return how a file was read, and its oddities."""
     read = f": {side.parser} parser, {side.distance} distance"
     return Para(join((name(side.label), "; ".join((read, *side.notes)), ".")), "quiet")
 

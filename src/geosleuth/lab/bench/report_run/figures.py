@@ -93,7 +93,7 @@ class FailureGroup:
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """How often tries ended in one way, and what they used."""
+    """Number of tries that ended in one way, and their usage."""
 
     count: int = 0
     spent: Spent = field(default_factory=Spent)
@@ -499,7 +499,7 @@ def _bucket(values: FloatColumn, distance_km: NDArray[np.float64], threshold_km:
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """How many photos are right and wrong at a distance, without the mask (first) and with it (second)."""
+    """Number of photos right and wrong at a distance, without the mask (first) and with it (second)."""
 
     threshold_km: float
     both_right: int
@@ -525,7 +525,7 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class HungOn:
-    """How answers changed when ``hidden`` was hidden.
+    """Changes of the answers when ``hidden`` was hidden.
 
     ``n`` photos have an answer in both runs; ``located`` of them a place in both, and ``moved`` of those places lie
     more than a kilometre apart. ``lost`` answers had a place only before, ``found`` ones only after. ``shifts`` are
@@ -596,7 +596,7 @@ def hung_on(
 
 
 def _most_moved(moved_km: NDArray[np.float64], lost: NDArray[np.bool_], most: int) -> list[int]:
-    """Return the rows that moved by more than a kilometre, farthest first, then those that lost their place."""
+    """Return the rows that moved by more than a kilometre, farthest first, then the rows that lost their place."""
     far = np.flatnonzero(moved_km > MOVED_KM)
     ordered = far[np.argsort(-moved_km[far], kind="stable")]
     return [*ordered.tolist(), *np.flatnonzero(lost).tolist()][:most]
@@ -627,7 +627,6 @@ def _with_places(shifts: Sequence[Shift], files: tuple[Path, Path]) -> list[Shif
 
 
 def _places(file: Path, wanted: set[str]) -> dict[str, str]:
-    """Return the place names of the answers to a few photos."""
     return {
         printable(record.id): one_line(envelope(record.read("lenient").address))[:_VARIANT_NAME_CHARS]
         for record in read_records(file)

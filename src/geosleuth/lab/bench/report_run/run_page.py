@@ -158,7 +158,7 @@ def _truth_words(truth: Truth) -> str:
 
 
 def _map(shot: Shot) -> Html:
-    """Return both places on a drawn map, or on the outline of the world: a ring for the truth, a diamond inside it."""
+    """Draw both places on a map or on the outline of the world: a ring for the truth, a diamond for the answer."""
     points = [point for point in (shot.truth.point, shot.answer.point) if point is not None]
     words = "Map with the true place"
     pieces = []
@@ -191,7 +191,7 @@ def _drawn(
     way: str,
     scale: float,
 ) -> Html:
-    """Draw marks that differ without colour and when they overlap."""
+    """Draw marks that differ without colour and stay distinct when they overlap."""
     (x, y), *answers = spots
     parts = [el("path", {"class": f"way{casing}", "d": way}) for casing in (" casing", "") if way]
     ring = {"cx": n(x), "cy": n(y), "r": n(8 * scale)}

@@ -310,7 +310,7 @@ def _hung_on(runs: Sequence[RunReport], shown: int) -> Iterable[HungOn]:
 
 
 def _unmasked_run(masked: RunReport, runs: Sequence[RunReport]) -> RunReport | None:
-    """Return the run over the same photos that hid nothing: preferably with the same settings, else the first."""
+    """Return the run over the same photos that hid nothing, preferably with the same settings."""
     able = [run for run in runs if not run.hidden and same_photos(run, masked)]
     wanted = masked.folder.manifest.settings_sha256
     return next((run for run in able if run.folder.manifest.settings_sha256 == wanted), able[0] if able else None)

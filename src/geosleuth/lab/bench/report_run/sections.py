@@ -195,7 +195,7 @@ def _spot(
 
 
 class _Axis:
-    """Cost from left to right; logarithmic if it spans a large factor."""
+    """Cost axis from left to right; logarithmic if it spans a large factor."""
 
     def __init__(self, values: Sequence[float]) -> None:
         known = [value for value in values if not isnan(value)] or [0.0]
@@ -242,7 +242,7 @@ def behaviour_section(runs: Sequence[RunReport]) -> Section:
 
 
 def _side_by_side(runs: Sequence[RunReport]) -> list[Table]:
-    """Return calls per photo of every tool, a column for each run, where there are several."""
+    """Return calls per photo of every tool, a column per run, if there are several runs."""
     used = {
         tool.name: [_calls_per_photo(other, tool.name) for other in runs]
         for run in runs
@@ -364,7 +364,7 @@ def _tool(tool: ToolUse, found: Behaviour, most: int, index: int) -> list[object
 
 
 def _mostly(found: Behaviour, kind: FailureKind) -> Html:
-    """Return the tool with most failures of a kind, if it has at least half of several."""
+    """Return the tool with most failures of a kind, if it has at least half of several failures."""
     top = max(found.tools, key=lambda tool: tool.failures[kind])
     part, whole = top.failures[kind], found.failures[kind]
     return (

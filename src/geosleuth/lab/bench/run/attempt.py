@@ -42,7 +42,7 @@ _LARGE_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Recordings:
-    """What was said about each photo of a data set, by its own id: a reply, or the file of a trajectory.
+    """Recorded replies for the photos of a data set, by the data set's own ids.
 
     ``calls_tools`` says whether tools may be called again on the way.
     """
@@ -61,7 +61,7 @@ class Recordings:
 
 
 def is_recording(model: str | None) -> bool:
-    """Whether a model's name says that recorded answers are to be played."""
+    """Return whether a model's name asks for recorded answers to be played."""
     return model is not None and model.startswith(PREFIX)
 
 
@@ -141,7 +141,7 @@ class BenchMaking:
 
 
 def recordings_of(request: LocateRequest) -> Recordings | None:
-    """The recordings that are to be played; None where somebody thinks.
+    """Return the recordings to play; None where a model or detective answers.
 
     Raises:
         BadInput: they can't be read.
@@ -256,7 +256,7 @@ class BenchAttempt:
 
 
 def pixels_of(content: bytes, hide: Sequence[Box] = ()) -> OpenedPhoto:
-    """A photo without anything that its file claims about it, and without what is to be hidden.
+    """Return a photo without its file's metadata and with some boxes hidden.
 
     Raises:
         BadInput: it can't be opened.
@@ -268,7 +268,7 @@ def pixels_of(content: bytes, hide: Sequence[Box] = ()) -> OpenedPhoto:
 
 
 def _excluding(plan: Plan, own: "Sequence[Sequence[Image]]") -> Plan:
-    """The plan for one photo that a gallery may hold as other pictures than those that are shown."""
+    """Return the plan for one photo, with its own pictures excluded from a gallery that may hold them."""
 
     def without(policy: Policy) -> Policy:
         return policy.excluding(own) if isinstance(policy, NearestPolicy) else policy
@@ -281,7 +281,9 @@ def _excluding(plan: Plan, own: "Sequence[Sequence[Image]]") -> Plan:
 
 
 def _seen_by_galleries(content: bytes) -> "list[list[Image]]":
-    """The pictures that a photo may be in a gallery as: whole, and a panorama cut into views from either beginning.
+    """Return the pictures that a gallery may hold of a photo.
+
+    The whole, and a panorama cut into views from either beginning.
 
     Whoever made the gallery may have known where north is; whoever answers doesn't.
 
@@ -296,7 +298,7 @@ def _seen_by_galleries(content: bytes) -> "list[list[Image]]":
 
 
 def attempted(finding: Finding) -> Attempted:
-    """What came of a try, from its finding; a model that failed is an error and no wrong answer."""
+    """Return the result of a try from its finding; a failed model is an error, not a wrong answer."""
     trajectory = finding.trajectory
     answered, ended = trajectory.answered, trajectory.ended
     reason = ended.reason if ended else "error"
@@ -314,7 +316,7 @@ def attempted(finding: Finding) -> Attempted:
 
 
 def unanswered(finding: Finding) -> Attempted:
-    """What came of tries none of which answered: as of one try, an error only where one of them broke."""
+    """Return the result of tries none of which answered: an error only if one of them broke."""
     broken = next((one for one in finding.team if one.ended is None or one.ended.reason in _BROKEN), finding.trajectory)
     return replace(attempted(replace(finding, trajectory=broken)), answer=Answer(), by="nobody")
 

@@ -138,7 +138,7 @@ def closed_environment() -> None:
 
 @cache
 def _token() -> str:
-    """Return the token of this process: Ray remembers the first that it has seen."""
+    """Return the token of this process; Ray remembers the first that it sees."""
     return secrets.token_hex(32)
 
 
@@ -187,7 +187,7 @@ def check_address(address: str) -> None:
 
 
 def _check_listening(address: str) -> None:
-    """Check the port first: Ray takes minutes to report that nobody is there."""
+    """Check the port first: Ray takes minutes to report that nothing is listening."""
     if address in (LOCAL, "auto"):
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
@@ -253,7 +253,7 @@ def _not_on_stdout() -> Iterator[None]:
 
 @contextmanager
 def _silenced(holder: Any, name: str) -> Iterator[None]:
-    """Replace a function of Ray's by one that does nothing; skip it if a version does not have it."""
+    """Replace a function of Ray by a no-op; skip it if this version lacks it."""
     usual = getattr(holder, name, None)
     if usual is None:
         yield
@@ -427,7 +427,6 @@ class RayWorker:
             raise
 
     def _keep(self, job: Job, files: Mapping[str, bytes]) -> None:
-        """Write the files that a node kept of a try; the journal makes them count."""
         own = self._folder.place(job.name, job.number)
         for name, content in files.items():
             if os.path.basename(name) != name or not name.startswith(f"{job.name}.{job.number}."):  # noqa: PTH119
@@ -449,7 +448,7 @@ class RayWorker:
         self._change = asyncio.Event()
 
     def _lost(self, process: NodeProcess, error: Exception) -> None:
-        """Wait for Ray to start a process again: what is left of it must not keep slots of hosts."""
+        """Release the host slots of a lost process, and wait for Ray to restart it."""
         if process in self._free:
             self._free.remove(process)
             self._keeper.release.remote(process.holder)
@@ -463,7 +462,6 @@ class RayWorker:
         return task
 
     def _staff(self, nodes: list[dict[str, Any]]) -> list[asyncio.Task[None]]:
-        """Start as many processes as there are cores and tries at once."""
         wanted = min(self._at_once, sum(int(node["Resources"]["CPU"]) for node in nodes))
         # Some slots more than its tries: they are cancelled beside those in progress.
         remote = self._ray.remote(NodeWorker).options(
@@ -502,7 +500,7 @@ class RayWorker:
         self._changed()
 
     async def _tend(self) -> None:
-        """Use nodes that join, notice that none is left, and forward which hosts rest."""
+        """Add joining nodes, notice that none is left, and forward which hosts rest."""
         known: set[str] = set()
         worked_s = time.monotonic()
         while True:
@@ -523,7 +521,7 @@ class RayWorker:
 
 @asynccontextmanager
 async def _in_thread(slow: AbstractContextManager[Any]) -> AsyncIterator[Any]:
-    """Enter and leave a slow context manager in a thread; what was entered is always left."""
+    """Enter and leave a slow context manager in a thread; it is always left once entered."""
     entering = asyncio.ensure_future(asyncio.to_thread(slow.__enter__))
     try:
         yield await asyncio.shield(entering)

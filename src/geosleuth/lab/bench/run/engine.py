@@ -81,7 +81,7 @@ def _told_by(files: Iterable[Path]) -> tuple[Spent, datetime, datetime]:
 
 
 def _usage_in(file: Path) -> tuple[Spent, datetime, datetime]:
-    """Return what a file says was used, from when to when, as far as it can be read."""
+    """Return usage, start and end as far as a file can be read."""
     events: list[Event] = []
     began = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     with suppress(BadInput), TrajectoryReader(file) as reader:
@@ -273,7 +273,7 @@ def limit_words(limits: RunLimits, name: LimitName, spent: Spent) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a command that worked on a run ended, in a word and for people, its progress, and exact figures."""
+    """How a command that worked on a run ended: a keyword, a message, its progress, and exact figures."""
 
     why: Why
     words: str
@@ -283,7 +283,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRules:
-    """When a run stops, and what it works on.
+    """Limits of a run, and the photos that it covers.
 
     Attributes:
         limits: the most the whole run may use.
@@ -362,7 +362,7 @@ async def run_set(
 
 
 class _Engine:
-    """One command's work on a run."""
+    """Work of one command on a run."""
 
     def __init__(
         self,
@@ -410,11 +410,10 @@ class _Engine:
 
     @property
     def _seconds(self) -> float:
-        """Return the time since this command began."""
         return time.monotonic() - self._began_s
 
     async def _tick(self) -> None:
-        """Update the progress while no photo ends, so that time and resting hosts show."""
+        """Update the progress while no photo ends, so that the clock and resting hosts are shown."""
         while True:
             await asyncio.sleep(_TICK_S)
             self._show(_TICK_S)
@@ -425,7 +424,7 @@ class _Engine:
             self._listeners.watch(self.progress())
 
     async def _work(self) -> None:
-        """Take the next photo as long as there is one; one of ``at_once`` such tasks."""
+        """Process photos until none is left; runs as one of ``at_once`` tasks."""
         try:
             while (todo := await self._feed.next()) is not None:
                 for record in todo.cut_off:
@@ -440,7 +439,7 @@ class _Engine:
             self._stop("stopped")
 
     async def _may_begin(self, todo: Todo) -> bool:
-        """Return whether a photo may start within the run's limits, once those in progress have shown what they use."""
+        """Return whether a photo may start within the run's limits, given the usage of photos in progress."""
         while not self._stopping:
             limit = in_the_way(self._rules.limits, self._so_far(), again=todo.again)
             if limit is None:
@@ -530,7 +529,7 @@ class _Engine:
         self._show(_WATCH_EVERY_S)
 
     def _count_failures(self, record: TryRecord) -> None:
-        """Stop if a model fails again and again in the same way; a bad photo does not count."""
+        """Stop if a model fails repeatedly in the same way; a bad photo does not count."""
         by_model = record.outcome == "failed" and (record.reason == "service" or record.host is not None)
         if record.outcome == "failed" and not by_model:
             return
@@ -539,7 +538,7 @@ class _Engine:
             self._stop("given up")
 
     async def _enter_cut(self) -> None:
-        """Record tries that were cut off at once, if the disk allows; otherwise the next command does."""
+        """Record interrupted tries at once, if the disk allows; otherwise the next command does."""
         for todo, job in self._cut:
             with suppress(GeosleuthError):
                 record = cut_off_record(self._folder, todo.id, job.number, todo.sha256)

@@ -366,7 +366,7 @@ def files_with(trajectory: Path) -> list[Path]:
 
 
 def _files_among(names: Sequence[str], trajectory: Path) -> list[Path]:
-    """Return these files from the sorted names of all files in its folder."""
+    """Return the files of a try from the sorted names of all files in its folder."""
     beginning = f"{trajectory.stem}."
     own = takewhile(lambda name: name.startswith(beginning), islice(names, bisect_left(names, beginning), None))
     return sorted((trajectory.with_name(name) for name in own), key=lambda path: path != trajectory)
@@ -464,7 +464,6 @@ def _holder(lock: int) -> str:
 
 
 def _tidy(path: Path) -> None:
-    """Remove what a killed process had not finished writing."""
     beginnings = tuple(f".{name}." for name in (MANIFEST, JOURNAL, RESULTS, ERRORS, SUMMARY))
     for name in _entries(path):
         if name.startswith(beginnings) and name.endswith(".part"):

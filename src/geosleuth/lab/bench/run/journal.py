@@ -178,7 +178,7 @@ class TryRecord:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a run knows of a photo: the number of tries, and the offset of the line that counts.
+    """Summary of a photo in a run: the number of tries, and the offset of the line that counts.
 
     That is the newest try that was not cut off, or else the newest.
     """
@@ -189,7 +189,7 @@ class Known:
 
 
 class Index:
-    """What the journal says about every photo, a few bytes each, and the total cost of all tries."""
+    """Journal entries of every photo, a few bytes each, and the total cost of all tries."""
 
     def __init__(self) -> None:
         """Start empty."""

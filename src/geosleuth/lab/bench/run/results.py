@@ -277,7 +277,7 @@ def _result_line(item: Item, line: Mapping[str, Any], marked: Mapping[str, str],
 
 
 def _fields(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the data set's own fields; one with a name of ours keeps its value under another name."""
+    """Return the data set's own fields; a field with a reserved name is kept under another name."""
     return {f"data_{name}" if name in _OWN else name: value for name, value in fields.items()}
 
 

@@ -1,4 +1,4 @@
-"""Where a set's photos are: folders, zip and tar files, MessagePack shards. Names come from untrusted tables.
+"""Sources of a set's photos: folders, zip and tar files, MessagePack shards. Names come from untrusted tables.
 
 A name never leads out of the folder: ``..``, absolute paths elsewhere and links that lead out are refused. One kind of
 link is followed, because downloads consist of them: into the ``blobs`` of the Hugging Face cache that contains the
@@ -71,7 +71,7 @@ def open_archives(folders: Iterable[Path]) -> tuple[list[Archive], list[str]]:
 
 
 class _Index:
-    """Members by path and by the ends of their paths: archives often have one more folder than tables."""
+    """Archive members by path and by path suffix: archives often have one more folder than tables."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._members = {}
@@ -135,7 +135,7 @@ class ZipPicture:
 
 
 class _Tar:
-    """A plain tar file: its headers are scanned once, its contents are read in place."""
+    """Plain tar file: headers are scanned once, contents are read in place."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -246,14 +246,14 @@ class Shard:
 
 
 def _short(length: int) -> int:
-    """Return the length of a key or an id, which are read whole."""
+    """Return the length of a key or an id; these are read whole."""
     if length > _LONGEST_NAME:
         raise ValueError(length)
     return length
 
 
 def _length(stream: BinaryIO) -> int:
-    """Return the length of the text or bytes that begin here."""
+    """Return the length of the text or bytes that begin at the current position."""
     head = stream.read(1)[0]
     if 0xA0 <= head <= 0xBF:
         return head & 0x1F
@@ -335,7 +335,7 @@ class Shelf:
         return None
 
     def _archives(self) -> "tuple[list[Archive], list[str]]":
-        """Open the archives when the first photo is not found as a file."""
+        """Return the archives, opened when the first photo is not found as a file."""
         with self._lock:
             if not self._opened:
                 folders = [self.root / folder for folder in self.folders]

@@ -84,7 +84,7 @@ def open_set(spec: str) -> DataSet:
 
 
 def _without_datum(spec: str) -> tuple[str, Datum | None]:
-    """Take the datum off a spec, ``mapbench@gcj02:PATH``."""
+    """Split the datum off a spec such as ``mapbench@gcj02:PATH``."""
     name, colon, rest = spec.partition(":")
     name, at, said = name.partition("@")
     if not colon or not at or name.strip().lower() not in _OPENERS:
@@ -97,7 +97,7 @@ def _without_datum(spec: str) -> tuple[str, Datum | None]:
 
 
 def _in_wgs84(data: DataSet) -> DataSet:
-    """Return the set with its points in WGS-84; each item says in the field ``datum`` what they were before."""
+    """Return the set with its points in WGS-84; each item keeps its original datum in the field ``datum``."""
     if data.card.datum != "gcj02":
         return data
 

@@ -134,7 +134,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What to know about a data set before quoting a figure on it.
+    """Facts about a data set to know before quoting a figure on it.
 
     ``photos`` is its published size, ``home`` its description, ``get`` how to obtain its files, ``thresholds_km`` the
     distances used in the literature, ``faults`` its known errors. ``datum`` is what its points refer to, None if that
@@ -324,7 +324,7 @@ class Strict:
 
 
 def _with_unique_id(item: Item, seen: dict[str, int]) -> Item:
-    """Return the item under an id that no item before it has: a repeat becomes ``id#2``."""
+    """Return the item with a unique id: a repeat becomes ``id#2``."""
     count = seen.get(item.id, 0) + 1
     seen[item.id] = count
     if count == 1:

@@ -147,7 +147,10 @@ def _with_note(card: Card, note: str) -> Card:
 
 
 def _is_exchanged(table: Path) -> bool:
-    """Return whether some LAT can't be a latitude while every LON can be one."""
+    """Return whether latitude and longitude are swapped.
+
+    Some LAT is impossible while every LON is a possible latitude.
+    """
     impossible = False
     for _, row in read_rows(table):
         if isinstance(row, Fault):
@@ -225,7 +228,7 @@ def _entries(table: Path, shelf: Shelf) -> Iterator[Entry]:
 
 
 def _base_placer() -> Callable[[str], "Placement | None"]:
-    """Return a function that places words by the base atlas, so that truths are the same whatever maps are added."""
+    """Return a function that places words by the base atlas, so that truths do not depend on added maps."""
     # The atlas takes half a second to import, and only this set needs it.
     from geosleuth.atlas import OfflineAtlas
     from geosleuth.atlas.base.build import base_path
@@ -237,7 +240,7 @@ def _base_placer() -> Callable[[str], "Placement | None"]:
 
 
 def _truth(row: Row, place: Callable[[str], "Placement | None"]) -> tuple[Truth | str, str]:
-    """Return the truth, or why there is none, and the level of its place where words give it."""
+    """Return the truth or the reason why there is none, and the level of its place if words give it."""
     cells = cells_of(row, _GEOGLOBE_COLUMNS)
     if pick(cells, _GEOGLOBE_COLUMNS.lat) is not None:
         try:

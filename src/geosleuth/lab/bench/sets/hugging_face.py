@@ -229,7 +229,7 @@ def _leaves(file: Any) -> list[str]:
 
 
 def _declared_images(metadata: dict[bytes, bytes]) -> list[str]:
-    """Return the columns that a file written by ``datasets`` declares as images."""
+    """Return the columns that the ``datasets`` metadata of a file declares as images."""
     try:
         features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
         return [name for name, kind in features.items() if "Image" in json.dumps(kind)]
@@ -336,8 +336,6 @@ def _split(path: Path) -> dict[str, str]:
 
 
 def _always(picture: Picture) -> Callable[[str], Picture]:
-    """Return a function that returns that picture, whatever the name."""
-
     def here(_name: str) -> Picture:
         return picture
 
@@ -430,7 +428,7 @@ def _with_labels(row: Row) -> Row:
 
 
 def _chosen(files: list[Path], part: str) -> list[Path]:
-    """Return those named as the part is; or the only one."""
+    """Return the files named as the part, or the only file."""
     named = [file for file in files if any(part in name.lower() for name in file.parts[-2:])]
     return named or (files if len(files) == 1 else [])
 
@@ -464,7 +462,7 @@ def _part_table(path: Path, part: Part) -> Path | None:
 
 
 def _plain_names(row: Row) -> Row:
-    """Return the row with file names: the authors' Parquet has paths of the authors' disk."""
+    """Return the row with file names only: the authors' Parquet has paths on their own disk."""
     value = row.get("image") or row.get("images")
     if isinstance(value, list) and value and isinstance(value[0], dict):
         value = value[0].get("image")

@@ -37,7 +37,7 @@ def open_exif(path: Path, photos: Path | None = None) -> DataSet:
 
 
 class _Folder:
-    """A folder of photos; the first pass reads every file and remembers the result for the next."""
+    """Folder of photos; the first pass reads every file and remembers the results."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

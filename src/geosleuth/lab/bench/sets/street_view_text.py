@@ -80,7 +80,7 @@ def _boxes(image: _Image) -> tuple[Box, ...]:
 
 
 def _images(file: Path) -> Iterator[_Image]:
-    """Yield the images of one file; entities are refused, so that nothing can expand."""
+    """Yield the images of one file; XML entities are refused, so that nothing can expand."""
     reader = _Reader()
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -144,7 +144,7 @@ class _Reader:
 
 
 def _points(table: Path) -> dict[str, LatLon]:
-    """Return points by image name, from a table that the user may have made."""
+    """Return points by image name, from a table that the user may have written."""
     if not table.is_file():
         return {}
     points = {}

@@ -223,7 +223,6 @@ def is_missing(item: Item) -> bool:
 
 
 def _place(found: Description, nameless: list[LatLon]) -> None:
-    """Add the countries of points whose truth names none."""
     if not nameless:
         return
     from geosleuth.atlas.borders import Borders

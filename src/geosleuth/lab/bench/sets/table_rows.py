@@ -134,7 +134,7 @@ def _row(row: object, where: str) -> Row | Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Which columns mean what, best first; case and separators (- or _) are ignored.
+    """Column names by meaning, best first; case and separators (- or _) are ignored.
 
     ``nested`` are objects inside a row whose keys count as the row's own. ``left_out`` are columns that are not fields
     to slice by.
@@ -308,7 +308,7 @@ def cells_of(row: Row, columns: Columns) -> dict[str, Any]:
 
 
 def _opened(value: object) -> Mapping[str, Any] | None:
-    """Return an object inside a row, also if written as text; a pair of numbers is latitude and longitude."""
+    """Return an object inside a row, also if encoded as text; a pair of numbers is latitude and longitude."""
     if isinstance(value, str) and value[:1] in "{[":
         try:
             value = json.loads(value)

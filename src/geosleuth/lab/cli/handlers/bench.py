@@ -1,4 +1,4 @@
-"""What ``bench score``, ``compare``, ``tier`` and ``published`` do; imported only when one runs."""
+"""Handlers of ``bench score``, ``compare``, ``tier`` and ``published``; imported only when one runs."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""What ``geosleuth bench ablate`` does once its words are read: a ``bench run`` for each variant, then a report."""
+"""Handler of ``geosleuth bench ablate``: a ``bench run`` for each variant, then a report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -73,7 +73,7 @@ def changed_by(locate: LocateRequest, changes: Mapping[str, Any]) -> LocateReque
 
 
 def _prepare(request: BenchRequest, variants: Sequence[Variant]) -> list[Prepared]:
-    """Check the words of every variant before anything begins; leave to send photos is asked once for each model."""
+    """Check every variant before any starts; consent to send photos is asked once per model."""
     ready: list[Prepared] = []
     agreed: set[Any] = set()
     for variant in variants:
@@ -90,7 +90,7 @@ def _prepare(request: BenchRequest, variants: Sequence[Variant]) -> list[Prepare
 
 
 async def _work(ready: Sequence[Prepared], whole: RunLimits) -> list[str]:
-    """Run one variant after the other until all are through or a limit of the whole is reached; say what is wrong."""
+    """Run the variants in turn until all are done or an overall limit is reached; return the problems."""
     trouble = []
     with progress("answering", ready[0].manifest.data.count) as bar, cancelled_by_ctrl_c():
         for at, run in enumerate(ready, 1):
@@ -116,7 +116,6 @@ def _limits_left(own: RunLimits, whole: RunLimits, others: Sequence[tuple[int, f
 
 
 def _spent(run: Prepared) -> tuple[int, float, float]:
-    """Return tokens, dollars and seconds of a variant so far."""
     if not (run.request.out / MANIFEST).exists():
         return 0, 0.0, 0.0
     index = RunFolder.read(run.request.out).index

@@ -1,4 +1,4 @@
-"""What ``geosleuth bench inject`` does; imported only when it runs."""
+"""Handler of ``geosleuth bench inject``; imported only when it runs."""
 
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""What ``bench judge`` and ``bench extract`` do; imported only when one runs."""
+"""Handlers of ``bench judge`` and ``bench extract``; imported only when one runs."""
 
 from collections.abc import Awaitable, Callable
 from json import dumps
@@ -116,7 +116,7 @@ def _policy_of(model: str, options: "AskOptions") -> Policy:
 def _ask(
     policy: Policy, model: str, options: "AskOptions", work: Callable[[Asker], Awaitable[Found]]
 ) -> tuple[Found, AskProgress]:
-    """Do what needs a model's replies, with a bar; a stop loses none of them."""
+    """Run work that needs a model's replies, with a progress bar; a stop loses no reply."""
 
     async def ask() -> tuple[Found, AskProgress]:
         try:

@@ -1,4 +1,4 @@
-"""What ``geosleuth bench report`` does once its words are read; imported only when it runs."""
+"""Handler of ``geosleuth bench report``; imported only when it runs."""
 
 import asyncio
 import hashlib
@@ -141,7 +141,7 @@ def _published(wanted: str | None, folders: Sequence[RunFolder]) -> tuple[Publis
 
 
 def _pairs(report: RunsReport, thresholds: Sequence[float]) -> list[PairReport]:
-    """Return every run against the first, on the photos that both answered; masked ones have a part of their own."""
+    """Compare every run with the first, on photos that both answered; masked runs have their own section."""
     first, *others = [run for run in report.runs if not run.hidden] or report.runs[:1]
     return correct_together(
         compare_files(first.report.scored, run.report.scored, thresholds) for run in others if same_photos(first, run)
@@ -149,7 +149,6 @@ def _pairs(report: RunsReport, thresholds: Sequence[float]) -> list[PairReport]:
 
 
 def _illustrated(runs: Sequence[RunReport], data: DataSet | None, *, maps: bool) -> list[RunReport]:
-    """Return the runs with photos and maps in their galleries."""
     wanted = {shot.id for run in runs for shot in run.gallery.shots}
     photos = {} if data is None else _thumbnails(data, wanted, runs)
     grounds = asyncio.run(_grounds(runs)) if maps else {}
@@ -182,7 +181,7 @@ def _thumbnails(data: DataSet, wanted: set[str], runs: Sequence[RunReport]) -> d
 
 
 def _hashes(runs: Sequence[RunReport], wanted: set[str]) -> dict[str, str]:
-    """Return what the journals say that the photos' files were."""
+    """Return the photo hashes recorded in the journals."""
     found: dict[str, str] = {}
     for run in runs:
         for one in run.folder.tries():
@@ -204,7 +203,7 @@ def _ends(shot: Shot) -> _Ends:
 
 
 async def _grounds(runs: Iterable[RunReport]) -> Mapping[_Ends, GroundMap]:
-    """Return a map for every pair of places, drawn offline; none where the atlas can't, or no map holds both."""
+    """Return a map for every pair of places, drawn offline; none if the atlas can't or no map holds both."""
     shots = {_ends(shot): shot for run in runs for shot in run.gallery.shots}
     drawn: dict[_Ends, GroundMap] = {}
     atlas = offline_atlas(needed=True)
@@ -224,7 +223,7 @@ async def _grounds(runs: Iterable[RunReport]) -> Mapping[_Ends, GroundMap]:
 
 
 def _small(png: bytes) -> str:
-    """Return a drawn map in a third of the bytes."""
+    """Return a drawn map as a WebP data URI, in about a third of the bytes."""
     from PIL import Image
 
     stream = io.BytesIO()

@@ -1,4 +1,4 @@
-"""What ``geosleuth bench run`` does; imported only when it runs."""
+"""Handler of ``geosleuth bench run``; imported only when it runs."""
 
 import asyncio
 import hashlib
@@ -202,7 +202,7 @@ class BenchRequest:
 
     @property
     def selection(self) -> dict[str, Any]:
-        """Which photos of the set, as the manifest says it."""
+        """Photos chosen from the set, in the form that the manifest stores."""
         return {**selection_of(self.limit, self.sample_seed), "only": list(self.only)}
 
 
@@ -268,7 +268,7 @@ def prepare(request: BenchRequest) -> Prepared:
 
 
 async def _settled(plan: Plan) -> Plan:
-    """Return the plan as served models want it; weights on this machine are asked when they are loaded."""
+    """Return the plan adapted to served models; local weights are asked when they are loaded."""
     served = [one for one in plan.thinkers if hasattr(one, "target")]
     if not served:
         return plan
@@ -280,7 +280,7 @@ async def _settled(plan: Plan) -> Plan:
 
 
 def _minds(plan: Plan) -> int:
-    """Return how many budgets a photo gets: one per try and for the verifier; a team shares one."""
+    """Return how many budgets a photo gets: one per try plus the verifier's; a team shares one."""
     several = plan.several
     return 1 if several is None or several.team is not None else several.tries + (several.verifier is not None)
 
@@ -336,7 +336,7 @@ def _tools_of(plan: Plan) -> frozenset[str]:
 
 
 def _unmasked(path: Path | None) -> dict[str, str]:
-    """Return which run's clues are hidden: another one's would be another run."""
+    """Return the id of the run whose clues are hidden: another id makes another run."""
     return {} if path is None else {"unmasked": RunFolder.read(path).manifest.id}
 
 

@@ -1,4 +1,4 @@
-"""What ``dataset list``, ``card``, ``check``, ``duplicates``, ``rate``, ``filter`` and ``tier`` do."""
+"""Handlers of ``dataset list``, ``card``, ``check``, ``duplicates``, ``rate``, ``filter`` and ``tier``."""
 
 import asyncio
 import re
@@ -138,7 +138,7 @@ def _plan(options: "RateOptions", jobs: int) -> Plan:
 
 
 class _Ratings:
-    """What has come of a rating so far."""
+    """Results of a rating so far."""
 
     def __init__(self, by: str) -> None:
         self.by, self.rated, self.known, self.failed = by, 0, 0, 0
@@ -212,7 +212,6 @@ async def _rate(data: DataSet, out: Path, plan: Plan, ratings: _Ratings, jobs: i
 
 
 def _counted(data: DataSet) -> tuple[int, list[str]]:
-    """Return how many photos a set has, and the names of their fields."""
     count = 0
 
     def counting() -> Any:
@@ -396,7 +395,7 @@ def find_duplicates(options: "DuplicatesOptions") -> None:
 
 @dataclass(slots=True)
 class _Prints:
-    """The ids and prints of a set in its order; a photo that can't be opened has none."""
+    """Ids and prints of a set, in its order; a photo that can't be opened has none."""
 
     ids: list[str] = field(default_factory=list)
     prints: list[bytes] = field(default_factory=list)
@@ -404,7 +403,7 @@ class _Prints:
 
 
 def _alike(ours: _Prints, theirs: _Prints | None, bits: int) -> tuple[list[Pair], int | None, list[bool]]:
-    """Return the pairs, how many groups they make within one set, and which photos stay."""
+    """Return the pairs, the number of groups within one set, and which photos stay."""
     count = len(ours.ids)
     if theirs is None:
         pairs = pairs_within(prints(ours.prints), most_bits=bits)

@@ -1,4 +1,4 @@
-"""What ``dataset sample``, ``label``, ``split``, ``panorama``, ``mosaic``, ``pois``, ``gallery`` and ``digests`` do."""
+"""Handlers of the ``dataset`` commands that make data sets."""
 
 import asyncio
 from collections import Counter

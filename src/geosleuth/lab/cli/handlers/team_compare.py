@@ -1,4 +1,4 @@
-"""What ``team compare`` and ``team tries`` do; imported only when one runs."""
+"""Handlers of ``team compare`` and ``team tries``; imported only when one runs."""
 
 import asyncio
 import random
@@ -66,7 +66,7 @@ class NothingMeasured(GeosleuthError):
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A loaded team with stored replies."""
+    """Loaded team with stored replies."""
 
     members: tuple[StoredMember, ...]
     society: Society
@@ -228,7 +228,7 @@ def _report_failures(measured: Sequence[Measured]) -> None:
 
 
 def _tests(swept: Sequence[tuple[Point, Measured]]) -> dict[str, Paired]:
-    """Return the first way against every other."""
+    """Test the first way against every other."""
     ways = {point.line: measured for point, measured in swept if point.setting == WAY}
     return paired(next(iter(ways.values())), dict(list(ways.items())[1:])) if ways else {}
 
@@ -304,5 +304,5 @@ def _off_km(photo: TriedPhoto, point: "LatLon | None") -> float:
 
 
 def _missing(photo: TriedPhoto, count: int) -> list[float]:
-    """Return an error for each try that never began."""
+    """Return NaN for each try that never began."""
     return [nan] * (count - len(photo.tries))

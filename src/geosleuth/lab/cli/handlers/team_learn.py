@@ -1,4 +1,4 @@
-"""What ``team learn`` and ``team show`` do once their words are read; imported only when one runs."""
+"""Handlers of ``team learn`` and ``team show``; imported only when one runs."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What ``team replay`` does; imported only when it runs."""
+"""Handler of ``team replay``; imported only when it runs."""
 
 import json
 from collections import Counter
@@ -141,7 +141,7 @@ def _handed_on(unread: object) -> dict[str, Any]:
 
 
 def _keys(images: list[tuple[str, str | None]]) -> list[str]:
-    """Return ids that distinguish repeated images, as the scorer names them."""
+    """Return ids that distinguish repeated images, named as the scorer names them."""
     counts = Counter(image for image, _ in images)
     seen: Counter[str] = Counter()
     taken = set(counts)

@@ -1,4 +1,4 @@
-"""What the ``data`` commands do; imported only when one runs."""
+"""Handlers of the ``data`` commands; imported only when one runs."""
 
 import asyncio
 import json
@@ -115,7 +115,7 @@ def _common(kind: Kind, words: Words) -> dict[str, Any]:
 
 
 def _online(words: Words) -> dict[str, Any]:
-    """Return what a run on photos may ask, and where all answers are kept."""
+    """Return the online options of a run on photos, and where answers are stored."""
     services = Services(
         web_search=words["web_search"],
         maps=words["maps"],
@@ -129,7 +129,7 @@ def _online(words: Words) -> dict[str, Any]:
 
 
 def _check_photos(recipe: Recipe, words: Words) -> None:
-    """Refuse what photos don't go with."""
+    """Refuse recipe settings that photos do not support."""
     for name in ("web_search", "maps", "maps_url", "allow", "answers", "offline"):
         if words.get("data") is None and words.get(name):
             raise BadInput(f"--{name.replace('_', '-')} is for photos of a data set; name one with --data")
@@ -184,7 +184,7 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
 
 
 def _out(words: Words) -> Path:
-    """Return the run's folder, beside the store where only that is named."""
+    """Return the run's folder; beside the store if only that is given."""
     out: Path | None = words["out"]
     store: Path | None = words["store"]
     if out is None and store is None:
@@ -221,7 +221,7 @@ def ask_consent(
 
 
 def _open_world_once(recipe: Recipe) -> None:
-    """Build the maps here, with a progress bar, before several processes want them at once."""
+    """Build the maps here, with a progress bar, before several processes need them at once."""
     with building() as base:
         ensure_base(base)
     if (recipe.kind == "spotagent" or recipe.pages) and recipe.kind != "geoagent" and recipe.world is not None:
@@ -325,7 +325,6 @@ async def _add_all(writer: StoreWriter, made: AsyncIterator[Made], title: str, t
 
 
 def _prompts_of(way: Method) -> dict[str, str]:
-    """Return the fingerprint of the user's own words, where there are some."""
     return {} if way.prompts_sha256 is None else {"prompts": way.prompts_sha256}
 
 

@@ -1,4 +1,4 @@
-"""What the ``train`` commands do: stages, ``show``, ``tries`` and ``evaluate``."""
+"""Handlers of the ``train`` commands: stages, ``show``, ``tries`` and ``evaluate``."""
 
 import errno
 import json
@@ -105,7 +105,7 @@ def plain_ends(out: Path | None, stopped: Callable[[], str] | None = None, *, ag
 
 
 def _no_room(error: BaseException, out: Path | None) -> str | None:
-    """Return why the disk takes no more; None if that is not the trouble."""
+    """Return why the disk accepts no more; None for any other error."""
     one: BaseException | None = error
     while one is not None:
         if isinstance(one, OSError) and one.errno in _FULL:
@@ -161,7 +161,7 @@ def run_stage(stage: Stage, options: "StageOptions", *, allow_test: bool = False
 
 
 class _At:
-    """The current step of a run, for messages when it is stopped."""
+    """Current step of a run, for messages when it is stopped."""
 
     def __init__(self) -> None:
         self.step = 0
@@ -199,7 +199,7 @@ def _report_next_step(found: Finished) -> None:
 
 
 class _Lines:
-    """Progress for logs, where no bar is drawn: a line now and then."""
+    """Progress lines for logs, where no bar is drawn."""
 
     def __init__(self, stage: str, what: str = "steps") -> None:
         self._stage, self._what, self._said_at = stage, what, time.monotonic()
@@ -441,7 +441,7 @@ def evaluate(options: "EvaluateOptions") -> None:
 def _evaluate_run(
     path: Path, options: "EvaluateOptions", settings: "EvaluationSettings", playing: "PlaySettings"
 ) -> None:
-    """Evaluate every saved policy of a run; a table tells how they went, from step to step."""
+    """Evaluate every saved policy of a run and show a table by step."""
     from geosleuth.lab.cli.handlers.bench import thresholds_km
     from geosleuth.lab.train import evaluation
     from geosleuth.lab.train.saved_policies import as_trained, each_policy, evaluate_saved
@@ -483,7 +483,6 @@ def _evaluate_run(
 
 
 def _taken(given: dict[str, Any], kind: Any) -> dict[str, Any]:
-    """Return the values for a dataclass."""
     return {one.name: given[one.name] for one in fields(kind) if one.name in given}
 
 

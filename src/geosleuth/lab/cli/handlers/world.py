@@ -1,4 +1,4 @@
-"""What the ``world`` commands do; imported only when one runs."""
+"""Handlers of the ``world`` commands; imported only when one runs."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""How a scene looks: houses and roads by country, plants by climate, terrain by the map, light by the hour, plates.
+"""Appearance of a scene: houses and roads by country, plants by climate, terrain by map, light by hour, plates.
 
 Written down for made-up scenes alone, and not taken from the tables by which clues are read. The part of a plate that
 names a district is one of the country's, not the town's: cars travel.
@@ -57,7 +57,10 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class _Plates:
-    """By country: in ``forms`` @ is a letter, # a figure, {x|y} one of several; ``colours`` are ground and ink."""
+    """Plates by country: in ``forms`` @ is a letter, # a digit, {x|y} one of several.
+
+    ``colours`` are ground and ink.
+    """
 
     forms: dict[str, str]
     letters: dict[str, str]
@@ -66,7 +69,7 @@ class _Plates:
 
 @dataclass(frozen=True, slots=True)
 class _Looks:
-    """What looks.toml holds; ``countries`` are lists of codes by what they have in common."""
+    """Contents of looks.toml; ``countries`` are lists of codes by a common trait."""
 
     countries: dict[str, str]
     layouts: dict[Layout, float]
@@ -138,7 +141,7 @@ def is_snowed_in(sky: Sky, climate: str) -> bool:
 
 
 def _moment(point: LatLon, chance: random.Random) -> datetime:
-    """Return some day, some time between early morning and evening by the sun's own clock, to the minute."""
+    """Return a random moment between early morning and evening by local solar time, to the minute."""
     day, minute = chance.randrange(_DAYS), chance.randrange(6 * 60, 19 * 60)
     return _FIRST_DAY + timedelta(days=day, minutes=minute - round(point.lon * 4))
 
@@ -273,7 +276,7 @@ def _ground(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Grou
 
 
 def _other_road(spot: Spot, layout: Layout) -> Road:
-    """Return what a road is made of now and then instead of asphalt."""
+    """Return an occasional road surface other than asphalt."""
     if layout in ("square", "high_street") and _is_one_of("cobbled", spot.country):
         return "cobbles"
     if layout in ("country_road", "market") and style_of(spot.country).storeys[0] == 1:

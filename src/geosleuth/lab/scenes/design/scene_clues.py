@@ -30,7 +30,7 @@ from .appearance import number_plate, style_of
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """What signs.toml holds, by country and state; in ``roads`` {x|y} is one of several."""
+    """Contents of signs.toml, by country and state; in ``roads`` {x|y} is one of several."""
 
     roads: dict[str, str]
     firms: dict[str, tuple[str, ...]]

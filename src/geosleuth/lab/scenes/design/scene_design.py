@@ -109,7 +109,7 @@ def address_of(scene: Scene) -> Address:
 
 
 def _precise_name(scene: Scene) -> str:
-    """Return the finest named place that the legible clues reach together, finest first."""
+    """Return the finest named place that the legible clues determine together."""
     sorts = {clue.sort for clue in scene.clues if not clue.misleading and clue.visibility != "hidden"}
     door, town = scene.business, scene.spot.town
     if door is None or not sorts & {"business", "chain"}:
@@ -141,7 +141,7 @@ def _level(
 
 
 def _short(clue: Clue) -> str:
-    """Return a clue in a few words: what is written, or what is seen."""
+    """Return a clue in a few words: its text, or what is seen."""
     return f"{clue.sort.replace('_', ' ')}: {' / '.join(clue.lines)}" if clue.lines else clue.says
 
 
@@ -201,7 +201,7 @@ def tags_of(scene: Scene) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Wants:
-    """What a caller insists on; None leaves it to chance.
+    """Requirements of a caller; None leaves a choice to chance.
 
     ``level`` is the finest that legible clues shall reach, ``nothing`` that there are none. ``small`` puts what
     tells most too small for a first view. ``chain`` asks for a business whose name stands in several towns, or for one
@@ -229,7 +229,7 @@ class Wants:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one scene is to be like, everything decided."""
+    """Complete plan of one scene, with every choice made."""
 
     kind: SceneKind
     level: ClueLevel | None
@@ -357,7 +357,7 @@ def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> Wo
 
 
 def _door(known: Sequence[Business], plan: Plan, chance: random.Random) -> Business:
-    """Return a business of the town; of a chain, or of none, where that is wanted."""
+    """Return a business of the town; of a chain, or of none, if the plan requires it."""
     fit = [one for one in known if (plan.chain is None or one.chain == plan.chain) and _can_be_written(one)]
     return chance.choice(fit or known)
 
@@ -374,7 +374,7 @@ def _layout(plan: Plan, chance: random.Random) -> Layout:
 
 
 def _stand(world: World, town: WorldTown, door: Business | None, chance: random.Random) -> tuple[Spot, float]:
-    """Return a spot near a door, or somewhere on a street, and the direction of the street."""
+    """Return a spot near a door or on a street, and the direction of the street."""
     streets = world.streets(town)
     # The streets of an added region are those of all its towns: there one stands at some door of the right one.
     near = door or (chance.choice(world.businesses(town)) if town.real else None)
@@ -406,7 +406,7 @@ def _along(line: Sequence[LatLon], chance: random.Random) -> LatLon:
 
 
 def _bare(look: Look) -> Look:
-    """Return a road that says nothing of the country."""
+    """Return the look with a road that is no clue to the country."""
     return replace(look, centre_line="none", centre_double=False, edge_line="none", poles="none", wires=False)
 
 
@@ -415,7 +415,7 @@ def _size(plan: Plan) -> tuple[int, int]:
 
 
 def _camera(plan: Plan, heading: float, chance: random.Random) -> Camera:
-    """Return the camera of a pedestrian or a car, sometimes not quite sharp; for panoramas one of several views."""
+    """Return the camera of a pedestrian or a car, sometimes slightly blurred; for panoramas one of several views."""
     on_car = chance.random() < 0.4
     height = round(chance.uniform(2.2, 2.7) if on_car else chance.uniform(1.45, 1.75), 2)
     field = 90.0 if plan.kind == "panorama" else round(chance.uniform(62, 82), 1)
@@ -442,7 +442,7 @@ def _clues(world: World, pen: Pen, plan: Plan, door: Business | None, look: Look
 
 
 def _precise(world: World, pen: Pen, door: Business) -> list[Clue]:
-    """Return a door that the map knows, and enough besides that it is the only one of its name."""
+    """Return a door on the map, with enough clues to single it out among its namesakes."""
     chance = pen.chance
     # Drawn beforehand, so that worlds which differ in names alone have the same scenes otherwise.
     street, number, fixing, phone, stop, beside = (chance.random() for _ in range(6))
@@ -467,7 +467,7 @@ def _precise(world: World, pen: Pen, door: Business) -> list[Clue]:
 
 
 def _paged(_world: World, pen: Pen, door: Business) -> list[Clue]:
-    """Return a door whose name stands in several towns, the year that its pages tell, and clues to the country."""
+    """Return a door whose name occurs in several towns, the founding year on its pages, and clues to the country."""
     makers = [pen.plate, pen.price, pen.road]
     pen.chance.shuffle(makers)
     made = [clue for make in makers if (clue := make()) is not None and clue.level == "country"]
@@ -508,7 +508,7 @@ def _some(chance: random.Random, makers: Sequence[Callable[[], Clue | None]], sh
 
 
 def _one_each(found: Sequence[Clue | None]) -> list[Clue]:
-    """Return one clue a board; several shops may stand side by side."""
+    """Return one clue per board; several shops may stand side by side."""
     kept: list[Clue] = []
     for clue in found:
         if clue is not None and (clue.board == "shop_front" or all(one.board != clue.board for one in kept)):
@@ -517,13 +517,13 @@ def _one_each(found: Sequence[Clue | None]) -> list[Clue]:
 
 
 def _small(clue: Clue, plan: Plan, chance: random.Random) -> Clue:
-    """Return a clue made small: always the most precise ones, and half of the rest."""
+    """Make a clue small: always the most precise ones, and half of the rest."""
     coarsest = clue.level == "country" and plan.level != "country"
     return clue if coarsest and chance.random() < 0.5 else replace(clue, visibility="small")
 
 
 def _with_hidden(written: list[Clue], pen: Pen) -> list[Clue]:
-    """Return the clues with one more that is hidden behind something."""
+    """Return the clues with a partly covered one added."""
     boards = {clue.board for clue in written}
     makers = (pen.town_name, pen.plate, pen.road, pen.web_address, pen.brand)
     made = [clue for make in makers if (clue := make()) is not None and clue.board not in boards]
@@ -531,7 +531,7 @@ def _with_hidden(written: list[Clue], pen: Pen) -> list[Clue]:
 
 
 def _misleading(world: World, pen: Pen, taken: Collection[Board | None]) -> Clue:
-    """Return something from elsewhere, on a board that is still free if there is one."""
+    """Return a misleading clue from elsewhere, on a free board if there is one."""
     tries = [_from_elsewhere(world, pen, _elsewhere(world, pen)) for _ in range(_TRIES)]
     return next((clue for clue in tries if clue.board not in taken), tries[0])
 
@@ -541,12 +541,12 @@ def _from_elsewhere(world: World, pen: Pen, town: WorldTown) -> Clue:
 
 
 def _elsewhere(world: World, pen: Pen) -> WorldTown:
-    """Return a town of another country, of the same split."""
+    """Return a town of another country in the same split."""
     return pen.chance.choice(_towns(world, pen.split, pen.chance.choice(_abroad(world, pen.split, pen.town))))
 
 
 def _abroad(world: World, split: Split, town: WorldTown) -> list[str]:
-    """Return the other countries of a split; none in a world of one country, where nothing can speak of another."""
+    """Return the other countries of a split; none if the world has one country only."""
     return [code for code in _countries(world, split) if code != town.country]
 
 

@@ -181,7 +181,7 @@ def _band(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> 
 
 
 def _hair(em: float) -> float:
-    """Return how wide a thin line is."""
+    """Return the width of a thin line."""
     return max(1.0, em * 0.06)
 
 
@@ -195,7 +195,6 @@ def _planks(sheet: Sheet, colours: Colours, em: float, chance: random.Random) ->
 
 
 def _lightbox(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
-    """Draw a light box, brighter in the middle."""
     ground, _, accent = colours
     rows = np.arange(sheet.height)
     far = np.abs(2 * rows - sheet.height + 1)
@@ -205,7 +204,6 @@ def _lightbox(sheet: Sheet, colours: Colours, em: float, _chance: random.Random)
 
 
 def _stripes(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
-    """Draw slanted stripes, pale so that letters stand out."""
     ground, _, accent = colours
     step = max(4.0, 0.9 * em)
     pale = mixed(ground, accent, 0.35)
@@ -241,7 +239,6 @@ def _chalk(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> 
 
 
 def _torn(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """Draw paper with a ragged edge, once folded."""
     ground = colours[0]
     depth = 0.14 * em
 
@@ -266,7 +263,6 @@ def _torn(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> N
 
 
 def _awning(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
-    """Draw a cloth whose lower edge hangs in scallops."""
     ground, _, accent = colours
     scallop = 0.75 * em
     count = max(3, round(sheet.width / (1.1 * em)))
@@ -295,7 +291,7 @@ def _burst(sheet: Sheet, colours: Colours, _em: float, _chance: random.Random) -
 
 
 def _split(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
-    """Draw a picture of sorts above: a disc and hills in the accent's shades."""
+    """Draw a simple picture above: a disc and hills in shades of the accent colour."""
     ground, _, accent = colours
     band = 1.35 * em
     sheet.rectangle(0, 0, sheet.width, band, accent)

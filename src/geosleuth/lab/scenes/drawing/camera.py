@@ -189,7 +189,7 @@ class View:
 
     @property
     def sees_behind(self) -> bool:
-        """Whether what is behind the camera is in the picture as well: not here."""
+        """Whether the picture includes what is behind the camera: always False here."""
         return False
 
     @property

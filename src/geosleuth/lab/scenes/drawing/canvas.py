@@ -179,7 +179,7 @@ class Canvas:
             self.line(self.view.outline((tuple(start), tuple(end)))[:2], ink)
 
     def _many(self, shapes: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return shapes for OpenCV, and unchanged those that must be clipped at the camera or are far outside."""
+        """Return shapes for OpenCV, and unchanged those that need clipping at the camera or lie far outside."""
         flat, before = self.view.sixteenths_many(shapes)
         far = (_FAR_OUT + self.view.width) * _ONE
         if before.all() and flat.min() > -far and flat.max() < far:
@@ -265,7 +265,7 @@ class Canvas:
         return True
 
     def _corners(self, points: Sequence[Point2]) -> NDArray[np.int32] | None:
-        """Return points as OpenCV has them: sixteenths of a pixel, counted from the middle of the first pixel."""
+        """Return points in OpenCV's fixed point: sixteenths of a pixel, from the centre of the first pixel."""
         if not self._near(points):
             points = _cut_to(points, -64, -64, self.view.width + 64, self.view.height + 64)
         if len(points) < 3:
@@ -317,7 +317,7 @@ def warped(target: NDArray[np.uint8], picture: Image.Image, quad: Sequence[Point
 
 
 def _aslant(size: tuple[int, ...], texture: tuple[int, ...], quad: Sequence[Point2]) -> NDArray[np.int32]:
-    """Return the texel of each of four samples per pixel. The texture has an empty rim for samples outside."""
+    """Return the texel of each of four samples per pixel. The texture has an empty border for samples outside."""
     across, down, over = _way_back(quad)
     (height, width), (tall, wide) = size, texture
     columns = np.arange(2 * width, dtype=np.float32) * np.float32(0.5) + np.float32(0.25)
@@ -335,7 +335,7 @@ def _aslant(size: tuple[int, ...], texture: tuple[int, ...], quad: Sequence[Poin
 def _upright(
     size: tuple[int, ...], texture: tuple[int, ...], sides: Point2, left: Point2, right: Point2
 ) -> NDArray[np.int32]:
-    """Return the same where both sides are upright, as on every wall: a column of pixels is then a column of texels."""
+    """Return the same for quads with vertical sides, as on every wall: a pixel column is then a texel column."""
     (height, width), (tall, wide) = size, texture
     columns = np.arange(2 * width, dtype=np.float64) * 0.5 + 0.25
     share = (columns - sides[0]) / (sides[1] - sides[0])
@@ -378,7 +378,7 @@ def _fourfold(samples: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 
 def _premultiplied(picture: Image.Image, light: float) -> NDArray[np.uint32]:
-    """Return red, green, blue and coverage as one number each (from the lowest byte), with an empty rim."""
+    """Return premultiplied red, green, blue and coverage packed from the lowest byte, with an empty border."""
     import cv2
 
     scale = int(light * 256 + 0.5)
@@ -399,7 +399,7 @@ def _premultiplied(picture: Image.Image, light: float) -> NDArray[np.uint32]:
 
 
 def _way_back(quad: Sequence[Point2]) -> tuple[Point3, Point3, Point3]:
-    """Return three rows of the map from pixels to shares of the picture: (u, v) = (first, second) / third."""
+    """Return three rows of the homography from pixels to picture shares: (u, v) = (first, second) / third."""
     (x0, y0), (x1, y1), (x2, y2), (x3, y3) = quad
     dx1, dx2, sx = x1 - x2, x3 - x2, x0 - x1 + x2 - x3
     dy1, dy2, sy = y1 - y2, y3 - y2, y0 - y1 + y2 - y3

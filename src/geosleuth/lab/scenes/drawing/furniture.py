@@ -1,4 +1,4 @@
-"""What stands between road and houses: poles with wires, and lamps."""
+"""Street furniture between road and houses: poles with wires, and lamps."""
 
 import random
 from collections.abc import Callable

@@ -85,7 +85,6 @@ def _chimney(canvas: Canvas, lot: Lot, tone: Colour, rise: float, depth_m: float
 
 
 def _level(canvas: Canvas, lot: Lot, tone: Colour, depth_m: float) -> None:
-    """Draw a parapet around a flat roof."""
     top = lot.height + 0.55
     end = _near_end(lot)
     front = _x(lot, 0.0)
@@ -95,7 +94,7 @@ def _level(canvas: Canvas, lot: Lot, tone: Colour, depth_m: float) -> None:
 
 
 def _on_terrace(canvas: Canvas, lot: Lot, light: Light, distance_m: float, chance: random.Random) -> None:
-    """Draw a water tank and washing lines on a flat roof where it is warm."""
+    """Draw a water tank and washing lines on flat roofs in warm climates."""
     tank = light.hazed(light.shade(chance.choice(((60, 64, 70), (196, 200, 204), (92, 120, 150)))), distance_m)
     y = lot.start + lot.width * chance.randrange(20, 70) / 100
     x, low = _x(lot, 2.2), lot.height + 0.5
@@ -106,7 +105,7 @@ def _on_terrace(canvas: Canvas, lot: Lot, light: Light, distance_m: float, chanc
 
 @dataclass(frozen=True, slots=True)
 class Tones:
-    """How a house's colours look from where the camera stands."""
+    """Colours of a house as they look from the camera."""
 
     light: Light
     facing: Point3
@@ -157,7 +156,7 @@ def draw_house(canvas: Canvas, lot: Lot, look: Look, light: Light) -> None:
 
 
 def _in_frame(canvas: Canvas, lot: Lot) -> bool:
-    """Return whether some of a house may be in the picture: what is wholly to one side or behind is not."""
+    """Return whether a house may be in the picture: not wholly to one side or behind."""
     view = canvas.view
     front, back = lot.side * lot.front, lot.side * (lot.front + DEPTH_M)
     seen = [view.seen((x, y, 0.0)) for x in (front, back) for y in (lot.start, lot.end)]
@@ -170,13 +169,13 @@ def _in_frame(canvas: Canvas, lot: Lot) -> bool:
 
 
 def _width_px(canvas: Canvas, face: Wall, lot: Lot) -> float:
-    """Return how wide a front is in the picture; wide for one that reaches behind the camera."""
+    """Return the width of a front in pixels; large if it reaches behind the camera."""
     left, right = canvas.view.project(face.at(0.0, 1.5)), canvas.view.project(face.at(lot.width, 1.5))
     return float(canvas.view.width) if left is None or right is None else abs(right[0] - left[0])
 
 
 def _far_windows(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
-    """Draw windows of a house that is seen as a narrow strip: panes alone."""
+    """Draw panes only, for a house seen as a narrow strip."""
     columns = max(2, round(lot.width / 2.8))
     wide = lot.width / columns * 0.5
     floors = [(lot.ground_floor + floor * 3.0 + 0.75, 1.6) for floor in range(lot.storeys - 1)]
@@ -194,7 +193,7 @@ def _far_windows(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: ran
 
 
 def _side(canvas: Canvas, lot: Lot, light: Light, distance: float) -> None:
-    """Draw the end of the house that looks towards the camera."""
+    """Draw the end wall that faces the camera."""
     end = lot.start if lot.start > 0 else lot.end if lot.end < 0 else None
     if end is None:
         return
@@ -219,7 +218,7 @@ def _side_windows(canvas: Canvas, lot: Lot, wall: Wall, tones: Tones) -> None:
 
 
 def _pattern(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, *, fine: bool) -> None:
-    """Draw courses of brick, boards, joints: hair lines, so that a wall is not one flat colour."""
+    """Draw brick courses, boards and joints as hair lines, so that a wall is not one flat colour."""
     wide, tall = lot.width, lot.height
     joint = tones(mixed(lot.paint, (90, 84, 78) if sum(lot.paint) > 330 else (210, 205, 196), 0.22))
     lines: list[Rect] = []
@@ -257,7 +256,6 @@ def _pattern(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, *, fine: bool) 
 
 
 def _storeys(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
-    """Draw windows of the upper floors."""
     columns = max(1, round(lot.width / chance.choice((2.2, 2.6, 3.1))))
     wide = min(1.5, lot.width / columns * chance.choice((0.42, 0.5, 0.6)))
     tall = chance.choice((1.3, 1.6, 1.9))
@@ -318,7 +316,7 @@ def shop_door(lot: Lot) -> float:
 
 
 def _shop(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
-    """Draw shop windows and a door under the strip where the board hangs."""
+    """Draw shop windows and a door under the board's strip."""
     trim = chance.choice((*_DOORS, *_FRAMES))
     wide, door = lot.width, shop_door(lot)
     canvas.rects3(face, [(0.12, 0.0, wide - 0.12, 2.62)], tones(trim), 0.02)
@@ -339,7 +337,7 @@ def _shop(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Ran
 
 
 def _goods(canvas: Canvas, glass: list[Rect], face: Wall, tones: Tones, chance: random.Random) -> None:
-    """Draw things in the shop window: a shelf of bright boxes."""
+    """Draw bright boxes on a shelf in the shop window."""
     hues: tuple[Colour, ...] = ((190, 70, 58), (210, 168, 70), (82, 132, 110), (96, 116, 168), (196, 188, 172))
     for fill in chance.sample(hues, 3):
         boxes: list[Rect] = []
@@ -353,7 +351,7 @@ def _goods(canvas: Canvas, glass: list[Rect], face: Wall, tones: Tones, chance: 
 
 
 def _awning(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
-    """Draw a cloth over the pavement, below the board."""
+    """Draw an awning over the pavement, below the board."""
     one = colour(chance.choice(("#b23a48", "#2f6690", "#3a7d44", "#d9a441", "#7a5c8e", "#8d5524")))
     count = max(4, round(lot.width / 0.8))
     step = (lot.width - 0.3) / count
@@ -379,7 +377,6 @@ def _shed(canvas: Canvas, lot: Lot, face: Wall, tones: Tones) -> None:
 
 
 def _ground_floor(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
-    """Draw a door and windows."""
     door = shop_door(lot)
     frame, pane = chance.choice(_FRAMES), chance.choice(_PANES)
     canvas.rects3(face, [(door - 0.62, 0.0, door + 0.62, 2.38)], tones(frame), 0.02)

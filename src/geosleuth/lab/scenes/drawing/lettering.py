@@ -158,7 +158,6 @@ def _slanted(mask: Image.Image, aside_px: int) -> Image.Image:
 
 
 def _wobbling(mask: Image.Image, size: int) -> Image.Image:
-    """Return letters of an unsteady hand: columns moved up and down by whole pixels."""
     pixels = np.asarray(mask)
     out = np.zeros_like(pixels)
     tall = max(1, round(size * 0.05))

@@ -1,4 +1,4 @@
-"""What a street is made of: its width, its houses on both sides, and which of them are shops."""
+"""Layout of a street: its width, its houses on both sides, and the shops among them."""
 
 import random
 from dataclasses import dataclass, field
@@ -63,17 +63,17 @@ class Lot:
 
     @property
     def width(self) -> float:
-        """How long its front is."""
+        """Length of the front."""
         return self.end - self.start
 
     @property
     def height(self) -> float:
-        """How high its wall is, without the roof."""
+        """Height of the wall, without the roof."""
         return self.ground_floor + (self.storeys - 1) * 3.0 + (0.4 if self.storeys > 1 else 0.0)
 
     @property
     def middle(self) -> float:
-        """Where its middle is along the street."""
+        """Position of the middle along the street."""
         return (self.start + self.end) / 2
 
 

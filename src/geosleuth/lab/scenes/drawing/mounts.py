@@ -29,7 +29,7 @@ def hang(canvas: Canvas, painter: Painter, street: Street, scene: Scene, light: 
 
 
 def _far(canvas: Canvas, board: Hung, street: Street) -> float:
-    """Return how far a board counts as: it comes right after the house or the vehicle that carries it."""
+    """Return the squared distance to sort a board by: just behind the house or the vehicle that carries it."""
     x, y, _ = board.middle
     carriers: list[tuple[float, float]] = []
     if board.place.support in {"wall", "roof"}:
@@ -101,7 +101,7 @@ def _frame(canvas: Canvas, board: Hung, wide_m: float, fill: Colour, out_m: floa
 
 
 def _bars(canvas: Canvas, board: Hung, ink: Colour, *, reach_m: float, up_m: float, width_m: float) -> None:
-    """Draw bars or ropes from both upper and both lower corners outwards."""
+    """Draw bars or ropes outwards from all four corners."""
     left, bottom, right, top = board.rect
     wall = board.place.wall
     for high in (top, bottom):
@@ -153,7 +153,6 @@ def _leaves(canvas: Canvas, cover: Cover, light: Light, chance: random.Random) -
 
 
 def _cloth(canvas: Canvas, cover: Cover, light: Light, chance: random.Random) -> None:
-    """Draw a sheet hung out, in folds."""
     x, y, z = cover.at
     fill = chance.choice(_CLOTHS)
     folds = 6
@@ -170,7 +169,6 @@ def _cloth(canvas: Canvas, cover: Cover, light: Light, chance: random.Random) ->
 
 
 def _crates(canvas: Canvas, cover: Cover, light: Light) -> None:
-    """Draw a stack from the ground up."""
     x, y, z = cover.at
     half, top = cover.half_m, z + cover.tall_m * 0.7
     count = max(2, round(top / 0.35))

@@ -90,7 +90,7 @@ def _box(points: tuple[Point3, ...], lens: Lens) -> Pixels | None:
 
 
 def _unwritten(clue: Clue, scene: Scene, lens: Lens, street: Street) -> Pixels | None:
-    """Return where what isn't written can be seen: a stretch of road, a house, a tree, the horizon."""
+    """Return where a textless clue is visible: a stretch of road, a house, a tree, the horizon."""
     match clue.sort:
         case "driving_side":  # shown only by the cars there
             along = ("away", "towards")
@@ -121,7 +121,7 @@ def _upright(at: Point2, half_m: float, tall_m: float) -> tuple[Point3, Point3, 
 
 
 def _road(half_m: float, lens: Lens) -> Pixels | None:
-    """Return a stretch of road ahead, the nearest that shows."""
+    """Return the nearest visible stretch of road ahead."""
     for near in (2.0, 4.0, 7.0, 12.0):
         box = _box(((-half_m, near, 0.0), (half_m, near, 0.0), (half_m, 40.0, 0.0), (-half_m, 40.0, 0.0)), lens)
         if box is not None and _area(box) > lens.width * lens.height // 400:
@@ -130,7 +130,7 @@ def _road(half_m: float, lens: Lens) -> Pixels | None:
 
 
 def _sun(scene: Scene, lens: Lens) -> Pixels | None:
-    """Return the sun itself where it is in the picture; else the road with the shadows on it."""
+    """Return the sun if it is in the picture, else the road with its shadows."""
     at = lens.direction(scene.sky.sun_azimuth_deg - scene.camera.heading_deg, scene.sky.sun_elevation_deg)
     if at is not None and 0 <= at[0] < lens.width and 0 <= at[1] < lens.height:
         half = lens.width // 20
@@ -225,7 +225,6 @@ class Shadows:
 
 
 def _hull(points: Sequence[Point2]) -> list[Point2]:
-    """Return the outline around some points."""
     ordered = sorted(set(points))
     halves: list[list[Point2]] = []
     for run in (ordered, ordered[::-1]):
@@ -243,7 +242,7 @@ def _turn(one: Point2, two: Point2, three: Point2) -> float:
 
 
 def _framed(points: list[Point2], width: int, height: int) -> list[Point2]:
-    """Return points that a drawing of 32-bit sixteenths can hold: far ones are cut off well outside the picture."""
+    """Clip points well outside the picture, so that they fit 32-bit sixteenths of a pixel."""
     from .canvas import _cut_to
 
     if all(-4.0 * width <= x <= 5.0 * width and -4.0 * height <= y <= 5.0 * height for x, y in points):
@@ -276,7 +275,7 @@ def finish(pixels: NDArray[np.uint8], scene: Scene) -> None:
 
 
 def _soften(pixels: NDArray[np.uint8]) -> None:
-    """Blur: a pixel becomes a quarter of each neighbour and half of itself, across and then down."""
+    """Blur with a 1-2-1 kernel, across and then down."""
     right, low = pixels[:, -1].copy(), pixels[-1].copy()
     for step in (3, pixels.shape[1] * 3):
         line = pixels.reshape(-1)
@@ -294,7 +293,7 @@ def _mean(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.uint8]
 
 @cache
 def _grain(level: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return what to add and what to take away, a tile of it, the same for all colours."""
+    """Return a noise tile as additions and subtractions, the same for all colours."""
     noise = np.random.Generator(np.random.PCG64(level)).integers(
         0, level + 1, (2, 2 * _TILE, 2 * _TILE), dtype=np.uint8
     )
@@ -329,7 +328,7 @@ class Round:
 
     @property
     def sees_behind(self) -> bool:
-        """Whether what is behind the camera is in the picture as well."""
+        """Whether the picture includes what is behind the camera: always True here."""
         return True
 
     @property
@@ -364,7 +363,7 @@ class Round:
 
 
 def _unrolled(face: NDArray[np.uint8], start: int, end: int, width: int, picture: NDArray[np.uint8]) -> None:
-    """Fill some columns from a view of 90 degrees, with degrees evenly spaced."""
+    """Fill panorama columns from a 90-degree view, evenly spaced in degrees."""
     tall, side = face.shape[:2]
     height = picture.shape[0]
     texels = face.view("<u4").reshape(-1)
@@ -389,7 +388,7 @@ def _unrolled(face: NDArray[np.uint8], start: int, end: int, width: int, picture
 
 @lru_cache(maxsize=16)
 def _columns(side: int, width: int, across: float) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Return for each picture column the view's column, and how much higher things are there than in the middle."""
+    """Return for each picture column the view's column, and how much taller things are there than in the middle."""
     columns, stretch = [], []
     for x in range(width):
         aside = math.radians(((x + 0.5 + across) / width - 0.5) * 90)
@@ -400,7 +399,7 @@ def _columns(side: int, width: int, across: float) -> tuple[NDArray[np.int32], N
 
 @lru_cache(maxsize=16)
 def _rises(side: int, height: int, down: float) -> NDArray[np.float32]:
-    """Return for each picture row how far below the view's middle it looks, in the view's middle column."""
+    """Return for each picture row its offset below the view's middle, in pixels of the view's middle column."""
     rises = []
     for y in range(height):
         below = min(89.0, max(-89.0, ((y + 0.5 + down) / height - 0.5) * 180))
@@ -481,7 +480,7 @@ def draw_on(canvas: Canvas, scene: Scene, street: Street, light: Light) -> NDArr
 
 
 def _queue_still(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
-    """Queue houses and plants."""
+    """Queue houses and plants for drawing."""
     look, sky = scene.look, scene.sky
     for lot in street.lots:
         far = _far(canvas, lot.side * lot.front, lot.middle) + BACKDROP_M2
@@ -495,7 +494,7 @@ def _queue_still(painter: Painter, canvas: Canvas, scene: Scene, street: Street,
 
 
 def _queue_things(painter: Painter, canvas: Canvas, scene: Scene, street: Street, light: Light) -> None:
-    """Queue vehicles, lamps, poles, and what hides boards."""
+    """Queue vehicles, lamps, poles, and covers of boards for drawing."""
     look = scene.look
     for car in street.cars:
         park = partial(draw_car, canvas, car.at, car.colour, car.facing, light, kind=car.kind)

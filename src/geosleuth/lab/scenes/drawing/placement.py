@@ -1,4 +1,4 @@
-"""Where boards hang: on fronts, posts, stands, vehicles and ropes; large enough to read, and none before another."""
+"""Placement of boards on fronts, posts, stands, vehicles and ropes: large enough to read, and none before another."""
 
 import math
 import random
@@ -55,7 +55,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What is there: the camera, houses that boards could be read on, all houses, the street's measures and traffic."""
+    """Surroundings: the camera, houses that boards could be read on, all houses, the street's measures and traffic."""
 
     lens: Lens
     near: Sequence[Lot]
@@ -69,7 +69,7 @@ class Around:
 
     @property
     def kerb(self) -> float:
-        """Where posts stand, from the middle of the road."""
+        """Distance of posts from the middle of the road."""
         return self.sizes.road_half + 0.35
 
 
@@ -153,7 +153,7 @@ def _over_shops(lots: Sequence[Lot]) -> Iterator[Place]:
 
 
 def _blades(lots: Sequence[Lot]) -> Iterator[Place]:
-    """Yield places for signs that stick out from the fronts, seen from along the street."""
+    """Yield places for signs that stick out from the fronts, legible along the street."""
     for lot in lots:
         for y in (lot.start + 0.6, lot.middle, lot.end - 0.6):
             ahead = -1.0 if y > 0 else 1.0
@@ -183,7 +183,7 @@ def _roofs(lots: Sequence[Lot]) -> Iterator[Place]:
 
 
 def _within(place: Place, lots: Sequence[Lot]) -> bool:
-    """Return whether a post would stand in a house, or in its garden wall."""
+    """Return whether a post would stand in a house or its garden wall."""
     x, y, _ = place.wall.start
     return any(
         lot.start - 4 < y < lot.end + 4 and (x > 0) == (lot.side > 0) and abs(x) > lot.front - 3.5 for lot in lots
@@ -197,7 +197,7 @@ def _by_doors(lots: Sequence[Lot]) -> Iterator[Place]:
 
 
 def _facing(lens: Lens, x: float, y: float, turned: float) -> Wall:
-    """Return an upright plane at a point of the street, turned from the traffic towards the camera by a share."""
+    """Return an upright plane at a point of the street, turned partly towards the camera."""
     away_x, away_y = lens.x_m - x, -y
     length = math.sqrt(away_x * away_x + away_y * away_y) or 1.0
     ahead = -1.0 if y >= 0 else 1.0
@@ -219,7 +219,7 @@ def _posts(
 
 
 def _steps(reach: tuple[int, int], lens: Lens) -> Iterator[float]:
-    """Yield distances along the street, farther apart with distance; behind the camera too if it sees that."""
+    """Yield distances along the street, farther apart with distance; also behind the camera for full panoramas."""
     y = float(reach[0])
     while y <= reach[1]:
         yield y
@@ -229,7 +229,7 @@ def _steps(reach: tuple[int, int], lens: Lens) -> Iterator[float]:
 
 
 def _cars(around: Around, road_half: float, reach: tuple[int, int] = (3, 11)) -> Iterator[Place]:
-    """Yield places on the rears of cars on their side of the road, or parked at a kerb."""
+    """Yield places on the rears of cars that drive ahead or park at a kerb."""
     lens = around.lens
     body: Rect = (-0.92, 0.0, 0.92, 1.5)
     room = (0.95, 0.3)
@@ -320,7 +320,7 @@ def view_shrinks(size: tuple[int, int]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """What a place must offer.
+    """Requirements on a place.
 
     By what share letters may be smaller than wanted, how flat the board may be seen, whether it may be in the way of
     others or behind something, and how much larger than usual it may become.
@@ -334,7 +334,7 @@ class _Terms:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What a board would like: an em in metres, how much it may grow, and how tall its smallest line's should look."""
+    """Preferred size of a board: an em in metres, how much it may grow, and how tall its smallest line should look."""
 
     em_m: float
     growth: float
@@ -376,7 +376,7 @@ def place_boards(scene: Scene, lens: Lens, lots: Sequence[Lot], chance: random.R
 
 
 def _in_sight(lot: Lot, lens: Lens) -> bool:
-    """Return whether boards on a house could be read: near enough, and at least a corner of it in the picture."""
+    """Return whether boards on a house are readable: near enough, with at least a corner in the picture."""
     if min(abs(lot.start), abs(lot.end)) > 30:
         return False
     points = (lens.project(lot.face.at(lot.width * share, up)) for share in (0.05, 0.5, 0.95) for up in (1.0, 3.3))
@@ -391,7 +391,7 @@ def legs(rect: Rect) -> tuple[float, ...]:
 
 
 def _parts(place: Place, rect: Rect) -> list[Rect]:
-    """Return what comes with a board and stands before other things: a vehicle, posts."""
+    """Return the parts of a board that cover other things: a vehicle, posts."""
     parts = [place.body] if place.body else []
     if place.support == "post":
         parts += [(foot - 0.06, 0.0, foot + 0.06, rect[1]) for foot in legs(rect)]
@@ -425,7 +425,7 @@ def _best(
 def _tried(
     plan: BoardPlan, place: Place, around: Around, target: _Target, taken: Sequence[Box], terms: _Terms, under: float,
 ) -> tuple[float, Hung] | None:  # fmt: skip
-    """Return what a place would cost, and the board there; None if it can't be, or costs more than another does."""
+    """Return the cost of a place and the board there; None if impossible or costlier than another place."""
     lens = around.lens
     middle = place.wall.at(place.middle, place.bottom + 0.3)
     at = lens.project(middle)
@@ -456,7 +456,7 @@ def _tried(
 
 
 def _fitted(plan: BoardPlan, place: Place, metre: float, target: _Target, terms: _Terms) -> tuple[float, float, float]:
-    """Return how tall an em is there in metres, by what share its letters fall short, and what that costs."""
+    """Return the em in metres, by what share the letters fall short, and the cost of that."""
     base = target.em_m
     small = plan.clue.visibility == "small"
     wanted = target.target_px / max(metre * target.smallest, 1e-6)
@@ -469,7 +469,7 @@ def _fitted(plan: BoardPlan, place: Place, metre: float, target: _Target, terms:
 
 
 def _behind(lens: Lens, point: Point3, houses: Sequence[Lot], own: Wall) -> bool:
-    """Return whether a house stands between the camera and a point, or the point is inside one."""
+    """Return whether a house hides a point, or the point is inside one."""
     x, y, z = point
     for lot in houses:
         if lot.start > 45 or (x > 0) != (lot.side > 0) or abs(x) <= lot.front or lot.face == own:
@@ -500,7 +500,6 @@ def _inside(box: Box, lens: Lens) -> bool:
 
 
 def _overlap(one: Box, other: Box) -> float:
-    """Return pixels that two boxes share, with a little air between them asked for."""
     air = 5.0
     wide = min(one[2], other[2]) - max(one[0], other[0]) + air
     tall = min(one[3], other[3]) - max(one[1], other[1]) + air

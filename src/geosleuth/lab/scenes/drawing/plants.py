@@ -327,7 +327,7 @@ def _leafy(
     pen: Pen, season: str, chance: random.Random, *, bark: Tones, crown: tuple[float, float, float],
     density: float,
 ) -> None:  # fmt: skip
-    """Draw a trunk with branches, and leaves unless it is winter; a crown is its middle's height and its two radii."""
+    """Draw a trunk with branches, and leaves except in winter; a crown is its centre's height and two radii."""
     middle, wide, tall = crown
     bare = season == "winter"
     pen.limb((0, 0), (0, 0.34), (0.05 if bark is _BARK else 0.032, 0.034 if bark is _BARK else 0.024), bark[1])
@@ -367,7 +367,7 @@ def _foliage(
     pen: Pen, clusters: list[tuple[float, float, float, float]], tones: Tones, chance: random.Random, density: float,
     *, leaf: float = 0.0125,
 ) -> None:  # fmt: skip
-    """Draw clusters of leaves, dark below and right, bright above and left; a cluster is a centre and two radii."""
+    """Draw leaf clusters, dark at lower right, bright at upper left; a cluster is a centre and two radii."""
     for cluster in clusters:
         pen.blob(cluster[0], cluster[1], cluster[2] * 0.86, cluster[3] * 0.86, tones[0], fine=True)
     count = round(72 * density)
@@ -390,12 +390,12 @@ def _foliage(
 
 @cache
 def _turns() -> NDArray[np.float64]:
-    """Return cosine and sine of every degree."""
+    """Return the cosine and sine of every degree."""
     return np.array([(cosine(angle), sine(angle)) for angle in range(360)])
 
 
 def _toned(tones: Tones, bright: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return colours from the dark tone (0) over the plain (1) to the light one (2)."""
+    """Interpolate colours from the dark tone (0) over the plain (1) to the light one (2)."""
     dark, plain, light = (np.array(tone, dtype=np.float64) for tone in tones)
     share = bright.ravel()[:, None]
     low = dark + (plain - dark) * np.minimum(share, 1)

@@ -142,7 +142,7 @@ def _body_box(lens: Lens, board: Hung) -> Box | None:
 
 
 def _clear(lens: Lens, low: tuple[float, float, float], high: tuple[float, float, float], keep: list[Box]) -> bool:
-    """Return whether a block in the street leaves every board visible; False too if it touches the camera."""
+    """Return whether a block in the street hides no board; False also if it touches the camera."""
     corners = [(x, y, z) for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])]
     points = [lens.project(corner) for corner in corners]
     seen = [point for point in points if point is not None]
@@ -235,7 +235,7 @@ def _buses(boards: tuple[Hung, ...], look: Look) -> tuple[Bus, ...]:
 
 
 def _poles(scene: Scene, lens: Lens, keep: list[Box]) -> PoleLine | None:
-    """Return poles along the kerb where they hide the fewest boards; those that still would are left out."""
+    """Return poles along the kerb that hide the fewest boards; poles that still hide any are dropped."""
     if scene.look.poles == "none":
         return None
     aside = MEASURES[scene.look.layout].road_half + 0.55
@@ -295,7 +295,7 @@ def _plants(
 
 
 def _may_grow(plant: Growing, lens: Lens, keep: list[Box], lots: tuple[Lot, ...]) -> bool:
-    """Return whether a plant would be clear of houses, the camera and boards."""
+    """Return whether a plant would clear houses, the camera and boards."""
     (x, y), tall = plant.at, plant.height_m
     crown, half = CROWNS[plant.plant]
     if any(
@@ -310,6 +310,6 @@ def _may_grow(plant: Growing, lens: Lens, keep: list[Box], lots: tuple[Lot, ...]
 
 
 def _in_view(at: Point2, up_m: float, lens: Lens) -> bool:
-    """Return whether something that stands there, seen at half its height, is well inside the picture."""
+    """Return whether something at a point, seen at half its height, is well inside the picture."""
     seen = lens.project((*at, up_m))
     return seen is not None and 0.04 < seen[0] / lens.width < 0.96 and 0 < seen[1] < lens.height and at[1] < 45

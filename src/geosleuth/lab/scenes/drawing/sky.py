@@ -52,7 +52,7 @@ _CLOUDS = {
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """What everything in a picture has in common.
+    """Light and air that everything in a picture shares.
 
     ``sun`` points to the sun in metres of the street (right, forward, up). ``direct`` is how strong sunlight is beside
     the light of the sky, from 0 (nothing casts a shadow) to 1. ``haze`` is the share of a colour that 100 m of air
@@ -146,7 +146,7 @@ def ground_noise() -> NDArray[np.uint8]:
 
 
 def _noise(seed: int, octaves: tuple[tuple[int, int], ...]) -> NDArray[np.uint8]:
-    """Return smoothed random cells of several sizes, summed; an octave is the number of cells and their weight."""
+    """Return summed smooth noise; an octave is a number of cells and a weight."""
     source = np.random.Generator(np.random.PCG64(seed))
     total = np.zeros((NOISE_PX, NOISE_PX), dtype=np.int64)
     margin = 3
@@ -228,7 +228,7 @@ def draw_sky(pixels: NDArray[np.uint8], window: SkyWindow, sky: Sky, light: Ligh
 
 
 def _heights(window: SkyWindow, size: tuple[int, int], height: int) -> NDArray[np.int32]:
-    """Return how high above the horizon each pixel of the small sky looks, in quarters of a degree."""
+    """Return the elevation of each pixel of the small sky, in quarters of a degree."""
     columns, rows = size
     above = [(window.horizon_y - (at + 0.5) * height / rows) / window.far_px for at in range(rows)]
     if window.round:
@@ -249,7 +249,7 @@ def _by_tangent() -> NDArray[np.int32]:
 
 
 def _gradient(azimuths: list[float], up: NDArray[np.int32], sky: Sky, light: Light) -> Plane:
-    """Return the cloudless sky: from the horizon's colour to the zenith's, warmer and lighter about the sun."""
+    """Return the cloudless sky, graded from horizon to zenith, warmer and lighter around the sun."""
     high = np.arange(361, dtype=np.float32) / 4
     # A fifth of the way up the sky is half its zenith's blue.
     blue = (high / (high + 17))[up]
@@ -274,7 +274,7 @@ def _clouds(
     shown: Plane, directions: tuple[list[float], NDArray[np.int32]], window: SkyWindow, sky: Sky, light: Light,
     chance: random.Random,
 ) -> None:  # fmt: skip
-    """Lay clouds over a sky, smaller towards the horizon."""
+    """Draw clouds over a sky, smaller towards the horizon."""
     azimuths, up = directions
     least, dense = _CLOUDS[sky.weather]
     least += chance.randrange(-20, 13) if sky.weather in _SHOWN_SUN else 0
@@ -302,7 +302,6 @@ def _clouds(
 
 
 def _cloud_colours(sky: Sky, light: Light) -> tuple[Colour, Colour]:
-    """Return the lit and the shaded side of a cloud."""
     if sky.weather not in _SHOWN_SUN:
         return mixed(light.horizon, light.zenith, 0.1), mixed(light.zenith, (70, 76, 88), 0.3 * light.brightness)
     low = max(0.0, min(1.0, (14 - sky.sun_elevation_deg) / 14))
@@ -311,7 +310,7 @@ def _cloud_colours(sky: Sky, light: Light) -> tuple[Colour, Colour]:
 
 
 def _sun(pixels: NDArray[np.uint8], window: SkyWindow, sky: Sky, light: Light) -> None:
-    """Draw the sun's own disc, where the picture reaches it."""
+    """Draw the sun's disc, if it is in the picture."""
     x = window.x_of(sky.sun_azimuth_deg)
     seen = _SHOWN_SUN.get(sky.weather, 0.0)
     if x is None or not seen or sky.sun_elevation_deg < -0.6:
@@ -349,7 +348,7 @@ def shine(pixels: NDArray[np.uint8], middle: Point2, radius_px: float, fill: Col
 
 @cache
 def _glow() -> Image.Image:
-    """Return light that fades outwards."""
+    """Return a disc of light that fades outwards."""
     steps = np.arange(64) - 31.5
     square = (steps * steps)[None, :] + (steps * steps)[:, None]
     fading = np.clip(1 - square / 992, 0, 1)
@@ -358,7 +357,7 @@ def _glow() -> Image.Image:
 
 @cache
 def _halo() -> Image.Image:
-    """Return a bright disc in a soft ring of light."""
+    """Return a bright disc in a soft ring."""
     steps = np.arange(256) - 127.5
     square = (steps * steps)[None, :] + (steps * steps)[:, None]
     fading = np.clip(1 - square / 16256, 0, 1)

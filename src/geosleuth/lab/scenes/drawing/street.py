@@ -79,7 +79,7 @@ def draw_street(
 def _strip(
     canvas: Canvas, left: float, right: float, up: float, fill: Colour, light: Light, *, rise: float = 0.0
 ) -> None:
-    """Draw a strip along the whole street, in bands that pale with distance; its right edge may be higher."""
+    """Draw a strip along the whole street, fading with distance; its right edge may be higher."""
     shaded, high = light.shade(fill), up + rise
     for near, far in pairwise(_BANDS):
         tone = light.hazed(shaded, min(abs(near), abs(far)) * 1.3)
@@ -132,7 +132,6 @@ def _cobbles(canvas: Canvas, edge: float, light: Light, fill: Colour) -> None:
 
 
 def _patches(canvas: Canvas, edge: float, light: Light, fill: Colour, chance: random.Random) -> None:
-    """Draw patches of repaired road."""
     for _ in range(4):
         x, y = edge * chance.randrange(-80, 60) / 100, chance.randrange(3, 24)
         wide, deep = chance.randrange(5, 18) / 10, chance.randrange(10, 40) / 10
@@ -141,7 +140,6 @@ def _patches(canvas: Canvas, edge: float, light: Light, fill: Colour, chance: ra
 
 
 def _paths(canvas: Canvas, lots: tuple[Lot, ...], light: Light, fill: Colour) -> None:
-    """Draw paths to the doors of houses set back from the street."""
     from .houses import shop_door
 
     for lot in lots:
@@ -245,7 +243,7 @@ def _land_colour(look: Look, sky: Sky) -> Colour:
 
 
 def _seen(colour: Colour, distance_m: float, light: Light) -> Colour:
-    """Return the colour of far land through the air, which is thinner up there than in the street."""
+    """Return the colour of far land through the air, which is thinner than in the street."""
     return light.hazed(light.shade(colour), distance_m * 0.3 if light.haze < 0.1 else distance_m)
 
 
@@ -256,7 +254,7 @@ def _points(window: SkyWindow) -> int:
 def _ridge(
     window: SkyWindow, chance: random.Random, waves: Sequence[tuple[int, float]], base: float, *, sharp: bool = False
 ) -> list[float]:
-    """Return the height of a ridge across the picture, in degrees; waves are how many go around, and how high."""
+    """Return ridge heights across the picture in degrees; a wave is a count around the horizon and an amplitude."""
     tables = [[chance.randrange(-1000, 1001) / 1000 for _ in range(count)] for count, _ in waves]
     heights = []
     for at in range(_points(window)):
@@ -291,7 +289,7 @@ def _facets(
     pixels: NDArray[np.uint8], window: SkyWindow, ridge: Sequence[float], rock: Colour, light: Light, *,
     sun_right: bool, snow: bool,
 ) -> None:  # fmt: skip
-    """Shade the sides of mountains that the sun misses, and put snow on the high ones."""
+    """Shade mountain sides away from the sun, and put snow on high ones."""
     line = _outline(window, ridge)
     low = round(window.horizon_y * 16)
     snow_line = round(window.y_of(5.0 if snow else 9.5) * 16)
@@ -323,7 +321,7 @@ def _facets(
 def _snow(
     pixels: NDArray[np.uint8], line: Sequence[tuple[int, int]], run: Sequence[int], snow_line: int, white: Colour
 ) -> None:
-    """Draw snow below a stretch of ridge; its lower edge follows the ridge in teeth, the same in every view."""
+    """Draw snow below a stretch of ridge, with a jagged lower edge that is the same in every view."""
     if len(run) > 1:
         teeth = (30, 62, 40, 78, 26, 56)
         edge = [(line[at][0], line[at][1] + (snow_line - line[at][1]) * teeth[at % 6] // 100) for at in run]
@@ -338,7 +336,7 @@ def _trees_along(
     chance: random.Random,
     tall: float,
 ) -> None:
-    """Draw a rough edge of woods, as far trees make it."""
+    """Draw the rough edge of distant woods."""
     turns = np.frombuffer(chance.randbytes(720), dtype=np.uint8).astype(np.int64)
     count = 3 * (len(ridge) - 1)
     turn = _quarter_turns(window, count)
@@ -354,12 +352,12 @@ def _trees_along(
 
 @lru_cache(maxsize=8)
 def _quarter_turns(window: SkyWindow, count: int) -> NDArray[np.int64]:
-    """Return the direction of evenly spread columns, in quarters of a degree."""
+    """Return the azimuths of evenly spread columns, in quarters of a degree."""
     return np.array([round(window.azimuth_at(at * window.size[0] / count) * 4) for at in range(count + 1)])
 
 
 def _sea(pixels: NDArray[np.uint8], window: SkyWindow, light: Light, sky: Sky, chance: random.Random) -> None:
-    """Draw water below the horizon, a headland beyond it, light on the waves on the sun's side."""
+    """Draw water below the horizon, a headland beyond, and glitter on the sun's side."""
     width = window.size[0]
     top = round(window.horizon_y)
     depth = max(3, round(window.far_px * 0.02))

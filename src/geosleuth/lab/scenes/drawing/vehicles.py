@@ -137,7 +137,7 @@ def part(corners: Corners, left: float, top: float, right: float, bottom: float)
 
 
 def _across(one: Point3, other: Point3) -> Corners:
-    """Return a face over the whole width of a vehicle, from one edge to another, each given by one of its ends."""
+    """Return a face across the whole width of a vehicle, between two edges, each given by an endpoint."""
     return one, (one[0], -one[1], one[2]), (other[0], -other[1], other[2]), other
 
 
@@ -153,7 +153,7 @@ def glass_in(light: Light) -> Colour:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """Metres: the body, the height of boot, belt, bonnet and roof, and where the cabin begins and ends (u)."""
+    """Vehicle outline in metres: the body, the height of boot, belt, bonnet and roof, and the ends of the cabin (u)."""
 
     length: float
     width: float
@@ -227,7 +227,7 @@ def _underneath(body: Body, shape: _Shape, half: float) -> None:
 
 
 def _shell(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
-    """Draw the lower body: two sides, boot and bonnet; ends follow with their lamps."""
+    """Draw the lower body: two sides, boot and bonnet, without the ends."""
     length = shape.length
     for v in (-half, half):
         turned = (0.0, v / half, 0.0)
@@ -257,7 +257,6 @@ def _shell(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
 
 
 def _bed(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
-    """Draw the open bed of a pickup, dark inside."""
     front = shape.cabin[0]
     inner = _across((0.16, 0.1 - half, 1.0), (front - 0.08, 0.1 - half, 1.0))
     body.face(inner, (0, 0, 1), mixed(colour, (20, 20, 22), 0.8))

@@ -242,7 +242,7 @@ def offline_setting(
 
 
 def _without_services(atlas: Atlas) -> Atlas:
-    """Return the offline atlas behind map services: scores ask none of them."""
+    """Return the offline atlas behind map services: scoring asks none of them."""
     from geosleuth.atlas.online import BackedAtlas
 
     return atlas.offline if isinstance(atlas, BackedAtlas) else atlas
@@ -285,7 +285,7 @@ def worded(setting: Setting) -> Method:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What came of a step: an observation for each call, what the loop says besides, and whether that was it."""
+    """Observations of a step, further messages of the loop, and whether the episode has ended."""
 
     observations: tuple[Observation, ...] = ()
     words: tuple[str, ...] = ()
@@ -321,7 +321,7 @@ class Episode:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the episode has ended."""
         return self._over
 
     @property
@@ -427,13 +427,13 @@ def refused(call: ToolCall, text: str) -> Observation:
 
 
 def _readable(call: ToolCall) -> ToolCall:
-    """Return a call whose arguments are an object or a text; trainers pass on whatever JSON a model wrote."""
+    """Return a call with object or text arguments; trainers pass on any JSON that a model wrote."""
     given: object = call.arguments
     return call if isinstance(given, Mapping | str) else replace(call, arguments=str(given))
 
 
 class _Outside:
-    """The policy's place in the loop: passes on what the policy is shown, and waits for its step."""
+    """Stand-in for the policy in the loop: hands out the conversation, and waits for its step."""
 
     name = "outside"
     hosts: frozenset[str] = frozenset()

@@ -116,7 +116,7 @@ def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -
 
         @property
         def state(self) -> Any:
-            """What a client may know of the episode besides its observations."""
+            """State of the episode that a client may know besides its observations."""
             return types.State(episode_id=self._id, step_count=self._steps)
 
         def close(self) -> None:

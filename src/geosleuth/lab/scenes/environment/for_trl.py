@@ -99,7 +99,7 @@ class GeoEnvironment(EnvironmentBase):
         return replace(seen, text="\n\n".join((seen.text, *self._besides(result))))
 
     def _answer(self, call: ToolCall) -> Observation:
-        """Return the tool `answer` is a reply without a call to the loop."""
+        """Give the answer: for the loop, the tool `answer` is a reply without a call."""
         if self._running().over:
             return refused(call, TAKEN)
         (seen,) = self._background.run(_ANSWERING.run([call], self._running().case))

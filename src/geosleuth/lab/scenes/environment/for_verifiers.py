@@ -38,7 +38,7 @@ class GeoData(vf.TaskData):  # type: ignore[misc]
 
 
 class GeoToolsConfig(vf.ToolsetConfig):  # type: ignore[misc]
-    """Where the tool server runs; beside the environment, since it needs the photos."""
+    """Placement of the tool server: beside the environment, since it needs the photos."""
 
 
 class GeoTools(vf.Toolset[GeoToolsConfig, vf.State]):  # type: ignore[misc]
@@ -54,7 +54,7 @@ class GeoTools(vf.Toolset[GeoToolsConfig, vf.State]):  # type: ignore[misc]
 
     @property
     def trajectory(self) -> Trajectory:
-        """What happened so far."""
+        """Events of the episode so far."""
         return self._episode.trajectory
 
     def register(self, mcp: Any) -> None:
@@ -80,13 +80,13 @@ class GeoTools(vf.Toolset[GeoToolsConfig, vf.State]):  # type: ignore[misc]
 
 
 class GeoTaskConfig(vf.TaskConfig):  # type: ignore[misc]
-    """How a task's tools are placed."""
+    """Placement of a task's tools."""
 
     tools: GeoToolsConfig = GeoToolsConfig()
 
 
 class GeoTask(vf.Task[GeoData, vf.State, GeoTaskConfig]):  # type: ignore[misc]
-    """Where was this photo taken?"""
+    """Task of locating one photo."""
 
     @classmethod
     def toolsets(cls, config: GeoTaskConfig) -> list[Any]:
@@ -110,7 +110,7 @@ class GeoTask(vf.Task[GeoData, vf.State, GeoTaskConfig]):  # type: ignore[misc]
 
 
 class GeoTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
-    """Which rows to play."""
+    """Rows to play."""
 
     task: GeoTaskConfig = GeoTaskConfig()
     folder: str = ""

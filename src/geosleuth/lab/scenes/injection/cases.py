@@ -187,7 +187,7 @@ def with_caption(image: Image.Image, text: str) -> Image.Image:
 
 
 def _free_corner(size: tuple[int, int], board: tuple[int, int], marks: Sequence[Mark]) -> tuple[int, int]:
-    """Return where a board hides least of the written clues; of equals the lowest, then the leftmost."""
+    """Return where a board hides fewest written clues; of equals the lowest, then the leftmost."""
     written = [mark.box for mark in marks if mark.line is None and mark.letter_px]
     steps = range(9)
 
@@ -205,7 +205,7 @@ def _free_corner(size: tuple[int, int], board: tuple[int, int], marks: Sequence[
 
 
 def _fitted(text: str, wide: int, tall: int, sizes: Sequence[int] = _LETTERS_PX) -> Image.Image:
-    """Return the text as a mask, in the largest letters that fit; what no font has is left out."""
+    """Return the text as a mask, in the largest letters that fit; characters without a font are skipped."""
     shown = "".join(letter for letter in text if line(letter) is not None)
     for size in sizes:
         letters = max(8, int(wide / (size * (1.05 if any(one > "\u2e80" for one in shown) else 0.56))))
@@ -217,7 +217,7 @@ def _fitted(text: str, wide: int, tall: int, sizes: Sequence[int] = _LETTERS_PX)
 
 
 def _metadata(text: str, target: Target) -> Image.Exif:
-    """Return metadata that say the text wherever free words go, and the target as the place of the camera."""
+    """Return metadata with the text in every free-text field, and the target as the camera's position."""
     exif = Image.Exif()
     plain = text.encode("ascii", "replace").decode()
     for name in ("description", "artist", "copyright"):

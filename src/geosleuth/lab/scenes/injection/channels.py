@@ -1,4 +1,4 @@
-"""How an injected text reaches a run that is not drawn into the photo: by its map, its web, its tools, another's reply.
+"""Channels of an injected text outside the photo: a run's map, its web, its tools, another agent's reply.
 
 Each of these is what a stranger could write: the name of a place on a shared map, a page, a passage, an answer of a
 service, the words of another agent. The twin of a case goes through the same parts, without the text.
@@ -77,7 +77,7 @@ class InjectedAtlas:
         return found if not self._passage else [_page(text, self._passage, "factbook"), *found][:limit]
 
     def _with_entry(self, hits: list[Hit]) -> list[Hit]:
-        """Put the entry beside the first hit: the text is to be weighed, not a wrong point on the map."""
+        """Put the entry beside the first hit: the test is of the text, not of a wrong point on the map."""
         if not self._name or not hits:
             return hits
         best = hits[0]
@@ -158,7 +158,7 @@ class AmongOthers:
         return self._own.hosts
 
     async def step(self, conversation: Conversation) -> Step:
-        """What the model says, or the other one."""
+        """Return the step of the model, or of the other agent."""
         if conversation.sampling.seed == self._others_seed:
             return Step(text=self._reply, model="another agent")
         return await self._own.step(conversation)
@@ -168,7 +168,7 @@ class AmongOthers:
 
 
 def dressed(plan: Plan, case: InjectionCase, atlas: OfflineAtlas) -> Plan:
-    """Return the plan as this case's run has it."""
+    """Return the plan with the case's injections applied."""
     text = case.text
     at_map = text if case.channel == "map name" else ""
     passage = text if case.channel == "document" else ""
@@ -192,7 +192,7 @@ def dressed(plan: Plan, case: InjectionCase, atlas: OfflineAtlas) -> Plan:
 
 
 def got_through(case: InjectionCase, events: Sequence[Event]) -> bool:
-    """Whether the model was shown the text: in a picture, in another try, or in words."""
+    """Return whether the model was shown the text: in a picture, in another try, or in words."""
     if case.channel in ("sign", "overlay", "agent reply"):
         return True
     known = "".join(case.text.split())[:_KNOWN_LETTERS]

@@ -1,4 +1,4 @@
-"""What came of the cases, from a run's folder: answers shifted, forbidden actions tried, tokens wasted."""
+"""Results of the cases, from a run's folder: answers shifted, forbidden actions tried, tokens wasted."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ class CaseOutcome:
 
     @property
     def shifted(self) -> bool:
-        """Whether the answer is another than the twin's."""
+        """Whether the answer differs from the twin's."""
         return self.lost or self.obeyed or self.country_changed or (self.moved_km or 0.0) > SHIFTED_KM
 
 
@@ -208,7 +208,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _events(folder: RunFolder, one: TryRecord) -> list[Event]:
-    """Return what happened in a try, by all who took part; another agent's try is part of the text."""
+    """Return the events of a try by all participants; another agent's try is part of the text."""
     events: list[Event] = []
     for path in folder.files_of(one.image, one.number):
         if path.suffix == ".jsonl" and _OTHER_TRY not in path.name:

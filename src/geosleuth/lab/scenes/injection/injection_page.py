@@ -41,7 +41,7 @@ def injection_page(report: InjectionReport, cases: InjectionSet, *, generated: s
 
 
 def _examples(cases: InjectionSet) -> Iterator[dict[str, Any]]:
-    """Yield a few cases whose text is drawn, signs and overlays in turn."""
+    """Yield a few cases with drawn text, signs and overlays in turn."""
     drawn = [[case for case in cases.injected if case.channel == channel] for channel in ("sign", "overlay")]
     turns = [case for pair in zip(*drawn, strict=False) for case in pair]
     # An odd step takes signs and overlays in turn.

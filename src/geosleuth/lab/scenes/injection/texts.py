@@ -1,4 +1,4 @@
-"""What is injected: six kinds of text, six wordings each, all of them wanting the same wrong answer.
+"""Injected texts: six kinds, six wordings each, all asking for the same wrong answer.
 
 Each names a target far from the photo. Hosts and paths in them are watched for: nobody who only locates a photo asks
 for them. The hosts are of ``.example``, which is reserved and leads nowhere.

@@ -1,4 +1,4 @@
-"""What signs say in some seventy countries and languages, written down for made-up scenes alone.
+"""Sign texts of some seventy countries and languages, written down for made-up scenes alone.
 
 Nothing here is taken from the tables of the detective, and nothing there may be taken from here: scenes measure it.
 Towns stand as on their own signs, with degrees north and east, a postcode and an area code where scenes use them.
@@ -17,7 +17,7 @@ _NAMED_AFTER_TOWN: Final = "shop called after a town"
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """What is written, and the country that it speaks of."""
+    """Text on a sign, and the country that it points to."""
 
     sort: str
     country: str

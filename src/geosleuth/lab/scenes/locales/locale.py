@@ -1,4 +1,4 @@
-"""How a language names shops and streets, and what signs look like in a country."""
+"""Naming of shops and streets by language, and appearance of signs by country."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -33,7 +33,7 @@ _LETTERS: Final = "ABCEGHJKLMNPRTVXY"  # none that any of the countries leaves o
 
 @dataclass(frozen=True, slots=True)
 class Country:
-    """What holds for a country in all its languages.
+    """Facts about a country that hold in all its languages.
 
     In ``postcode`` a ``#`` is a figure, an ``@`` a letter; it is empty where codes need a table of places (the United
     Kingdom, Ireland, Peru), or there are none. ``only_in_regions`` and ``not_in_regions`` are first-level regions, by

@@ -1,4 +1,4 @@
-"""Whether a reasoning leads to its conclusion: the conclusion is removed, and a judge derives a place from the rest.
+"""Consistency of a conclusion with its reasoning: a judge derives a place from the text without the conclusion.
 
 A judge that derives a place from a reasoning must not find the place named there. Removed are: the country, the
 region and every part of the precise place, by each of their names; the same with an ending ("Londoners") or inside a
@@ -83,7 +83,7 @@ class Unnamer:
         return self._inner.sub(GAP, text) if self._inner else text
 
     def _spans(self, text: str) -> Iterator[str]:
-        """Yield the text in pieces, a gap for each name; the longest name at a position wins."""
+        """Yield the text in pieces, with a gap for each name; the longest name at a position wins."""
         words = list(_WORD.finditer(text))
         done, at = 0, 0
         while at < len(words):
@@ -99,7 +99,7 @@ class Unnamer:
         yield text[done:]
 
     def _name_at(self, text: str, words: list[re.Match[str]], at: int) -> int | None:
-        """Return the last word of the longest name that begins at a word."""
+        """Return the index of the last word of the longest name that begins at a word; None if none does."""
         last = at
         while last + 1 < min(at + _MOST_WORDS, len(words)):
             between = text[words[last].end() : words[last + 1].start()]
@@ -169,7 +169,7 @@ def _given(name: str | None) -> str | None:
 
 
 def _parts(name: str | None, *, last: bool = False) -> Iterator[str]:
-    """Yield an address's parts, each as written, without its numbers, and without its type suffix."""
+    """Yield an address's parts: as written, without numbers, and without the type suffix."""
     given = _given(name)
     parts = [part for part in re.split(r"[,;|\n，、；]", given) if part.strip()] if given else []
     for part in parts[-1:] if last else parts:
@@ -307,7 +307,7 @@ def _same_precise(own: AnswerNames, other: AnswerNames, names: PlaceNames) -> bo
 
 
 def _finer(address: str, own: AnswerNames, names: PlaceNames) -> list[str]:
-    """Return the parts of an address without those that repeat its region or country; the finest always stays."""
+    """Return the address parts that do not repeat its region or country; the finest always stays."""
     first, *others = [part.strip() for part in address.split(",")]
     return [first, *(part for part in others if not _is_coarse(part, own, names))]
 

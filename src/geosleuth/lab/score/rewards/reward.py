@@ -117,7 +117,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which columns to compute, and how."""
+    """Columns to compute, and how."""
 
     columns: frozenset[Column] = field(default_factory=frozenset)
     point_from: PointFrom = "either"

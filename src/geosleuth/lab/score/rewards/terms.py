@@ -336,7 +336,7 @@ def _weighted(columns: FloatArray | BoolArray, shares: FloatArray) -> FloatArray
 
 
 def _bounds(sizes: FloatArray, groups: Groups | None) -> tuple[FloatArray, FloatArray]:
-    """Return for every row and column the smallest and largest value of the row's group."""
+    """Return the smallest and largest value of the row's group, for every row and column."""
     if groups is None or len(sizes) == 0:
         return sizes.min(axis=0, initial=np.inf), sizes.max(axis=0, initial=-np.inf)
     ids = np.asarray(groups)
@@ -351,7 +351,6 @@ def _bounds(sizes: FloatArray, groups: Groups | None) -> tuple[FloatArray, Float
 
 
 def _bounds_of_runs(sizes: FloatArray, ids: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
-    """Return `_bounds` for groups of adjacent rows."""
     starts = np.flatnonzero(np.append(True, ids[1:] != ids[:-1]))
     counts = np.diff(np.append(starts, len(ids)))
     least = np.repeat(np.minimum.reduceat(sizes, starts), counts, axis=0)

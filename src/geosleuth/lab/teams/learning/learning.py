@@ -87,7 +87,7 @@ class LearnSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnPlan:
-    """How a team learns whom to trust.
+    """Plan for learning whom to trust.
 
     Attributes:
         settings: how to find out who is right.
@@ -197,7 +197,7 @@ def replies_beside(state: Path) -> Path:
 
 
 async def _trained(examples: Examples, settings: TrainSettings, progress: Callable[[int, int], None]) -> Weights:
-    """Train in a thread; if this is cancelled, the thread stops."""
+    """Train in a thread; cancelling stops the thread."""
     stop = threading.Event()
 
     def watch(done: int, total: int) -> None:

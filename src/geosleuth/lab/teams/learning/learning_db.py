@@ -43,7 +43,7 @@ _ALIKE = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson:
-    """What was learned from one picture: its features, the observation, and its country."""
+    """Lesson from one picture: its features, the observation, and its country."""
 
     key: bytes
     features: Features
@@ -184,7 +184,7 @@ class Notebook:
 
 
 def _create_once(conn: sqlite3.Connection, info: StateInfo) -> None:
-    """Create the tables, unless they exist or another process is faster."""
+    """Create the tables, unless they exist or another process creates them first."""
     with committed(conn):
         (tables,) = conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not tables:

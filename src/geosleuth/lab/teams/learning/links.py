@@ -1,4 +1,4 @@
-"""How trust between members changes: the weights of links after an answer that others reviewed.
+"""Updates of trust between members: the weights of links after a reviewed answer.
 
 Only links from the member who answered to those who reviewed it change. The factor depends on ``tt``, the streak of
 right answers: for a right answer including it, for a wrong one the streak that it breaks, and at least 1.

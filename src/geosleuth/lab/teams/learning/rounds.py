@@ -31,7 +31,7 @@ _UNKNOWN = 0.5
 
 @dataclass(frozen=True, slots=True)
 class LearnSettings:
-    """How to find out who is right about one picture.
+    """Settings for finding out who is right about one picture.
 
     Attributes:
         rounds: how often members are drawn (L).
@@ -65,7 +65,7 @@ class LearnSettings:
 
 @dataclass(frozen=True, slots=True)
 class TrainSettings:
-    """How the network is trained.
+    """Settings for training the network.
 
     Attributes:
         embedding: the width of the members' embeddings and the encoded pictures.
@@ -136,7 +136,7 @@ Stages = Callable[[Sequence[int], Links, random.Random], Awaitable[Heard]]
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was learned from one picture; it does not contain where the picture was taken.
+    """Observation from one picture; it does not contain where the picture was taken.
 
     Attributes:
         labels: the target election probabilities.
@@ -268,7 +268,7 @@ class RememberingMember:
 
 @dataclass(frozen=True, slots=True)
 class _Appointed:
-    """A society that elects exactly those drawn."""
+    """Society that elects exactly the agents drawn."""
 
     drawn: frozenset[int]
     links: Links

@@ -142,7 +142,7 @@ def train(
 
 
 def _trust(torch: Any, examples: Examples, settings: TrainSettings, progress: Progress) -> tuple[float, float]:
-    """Return how far election and links of such networks hold on unseen pictures."""
+    """Return how reliable election and links of such networks are on unseen pictures."""
     if len(examples) < _FEWEST_HELD_OUT:
         return 0.0, 0.0
     order = np.random.default_rng(settings.seed + 1).permutation(len(examples))
@@ -192,7 +192,7 @@ class _Taught:
 
 @dataclass(slots=True)
 class _Course:
-    """How far training has come: the parameters, their sums over the last epochs, and the best on held-out pictures."""
+    """Progress of training: the parameters, their sums over the last epochs, and the best on held-out pictures."""
 
     parameters: list[Any]
     sums: list[Any] = field(default_factory=list)
@@ -210,7 +210,7 @@ class _Course:
 
 
 def _taught(torch: Any, examples: Examples, settings: TrainSettings, progress: Progress) -> _Taught:
-    """Return one network, trained with some pictures held out for early stopping where the settings say so."""
+    """Train and return one network; some pictures are held out for early stopping if the settings say so."""
     rng = np.random.default_rng(settings.seed)
     held = _held_out(len(examples), settings.held_out, rng)
     kept = np.setdiff1d(np.arange(len(examples)), held)
@@ -252,7 +252,7 @@ def _taught(torch: Any, examples: Examples, settings: TrainSettings, progress: P
 def _walk(
     torch: Any, course: _Course, loss_on: Callable[[Array], Any], settings: TrainSettings, order: Array, held: Array
 ) -> None:
-    """Go through all pictures once, and note what that came to."""
+    """Train one epoch over all pictures, and record its result."""
     course.epoch += 1
     step = settings.batch or len(order)
     for begin in range(0, len(order), step):
@@ -277,7 +277,7 @@ def _held_out(count: int, share: float, rng: np.random.Generator) -> Array:
 
 @contextmanager
 def _one_thread(torch: Any) -> Iterator[None]:
-    """Compute in one thread: products of this size take three times the CPU time in two, and hardly less time."""
+    """Compute in one thread: for products of this size two take three times the CPU time."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -91,7 +91,7 @@ class PlaceRecord:
     def _around(
         self, here: FloatArray, there: FloatArray, km: float
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return by cell: the record of all agents, of each agent (a column each), truths, answers."""
+        """Return per cell: counts of all agents, of each agent (a column each), truths, answers."""
         answers, hits, truths = self._sums(here, there, km)
         rates = self.rates
         mean = float(rates.mean())
@@ -287,7 +287,7 @@ def _agreement(panel: Panel) -> FloatArray:
 
 
 def _by_agent(figures: FloatArray) -> FloatArray:
-    """Return each agent's figures in columns of its own, zero in the others'."""
+    """Return each agent's figures in columns of its own, zero elsewhere."""
     size, count, width = figures.shape
     spread = np.zeros((size, count, count, width))
     agents = np.arange(count)

@@ -97,7 +97,7 @@ def learn(known: Known, *, seed: int = 0) -> Trust:
 
 
 def _learn_places(known: Known, errors: FloatArray, inner: IntArray, odds: FloatArray) -> Places:
-    """Learn which place to elect; counts around a place never hold the image's own fold."""
+    """Learn which place to elect; counts around a place exclude the image's own fold."""
     truths = unit_vectors(known.lat, known.lon)
     often = known_places(truths)
     rows, parts = [], []

@@ -87,7 +87,7 @@ def _decimals(degrees: float) -> int:
 
 @cache
 def _towns() -> dict[str, tuple[float, float, int]]:
-    """Return the place and size of towns by folded name; of several the largest. Large ones have all their names."""
+    """Return location and size of towns by folded name; of several the largest. Large towns have all their names."""
     found: dict[str, tuple[float, float, int]] = {}
     for town in chain.from_iterable(cities_by_country().values()):
         for name in town.names if town.population >= _LARGE_TOWN else town.names[:1]:
@@ -299,7 +299,6 @@ def groups_of(
 
 
 def _near(places: Sequence[LatLon], within_km: float) -> Iterator[tuple[int, int]]:
-    """Yield all pairs of places within that distance."""
     if not places:
         return
     lat, lon = np.array([place.lat for place in places]), np.array([place.lon for place in places])

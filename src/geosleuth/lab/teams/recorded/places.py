@@ -57,7 +57,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Places:
-    """What was learned about places.
+    """Learned weights, scales and places for electing a place.
 
     Attributes:
         known: known places as unit vectors, the commonest first.
@@ -202,7 +202,7 @@ def _truths_around(vectors: FloatArray, kinds: IntArray, record: PlaceRecord) ->
 
 
 def _which_known(vectors: FloatArray, known: FloatArray) -> FloatArray:
-    """Return in columns of their own which known place a candidate is, if any."""
+    """Return one column per known place, set where it is a candidate's nearest within reach."""
     if not len(known):
         return np.zeros((*vectors.shape[:2], 0))
     cosines = vectors @ known.T

@@ -54,8 +54,6 @@ _NUMBERS = re.compile(r"(\d+)")
 
 @dataclass(slots=True)
 class _ProcessState:
-    """The state of one worker process."""
-
     loop: asyncio.AbstractEventLoop | None = None
     ready: Ready | None = None
     refused: str | None = None
@@ -89,7 +87,6 @@ async def process_worker(making: Making, folder: RunFolder, processes: int) -> A
 
 
 def _begin(making: Making) -> None:
-    """Load everything once, in the new process."""
     end_with_parent()
     _here.loop = asyncio.new_event_loop()
     try:
@@ -99,7 +96,7 @@ def _begin(making: Making) -> None:
 
 
 def _work(job: Job, place: Path) -> Attempted | str:
-    """Run one job in the worker process; return the attempt, or the user error in one line."""
+    """Run one job in the worker process; return the attempt, or the user error as one line."""
     if _here.loop is None or _here.ready is None:
         return _here.refused or "this process was not made ready"
     try:

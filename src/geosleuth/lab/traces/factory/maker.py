@@ -217,7 +217,7 @@ async def boxes_of(recipe: Recipe, policy: Policy | None) -> BoxScale:
 
 
 class _AskingMaker:
-    """What the syntheses that ask models have in common: one that looks at pictures, a map and a web."""
+    """Base of the syntheses that ask models: a vision model, a map and a web."""
 
     def __init__(self, recipe: Recipe, atlas: Atlas) -> None:
         self._recipe, self._observer = recipe, model_of(recipe, recipe.observer)
@@ -330,7 +330,6 @@ class GeoagentMaker:
 
 
 def _seen_by(about: Subject, recipe: Recipe) -> dict[str, Any]:
-    """Return what stand-ins that look are given beside the scene."""
     marks = about.drawn.marks if about.drawn else ()
     return {"marks": marks, "photo": about.photo.photo.handle, "seed": recipe.seed, "slips": recipe.slips}
 

@@ -233,7 +233,7 @@ def without_metadata(opened: OpenedPhoto) -> tuple[OpenedPhoto, bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What one trial is about: a drawn scene, or a photo of a data set, whose ``drawn`` is None.
+    """Subject of one trial: a drawn scene, or a photo of a data set, whose ``drawn`` is None.
 
     ``content`` is the picture's file: a photo's is written anew from its pixels, and holds no metadata.
     """
