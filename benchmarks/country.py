@@ -43,7 +43,7 @@ from geosleuth.atlas.regions.feature_kinds import ADDRESS
 from geosleuth.atlas.regions.region_file import region_path
 from geosleuth.atlas.regions.region_store import rows_of
 from geosleuth.atlas.search import is_same_name
-from geosleuth.cli.entry import COLLECT_AFTER
+from geosleuth.cli.entry import GC_THRESHOLDS
 from geosleuth.geo import Disc, LatLon, distance_km
 from geosleuth.support.files import link_or_copy
 from regions import misread
@@ -622,7 +622,7 @@ def main() -> int:
         print(json.dumps(import_one(*options.import_one)))
         return 0
     if options.ask:
-        gc.set_threshold(*COLLECT_AFTER)  # as every `geosleuth` command does
+        gc.set_threshold(*GC_THRESHOLDS)  # as every `geosleuth` command does
         print(json.dumps(asyncio.run(run_queries(Path(options.ask[0]), int(options.ask[1])))))
         return 0
     if options.work is None:

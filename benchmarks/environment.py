@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from geosleuth.geo import LatLon  # noqa: E402
 from geosleuth.lab.scenes.design import SIZE, design_scene  # noqa: E402
 from geosleuth.lab.scenes.drawing import draw_scene  # noqa: E402
-from geosleuth.lab.scenes.environment import Posed, environment_for, offline_setting  # noqa: E402
+from geosleuth.lab.scenes.environment import Posed, build_environment_class, offline_setting  # noqa: E402
 from geosleuth.lab.scenes.world import open_world  # noqa: E402
 from geosleuth.lab.score import Truth  # noqa: E402
 from geosleuth.photo import open_photo  # noqa: E402
@@ -63,7 +63,9 @@ def measured(pictures: list[bytes], episodes: int, without: Iterable[str]) -> di
     tools = [one for one in setting.toolset if one.name not in set(without)]
     contents = itertools.cycle(pictures)
     truth = Truth(LatLon(43.7384, 7.4246), "Monaco", None, "Monaco")
-    make: Any = environment_for(setting, lambda _row: Posed((open_photo(next(contents)),), truth, lambda _view: []))
+    make: Any = build_environment_class(
+        setting, lambda _row: Posed((open_photo(next(contents)),), truth, lambda _view: [])
+    )
     environment = make()
     # What is opened once in the life of a process is no part of a step.
     warm = random.Random("warm")

@@ -22,12 +22,12 @@ from geosleuth.lab.traces.factory import (
     Recipe,
     SceneRange,
     Work,
-    atlas_of,
-    kept_files,
-    photo_of,
+    compute_tally,
+    list_kept_files,
+    open_atlas,
+    read_photo,
     replay_difference,
     run_factory,
-    tally_in,
 )
 from geosleuth.lab.traces.spotagent import Tally, tally_markdown
 from geosleuth.photo import open_photo
@@ -52,13 +52,13 @@ def make(scenes: SceneRange, recipe: Recipe, run: Path, processes: int) -> tuple
 
 async def replayed(run: Path, recipe: Recipe, most: int) -> tuple[int, int]:
     """How many of the kept trajectories replay, and how many were tried."""
-    atlas = atlas_of(recipe)
+    atlas = open_atlas(recipe)
     good = tried = 0
-    for path in kept_files(run):
+    for path in list_kept_files(run):
         if tried >= most:
             break
         tried += 1
-        difference = await replay_difference(read_trajectory(path), open_photo(photo_of(path)), atlas)
+        difference = await replay_difference(read_trajectory(path), open_photo(read_photo(path)), atlas)
         good += difference is None
         if difference is not None:
             print(f"{path.name}: {difference}")
@@ -91,7 +91,7 @@ def main() -> None:
         run = Path(folder) / "run"
         scenes = SceneRange(count=words.scenes, first=words.first)
         wall_s, cpu = make(scenes, recipe, run, words.processes)
-        report(tally_in(run), wall_s, cpu, words.processes)
+        report(compute_tally(run), wall_s, cpu, words.processes)
         good, tried = asyncio.run(replayed(run, recipe, words.replay))
         print(f"replay to the same observations: {good} of {tried}")
 

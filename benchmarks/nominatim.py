@@ -51,7 +51,7 @@ import numpy as np
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.regions import import_osm
-from geosleuth.cli.entry import COLLECT_AFTER
+from geosleuth.cli.entry import GC_THRESHOLDS
 from geosleuth.geo import Box, Disc, Extent, LatLon
 from geosleuth.names import fold
 
@@ -363,7 +363,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no database is left running
-    gc.set_threshold(*COLLECT_AFTER)  # as every `geosleuth` command does
+    gc.set_threshold(*GC_THRESHOLDS)  # as every `geosleuth` command does
     ensure_base()
     try:
         measured = [measure(extract, options.queries) for extract in options.extracts or [MONACO]]

@@ -49,9 +49,9 @@ from geosleuth.photo import Album, OpenedPhoto, Photo, open_photo  # noqa: E402
 from geosleuth.teams.member import text_tokens  # noqa: E402
 from geosleuth.teams.parallel import (  # noqa: E402
     EmbeddedVerifier,
+    build_embedded_method,
     draw_tries,
-    embedded_method,
-    shown_chains,
+    render_chains,
 )
 from geosleuth.tools import Case, ToolCall  # noqa: E402
 from geosleuth.tools.toolset import all_tools  # noqa: E402
@@ -162,7 +162,7 @@ async def timed_tries(who: str | Scripted, photo: OpenedPhoto, numbers: Sequence
         wall_s, cpu_s = time.perf_counter() - began, time.process_time() - cpu
     finally:
         await policy.aclose()
-    if not all(one.answered for one in made):
+    if not all(one.has_answer for one in made):
         raise RuntimeError("a try failed")
     return {"wall_s": wall_s, "cpu_s": cpu_s}
 
@@ -201,7 +201,7 @@ def chains() -> list[dict[str, Any]]:
             )
         )  # fmt: skip
         for kind in ("whole", "facts"):
-            shown = shown_chains(method_of("default"), TASK, tries, kind)
+            shown = render_chains(method_of("default"), TASK, tries, kind)
             kept = [f'"{deciding}"' in shown.text or f"{deciding};" in shown.text, "43.7307" in shown.text]
             answers = sum(f"T{number}." in shown.text for number in range(1, count + 1))
             rows.append(
@@ -242,7 +242,7 @@ def figures(tries: int, repeats: int, seed: int) -> dict[str, float]:
     async def verify(made: Sequence[Trajectory]) -> Answer:
         album = Album()
         album.add(Photo(Image.new("RGB", (64, 48))))
-        how = embedded_method(len(made))
+        how = build_embedded_method(len(made))
         found = await run(
             Case(album, atlas), AgentSetup(method=how, policy=EmbeddedVerifier(made), toolset=how.toolset(all_tools()))
         )

@@ -26,7 +26,7 @@ import numpy as np
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
 from geosleuth.lab.cli.handlers.team_replay import Answers, measure, read_answers, replay_document
-from geosleuth.lab.teams.recorded import Panel, Said, groups_of
+from geosleuth.lab.teams.recorded import Panel, Said, number_groups
 from geosleuth.lab.teams.recorded.learn_trust import LEARNED, REPORTED_KM, SINGLE, Known, Replay, replay
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,10 +82,10 @@ def harder(names: tuple[str, ...]) -> dict[str, dict[str, list[float]]]:
 
 def _replay(answers: dict[str, Answers], ids: list[str]) -> Replay:
     first = next(iter(answers.values()))
-    panel = Panel.of({name: [one.said[key] for key in ids] for name, one in answers.items()})
+    panel = Panel.from_answers({name: [one.said[key] for key in ids] for name, one in answers.items()})
     truths = [first.truths[key] for key in ids]
-    groups = groups_of([(first.image[key],) for key in ids], [truth.point for truth in truths])
-    return replay(Known.of(panel, truths, groups))
+    groups = number_groups([(first.image[key],) for key in ids], [truth.point for truth in truths])
+    return replay(Known.from_panel(panel, truths, groups))
 
 
 def _figures(result: Replay) -> dict[str, list[float]]:

@@ -145,9 +145,9 @@ def measure_speed(rewards: int, repeats: int) -> dict[str, Any]:
         figures[name] = rate(lambda part=part: part.of(columns), rewards, repeats)  # type: ignore[misc]  # bound now
         theirs = rate(loop, SAMPLE, min(repeats, 3))
         figures[name]["times_the_loop"] = figures[name]["median_per_s"] / theirs["median_per_s"]
-        figures[name]["most_apart"] = float(np.abs(part.of(few) - np.array(loop())).max())
+        figures[name]["most_apart"] = float(np.abs(part.compute(few) - np.array(loop())).max())
     total = PRESETS["geoagent"]
-    figures["geoagent in all"] = rate(lambda: total.of(columns), rewards, repeats)
+    figures["geoagent in all"] = rate(lambda: total.compute(columns), rewards, repeats)
     return {
         "machine": {
             "arch": platform.machine(),
@@ -192,15 +192,15 @@ def measure_encoder(encoder: Encoder) -> dict[str, Any]:
 
 def measure_judge(count: int) -> dict[str, Any]:
     """How often the judge by rule comes from a scene's reasoning to its conclusion."""
-    from geosleuth.lab.scenes import address_of, design_scene, open_world
+    from geosleuth.lab.scenes import build_address, design_scene, open_world
     from geosleuth.lab.scenes.consistency import RuleReader, map_search
     from geosleuth.lab.scenes.world import world_atlas
     from geosleuth.lab.score.rewards import agreements, without_conclusions
-    from geosleuth.lab.score.rewards.conclusions import conclusions_of
+    from geosleuth.lab.score.rewards.conclusions import collect_conclusions
 
     world = open_world(1)
-    addresses = [address_of(design_scene(world, 11, number, split="held-out")) for number in range(count)]
-    own = [conclusions_of(address) for address in addresses]
+    addresses = [build_address(design_scene(world, 11, number, split="held-out")) for number in range(count)]
+    own = [collect_conclusions(address) for address in addresses]
     concluded = np.array([[bool(one.country), bool(one.region), bool(one.precise)] for one in own])
     rows = {}
     for name, reader, kept in (
@@ -230,10 +230,10 @@ def measure_printed(spec: str, base_url: str | None) -> dict[str, Any]:
     from geosleuth.lab.score import Truth
     from geosleuth.lab.score.rewards import Helpers, Reward
     from geosleuth.lab.train.recipe import RolloutPart
-    from geosleuth.lab.train.rollouts import judge_of
+    from geosleuth.lab.train.rollouts import build_judge
     from printed_replies import printed_replies, shuffled
 
-    helpers = Helpers(judge=judge_of(RolloutPart(judge=spec, judge_url=base_url)))
+    helpers = Helpers(judge=build_judge(RolloutPart(judge=spec, judge_url=base_url)))
     replies = [one for figure in (11, 12, 13) for one in printed_replies(figure)]
     rows = {}
     for withhold in ("conclusion", "names") if spec == "rules" else ("conclusion",):

@@ -93,7 +93,7 @@ def measured(given: argparse.Namespace) -> dict[str, Any]:
     import torch
     import transformers
 
-    from geosleuth.lab.train.architectures import shape_of
+    from geosleuth.lab.train.architectures import compute_shape
     from geosleuth.lab.train.estimate import estimate
     from geosleuth.lab.train.grpo import grpo_trainer
     from geosleuth.lab.train.models import freeze_vision, has_gpu, open_processor
@@ -108,7 +108,7 @@ def measured(given: argparse.Namespace) -> dict[str, Any]:
     )  # fmt: skip
     processor = open_processor(part)
     config = configuration(given.size, processor)
-    shape = shape_of(config)
+    shape = compute_shape(config)
     family = transformers.Qwen3VLForConditionalGeneration
     torch.manual_seed(0)
     began = time.monotonic()

@@ -57,8 +57,8 @@ from geosleuth.lab.teams.compare import (  # noqa: E402
     Measured,
     Point,
     RememberedSociety,
+    compare_pairs,
     measure,
-    paired,
     points,
     read_variation,
     ready,
@@ -286,7 +286,7 @@ def swept_ways(train: Sequence[Drawn], test: Sequence[Drawn], encoder: CachedEnc
     runs = [replace(point, leader=trial.lead) for point in runs]
     swept = asyncio.run(sweep(runs, trial.team, trial.asked, society=trial.society, placer=PLACER, seed=seed))
     whole = {point.way: one for point, one in swept if point.setting == "agents" and point.value == len(names)}
-    tests = paired(whole[SWARM], {way: one for way, one in whole.items() if way != SWARM})
+    tests = compare_pairs(whole[SWARM], {way: one for way, one in whole.items() if way != SWARM})
     rows = [
         {"setting": point.setting, "value": point.value, "line": point.line, **one.figures()} for point, one in swept
     ]

@@ -41,12 +41,12 @@ from geosleuth.lab.teams.learning import (  # noqa: E402
     train,
 )
 from geosleuth.lab.teams.learning.links import Links  # noqa: E402
-from geosleuth.lab.teams.learning.rounds import PAPER  # noqa: E402
+from geosleuth.lab.teams.learning.rounds import PAPER_TRAINING  # noqa: E402
 from geosleuth.lab.teams.learning.training import Targets  # noqa: E402
 from geosleuth.photo import first_view  # noqa: E402
 from geosleuth.photo.image_encoder import Features, load_encoder  # noqa: E402
 from geosleuth.teams import Member, Request  # noqa: E402
-from geosleuth.teams.network import predicted  # noqa: E402
+from geosleuth.teams.network import predict_trust  # noqa: E402
 from no_atlas import NoAtlas  # noqa: E402
 
 SIZES = (30, 60, 120, 240)
@@ -95,10 +95,10 @@ def held_out(
     tested_features: Features, tested_km: Sequence[Sequence[float]], seed: int,
 ) -> dict[str, float]:  # fmt: skip
     """How the learned election does on pictures it never saw, beside one that does not look at the picture."""
-    from geosleuth.lab.teams.learning import QUICK
+    from geosleuth.lab.teams.learning import QUICK_TRAINING
 
-    weights = train(Examples.of(features, seen), replace(QUICK, seed=seed))
-    elected = predicted(weights, tested_features)[0].argmax(axis=1)
+    weights = train(Examples.from_observations(features, seen), replace(QUICK_TRAINING, seed=seed))
+    elected = predict_trust(weights, tested_features)[0].argmax(axis=1)
     right = np.array(tested_km) <= 50.0
     blind = int(np.mean([one.labels for one in seen], axis=0).argmax())
     homes = [member.homes for member in team if isinstance(member, StandInExpert)]
@@ -179,9 +179,9 @@ def paper_size(count: int = 300, members: int = 6, width: int = 1280) -> dict[st
     links = np.broadcast_to((1 - np.eye(members)) / (members - 1), (count, members, members))
     targets = Targets(*(one.astype(np.float32) for one in (labels, 1 - labels, links)))
     begin = time.process_time()
-    weights = train(Examples(features.astype(np.float32), targets), PAPER)
+    weights = train(Examples(features.astype(np.float32), targets), PAPER_TRAINING)
     seconds = time.process_time() - begin
-    elected = predicted(weights, features)[0].argmax(axis=1)
+    elected = predict_trust(weights, features)[0].argmax(axis=1)
     return {"pictures": count, "cpu_s": seconds, "elects_the_right_kind": float((elected == kind).mean())}
 
 

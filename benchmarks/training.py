@@ -33,11 +33,11 @@ from geosleuth.lab.train.evaluation import (
     SLICES,
     WITHIN_KM,
     Evaluation,
-    compared,
+    compare_scenes,
+    compute_scene_figures,
     distance_name,
-    figures_of,
     read_evaluation,
-    sliced,
+    slice_figures,
 )
 from geosleuth.support.errors import UserError
 
@@ -79,12 +79,12 @@ def differences(kept: Kept) -> dict[str, dict[str, Any]]:
         if first not in kept or second not in kept:
             continue
         one, two = kept[first].scenes, kept[second].scenes
-        told: dict[str, Any] = {"whole": compared(one, two)}
+        told: dict[str, Any] = {"whole": compare_scenes(one, two)}
         for name, kind in SLICES.items():
             for value in sorted({kind(scene) for scene in one}):
                 mine, theirs = ([scene for scene in side if kind(scene) == value] for side in (one, two))
                 if mine and theirs:
-                    told[f"{name}: {value}"] = compared(mine, theirs)
+                    told[f"{name}: {value}"] = compare_scenes(mine, theirs)
         found[f"{second} over {first}"] = told
     return found
 
@@ -98,7 +98,7 @@ def promises(kept: Kept, gained: Mapping[str, Mapping[str, Any]]) -> Iterator[tu
             value = _gain(gained.get(pair), "whole", distance_name(km))
             yield words, None if value is None else (value >= least if least else value > 0)
     several = next((one for name, one in kept.items() if name.endswith("-tries")), None)
-    gain = figures_of(several.scenes).get("parallel", {}).get(AT_25) if several else None
+    gain = compute_scene_figures(several.scenes).get("parallel", {}).get(AT_25) if several else None
     words = f"verifier over a single try at {AT_25}: at least {VERIFIER_GAIN:g} points"
     yield words, None if gain is None else gain["verifier_over_single"]["value"] >= VERIFIER_GAIN
     value = _gain(gained.get("grpo over detective"), f"{HARD}: yes", AT_25)
@@ -120,19 +120,24 @@ def show(kept: Kept, gained: Mapping[str, Mapping[str, Any]]) -> None:
         words = f"{name}: {asked.get('policy')}, {tools}, {len(one.scenes)} scenes of seed {asked.get('seed')}"
         print(f"{words}; {one.wall_seconds:.0f} s on {one.machine}" if one.machine else words)
     print("\n## Accuracy: percent of scenes within a distance, 95 % interval\n")
-    _table(("", *DISTANCES, "median km"), ((name, *_accuracy(figures_of(one.scenes))) for name, one in kept.items()))
+    _table(
+        ("", *DISTANCES, "median km"),
+        ((name, *_accuracy(compute_scene_figures(one.scenes))) for name, one in kept.items()),
+    )
     print("\n## Behaviour\n")
     head = ("", "answered %", "uses tools %", "calls", "failed calls %", "turns", "reward", "tokens out", "s a try")
-    _table(head, ((name, *_behaviour(figures_of(one.scenes))) for name, one in kept.items()))
+    _table(head, ((name, *_behaviour(compute_scene_figures(one.scenes))) for name, one in kept.items()))
     for name, told in gained.items():
         print(f"\n## {name}: points, 95 % interval, p\n")
         rows = ((part, str(one["scenes"]), *_points(one["within"])) for part, one in told.items())
         _table(("", "scenes", *DISTANCES), rows)
     for name, one in kept.items():
         print(f"\n## {name}, by kind of scene: percent within a distance\n")
-        kinds = ((f"{what}: {kind}", told) for what, by in sliced(one.scenes).items() for kind, told in by.items())
+        kinds = (
+            (f"{what}: {kind}", told) for what, by in slice_figures(one.scenes).items() for kind, told in by.items()
+        )
         _table(("", "scenes", *DISTANCES), ((kind, str(told["scenes"]), *_short(told)) for kind, told in kinds))
-        if parallel := figures_of(one.scenes).get("parallel"):
+        if parallel := compute_scene_figures(one.scenes).get("parallel"):
             print(f"\n## {name}: a single try on average, the verifier, the best of all tries\n")
             _table(("", "single", "verifier", "best", "verifier - single", "best - verifier"), _parallel(parallel))
 

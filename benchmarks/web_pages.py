@@ -27,7 +27,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.lab.scenes import Scene, World, design_scene, open_world, world_atlas
 from geosleuth.lab.scenes.drawing import draw_scene
-from geosleuth.lab.scenes.web_pages import SOURCE, doors_by_name, founded_in
+from geosleuth.lab.scenes.web_pages import SOURCE, compute_founding_year, doors_by_name
 from geosleuth.lab.score.metrics import mcnemar_p, mean_estimate, wilson
 from geosleuth.lab.traces.scripted import NO_SLIPS, StandInCaller, StandInObserver
 from geosleuth.lab.traces.spotagent import synthesise
@@ -67,10 +67,12 @@ async def needs_page(scene: Scene, world: World, atlas: OfflineAtlas) -> bool:
     here = any(distance_km(one, scene.spot.point) <= RIGHT_KM for one in spots)
     written = {line for clue in honest for line in clue.lines}
     towns = {
-        one.town for one in doors_by_name(world, country).get(door.name, ()) if str(founded_in(one.business)) in written
+        one.town
+        for one in doors_by_name(world, country).get(door.name, ())
+        if str(compute_founding_year(one.business)) in written
     }
-    told = await atlas.search_documents(f"{door.name} {founded_in(door)}", limit=_MOST_HITS)
-    is_found = any(doc.source == SOURCE and str(founded_in(door)) in doc.snippet for doc in told)
+    told = await atlas.search_documents(f"{door.name} {compute_founding_year(door)}", limit=_MOST_HITS)
+    is_found = any(doc.source == SOURCE and str(compute_founding_year(door)) in doc.snippet for doc in told)
     return apart and here and is_found and len(towns) == 1
 
 

@@ -33,7 +33,7 @@ from rapidfuzz.distance import Levenshtein
 from geosleuth.lab.scenes.design import Wants
 from geosleuth.lab.scenes.drawing import draw_scene
 from geosleuth.lab.scenes.world import Noise
-from geosleuth.lab.score import published_rows
+from geosleuth.lab.score import list_published_rows
 from geosleuth.lab.score.metrics import wilson
 from geosleuth.names import fold
 from geosleuth.photo import crop, first_view, open_photo
@@ -159,7 +159,7 @@ def tools(count: int, jobs: int, keep: Path | None) -> dict[str, Any]:
             label = "with map tools" if who == with_map else "without"
             print(f"{noise:12}{label:22}" + "".join(f"{value:8.1f}" for value in shares))
     print("Thinking with Map, table 5 (Qwen3-VL-30B-A3B on MAPBench, as published):")
-    for published in published_rows(paper="twm", table=5):
+    for published in list_published_rows(paper="twm", table=5):
         values = [published.values.get(name) for name in ("acc@0.5km", "acc@25km", "acc@200km", "acc@750km")]
         print(
             f"{'':12}{published.system:22}"

@@ -19,7 +19,7 @@ from phonenumbers.geodata import GEOCODE_DATA
 
 from geosleuth.atlas.base import ensure_base, open_base
 from geosleuth.lab.scenes.locales import LANDS
-from geosleuth.lab.scenes.towns import LEAST_POPULATION
+from geosleuth.lab.scenes.towns import MIN_POPULATION
 from geosleuth.names import fold
 
 TABLE = Path(__file__).parents[1] / "src/geosleuth/lab/scenes/locales/data/areas.tsv.gz"
@@ -43,7 +43,7 @@ def main() -> None:
                     rows[code] = found
             towns = conn.execute(
                 "SELECT ref, name, region FROM place WHERE kind = 0 AND country = ? AND population >= ? ORDER BY ref",
-                (country, LEAST_POPULATION),
+                (country, MIN_POPULATION),
             )
             for ref, name, region in towns:
                 state = region if country == "US" else PROVINCES.get(region, "") if country == "CA" else ""

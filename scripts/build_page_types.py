@@ -14,7 +14,7 @@ from pydantic.json_schema import models_json_schema
 
 from geosleuth.server import CaseService, shapes
 from geosleuth.server.http.application import make_app
-from geosleuth.server.http.schemas import model_of
+from geosleuth.server.http.schemas import build_model
 
 TYPES = Path(__file__).resolve().parent.parent / "page" / "src" / "api" / "schema.ts"
 HEAD = "/** Made by scripts/build_page_types.py from what the server promises: do not edit. */\n"
@@ -35,7 +35,7 @@ def page_types() -> str:
     schemas: dict[str, Any] = make_app(cast("CaseService", None)).openapi()["components"]["schemas"]
     views = [one for one in vars(shapes).values() if is_typeddict(one) and one.__module__ == shapes.__name__]
     _, made = models_json_schema(
-        [(model_of(view), "serialization") for view in views], ref_template="#/components/schemas/{model}"
+        [(build_model(view), "serialization") for view in views], ref_template="#/components/schemas/{model}"
     )
     schemas = {**schemas, **made["$defs"]}
     return HEAD + "".join(f"export type {name} = {type_of(schemas[name])};\n" for name in sorted(schemas))

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from geosleuth.atlas.base import ensure_base, open_base
 from geosleuth.atlas.facts import by_postcode
-from geosleuth.lab.scenes.locales.names import COUNTRIES, FIGURES, FIRST_LETTERS, options_for
-from geosleuth.lab.scenes.towns import LEAST_POPULATION
+from geosleuth.lab.scenes.locales.names import COUNTRIES, FIGURES, FIRST_LETTERS, list_mask_options
+from geosleuth.lab.scenes.towns import MIN_POPULATION
 from geosleuth.names import same_region
 
 TABLE = Path(__file__).parents[1] / "src/geosleuth/lab/scenes/locales/data/postcodes.tsv.gz"
@@ -40,7 +40,7 @@ def main() -> None:
                     str(ref): name
                     for ref, name in conn.execute(
                         "SELECT ref, name FROM place WHERE kind = 0 AND country = ? AND population >= ? ORDER BY ref",
-                        (country, LEAST_POPULATION),
+                        (country, MIN_POPULATION),
                     )
                 }
             for code, name in wanted.items():
@@ -57,8 +57,8 @@ def beginnings(country: str) -> dict[str, list[str]]:
     """The first few figures of a country's codes, by the region that they stand for."""
     mask = COUNTRIES[country].postcode
     telling = 1 if mask[0] == "@" else TELLING
-    rest = "".join(options_for(sign)[1 if sign == "#" else 0] for sign in mask[telling:])
-    options = [FIRST_LETTERS] if telling == 1 else [options_for(sign) for sign in mask[:telling]]
+    rest = "".join(list_mask_options(sign)[1 if sign == "#" else 0] for sign in mask[telling:])
+    options = [FIRST_LETTERS] if telling == 1 else [list_mask_options(sign) for sign in mask[:telling]]
     found: dict[str, list[str]] = defaultdict(list)
     for figures in product(*options):
         begin = "".join(figures)

@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "support")]
 import numpy as np  # noqa: E402
 
 from geosleuth.atlas.base import ensure_base  # noqa: E402
-from geosleuth.evidence.calibration import HALF, CalibrationSample, fit, from_json  # noqa: E402
+from geosleuth.evidence.calibration import ACTIONABLE_PROBABILITY, CalibrationSample, fit, from_json  # noqa: E402
 from geosleuth.lab.score import Calibration, calibration  # noqa: E402
 from real_photos import draw_diagram  # noqa: E402
 from scene_places import extracts  # noqa: E402
@@ -133,7 +133,7 @@ def main() -> int:
     print(f"{figures(outcomes)}")
     measured = reliability(sources)
     for name, found in measured.items():
-        sure = [one for one in found.bins if one.stated >= HALF]
+        sure = [one for one in found.bins if one.stated >= ACTIONABLE_PROBABILITY]
         right = sum(one.n * one.observed for one in sure) / max(1, sum(one.n for one in sure))
         print(f"{name:<22} {found.n:>4} answers, {right:.1%} right at half or more, error {found.expected_error:.3f}")
     if chosen.diagram:

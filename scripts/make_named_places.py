@@ -26,7 +26,7 @@ from typing import Any
 
 from build_base_tables import SRC, table_of
 from geosleuth.atlas.base.build import LANDMARK, UNIT
-from geosleuth.atlas.base.packed_tables import NAMED, pack_tables
+from geosleuth.atlas.base.packed_tables import NAMED_PLACES_FILE, pack_tables
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.parts import town_names, unit_names
 from geosleuth.geo import LatLon, distance_km
@@ -34,7 +34,7 @@ from geosleuth.names import fold
 
 TABLES = Path(__file__).parent / "data"
 UNITS, NATURAL_EARTH = TABLES / "units.txt.gz", TABLES / "natural_earth.txt"
-OUT = SRC / "geosleuth/atlas/base/data" / NAMED
+OUT = SRC / "geosleuth/atlas/base/data" / NAMED_PLACES_FILE
 _MAKERS = (Path(__file__), SRC / "geosleuth/names/folding.py", SRC / "geosleuth/atlas/parts.py")
 
 NEAR_KM = 30.0
@@ -103,7 +103,7 @@ def main() -> None:
     places = [*rows([*features, *natural_earth()]), *units()]
     data = pack_tables(table_of(places), sources())
     OUT.write_bytes(data)
-    print(f"{NAMED}: {len(features)} features, {len(places)} places, {len(data)} bytes")
+    print(f"{NAMED_PLACES_FILE}: {len(features)} features, {len(places)} places, {len(data)} bytes")
 
 
 def sources() -> str:

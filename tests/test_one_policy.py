@@ -32,7 +32,7 @@ from geosleuth.lab.train.models import open_processor
 from geosleuth.lab.train.recipe import DataPart, ModelPart, Recipe, RolloutPart
 from geosleuth.lab.train.rollouts import rollout_setup
 from geosleuth.lab.train.samples import store_chats
-from geosleuth.lab.train.sft import card_of
+from geosleuth.lab.train.sft import build_card
 from geosleuth.photo import BoxScale, encode, open_photo
 from geosleuth.tools.toolset import all_tools
 from in_process import whole_command
@@ -143,7 +143,7 @@ def learned(model: Path, run: Sample, folder: Path) -> tuple[str, PolicyCard]:
     write_store(folder, [run], about())
     part = ModelPart(path=str(model))
     writer = Writer(open_processor(part))
-    card = card_of(Recipe(name="cold", stage="coldstart", model=part, data=DataPart(store=folder)), writer)
+    card = build_card(Recipe(name="cold", stage="coldstart", model=part, data=DataPart(store=folder)), writer)
     assert card is not None
     (chat,) = store_chats(Store(folder), wire=card.wire)
     parts = writer.parts(chat)

@@ -16,7 +16,7 @@ import geosleuth
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.lab.bench.sets import open_set
 from geosleuth.lab.scenes.environment import offline_setting
-from geosleuth.lab.scenes.environment.for_trl import environment_for
+from geosleuth.lab.scenes.environment.for_trl import build_environment_class
 from geosleuth.models import make_policy
 from geosleuth.report.chain import call_words, outcome_words
 from geosleuth.support.errors import BadInput, BrokenPlugin
@@ -142,7 +142,7 @@ def test_the_training_environment_has_it(moon: Path) -> None:
     assert moon.is_dir()
     setting = offline_setting("nano", tools=[f"+{MOON}"])
     assert setting.toolset.names == ("zoom", "read_text", "geocode", "clues", "moon_phase")
-    made = environment_for(setting)
+    made = build_environment_class(setting)
     words: str = vars(made)["moon_phase"].__doc__
     assert words.startswith("Say how much of the moon is lit")
 

@@ -18,7 +18,7 @@ import sys
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.lab.scenes import open_world, world_atlas
 from geosleuth.lab.scenes.design import design_scene
-from geosleuth.lab.scenes.environment import GeoEnvironment, environment_for, offline_setting, scene_poser
+from geosleuth.lab.scenes.environment import GeoEnvironment, build_environment_class, offline_setting, scene_poser
 from geosleuth.lab.score.metrics import wilson
 from nano.teacher import Notes, points_in
 
@@ -36,7 +36,7 @@ def main() -> None:
     world = open_world(1)
     setting = offline_setting("nano", atlas=world_atlas(world), answer_by="reply", reward="ours")
     poser = scene_poser(world, seed=given.seed, split=given.split, reading="clue boxes")
-    environment = environment_for(setting, poser)()
+    environment = build_environment_class(setting, poser)()
     errors = []
     for number in range(given.scenes):
         found = first_hit(environment, number)

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from geosleuth.lab.train.evaluation import SLICES, Evaluation, compared, figures_of, read_evaluation
+from geosleuth.lab.train.evaluation import SLICES, Evaluation, compare_scenes, compute_scene_figures, read_evaluation
 from geosleuth.lab.train.play import PlayedScene
 from geosleuth.support.errors import BadInput
 
@@ -172,7 +172,7 @@ def print_gains(title: str, runs: Runs, pairs: Iterable[tuple[str, str]]) -> Non
     for one, two in pairs:
         before, after = runs.evaluation(one), runs.evaluation(two)
         if before and after:
-            within = compared(before.scenes, after.scenes)["within"]
+            within = compare_scenes(before.scenes, after.scenes)["within"]
             rows.append([one, two, *(f"{interval(within[far])}, p {within[far]['p']:.2g}" for far in FAR)])
     show(title, ("from", "to", *FAR), rows)
 
@@ -187,7 +187,7 @@ def print_by_clue(runs: Runs) -> None:
     for by in ("finest clue", "needs zoom"):
         for kind in sorted({SLICES[by](scene) for scene in played[0]}):
             alike = [[one for one in scenes if SLICES[by](one) == kind] for scenes in played]
-            shares = (interval(figures_of(scenes)["within"][NEAR]) for scenes in alike)
+            shares = (interval(compute_scene_figures(scenes)["within"][NEAR]) for scenes in alike)
             searches = (f"{searches_of(scenes):.2f}" for scenes in alike[:2])
             rows.append([f"{by}: {kind}", str(len(alike[0])), *shares, *searches])
     who = ("cold start", "GRPO", "detective")
@@ -215,7 +215,7 @@ def print_arms(title: str, runs: Runs, rows: Mapping[str, str]) -> None:
     for other in others:
         sides = runs.arm(first), runs.arm(other)
         if all(sides):
-            within = compared(*sides)["within"]
+            within = compare_scenes(*sides)["within"]
             differences.append(
                 [
                     f"{rows[other]} less {rows[first]}",
@@ -239,9 +239,9 @@ def print_against_detective(runs: Runs) -> None:
         if not all(sides):
             continue
         for name, scenes in zip(("detective", "GRPO"), sides, strict=True):
-            within = figures_of(scenes)["within"]
+            within = compute_scene_figures(scenes)["within"]
             rows.append([f"{words}, {len(scenes)}", name, *(interval(within[far]) for far in FAR)])
-        gains = compared(*sides)["within"]
+        gains = compare_scenes(*sides)["within"]
         rows.append([words, "difference", *(interval(gains[far]) for far in FAR)])
     show("Against the detective", ("scenes", "policy", *FAR), rows)
 

@@ -187,7 +187,7 @@ def drawn(given: argparse.Namespace) -> None:
     """Draw pictures of scenes, each once."""
     from geosleuth.lab.scenes import open_world
     from geosleuth.lab.scenes.design import design_scene
-    from geosleuth.lab.scenes.environment.episode import drawn as draw_one
+    from geosleuth.lab.scenes.environment.episode import draw_stored_scene as draw_one
 
     world, began = open_world(WORLD), time.monotonic()
     for number in range(given.worker, given.scenes, given.of):

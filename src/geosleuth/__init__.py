@@ -13,6 +13,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
+# Public names of the package and the module that each is imported from.
 _MODULES = {
     "locate": "geosleuth.pipeline.api",
     "alocate": "geosleuth.pipeline.api",
@@ -22,7 +23,6 @@ _MODULES = {
     "GeosleuthError": "geosleuth.support.errors",
     "UserError": "geosleuth.support.errors",
 }
-"""The names of the package, and where each comes from."""
 
 __all__ = ["Findings", "GeosleuthError", "LocateResult", "UserError", "alocate", "locate", "locate_many"]
 

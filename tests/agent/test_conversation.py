@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.agent import Budget, Context, Prompted, Said, Trajectory, conversation_of, run
-from geosleuth.agent.conversation import cut, stretches_of
+from geosleuth.agent import Budget, Context, Prompted, Said, Trajectory, build_conversation, run
+from geosleuth.agent.conversation import cut, split_stretches
 from geosleuth.agent.replay import replay, same_events
 from geosleuth.agent.setup import AgentSetup
 from geosleuth.models import Conversation, Message, Observed, Prompt, Step
@@ -47,7 +47,9 @@ def recorded() -> Trajectory:
 
 def seen(context: Context, trajectory: Trajectory | None = None, **options: Any) -> Conversation:
     events = (trajectory or recorded()).events
-    return conversation_of(events, context=context, tools=ALL_TOOLS, picture=small_case().album.__getitem__, **options)
+    return build_conversation(
+        events, context=context, tools=ALL_TOOLS, picture=small_case().album.__getitem__, **options
+    )
 
 
 def results(messages: tuple[Message, ...]) -> list[str]:
@@ -195,7 +197,7 @@ def test_every_picture_that_is_named_was_shown(turns: list[list[ToolCall]], imag
     # Training plays the same: every reply after just what was shown to it.
     learned = [
         (messages[:at], messages[at])
-        for messages, history in stretches_of(found.events, context)
+        for messages, history in split_stretches(found.events, context)
         for at in [at for at, one in enumerate(messages) if isinstance(one, Step)][history:]
     ]
     assert [before for before, _ in learned] == [one.messages for one in policy.seen]
@@ -222,7 +224,7 @@ def test_a_persons_words_stay_among_the_freshest() -> None:
     found = recorded()
     spoken = replace(found.events[2], body=Prompted(Prompt("Look at the plates."), "person"))
     events = (*found.events[:2], spoken, *found.events[2:])
-    messages = conversation_of(
+    messages = build_conversation(
         events, context=Context("freshest"), tools=(), picture=small_case().album.__getitem__
     ).messages
     assert messages[:2] == (Prompt("Where is this?", ("image-1",)), Prompt("Look at the plates."))

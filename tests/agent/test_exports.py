@@ -12,7 +12,7 @@ from PIL import Image
 
 from any_trajectory import trajectories
 from export_runs import detective_run, resumed_run
-from geosleuth.agent import Context, Trajectory, conversation_of, rebuild_album
+from geosleuth.agent import Context, Trajectory, build_conversation, rebuild_album
 from geosleuth.agent.exports import DIALECTS, export, image_path, record_line, write_images
 from geosleuth.models import Conversation
 from geosleuth.models.tagged import system_text, turns
@@ -35,7 +35,7 @@ def texts(value: Any) -> Iterator[str]:
 
 def whole_conversation(trajectory: Trajectory) -> Conversation:
     rebuilt = rebuild_album(trajectory, [small_photo()])
-    return conversation_of(
+    return build_conversation(
         trajectory.events, context=Context("whole"), tools=ALL_TOOLS, picture=rebuilt.album.__getitem__
     )
 

@@ -16,7 +16,7 @@ PRESETS = [name for name in METHODS if name != "detective"]
 
 def card_of(name: str, **more: Any) -> PolicyCard:
     way = method(name, box_scale="thousandths")
-    return replace(PolicyCard.of(replace(way, wire="native"), way.tools), **more)
+    return replace(PolicyCard.from_method(replace(way, wire="native"), way.tools), **more)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -24,9 +24,9 @@ def test_a_card_survives_its_file_and_gives_back_the_method(tmp_path: Path, name
     card = card_of(name)
     card.write(tmp_path)
     assert read_card(tmp_path) == read_card(tmp_path / FILE) == card_beside(tmp_path) == card
-    played = card.played()
+    played = card.build_method()
     assert (played.name, played.wire, played.tools, played.box_scale) == (name, "native", card.tools, "thousandths")
-    assert PolicyCard.of(played, played.tools) == card
+    assert PolicyCard.from_method(played, played.tools) == card
     assert card_beside(tmp_path, "none") is None
     assert [one.name for one in tmp_path.iterdir()] == [FILE]
 
@@ -46,16 +46,16 @@ def test_a_card_survives_its_file_and_gives_back_the_method(tmp_path: Path, name
 )
 def test_other_words_than_those_of_training_are_refused(asked: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput, match=words) as refused:
-        card_of("spotagent").played(**asked)
+        card_of("spotagent").build_method(**asked)
     assert "\n" not in str(refused.value)
 
 
 def test_what_is_asked_as_it_was_trained_is_no_mismatch() -> None:
     card = card_of("spotagent", turns=3)
     tools = ["maps_geocode", "search_web", "image_zoom_in_tool"]
-    played = card.played(method=" SpotAgent ", tools=tools, wire="native")
+    played = card.build_method(method=" SpotAgent ", tools=tools, wire="native")
     assert played.budget.turns == 3
-    pixels = card.played(boxes="pixels")
+    pixels = card.build_method(boxes="pixels")
     assert pixels.box_scale == "pixels"
     assert "in pixels of that image" in pixels.system(_task(), pixels.tools)
 
@@ -70,13 +70,13 @@ def test_a_folder_of_words_belongs_to_the_policy(tmp_path: Path) -> None:
     (tmp_path / "system.txt").write_text("Look at the kerbs. {{own}}")
     plain, own = card_of("twm"), method("twm", box_scale="thousandths")
     with pytest.raises(BadInput, match="with other words; leave --prompts out"):
-        plain.played(prompts=tmp_path)
+        plain.build_method(prompts=tmp_path)
     from geosleuth.agent.policy_card import with_folder
 
-    worded = PolicyCard.of(with_folder(own, tmp_path), own.tools)
-    assert worded.played(prompts=tmp_path).system(_task(), ()).startswith("Look at the kerbs.")
+    worded = PolicyCard.from_method(with_folder(own, tmp_path), own.tools)
+    assert worded.build_method(prompts=tmp_path).system(_task(), ()).startswith("Look at the kerbs.")
     with pytest.raises(BadInput, match="with other words; pass their folder with --prompts"):
-        worded.played()
+        worded.build_method()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_runs_in_the_users_words_make_a_card_of_these_words(tmp_path: Path) -> N
     card = card_of_run(began, "native", tmp_path)
     assert card is not None
     assert card.box_scale == "thousandths"
-    assert card.played(prompts=tmp_path).system(_task(), card.tools).startswith("Mind the kerbs. A box is")
+    assert card.build_method(prompts=tmp_path).system(_task(), card.tools).startswith("Mind the kerbs. A box is")
     with pytest.raises(BadInput, match=r"made with other words; name their folder as rollout\.prompts"):
         card_of_run(began, "native")
     ours = method("spotagent")

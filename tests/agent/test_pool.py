@@ -74,7 +74,7 @@ def test_a_town_is_not_the_country_around_it() -> None:
         {"place": "A café there", "confidence": 0.2, "point": {"lat": 45.77, "lon": 4.84}, "radius_km": 0.1},
     )
     assert [one.place for one in pool.candidates] == ["France", "Lyon", "A café there"]
-    (settled,) = pool.settled(Answer(LatLon(45.76, 4.841)))
+    (settled,) = pool.settle(Answer(LatLon(45.76, 4.841)))
     assert settled.place == "Lyon"
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from geosleuth.agent import Budget, Method, Trajectory, first_difference, replay, resume, run
 from geosleuth.agent.setup import AgentSetup
-from geosleuth.agent.turns import Quotes, quote, spelled_out
+from geosleuth.agent.turns import Quotes, quote, spell_out_calls
 from geosleuth.models import Prompt
 from geosleuth.photo import View
 from geosleuth.photo.text import TextLine
-from geosleuth.teams.parallel.chains import facts_of
+from geosleuth.teams.parallel.chains import collect_facts
 from geosleuth.tools import Observation, ToolCall, Toolset
 from geosleuth.tools.image_tools import image_zoom_in_tool, read_text
 from scripted import Line, ScriptedPolicy, answers, call, calls
@@ -101,9 +101,9 @@ def test_lines_with_numbers_of_their_own_are_quoted_once() -> None:
     quotes = Quotes()
     data = {"image": "image-1", "lines": [{"text": "#2"}, {"text": "Shop"}]}
     quotes.hear(Observation("1", "read_text", "", data))
-    filled = quotes.filled_in(ToolCall("2", "look_up", {"query": f"{quote(1)} {quote(2, 'image-1')}", "lat": 1.0}))
+    filled = quotes.fill_quotes(ToolCall("2", "look_up", {"query": f"{quote(1)} {quote(2, 'image-1')}", "lat": 1.0}))
     assert filled.arguments == {"query": "#2 Shop", "lat": 1.0}
-    assert quotes.filled_in(ToolCall("3", "look_up", "#1")).arguments == "#1"
+    assert quotes.fill_quotes(ToolCall("3", "look_up", "#1")).arguments == "#1"
 
 
 def test_what_is_shown_again_is_quoted_again() -> None:
@@ -121,7 +121,7 @@ def test_calls_of_one_reply_quote_what_was_read_before_it() -> None:
     found = go([READ, ZOOM, READ_CLOSE, both, ask("#1"), answers(1, 2)], replace(QUOTING, name="nano"))
     assert [one.failure for one in found.observations][3:] == ["repeated", None, None]
     assert looked_up(found) == ["98000 Monaco", "Café Grimaldi"]
-    asked = [one.arguments for step in spelled_out(found).steps for one in step.calls if one.name == "look_up"]
+    asked = [one.arguments for step in spell_out_calls(found).steps for one in step.calls if one.name == "look_up"]
     assert [one["query"] for one in asked if isinstance(one, dict)] == looked_up(found)
 
 
@@ -136,18 +136,18 @@ def test_whoever_shows_a_run_shows_what_was_looked_up() -> None:
     method = replace(QUOTING, name="nano")
     script = [READ, ask("#1"), ZOOM, READ_CLOSE, ask("#1"), answers(1, 2)]
     found = go(script, method)
-    asked = [one.arguments for step in spelled_out(found).steps for one in step.calls if one.name == "look_up"]
+    asked = [one.arguments for step in spell_out_calls(found).steps for one in step.calls if one.name == "look_up"]
     assert asked == [{"query": "Café Grimaldi"}, {"query": "98000 Monaco"}]
-    assert spelled_out(replace(found, events=found.events[:1])).events == found.events[:1]
-    texts = [fact.text for fact in facts_of([found])]
+    assert spell_out_calls(replace(found, events=found.events[:1])).events == found.events[:1]
+    texts = [fact.text for fact in collect_facts([found])]
     assert any("look_up(Café Grimaldi)" in text for text in texts)
     assert not any("#1" in text for text in texts)
     plain = go([READ, ask("Apt #1"), answers(1, 2)], small_method())
-    assert spelled_out(plain) is plain
+    assert spell_out_calls(plain) is plain
 
 
 def test_readings_that_failed_are_none() -> None:
     quotes = Quotes()
     quotes.hear(Observation("1", "read_text", "", {"image": "image-1", "lines": [{"text": "A"}]}, failure="service"))
     quotes.hear(Observation("1", "other", "", {"image": "image-1", "lines": [{"text": "A"}]}))
-    assert quotes.filled_in(ToolCall("2", "look_up", {"query": "#1"})).arguments == {"query": "#1"}
+    assert quotes.fill_quotes(ToolCall("2", "look_up", {"query": "#1"})).arguments == {"query": "#1"}

@@ -4,7 +4,7 @@ import pytest
 import shapely
 
 from geosleuth.answer import Address, Answer
-from geosleuth.atlas.granular import MOST_CORNERS, country_outline, found_country
+from geosleuth.atlas.granular import MAX_CORNERS, country_outline, found_country
 from geosleuth.geo import LatLon
 
 TOKYO = LatLon(35.689487, 139.691711)
@@ -33,7 +33,7 @@ def test_a_country_is_the_finding_where_nothing_finer_is_named_and_the_radius_is
 def test_an_outline_is_valid_and_has_few_corners(code: str) -> None:
     outline = country_outline(code)
     assert outline is not None
-    assert sum(len(ring) for polygon in outline.polygons for ring in polygon) <= MOST_CORNERS
+    assert sum(len(ring) for polygon in outline.polygons for ring in polygon) <= MAX_CORNERS
     shape = shapely.MultiPolygon([(outer, holes) for outer, *holes in outline.polygons])
     assert shape.is_valid
     assert shape.covers(shapely.Point(outline.middle.lon, outline.middle.lat))

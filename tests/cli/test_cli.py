@@ -18,7 +18,7 @@ from typer.main import get_command
 
 import geosleuth
 from geosleuth.cli import commands as listed_commands
-from geosleuth.cli.commands import app_for, whole_app
+from geosleuth.cli.commands import build_app_for_words, whole_app
 from in_process import Done, whole_command
 
 GEOSLEUTH = Path(sys.executable).with_name("geosleuth")
@@ -126,10 +126,10 @@ def test_only_the_commands_of_the_group_that_is_asked_for_are_read() -> None:
     whole = commands(whole_app())
     assert min(whole.values()) > 0
     for name in whole:
-        read = commands(app_for(["--offline", name, "more"]))
+        read = commands(build_app_for_words(["--offline", name, "more"]))
         assert read == {one: whole[one] * (one == name) for one in read}
         assert name in read
-    assert set(commands(app_for(["--help"])).values()) == {0}
+    assert set(commands(build_app_for_words(["--help"])).values()) == {0}
     assert commands(whole_app()) == whole
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import geosleuth
 from geosleuth.pipeline.result import result_schema
-from geosleuth.report.chain import rounded_points
+from geosleuth.report.chain import round_points
 from in_process import whole_command
 from locating import Done, locate_here
 from signs import sign_photo
@@ -82,4 +82,4 @@ def test_a_package_of_a_country_is_verified(bakery: Path, tmp_path: Path) -> Non
     ],
 )
 def test_coordinates_of_steps_are_rounded(text: str, shown: str) -> None:
-    assert rounded_points(text) == shown
+    assert round_points(text) == shown

@@ -200,12 +200,12 @@ def test_a_hint_is_shown_as_it_is_and_does_nothing(tmp_path: Path) -> None:
 
 def test_a_polygon_file_is_an_area(tmp_path: Path) -> None:
     from geosleuth.geo import LatLon
-    from geosleuth.pipeline.area import area_of
+    from geosleuth.pipeline.area import parse_area
 
     path = tmp_path / "area.geojson"
     ring = [[7.0, 43.0], [8.0, 43.0], [7.0, 44.0], [7.0, 43.0]]
     path.write_text(json.dumps({"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [ring]}}))
-    area = area_of(str(path))
+    area = parse_area(str(path))
     assert area is not None
     assert area.extent is not None
     assert not area.contains(LatLon(43.9, 7.9))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.cli.locate import MOST_USED
+from geosleuth.cli.locate import COMMON_OPTIONS
 from geosleuth.models import PREFIXES
 from geosleuth.models.registry import SERVICES
 from locating import locate_here
@@ -66,7 +66,7 @@ def test_help_has_examples(told: str) -> None:
 def test_help_shows_what_most_people_need_and_the_way_to_the_rest(told: str) -> None:
     most = set(re.findall(r"--[a-z][a-z-]+", locate_here("--help").out.partition("Arguments")[2]))
     every = set(re.findall(r"--[a-z][a-z-]+", told.partition("Arguments")[2]))
-    named = {f"--{name.replace('_', '-')}" for name in MOST_USED} - {"--as-json"} | {"--json"}
+    named = {f"--{name.replace('_', '-')}" for name in COMMON_OPTIONS} - {"--as-json"} | {"--json"}
     assert len(named) == 12
     assert most - {"--help", "--help-all", "--base-url"} == named  # the help of --model names --base-url
     assert most < every

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from geosleuth.atlas.base import base_path
-from geosleuth.cli.preparation import asked
+from geosleuth.cli.preparation import confirm
 from later import later
 from locating import FINAL, at, command, environment, locate_here, photo_file
 from openai_server import ServerUrl, openai_server
@@ -269,9 +269,9 @@ def read(terminal: int) -> str:
 @pytest.mark.parametrize("reply", ["n\n", "\n", "", "perhaps\n", "yet\n", "no, yes\n"])
 def test_anything_but_yes_is_no(monkeypatch: pytest.MonkeyPatch, reply: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(reply))
-    assert not asked("Go on?")
+    assert not confirm("Go on?")
     monkeypatch.setattr("sys.stdin", io.StringIO("Yes\n"))
-    assert asked("Go on?")
+    assert confirm("Go on?")
 
 
 @pytest.mark.parametrize("reply", ["\x04", pytest.param("perhaps\n", marks=pytest.mark.slow)])

@@ -95,7 +95,7 @@ def test_what_is_named_brings_them(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def lacking(method: str, **more: str) -> str:
         local = {"model": "server:any", "base_url": "http://127.0.0.1:1", "allow": ("127.0.0.1",)}
-        return make_plan(LocateRequest.of(**local, method=method, **more)).missing_tools
+        return make_plan(LocateRequest.from_options(**local, method=method, **more)).missing_tools
 
     assert "search_web" in lacking("geovista")
     assert not lacking("geovista", web_search="searxng")

@@ -101,10 +101,10 @@ def test_a_claimed_place_is_part_of_the_same_document(atlas_home: Path, photo: P
 
 def test_an_unknown_field_is_one_line() -> None:
     with pytest.raises(BadInput) as caught:
-        LocateRequest.of(granularty="city")
+        LocateRequest.from_options(granularty="city")
     assert str(caught.value) == "unknown field: granularty; did you mean granularity?"
     with pytest.raises(BadInput, match="unknown fields: a_field, another"):
-        LocateRequest.of(another=1, a_field=2)
+        LocateRequest.from_options(another=1, a_field=2)
 
 
 def test_a_request_walks_through_six_modules_and_none_twice(
@@ -149,7 +149,7 @@ def test_builds_each_part_of_a_plan_in_one_place(build: str) -> None:
 def test_checks_words_before_it_opens_what_is_named(word: str, tmp_path: Path) -> None:
     asked = {word: "odd", "within": str(tmp_path / "none.geojson"), "prior": str(tmp_path / "none")}
     with pytest.raises(BadInput, match=f"^--{word.replace('_', '-')} is 'odd'"):
-        plan.make_plan(LocateRequest.of(**asked))
+        plan.make_plan(LocateRequest.from_options(**asked))
 
 
 def test_enters_the_plan_at_most_five_times() -> None:

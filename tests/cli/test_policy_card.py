@@ -34,7 +34,7 @@ def photos(tmp_path: Path) -> Path:
 def card(tmp_path: Path) -> Path:
     (tmp_path / "card").mkdir()
     way = replace(method("spotagent", box_scale="thousandths"), wire="native")
-    PolicyCard.of(way, TOOLS, turns=3).write(tmp_path / "card")
+    PolicyCard.from_method(way, TOOLS, turns=3).write(tmp_path / "card")
     return tmp_path / "card" / "policy_card.json"
 
 

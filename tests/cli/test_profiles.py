@@ -14,10 +14,10 @@ import geosleuth
 from geosleuth.cli.options import RunOptions
 from geosleuth.geo import LatLon
 from geosleuth.pipeline.defaults import config_file
-from geosleuth.pipeline.profiles import SAVED, known_profiles, read_profile
+from geosleuth.pipeline.profiles import SAVED_OPTIONS, list_profiles, read_profile
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.server.records import RunRequest, RunSettings
-from geosleuth.server.requests import locate_request, settled
+from geosleuth.server.requests import fill_from_settings, locate_request
 from geosleuth.support.errors import BadInput
 from in_process import Done, whole_command
 from later import later
@@ -73,7 +73,7 @@ def test_one_word_is_the_same_set_up_everywhere(tmp_path: Path) -> None:
         system, tools, most = seen["locate"]
         assert "Keep a pool of candidates" in system
         assert (tools, most) == (("image_zoom_tool",), 900)
-        page = settled(RunRequest(profile="lab"), RunSettings(offline=False))
+        page = fill_from_settings(RunRequest(profile="lab"), RunSettings(offline=False))
         assert locate_request(page, offline=False) == LocateRequest(**read_profile("lab").options)
         assert locate_request(RunRequest(profile="lab", method="geoagent"), offline=False).method == "geoagent"
 
@@ -126,7 +126,7 @@ def test_a_key_never_enters_the_file(words: tuple[str, ...], monkeypatch: pytest
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret-of-mine")
     done = whole_command("setup", "--profile", "lab", *words)
     assert (done.returncode, "may hold a key" in done.stderr) == (2, True), done.stderr
-    assert known_profiles() == PAPERS
+    assert list_profiles() == PAPERS
 
 
 def test_what_can_t_be_a_profile_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -169,9 +169,9 @@ def test_what_can_t_be_a_profile_is_refused_in_one_line(tmp_path: Path) -> None:
 
 
 def test_the_papers_profiles_hold_options_of_runs_and_no_model() -> None:
-    assert known_profiles() == PAPERS
+    assert list_profiles() == PAPERS
     own = {one.name for one in fields(RunOptions)} - {"profile", "offline", "yes"}
-    assert set(SAVED) == own
+    assert set(SAVED_OPTIONS) == own
     for name in PAPERS:
         found = read_profile(name)
         assert found.options["method"] == name

@@ -126,7 +126,7 @@ def test_python_and_the_server_use_the_default_too(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_server_is_named(broken: Reply, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geosleuth.server.model_discovery.PATIENT_SECONDS", 0.5)
+    monkeypatch.setattr("geosleuth.server.model_discovery.PATIENT_TIMEOUT_S", 0.5)
     with openai_server([broken]) as url:
         monkeypatch.setenv("OLLAMA_BASE_URL", url)
         models, (found,) = look_around()
@@ -138,7 +138,7 @@ def test_a_broken_server_is_named(broken: Reply, told: str, monkeypatch: pytest.
 
 
 def test_names_an_address_where_nothing_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geosleuth.server.model_trial._ANSWER_S", 0.5)
+    monkeypatch.setattr("geosleuth.server.model_trial._ANSWER_TIMEOUT_S", 0.5)
     done = setup("--model", "ollama:x", "--base-url", "http://127.0.0.1:9/v1")
     assert done.returncode == 2
     assert "nothing answers at 127.0.0.1:9; start the server there (run: ollama serve), or correct" in done.stderr

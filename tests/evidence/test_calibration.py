@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from geosleuth.evidence import Clue
 from geosleuth.evidence.calibration import (
-    HALF,
+    ACTIONABLE_PROBABILITY,
     LEAST,
     MOST,
     CalibrationSample,
@@ -138,4 +138,4 @@ def test_what_was_right_less_often_than_a_claim_is_stated_below_a_half(one: floa
     careful = replace(plain, claim=0.7)
     low, high = (CalibrationSample("city", share, 2, 0.2, right=True) for share in sorted((one, other)))
     assert careful.probability(low) <= careful.probability(high)
-    assert (careful.probability(high) >= HALF) == (plain.probability(high) >= careful.claim)
+    assert (careful.probability(high) >= ACTIONABLE_PROBABILITY) == (plain.probability(high) >= careful.claim)

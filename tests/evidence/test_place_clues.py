@@ -16,7 +16,7 @@ from geosleuth.evidence.bearing import begins, likeness
 from geosleuth.evidence.clue import Clue, CluePlace, TextSeen
 from geosleuth.evidence.country_prior import country_prior
 from geosleuth.evidence.decision import decide
-from geosleuth.evidence.place_clues import MOST_SPOTS, PLACE_SEARCHES, SearchKind, asked_in, of_somebody, place_clues
+from geosleuth.evidence.place_clues import MAX_SPOTS, PLACE_SEARCHES, SearchKind, asked_in, of_somebody, place_clues
 from geosleuth.evidence.posterior import distinct, posterior
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.models.detective.searches import SEARCH_OF_TOOL
@@ -225,7 +225,7 @@ ROWS = st.lists(st.dictionaries(KEYS, JSON) | JSON, max_size=5)
 def test_whatever_is_answered_clues_are_sound(search: SearchKind, data: dict[str, Any]) -> None:
     for clue in place_clues(search, data, asked=["Lorenzini", "Rue"]):
         assert 0 <= clue.reliability <= 1
-        assert len(clue.spots) <= MOST_SPOTS
+        assert len(clue.spots) <= MAX_SPOTS
         assert 0 <= weight(clue) <= 1 + 1e-9
         assert sum(one.probability for one in posterior([clue]).candidates) <= 1
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from drawn import examples
 from geosleuth.evidence.clue import Clue, ClueKind, CluePlace, TextSeen
 from geosleuth.evidence.country_prior import country_prior, world_prior
-from geosleuth.evidence.decision import LEAST, REACH_KM, Decision, decide
+from geosleuth.evidence.decision import MIN_LEVEL_PROBABILITY, REACH_KM, Decision, decide
 from geosleuth.evidence.posterior import UNKNOWN_PRIOR, Posterior, damped, posterior
 from geosleuth.geo import Disc, LatLon, distance_km
 
@@ -111,7 +111,7 @@ def test_fine_clues_in_different_towns_do_not_add_up() -> None:
     # They lean to their country at most, and to neither of the towns.
     decision = decide(posterior(clues))
     assert decision.level in ("none", "country")
-    assert decision.probability_raw < LEAST["country"]
+    assert decision.probability_raw < MIN_LEVEL_PROBABILITY["country"]
 
 
 def test_a_fine_clue_inside_a_coarse_one_gives_the_fine_place() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.evidence.country_prior import LEAST_CHANCE, country_prior, world_prior
+from geosleuth.evidence.country_prior import MIN_CHANCE, country_prior, world_prior
 from geosleuth.evidence.heartlands import country_at, heartland, shares_within
 from geosleuth.geo import Box, Disc, LatLon, distance_km
 
@@ -37,12 +37,12 @@ def test_wealth_roads_and_visitors_count() -> None:
 @given(st.sampled_from(CODES), st.floats(0.01, 15_000), st.floats(0.01, 15_000))
 def test_a_larger_place_is_likelier_and_never_likelier_than_its_country(code: str, one: float, other: float) -> None:
     small, large = sorted((one, other))
-    most = max(country_prior()[code], LEAST_CHANCE) * (1 + 1e-12)
-    assert LEAST_CHANCE <= chance_of_place(code, small) <= chance_of_place(code, large) <= most
+    most = max(country_prior()[code], MIN_CHANCE) * (1 + 1e-12)
+    assert MIN_CHANCE <= chance_of_place(code, small) <= chance_of_place(code, large) <= most
 
 
 def test_a_shop_has_the_least_chance_and_monaco_is_a_single_town() -> None:
-    assert chance_of_place("FI", 0.15) == LEAST_CHANCE
+    assert chance_of_place("FI", 0.15) == MIN_CHANCE
     assert chance_of_place("MC", 2.0) == pytest.approx(country_prior()["MC"])
 
 

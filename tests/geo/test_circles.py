@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from geosleuth.geo import (
-    FARTHEST_KM,
+    MAX_DISTANCE_KM,
     ROAD_FACTOR,
     LatLon,
     Range,
@@ -160,7 +160,7 @@ def test_the_far_side_of_the_earth_can_be_reached_and_no_farther() -> None:
     found = range_fixes([Range(LatLon(10, 20), 19_990)], along="straight")
     assert not found.absurd
     assert range_fixes([Range(LatLon(10, 20), 22_000)], along="straight").absurd
-    assert range_fixes([Range(LatLon(10, 20), FARTHEST_KM * ROAD_FACTOR * 1.1)]).absurd
+    assert range_fixes([Range(LatLon(10, 20), MAX_DISTANCE_KM * ROAD_FACTOR * 1.1)]).absurd
 
 
 @pytest.mark.parametrize("centre", [LatLon(89.9, 0), LatLon(-89.9, 0), LatLon(0, 180), LatLon(52, -180)])

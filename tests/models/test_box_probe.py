@@ -8,7 +8,7 @@ import pytest
 
 from geosleuth.agent.methods import method
 from geosleuth.agent.policy_card import PolicyCard
-from geosleuth.models.box_probe import QUESTION, SQUARE, _picture, scale_in
+from geosleuth.models.box_probe import QUESTION, SQUARE, _draw_probe, detect_scale
 from in_process import Done, whole_command
 from later import later
 from openai_server import Line, Reply, Request, chat_reply, failure, openai_server
@@ -40,7 +40,7 @@ ANSWER = chat_reply(json.dumps({"lat": 43.7, "lon": 7.27}))
     ],
 )
 def test_a_box_in_any_form_tells_its_scale(text: str, scale: str | None) -> None:
-    assert scale_in(text, _picture()) == scale
+    assert detect_scale(text, _draw_probe()) == scale
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_a_host_that_nobody_agreed_to_is_not_asked(atlas_home: Path, photo: Path
 @pytest.mark.parametrize("listed", ["policy_card", "root"])
 def test_a_server_that_knows_the_card_is_believed(atlas_home: Path, photo: Path, tmp_path: Path, listed: str) -> None:
     way = method("twm", box_scale="fractions")
-    card = PolicyCard.of(way, ("image_zoom_in_tool", "poi_keyword_search"), turns=2)
+    card = PolicyCard.from_method(way, ("image_zoom_in_tool", "poi_keyword_search"), turns=2)
     card.write(tmp_path)
     plain = json.loads((tmp_path / "policy_card.json").read_text())
     entry = {"id": "policy", listed: plain if listed == "policy_card" else str(tmp_path)}
@@ -154,7 +154,7 @@ def test_a_list_that_says_nothing_of_use_is_none(atlas_home: Path, photo: Path, 
 
 
 def test_the_square_is_where_it_is_said_to_be() -> None:
-    image = _picture().image
+    image = _draw_probe().image
     inside = image.crop(SQUARE).getcolors()
     assert inside is not None
     assert len(inside) == 1

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from geosleuth.agent.conversation import conversation_of
+from geosleuth.agent.conversation import build_conversation
 from geosleuth.agent.events import Budget, Ended, Said
 from geosleuth.agent.loop import resume, run
 from geosleuth.agent.methods import method
@@ -23,7 +23,7 @@ from geosleuth.evidence.visual import Cell, Distribution, Reach
 from geosleuth.geo import Disc, LatLon, distance_km
 from geosleuth.models import Conversation, Prompt
 from geosleuth.models.detective import TOOLS, Detective
-from geosleuth.models.detective.stated import hinted_names
+from geosleuth.models.detective.stated import extract_hint_names
 from geosleuth.photo import Album, BoxScale, Photo
 from geosleuth.tools import Case
 from geosleuth.tools.toolset import all_tools
@@ -220,7 +220,7 @@ def test_every_step_is_a_function_of_the_conversation(atlas: OfflineAtlas) -> No
     for event in found.events:
         if isinstance(event.body, Said):
             steps += 1
-            before = conversation_of(
+            before = build_conversation(
                 found.events[: event.index], context=chosen.context, tools=tools, picture=case.album.__getitem__
             )
             again = asyncio.run(Detective().step(before))
@@ -377,13 +377,13 @@ def test_its_reasoning_can_be_asked_for(atlas: OfflineAtlas) -> None:
     case = case_of(atlas, plate("Boulangerie Costa", "Rue Grimaldi"))
     found = work(case)
     chosen = method("detective")
-    seen: Conversation = conversation_of(
+    seen: Conversation = build_conversation(
         found.events, context=chosen.context, tools=chosen.toolset(all_tools()), picture=case.album.__getitem__
     )
     reasoning = Detective().review(seen)
     assert found.answer is not None
     assert reasoning.decision.point == found.answer.point
-    boxes = {clue.seen: clue.where.box for clue in reasoning.found.clues if clue.where}
+    boxes = {clue.seen: clue.where.box for clue in reasoning.full_posterior.clues if clue.where}
     assert boxes["Boulangerie Costa"][0] < boxes["Boulangerie Costa"][2]
     json.dumps(found.answer.explanation)
 
@@ -399,4 +399,4 @@ def test_its_reasoning_can_be_asked_for(atlas: OfflineAtlas) -> None:
     ],
 )
 def test_names_in_a_hint(hint: str, names: list[str]) -> None:
-    assert hinted_names(hint) == names
+    assert extract_hint_names(hint) == names

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from geosleuth.agent import Trajectory, conversation_of
+from geosleuth.agent import Trajectory, build_conversation
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import Box, Disc, Extent, LatLon
@@ -239,7 +239,7 @@ def test_a_name_of_many_places_is_worded_for_the_one_that_it_speaks_for(atlas: O
     found = sight.run(policy)
     assert country_of(answer_of(found)) == "Colombia"
     picture = sight.case.album.__getitem__
-    told = conversation_of(found.events, context=sight.method.context, tools=sight.toolset, picture=picture)
+    told = build_conversation(found.events, context=sight.method.context, tools=sight.toolset, picture=picture)
     views = views_of_clues(policy.review(told), {}, {})
     name = next(view for view in views if view["kind"] == "place")
     assert name["supports"]
@@ -289,7 +289,7 @@ def test_a_hint_speaks_for_what_it_names_and_against_the_rest(atlas: OfflineAtla
     found = sight.run(policy)
     assert country_of(answer_of(found)) == "Monaco"
     picture = sight.case.album.__getitem__
-    told = conversation_of(found.events, context=sight.method.context, tools=sight.toolset, picture=picture)
+    told = build_conversation(found.events, context=sight.method.context, tools=sight.toolset, picture=picture)
     said = next(view for view in views_of_clues(policy.review(told), {}, {}) if view["kind"] == "hint")
     ratios = [one["log_ratio"] or 0.0 for one in said["supports"] if one["country"] == "MC"]
     assert ratios

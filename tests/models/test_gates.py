@@ -10,7 +10,7 @@ import pytest
 
 from asked import QUICK, album_of, conversation_about, step_of
 from geosleuth.models import EndpointSettings, Policy, make_policy
-from geosleuth.models.endpoints import AskPermit, Gate, GateSettings, HostGate, HostNews, hold_gates_with, listening
+from geosleuth.models.endpoints import AskPermit, Gate, GateSettings, HostGate, HostNews, listening, set_gate_factory
 from geosleuth.photo import Album
 from geosleuth.support.errors import ServiceFault
 from openai_server import Reply, Request, ServerUrl, chat_reply, failure, openai_server
@@ -190,12 +190,12 @@ def test_gates_can_be_held_elsewhere(album: Album) -> None:
     def ask(policy: Policy) -> float:
         return step_of(policy, conversation_about(album)).usage.seconds
 
-    hold_gates_with(maker)
+    set_gate_factory(maker)
     try:
         with openai_server([failure(500), chat_reply("Paris")]) as url:
             seconds = ask(make_policy("server:any", base_url=url, settings=QUICK))
     finally:
-        hold_gates_with(HostGate)
+        set_gate_factory(HostGate)
     assert passed[:3] == [f"{url.root.removeprefix('http://')} 4", "enter 5", "leave 7 failed 0"]
     assert passed[4] == "leave 7 answered 0"
     assert seconds >= 0.5, "waiting for the host counts"

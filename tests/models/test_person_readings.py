@@ -1,7 +1,7 @@
 """What a person reads counts in place of what was read there, for the detective and in words for models."""
 
 from geosleuth.models.feedback import CorrectedReading, Rejected, feedback_words
-from geosleuth.server.requests import rejected_from_dict, rejected_to_dict
+from geosleuth.server.requests import decode_rejected, encode_rejected
 
 BOX = (0.1, 0.2, 0.5, 0.3)
 
@@ -19,8 +19,8 @@ def test_the_later_reading_of_a_spot_counts_and_survives_storage() -> None:
         readings=(CorrectedReading("Vaduz", 1, BOX, "x"),)
     )
     assert [one.text for one in both.readings] == ["Vaduz"]
-    assert rejected_from_dict(rejected_to_dict(both)) == both
-    assert rejected_from_dict({"clues": []}) == Rejected()  # as an older service has kept it
+    assert decode_rejected(encode_rejected(both)) == both
+    assert decode_rejected({"clues": []}) == Rejected()  # as an older service has kept it
 
 
 def test_models_hear_of_it_in_quotation_marks() -> None:

@@ -15,7 +15,7 @@ from geosleuth.models.tagged import (
     DATA,
     NO_CALLS_LEFT,
     PROMPTS,
-    SPOKEN,
+    REPLIES,
     Escaping,
     TaggedReply,
     read_reply,
@@ -86,7 +86,7 @@ def test_a_step_comes_back_as_it_was(step: Step) -> None:
     assert (reply.text, reply.thinking, reply.calls) == (step.text, step.thinking, step.calls)
 
 
-@given(texts, st.sampled_from((PROMPTS, SPOKEN, DATA)))
+@given(texts, st.sampled_from((PROMPTS, REPLIES, DATA)))
 def test_escaping_loses_nothing(text: str, escaping: Escaping) -> None:
     assert escaping.unescape(escaping.escape(text)) == text
 

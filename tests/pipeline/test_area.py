@@ -15,7 +15,7 @@ from drawn import examples
 from geosleuth.evidence.heartlands import heartland, shares_within
 from geosleuth.geo import Box, Disc, LatLon
 from geosleuth.geo.extent import Outline, outline_of
-from geosleuth.pipeline.area import Area, area_of, drawn_area
+from geosleuth.pipeline.area import Area, build_drawn_area, parse_area
 from geosleuth.support.errors import BadInput
 
 SQUARE = [[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]]
@@ -26,7 +26,7 @@ def written(folder: Path, *geometries: dict[str, Any]) -> Area:
     path = folder / "area.geojson"
     features = [{"type": "Feature", "properties": {}, "geometry": one} for one in geometries]
     path.write_text(json.dumps({"type": "FeatureCollection", "features": features}), encoding="utf-8")
-    area = area_of(str(path))
+    area = parse_area(str(path))
     assert area is not None
     return area
 
@@ -48,7 +48,7 @@ def box_of(area: Area) -> tuple[float, float, float, float]:
     ],
 )
 def test_regions_go_by_their_names_in_other_languages(name: str, english: str, inside: LatLon, outside: LatLon) -> None:
-    area = area_of(name)
+    area = parse_area(name)
     assert area is not None
     assert area.words == english
     assert area.contains(inside)
@@ -56,7 +56,7 @@ def test_regions_go_by_their_names_in_other_languages(name: str, english: str, i
 
 
 def test_a_region_is_its_outline_and_not_the_box_around_it() -> None:
-    area = area_of("Bayern")
+    area = parse_area("Bayern")
     assert area is not None
     salzburg = LatLon(47.8, 13.05)
     assert isinstance(area.extent, Outline)
@@ -65,7 +65,7 @@ def test_a_region_is_its_outline_and_not_the_box_around_it() -> None:
 
 
 def test_a_region_on_both_sides_of_the_antimeridian_has_a_narrow_box() -> None:
-    area = area_of("Chukotka")
+    area = parse_area("Chukotka")
     assert area is not None
     _, west, _, east = box_of(area)
     assert 150 < west < 180
@@ -135,7 +135,7 @@ def test_files_that_are_no_area(tmp_path: Path, document: str, reason: str) -> N
     path = tmp_path / "area.geojson"
     path.write_text(document, encoding="utf-8")
     with pytest.raises(BadInput, match=reason) as told:
-        area_of(str(path))
+        parse_area(str(path))
     assert "\n" not in str(told.value)
 
 
@@ -178,10 +178,10 @@ def test_polygons_that_cross_themselves_are_answered_soon(
     drawn = {"type": "MultiPolygon", "coordinates": [[ring] for ring in rings]}
     began = process_time()
     if refusal is None:
-        assert isinstance(drawn_area(drawn).extent, Outline)
+        assert isinstance(build_drawn_area(drawn).extent, Outline)
     else:
         with pytest.raises(BadInput, match=refusal):
-            drawn_area(drawn)
+            build_drawn_area(drawn)
         assert process_time() - began < 2
         with pytest.raises(BadInput, match=refusal):
             written(tmp_path, drawn)
@@ -191,7 +191,7 @@ def test_polygons_that_cross_themselves_are_answered_soon(
 def test_a_sliver_that_vanishes_when_it_is_put_together_is_no_area() -> None:
     ring = [[0.0, 90], [5e-324, 90], [175.1698915185247, 5.887999446254099], [0.0, 90]]
     with pytest.raises(BadInput, match="with an area"):
-        drawn_area({"type": "MultiPolygon", "coordinates": [[ring], [ring]]})
+        build_drawn_area({"type": "MultiPolygon", "coordinates": [[ring], [ring]]})
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -249,7 +249,7 @@ def test_the_country_is_told_by_the_polygon_and_not_by_its_box(tmp_path: Path) -
 
 
 def test_a_country_is_looked_up_by_its_borders() -> None:
-    area = area_of("Frankreich")
+    area = parse_area("Frankreich")
     assert area is not None
     assert area.contains(LatLon(48.857, 2.351))
     assert not area.contains(LatLon(50.85, 4.35))

@@ -5,7 +5,7 @@ import pytest
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
 from geosleuth.geo.distance import destination
-from geosleuth.pipeline.result import held_against, held_against_country
+from geosleuth.pipeline.result import check_country, check_distance
 
 HERE = LatLon(43.7330, 7.4188)
 
@@ -26,15 +26,15 @@ def test_a_place_outside_of_the_radius_is_not_endorsed(
     radius_km: float, away_km: float, verdict: str, words: str
 ) -> None:
     claimed = destination(HERE, 90.0, away_km)
-    told, reason = held_against(claimed, Answer(HERE, probability=0.99, radius_km=radius_km))
+    told, reason = check_distance(claimed, Answer(HERE, probability=0.99, radius_km=radius_km))
     assert told == verdict
     assert words in reason
 
 
 def test_an_unlikely_finding_speaks_neither_for_nor_against() -> None:
     answer = Answer(HERE, probability=0.4, radius_km=1.0)
-    assert held_against(HERE, answer)[0] == "undecided"
-    assert held_against(destination(HERE, 0.0, 50.0), answer)[0] == "undecided"
+    assert check_distance(HERE, answer)[0] == "undecided"
+    assert check_distance(destination(HERE, 0.0, 50.0), answer)[0] == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,6 @@ def test_an_unlikely_finding_speaks_neither_for_nor_against() -> None:
 def test_a_country_is_held_against_by_its_border(claimed: LatLon, verdict: str, words: str) -> None:
     """The point that stands for China is in Shanghai: Seoul is nearer to it than most of China."""
     answer = Answer(LatLon(31.22, 121.46), probability=0.83, radius_km=1908.0)
-    told, reason = held_against_country(claimed, answer, "CN")
+    told, reason = check_country(claimed, answer, "CN")
     assert told == verdict
     assert words in reason

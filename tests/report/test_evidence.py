@@ -21,10 +21,10 @@ import geosleuth
 from forgeries import forged_levels, forged_lines, forged_reports, forged_results
 from geosleuth.agent import ToolObserved
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.cli.handlers.verify import made_again
+from geosleuth.cli.handlers.verify import reproduce_package
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.report import report_html
-from geosleuth.report.evidence_package import MANIFEST, MOST_FILES, Changed, evidence_package, open_package, packed
+from geosleuth.report.evidence_package import MANIFEST, MAX_FILES, Changed, evidence_package, open_package, pack_zip
 from geosleuth.support.errors import BadInput
 from in_process import whole_command
 from serving import photo_bytes, recording, served_here
@@ -72,7 +72,7 @@ def with_manifest(files: Mapping[str, bytes]) -> bytes:
     """A package whose digests are right, whatever is in it."""
     inside = {name: content for name, content in files.items() if name != MANIFEST}
     told = "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in inside.items())
-    return packed({**inside, MANIFEST: told.encode()})
+    return pack_zip({**inside, MANIFEST: told.encode()})
 
 
 def test_the_command_writes_one_and_verifies_it(folder: Path, model: str) -> None:
@@ -110,7 +110,7 @@ def test_a_photo_is_opened_once(folder: Path, whole: bytes, monkeypatch: pytest.
         monkeypatch.setattr(f"geosleuth.cli.handlers.{name}.open_photo", open_and_count)
     case = folder / "once.zip"
     case.write_bytes(whole)
-    made_again(open_package(case), [folder / "photo.jpg"])
+    reproduce_package(open_package(case), [folder / "photo.jpg"])
     assert opened == [folder / "photo.jpg"]
 
 
@@ -215,8 +215,8 @@ def verdict(folder: Path, data: bytes) -> str | None:
     (folder / "forged.zip").write_bytes(data)
     try:
         package = open_package(folder / "forged.zip")
-        made_again(package, [])
-        _, unproved = made_again(package, [folder / "photo.jpg"])
+        reproduce_package(package, [])
+        _, unproved = reproduce_package(package, [folder / "photo.jpg"])
     except BadInput as error:
         return str(error)
     return next((one for one in unproved if one.startswith("the maps in report.html")), None)
@@ -335,10 +335,10 @@ def test_hostile_zip_files_meet_caps(folder: Path, small: bytes) -> None:
     with pytest.warns(UserWarning, match="Duplicate"):
         twice = made_by_zipfile([*listed, ("report.html", b"another")])
     assert "is in the package twice" in changed(folder, twice)
-    many = made_by_zipfile([(f"f{at}", b"") for at in range(MOST_FILES + 1)])
+    many = made_by_zipfile([(f"f{at}", b"") for at in range(MAX_FILES + 1)])
     assert "1,001 files" in changed(folder, many)
     # The same bytes as many files: each would be read, and together they are far more than there is.
-    large = packed({"a": bytes(300_000)})
+    large = pack_zip({"a": bytes(300_000)})
     entry, tail = large[large.rindex(b"PK\x01\x02") : -22], bytearray(large[-22:])
     tail[8:12], tail[12:16] = b"\x05\0\x05\0", (5 * len(entry)).to_bytes(4, "little")
     same = b"".join(entry[:-1] + letter.encode() for letter in "abcde")
@@ -349,10 +349,10 @@ def test_hostile_zip_files_meet_caps(folder: Path, small: bytes) -> None:
 def test_a_file_that_is_missing_or_not_named_is_found(folder: Path, small: bytes) -> None:
     files = contents(small)
     fewer = {name: content for name, content in files.items() if name != "report.html"}
-    assert changed(folder, packed(fewer)).startswith("report.html: SHA256SUMS names it")
+    assert changed(folder, pack_zip(fewer)).startswith("report.html: SHA256SUMS names it")
     assert changed(folder, with_manifest(fewer)).startswith("report.html: is not in the package")
-    assert changed(folder, packed({"note.txt": b"x", **files})).startswith("note.txt: is in the package, and")
-    assert changed(folder, packed({name: files[name] for name in files if name != MANIFEST})).startswith(MANIFEST)
+    assert changed(folder, pack_zip({"note.txt": b"x", **files})).startswith("note.txt: is in the package, and")
+    assert changed(folder, pack_zip({name: files[name] for name in files if name != MANIFEST})).startswith(MANIFEST)
 
 
 def test_a_capped_package_tells_nothing_finer(folder: Path, model: str) -> None:

@@ -19,18 +19,18 @@ from findings import ANSWER, MONACO, SHA, SIZE, Page, album, finding_of, saying,
 from geosleuth.agent import Answered, ToolObserved, Trajectory
 from geosleuth.agent.display import text_seen
 from geosleuth.agent.locate import Finding, cap_finding
-from geosleuth.agent.spoken_of import speaks_of
+from geosleuth.agent.spoken_of import is_about
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.answer.answer import how_sure
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer, country_outline
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims, Photo
-from geosleuth.report import jinja, pictures_of, report_html
-from geosleuth.report.digest import account_of
+from geosleuth.report import cut_pictures, jinja, report_html
+from geosleuth.report.digest import parse_account
 from geosleuth.report.markup import Html
 from geosleuth.report.mercator import mercator
-from geosleuth.report.pictures import SIZE_PX, framed, zoom_for
+from geosleuth.report.pictures import SIZE_PX, choose_zoom, fit_box
 from marked import HOME, MARKER, holds_digits_of, holds_marker, marked_answer
 
 HOSTILE = '</script></style><script>alert(1)</script><img src=x onerror="alert(2)">"\'&\x1b[31m\x00\ud800\u202e'
@@ -167,7 +167,7 @@ def test_a_bare_trajectory_will_do() -> None:
 
 def test_pictures_are_cut_again_from_the_photos() -> None:
     finding = finding_of()
-    pictures = pictures_of(finding.trajectory, [Photo(Image.new("RGB", SIZE, "red"))])
+    pictures = cut_pictures(finding.trajectory, [Photo(Image.new("RGB", SIZE, "red"))])
     assert page_of(finding, pictures=pictures).named("svg", "photo")
 
 
@@ -261,11 +261,11 @@ def test_a_finding_that_was_not_capped_is_refused() -> None:
 
 
 def test_maps_come_no_closer_than_may_be_told() -> None:
-    assert zoom_for(MONACO, 0.05) > 16
-    assert zoom_for(MONACO, 0.05, "street") < 16, "shops are named from there on"
-    assert zoom_for(MONACO, 0.05, "city") < 12, "streets are named from there on"
-    assert zoom_for(MONACO, 0.05, "country") < 6
-    assert zoom_for(LatLon(90, 0), 15000) == 1.0
+    assert choose_zoom(MONACO, 0.05) > 16
+    assert choose_zoom(MONACO, 0.05, "street") < 16, "shops are named from there on"
+    assert choose_zoom(MONACO, 0.05, "city") < 12, "streets are named from there on"
+    assert choose_zoom(MONACO, 0.05, "country") < 6
+    assert choose_zoom(LatLon(90, 0), 15000) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -295,14 +295,14 @@ def test_a_map_with_the_circle_and_the_pins(atlas_home: Path) -> None:
 
 
 def test_an_explanation_is_parted_outside_quotation_marks_only() -> None:
-    account = account_of(ANSWER.explanation or "")
+    account = parse_account(ANSWER.explanation or "")
     assert account.why == "La Terrasse, Monaco: 72 %. The evidence is a business name."
     assert account.against == "Against it speaks the language."
     assert account.hangs_on.endswith('"What would help: nothing": without it no place could be told.')
     assert account.would_help == "What would help: another photo."
-    assert account_of("A model's own words.").why == "A model's own words."
-    assert not account_of("A model's own words.").in_parts
-    assert account_of("").why == ""
+    assert parse_account("A model's own words.").why == "A model's own words."
+    assert not parse_account("A model's own words.").in_parts
+    assert parse_account("").why == ""
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_an_explanation_is_parted_outside_quotation_marks_only() -> None:
     ],
 )
 def test_which_line_a_piece_of_evidence_is_about(evidence: str, line: str, about: bool) -> None:
-    assert speaks_of(evidence, line) is about
+    assert is_about(evidence, line) is about
 
 
 @pytest.mark.parametrize("box", [None, [1, 2, 3], ["a", 1, 2, 3], [float("nan")] * 4, [10**400, 0, 1, 1], [5, 5, 5, 5]])
@@ -377,9 +377,9 @@ def test_a_country_is_drawn_by_its_outline() -> None:
 def test_a_country_fits_on_its_map(code: str) -> None:
     outline = country_outline(code)
     assert outline is not None
-    centre, zoom = framed(outline.box)
+    centre, zoom = fit_box(outline.box)
     pixels = 256 * 2**zoom
     assert outline.box.width_deg / 360 * pixels <= SIZE_PX[0]
     assert (mercator(outline.box.north) - mercator(outline.box.south)) / (2 * math.pi) * pixels <= SIZE_PX[1]
     assert outline.box.contains(centre)
-    assert framed(outline.box, "country")[1] <= 4.5
+    assert fit_box(outline.box, "country")[1] <= 4.5

@@ -15,7 +15,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.models.detective import Detective
 from geosleuth.photo import Album, Photo
 from geosleuth.report import report_html
-from geosleuth.report.digest import digest_of
+from geosleuth.report.digest import build_digest
 from geosleuth.tools import Case
 from geosleuth.tools.toolset import all_tools
 from tool_cases import sign
@@ -33,7 +33,7 @@ def finding(atlas_home: Path) -> Finding:
 
 
 def test_a_sign_with_distances(finding: Finding) -> None:
-    digest = digest_of(finding)
+    digest = build_digest(finding)
     assert digest.located
     account = digest.account
     assert account.in_parts

@@ -77,8 +77,8 @@ def test_nobody_else_has_a_folder_opened(batch: Path, server: Served) -> None:
 
 
 def test_what_a_killed_server_left_is_passed_over(batch: Path, cases: Path) -> None:
-    from geosleuth.server.handover import handed_over
+    from geosleuth.server.handover import open_on_running_server
 
     cases.mkdir()
     (cases / "serving.json").write_text(json.dumps({"url": "http://127.0.0.1:9", "key": "x"}))
-    assert handed_over(cases, batch, None, None) is None
+    assert open_on_running_server(cases, batch, None, None) is None

@@ -65,7 +65,7 @@ def test_a_reader_comes_back_and_misses_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_slow_reader_holds_up_nobody_and_misses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geosleuth.server.jobs.RECENT", 4)
+    monkeypatch.setattr("geosleuth.server.jobs.MAX_RECENT_EVENTS", 4)
     model = recording(tmp_path, looks=8)
 
     async def work(service: CaseService) -> None:

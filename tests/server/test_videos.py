@@ -7,7 +7,7 @@ import pytest
 
 from clips import board, still, write_clip
 from geosleuth.server import CaseService, RunRequest, RunRow, WrongState
-from geosleuth.server.video import merged_places
+from geosleuth.server.video import merge_places
 from geosleuth.support.errors import BadInput
 from services import case_with_photo, ended, everything_in, open_service, pieces, recording
 
@@ -82,7 +82,7 @@ def test_the_finer_of_two_runs_stands_for_a_place() -> None:
         run("other", (2,), lat=60.0, lon=24.0, radius_km=1.0),
         run("fine", (3,), lat=47.15, lon=9.52, radius_km=2.0),
     ]
-    found = merged_places(places, runs)
+    found = merge_places(places, runs)
     assert [(place["run"], place["spans"]) for place in found] == [
         ("fine", [[0, 1.0], [2, 3.0]]),
         ("other", [[1, 2.0]]),

@@ -8,7 +8,7 @@ from typing import cast, get_type_hints
 
 import pytest
 
-from geosleuth.agent import Trajectory, conversation_of
+from geosleuth.agent import Trajectory, build_conversation
 from geosleuth.agent.locate import Finding, cap_finding
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
@@ -19,7 +19,7 @@ from geosleuth.models.feedback import Rejected
 from geosleuth.photo import Claims
 from geosleuth.server import shapes
 from geosleuth.server.finding_view import compare_view, result_view
-from geosleuth.server.requests import rejected_from_dict, rejected_of, rejected_to_dict, with_rejected
+from geosleuth.server.requests import build_rejected, decode_rejected, encode_rejected, with_rejected
 from geosleuth.server.shapes import PlaceView, ResultView
 from geosleuth.support.errors import BadInput, ServiceFault
 from scripted import ScriptedPolicy
@@ -36,7 +36,7 @@ def atlas(atlas_home: Path) -> OfflineAtlas:
 
 
 def reviewed(sight: Sight, run: Trajectory, policy: Detective | None = None) -> Reasoning:
-    conversation = conversation_of(
+    conversation = build_conversation(
         run.events, context=sight.method.context, tools=sight.toolset, picture=sight.case.album.__getitem__
     )
     return (policy or Detective()).review(conversation)
@@ -149,13 +149,13 @@ def test_what_a_page_rejects_by_id_is_ruled_out(atlas: OfflineAtlas) -> None:
     result = result_of(sight, first)
     candidates: list[PlaceView] = [*result["pool"], *result["answer"]["candidates"]]
     chosen = result["answer"]["candidates"][0]
-    rejected = rejected_of(result["clues"], candidates, reject_candidates=[chosen["id"]])
+    rejected = build_rejected(result["clues"], candidates, reject_candidates=[chosen["id"]])
     assert rejected.places[0].radius_km == chosen["radius_km"]
     second = sight.go_on(first, rejected)
     assert second.answer is not None
     assert all(one.name != "Granada, Spain" for one in second.answer.candidates)
     place = next(one for one in result["clues"] if one["kind"] == "place")
-    gone = rejected_of(result["clues"], candidates, reject_clues=[place["id"]])
+    gone = build_rejected(result["clues"], candidates, reject_clues=[place["id"]])
     assert gone.seen == ("GRANADA",)
     third = sight.go_on(first, gone)
     assert third.answer is not None
@@ -163,11 +163,11 @@ def test_what_a_page_rejects_by_id_is_ruled_out(atlas: OfflineAtlas) -> None:
     after = result_of(sight, third, Detective(rejected=gone))
     assert {one["seen"] for one in after["clues"] if one["rejected"]} == {"GRANADA"}
     with pytest.raises(BadInput, match="no candidate 'h99'"):
-        rejected_of(result["clues"], candidates, reject_candidates=["h99"])
+        build_rejected(result["clues"], candidates, reject_candidates=["h99"])
     with pytest.raises(BadInput, match="no clue"):
-        rejected_of(result["clues"], candidates, reject_clues=["clue-nothing"])
+        build_rejected(result["clues"], candidates, reject_clues=["clue-nothing"])
     both = rejected + gone
-    assert rejected_from_dict(json.loads(json.dumps(rejected_to_dict(both)))) == both
+    assert decode_rejected(json.loads(json.dumps(encode_rejected(both)))) == both
 
 
 def test_a_rejected_candidate_is_dropped_whoever_goes_on(atlas: OfflineAtlas) -> None:
@@ -176,7 +176,7 @@ def test_a_rejected_candidate_is_dropped_whoever_goes_on(atlas: OfflineAtlas) ->
     result = result_of(sight, first)
     answer = result["answer"]["candidates"][0]
     assert answer["name"] != first.pool[0].place
-    rejected = rejected_of(result["clues"], result["answer"]["candidates"], reject_candidates=[answer["id"]])
+    rejected = build_rejected(result["clues"], result["answer"]["candidates"], reject_candidates=[answer["id"]])
     dropped = with_rejected(first, rejected)
     assert {one.id: one.fate for one in dropped.pool} == {"h1": "dropped", "h2": "open", "h3": "open"}
     assert [event.index for event in dropped.events] == list(range(len(dropped.events)))
@@ -187,7 +187,7 @@ def test_a_model_is_told_and_can_not_fall_back_on_what_was_rejected(atlas: Offli
     sight = Sight(atlas, (("WELCOME TO GRANADA",),))
     first = sight.run()
     result = result_of(sight, first)
-    rejected = rejected_of(result["clues"], result["pool"], reject_candidates=["h1"])
+    rejected = build_rejected(result["clues"], result["pool"], reject_candidates=["h1"])
     model = ScriptedPolicy([ServiceFault("a model", "gone")])
     second = sight.go_on(first, rejected, model)
     last = model.seen[0].messages[-1]

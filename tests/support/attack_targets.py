@@ -605,9 +605,9 @@ _AREAS = [
 
 
 def _read_area(data: bytes, folder: Path) -> None:
-    from geosleuth.pipeline.area import area_of
+    from geosleuth.pipeline.area import parse_area
 
-    area_of(str(put(folder / "area.geojson", data)))
+    parse_area(str(put(folder / "area.geojson", data)))
 
 
 @cache
@@ -631,7 +631,7 @@ def _spoilt_package(data: bytes, other: bytes, rng: random.Random) -> bytes:
     """One file of a package spoilt in its own form, mostly with its digests made anew."""
     import hashlib
 
-    from geosleuth.report.evidence_package import MANIFEST, packed
+    from geosleuth.report.evidence_package import MANIFEST, pack_zip
 
     files = dict(_unzipped(data))
     name = rng.choice([one for one in files if one != MANIFEST])
@@ -641,7 +641,7 @@ def _spoilt_package(data: bytes, other: bytes, rng: random.Random) -> bytes:
     if rng.random() < 0.9:
         listed = [(hashlib.sha256(one).hexdigest(), each) for each, one in files.items() if each != MANIFEST]
         files[MANIFEST] = "".join(f"{digest}  {each}\n" for digest, each in listed).encode()
-    return packed(files) if rng.random() < 0.9 else spoilt_bytes(packed(files), other, rng)
+    return pack_zip(files) if rng.random() < 0.9 else spoilt_bytes(pack_zip(files), other, rng)
 
 
 def _unzipped(data: bytes) -> Iterator[tuple[str, bytes]]:

@@ -48,7 +48,7 @@ async def wait_for_ending(service: CaseService, run_id: str) -> None:
 
 async def work(folder: Path, model: str) -> None:
     filler = folder.parent / "filler"
-    jobs_module.SETTLE_S = 1000.0 if len(sys.argv) > 3 else 0.5
+    jobs_module.STORE_RETRY_S = 1000.0 if len(sys.argv) > 3 else 0.5
     async with await CaseService.open(folder) as service:
         case = await service.new_case("A case")
         await service.add_photo(case.id, "wall.jpg", pieces(photo_bytes()))

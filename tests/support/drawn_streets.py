@@ -4,7 +4,7 @@ import random
 from datetime import UTC, datetime
 
 from geosleuth.geo import LatLon
-from geosleuth.lab.scenes.drawing.lettering import designs_for
+from geosleuth.lab.scenes.drawing.lettering import list_designs
 from geosleuth.lab.scenes.scene import Board, Camera, Clue, Look, Scene, SceneKind, Sky, Sort, Split, Spot, Visibility
 
 _WORDS: dict[str, dict[Board, tuple[Sort, tuple[str, ...]]]] = {
@@ -59,7 +59,7 @@ def clue(
 ) -> Clue:
     """A clue with what would stand on such a board there."""
     sort, lines = _WORDS[land][board]
-    name = design or random.Random(f"{land} {board} {number}").choice(designs_for(board, split))
+    name = design or random.Random(f"{land} {board} {number}").choice(list_designs(board, split))
     return Clue(f"{board}{number}", sort, "precise", f"It says {lines[0]}.", board, lines, visibility, design=name)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from expert_pictures import Drawn
 from geosleuth.atlas.placing import Placer
 from geosleuth.lab.teams.learning import (
-    QUICK,
+    QUICK_TRAINING,
     Examples,
     LearnSettings,
     RememberingMember,
@@ -66,7 +66,7 @@ def taught(
     encoder: CachedEncoder,
     *,
     rounds: int = 8,
-    training: TrainSettings = QUICK,
+    training: TrainSettings = QUICK_TRAINING,
 ) -> TrainedSociety:
     """What ``geosleuth team learn`` learns from these pictures: the same rounds and the same training."""
     settings = LearnSettings(rounds=rounds)
@@ -79,7 +79,7 @@ def taught(
             request = Request((picture.photo,))
             stages = swarm_stages(asked, request, picture.truth, placer=placer, settings=settings)
             found.append(await learn_picture(len(team), stages, settings, random.Random(number)))
-        return Examples.of(encoder.look_at([picture.photo for picture in pictures]), found)
+        return Examples.from_observations(encoder.look_at([picture.photo for picture in pictures]), found)
 
     weights = train(asyncio.run(observed()), training)
     names = tuple(member.name for member in team)

@@ -8,7 +8,7 @@ from pathlib import Path
 from factory_scenes import plain_picture, scene_of
 from geosleuth.lab.bench.run import DataInfo
 from geosleuth.lab.bench.sets.dataset import Card, DataSet, Item
-from geosleuth.lab.scenes.design import truth_of
+from geosleuth.lab.scenes.design import build_truth
 from geosleuth.lab.traces.factory import Kind, Recipe, Work, run_factory
 from geosleuth.lab.traces.factory.trial import ScenePicture
 from geosleuth.lab.traces.scripted import Slips
@@ -25,7 +25,7 @@ def hand_set(folder: Path, count: int) -> DataSet:
     def items() -> Iterator[Item]:
         for number in range(1, count + 1):
             scene, marks = scene_of(number)
-            yield Item(scene.id, ScenePicture(scene, marks, path), truth_of(scene))
+            yield Item(scene.id, ScenePicture(scene, marks, path), build_truth(scene))
 
     card = Card(name="hand", title="", photos=count, licence="", home="", get="", layout="", thresholds_km=(1.0, 25.0))
     return DataSet(card, folder, items)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from geosleuth.lab.scenes.drawing.camera import View
 from geosleuth.lab.scenes.drawing.canvas import Canvas
-from geosleuth.lab.scenes.drawing.sky import Light, light_of
+from geosleuth.lab.scenes.drawing.sky import Light, compute_light
 from geosleuth.lab.scenes.scene import Camera, Sky
 
 CAMERA = Camera(180.0, 1.7, 70.0)
@@ -25,7 +25,7 @@ def light_with(
     aside_deg: float = 90.0, elevation_deg: float = 40.0, weather: Weather = "clear", season: Season = "summer"
 ) -> Light:
     """The light under such a sky."""
-    return light_of(sky_with(aside_deg, elevation_deg, weather, season), CAMERA)
+    return compute_light(sky_with(aside_deg, elevation_deg, weather, season), CAMERA)
 
 
 def empty_street(size: tuple[int, int] = (1024, 768), x_m: float = 0.0) -> Canvas:

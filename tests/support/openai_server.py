@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from geosleuth.models.box_probe import QUESTION, SQUARE
-from geosleuth.models.hosted.client import LISTING
+from geosleuth.models.hosted.client import LISTING_USER_AGENT
 
 Manner = Literal["whole", "cut", "endless", "dripping", "silent", "hang_up"]
 """How a reply is sent: as it should be; only its first half; on and on; a byte at a time; never; the connection is just
@@ -239,7 +239,7 @@ async def _send(writer: asyncio.StreamWriter, reply: Reply) -> bool:
 
 def _aside(request: Request) -> Reply | None:
     """What is said beside the script: there is no list of models, and boxes are in pixels."""
-    if request.headers.get("user-agent") == LISTING:
+    if request.headers.get("user-agent") == LISTING_USER_AGENT:
         return failure(404)
     if QUESTION.encode()[:60] in request.body:
         return chat_reply(json.dumps({"bbox_2d": SQUARE}))

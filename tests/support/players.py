@@ -36,7 +36,7 @@ class Scripted:
         self._say = say
         self.sizes: list[int] = []
 
-    def prepared(self, asked: Asked) -> Asked:
+    def prepare(self, asked: Asked) -> Asked:
         return asked
 
     def replies(self, asked: Sequence[Asked]) -> list[Any]:

@@ -61,4 +61,4 @@ def forget() -> None:
     importlib.invalidate_caches()
     plugins.installed.cache_clear()
     toolset._loaded.cache_clear()
-    methods._loaded.cache_clear()
+    methods._load_factory.cache_clear()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from geosleuth.lab.bench.run.cluster import closed_environment, quiet_environment, without_api_server
+from geosleuth.lab.bench.run.cluster import close_environment, quiet_environment, without_api_server
 from python_path import python_path
 
 SUPPORT = Path(__file__).parent
@@ -79,7 +79,7 @@ def ray_nodes(**environment: str) -> Iterator[Nodes]:
     # In the folder for temporary files Ray notes which cluster is the newest: another one's tests may run beside these.
     os.environ.update(environment, PYTHONPATH=python_path(SUPPORT), RAY_TMPDIR=str(folder))
     quiet_environment()
-    closed_environment()
+    close_environment()
     from ray.cluster_utils import Cluster
 
     cluster: Any = Cluster(shutdown_at_exit=False)

@@ -8,7 +8,7 @@ import numpy as np
 from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon
 from geosleuth.lab.score import Truth
-from geosleuth.lab.teams.recorded import Panel, Said, groups_of
+from geosleuth.lab.teams.recorded import Panel, Said, number_groups
 from geosleuth.lab.teams.recorded.learn_trust import Known
 
 TOWNS = {
@@ -75,5 +75,5 @@ def make_known(count: int, skills: Mapping[str, Skill] = REGIONAL, seed: int = 0
 
 def known_of(said: Mapping[str, Sequence[Said | None]], truths: Sequence[tuple[str, LatLon]]) -> Known:
     """Put together what was made."""
-    groups = groups_of([(row,) for row in range(len(truths))], [point for _, point in truths])
-    return Known.of(Panel.of(said), [Truth(point, city=town) for town, point in truths], groups)
+    groups = number_groups([(row,) for row in range(len(truths))], [point for _, point in truths])
+    return Known.from_panel(Panel.from_answers(said), [Truth(point, city=town) for town, point in truths], groups)

@@ -30,7 +30,14 @@ from geosleuth.agent.events import Answerer, Body, EndReason
 from geosleuth.agent.trajectory import write_trajectory
 from geosleuth.answer import Address, Answer, Level, answer_to_dict
 from geosleuth.geo import LatLon
-from geosleuth.lab.bench.run.journal import Outcome, TryRecord, file_name, header_line, name_of, record_to_line
+from geosleuth.lab.bench.run.journal import (
+    Outcome,
+    TryRecord,
+    compute_photo_name,
+    file_name,
+    header_line,
+    record_to_line,
+)
 from geosleuth.lab.bench.run.manifest import DataInfo, Manifest, manifest_to_dict
 from geosleuth.lab.score import Truth
 from geosleuth.models import Prompt, Step, Usage
@@ -158,7 +165,7 @@ def _write_lines(path: Path, lines: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _kept(folder: Path, photo: PhotoMade, number: int, picture: bytes | None) -> TryRecord:
-    name, made = name_of(NAME_KEY, photo.id), photo.tries[number - 1]
+    name, made = compute_photo_name(NAME_KEY, photo.id), photo.tries[number - 1]
     if made.keep:
         kept = folder / "trajectories" / name[:2] / file_name(name, number)
         kept.parent.mkdir(parents=True, exist_ok=True)

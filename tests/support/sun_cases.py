@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from geosleuth.geo import LatLon
 from geosleuth.tools.sun import sun_at, windows_of
-from geosleuth.tools.sun_sight import CELLS_A_DEGREE, MeasuredSun, find_band, sight_of
+from geosleuth.tools.sun_sight import CELLS_PER_DEGREE, MeasuredSun, find_band, sight_of
 
 ANGLE_OFF_DEG, LENGTH_OFF = 3.0, 0.05
 """How far off a bearing and a length are read, at most."""
@@ -67,7 +67,7 @@ def band_holds(case: SunCase) -> bool:
     """Whether the band holds the true place."""
     sight = case.sight
     band = find_band(windows_of(case.moment, case.moment, None), sight.bounds, None, sight.step_deg)
-    row, column = int((90 - case.place.lat) * CELLS_A_DEGREE), int((case.place.lon + 180) * CELLS_A_DEGREE)
+    row, column = int((90 - case.place.lat) * CELLS_PER_DEGREE), int((case.place.lon + 180) * CELLS_PER_DEGREE)
     return bool(band.seen[row, column])
 
 

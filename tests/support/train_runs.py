@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from geosleuth.lab.train.rollouts import ANSWERED, CALL_RATE, CALLS, FAILURE_RATE
+from geosleuth.lab.train.rollouts import ANSWER_RATE, CALL_RATE, CALLS, FAILURE_RATE
 from geosleuth.lab.train.training_log import GPU_UTILISATION, Recorder, part_name, within_name
 
 
@@ -30,7 +30,7 @@ def write_run(folder: Path, steps: int, *, name: str = "made-up") -> Path:
         figures = {
             "loss": luck.gauss(0, 0.02), "grad_norm": near(1), "learning_rate": 1e-5 * (1 - done),
             "reward": near(0.2 + 0.5 * done), "reward_std": near(0.3 - 0.1 * done), "frac_reward_zero_std": 0.1 * done,
-            CALLS: near(1 + 2 * done), FAILURE_RATE: near(0.3 - 0.25 * done), CALL_RATE: 0.9, ANSWERED: 0.8,
+            CALLS: near(1 + 2 * done), FAILURE_RATE: near(0.3 - 0.25 * done), CALL_RATE: 0.9, ANSWER_RATE: 0.8,
             "tools/call_frequency": 0.5, "tools/failure_frequency": 0.0,
             "completions/mean_length": 180 + 60 * done, "completions/min_length": 90.0,
             "completions/max_length": 400.0, "completions/clipped_ratio": 0.05, "kl": near(0.02 * done, 0.001),

@@ -67,12 +67,12 @@ def test_before_learning_everybody_stands_at_one_half() -> None:
 def test_pictures_are_seen_along_the_directions_in_which_they_differ() -> None:
     rng = np.random.default_rng(0)
     features = rng.standard_normal((50, 1)) * np.array([[0.0, 3.0, 0.0]]) + 0.01 * rng.standard_normal((50, 3)) + 7
-    seen = Projection.fitted(features, 2).encoded(features)
+    seen = Projection.fit(features, 2).encode(features)
     assert abs(np.corrcoef(seen[:, 0], features[:, 1])[0, 1]) > 0.999
     assert seen[:, 0].std() == pytest.approx(1.0, rel=0.05)
     assert seen[:, 1].std() < 0.02
-    alike = Projection.fitted(np.ones((4, 3)), 8)
-    assert alike.encoded(np.ones((2, 3))).tolist() == np.zeros((2, 8)).tolist()
+    alike = Projection.fit(np.ones((4, 3)), 8)
+    assert alike.encode(np.ones((2, 3))).tolist() == np.zeros((2, 8)).tolist()
 
 
 def test_a_folder_without_a_vae_is_named() -> None:

@@ -17,7 +17,7 @@ from geosleuth.geo import LatLon
 from geosleuth.models import Conversation, Policy, Prompt, Sampling, Step
 from geosleuth.photo import Album, Photo, View, open_photo
 from geosleuth.support.errors import ServiceFault
-from geosleuth.teams.parallel import answered, chains_read, evidence_named, locate_in_parallel, try_sampling
+from geosleuth.teams.parallel import chains_read, evidence_named, has_answer, locate_in_parallel, try_sampling
 from geosleuth.teams.parallel.locate import Followers, Verification
 from geosleuth.tools import Case, Output, Toolset, tool
 from run_parts import parted
@@ -155,7 +155,7 @@ def test_a_try_that_fails_costs_only_itself() -> None:
     trouble = {1: ServiceFault("host", "is gone"), 2: ZeroDivisionError("a bug"), 3: says("hm")}
     verifier = ScriptedPolicy([cites("T4.1")])
     finding = located(4, BySeed(fails(trouble)), verifier)
-    assert [answered(one) for one in finding.team] == [False, False, False, True]
+    assert [has_answer(one) for one in finding.team] == [False, False, False, True]
     assert [one.ended.reason for one in finding.team if one.ended] == ["service", "error", "stuck", "answered"]
     assert finding.answer.point == LatLon(43.002, 7.0)
     (asked, *_) = verifier.seen[0].messages
@@ -210,7 +210,7 @@ def test_tries_see_nothing_of_each_other_and_cut_pictures_of_their_own() -> None
     assert [album.handles for album in made] == [("image-1", "image-2")] * 3
     assert [one.observations[0].images[0].handle for one in finding.team] == ["image-2"] * 3
     # The pictures of the finding are those of the try that the verifier's answer is.
-    assert finding.picked is finding.team[1]
+    assert finding.best_attempt is finding.team[1]
     assert finding.album is next(album for album in made if album is finding.album)
     assert finding.album.handles == ("image-1", "image-2")
 
@@ -221,7 +221,7 @@ def test_an_answer_that_is_no_trys_is_told() -> None:
     (doubt,) = far.doubts
     assert doubt.kind == "tries"
     assert "the nearest says 778" in str(doubt)
-    assert far.picked is None
+    assert far.best_attempt is None
 
 
 def test_the_photo_is_scaled_and_read_once_for_all_tries(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,13 +12,13 @@ from geosleuth.agent.methods import METHODS, method
 from geosleuth.teams.member import image_tokens, text_tokens
 from geosleuth.teams.parallel import (
     CONTEXT_TOKENS,
+    build_chains,
     careful_tokens,
-    chains_for,
+    collect_marks,
+    extract_marks,
     fact_chains,
-    items_of,
-    marks_of,
-    named_marks,
-    shown_chains,
+    list_items,
+    render_chains,
     verifier_method,
     whole_chains,
 )
@@ -62,12 +62,12 @@ def test_facts_leave_thoughts_out_and_say_once_what_several_saw() -> None:
 
 def test_facts_keep_every_mark_that_whole_chains_have_for_what_was_observed() -> None:
     tries = [BAKERY, MENTON]
-    known = marks_of(tries)
-    in_facts = set(named_marks(fact_chains(tries, tokens=5000).text, known))
+    known = collect_marks(tries)
+    in_facts = set(extract_marks(fact_chains(tries, tokens=5000).text, known))
     observed = {
-        item.mark for number, one in enumerate(tries, 1) for item in items_of(number, one) if item.mark[-1] in "24"
+        item.mark for number, one in enumerate(tries, 1) for item in list_items(number, one) if item.mark[-1] in "24"
     }
-    assert observed <= in_facts <= known == set(named_marks(whole_chains(tries).text, known))
+    assert observed <= in_facts <= known == set(extract_marks(whole_chains(tries).text, known))
 
 
 @cache
@@ -93,19 +93,19 @@ def test_the_facts_of_many_long_tries_fit_a_context_of_32k_with_the_photo_and_th
 def test_up_to_four_tries_are_whole_and_more_are_facts_unless_somebody_says_otherwise() -> None:
     short = [BAKERY] * 4
     how = method("default")
-    assert shown_chains(how, TASK, short, None).kind == "whole"
-    assert shown_chains(how, TASK, [BAKERY] * 5, None).kind == "facts"
-    assert shown_chains(how, TASK, [BAKERY] * 5, "whole").kind == "whole"
-    assert shown_chains(how, TASK, short, "facts").kind == "facts"
+    assert render_chains(how, TASK, short, None).kind == "whole"
+    assert render_chains(how, TASK, [BAKERY] * 5, None).kind == "facts"
+    assert render_chains(how, TASK, [BAKERY] * 5, "whole").kind == "whole"
+    assert render_chains(how, TASK, short, "facts").kind == "facts"
 
 
 def test_whole_chains_that_do_not_fit_become_facts() -> None:
     tries = [long_try(1), long_try(2)]
     limits = {"facts_tokens": 5000, "longest_result": 6000}
-    assert chains_for(tries, None, room_tokens=10_000, **limits).kind == "facts"
-    assert chains_for(tries, "whole", room_tokens=10_000, **limits).kind == "whole"
+    assert build_chains(tries, None, room_tokens=10_000, **limits).kind == "facts"
+    assert build_chains(tries, "whole", room_tokens=10_000, **limits).kind == "whole"
     # GeoVista's own context is 32k, so four long tries do not fit whole.
-    assert shown_chains(method("geovista"), TASK, [long_try(number) for number in range(1, 5)], None).kind == "facts"
+    assert render_chains(method("geovista"), TASK, [long_try(number) for number in range(1, 5)], None).kind == "facts"
 
 
 @given(st.text(max_size=300))
@@ -129,8 +129,8 @@ def test_nothing_that_a_try_says_stands_outside_a_quotation(text: str) -> None:
 def test_marks_are_read_in_the_ways_models_write_them() -> None:
     known = frozenset({"T1.2", "T2.11", "T10.1"})
     text = "By [T1.2], t2.11 and try 10, observation 1; not T1.3, XT1.2x or 1.2. T1.2 again."
-    assert named_marks(text, known) == ("T1.2", "T2.11", "T10.1")
-    assert named_marks("AT1.2 and T1.22", known) == ()
+    assert extract_marks(text, known) == ("T1.2", "T2.11", "T10.1")
+    assert extract_marks("AT1.2 and T1.22", known) == ()
 
 
 def test_what_a_number_tells_is_a_fact_with_its_point() -> None:

@@ -12,9 +12,9 @@ from geosleuth.agent.setup import AgentSetup
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import LatLon
-from geosleuth.teams.parallel import EmbeddedVerifier, embedded_method, named_marks
-from geosleuth.teams.parallel.chains import marks_of
-from geosleuth.teams.parallel.claims import stands_of
+from geosleuth.teams.parallel import EmbeddedVerifier, build_embedded_method, extract_marks
+from geosleuth.teams.parallel.chains import collect_marks
+from geosleuth.teams.parallel.claims import list_positions
 from geosleuth.tools.toolset import all_tools
 from homes import add_region
 from tool_cases import MONACO, case_of, sign
@@ -27,7 +27,7 @@ LYON = said_place(45.7578, 4.832, country="France", precise="Lyon", radius_km=10
 
 
 def verified(tries: Sequence[Trajectory], atlas: OfflineAtlas | None = None) -> Trajectory:
-    how = embedded_method(len(tries))
+    how = build_embedded_method(len(tries))
     return asyncio.run(
         run(
             case_of(sign("Costa"), atlas=atlas or OfflineAtlas()),
@@ -49,8 +49,8 @@ def test_claims_are_held_against_the_atlas_and_named_with_their_outcome() -> Non
     assert "phone '+33 1 42 00 00 00': holds" in told
     for own in ("country 'France'", "place 'Paris'"):
         assert own not in told, "that a point lies in the place it is named by is no evidence"
-    known = marks_of([a_try(PARIS, read("+33 1 42 00 00 00"))])
-    assert set(named_marks(told, known)) == {"T1.2", "T1.3"}
+    known = collect_marks([a_try(PARIS, read("+33 1 42 00 00 00"))])
+    assert set(extract_marks(told, known)) == {"T1.2", "T1.3"}
     assert answer.address.precise.clues == ()
 
 
@@ -123,7 +123,7 @@ def test_without_reasons_an_answer_rests_on_what_any_try_has_read(tmp_path: Path
     lyon = replace(LYON, probability=None, explanation=None)
     signs = read("Rue Suffren Reymond", "Rue Grimaldi", "12", "Monaco", "Rue Grimaldi")
     tries = [a_try(lyon, signs), a_try(lyon), a_try(bare)]
-    for stand in stands_of(tries):
+    for stand in list_positions(tries):
         named = [(claim.words, claim.mark, claim.seen) for claim in stand.claims if claim.kind == "named"]
         assert named == [("Rue Suffren Reymond", "T1.2", True), ("Rue Grimaldi", "T1.2", True)]
     answer = verified(tries, OfflineAtlas(tmp_path)).answer or Answer()
@@ -131,7 +131,7 @@ def test_without_reasons_an_answer_rests_on_what_any_try_has_read(tmp_path: Path
     assert "named 'Rue Grimaldi': holds" in (answer.explanation or "")
     # Who tells reasons is held to them.
     reasoned = replace(bare, explanation="The light is southern.")
-    (stand,) = [one for one in stands_of([a_try(lyon, signs), a_try(reasoned)]) if one.number == 2]
+    (stand,) = [one for one in list_positions([a_try(lyon, signs), a_try(reasoned)]) if one.number == 2]
     assert "named" not in {claim.kind for claim in stand.claims}
 
 
@@ -214,5 +214,5 @@ def test_the_detectives_own_run_can_be_verified_too() -> None:
 
 def test_failed_tries_claim_nothing() -> None:
     failed = a_try(None, reason="service")
-    assert [stand.number for stand in stands_of([failed, a_try(PARIS)])] == [2]
+    assert [stand.number for stand in list_positions([failed, a_try(PARIS)])] == [2]
     assert (verified([failed, a_try(PARIS)]).answer or Answer()).point == PARIS.point

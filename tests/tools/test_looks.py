@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.tools.image_tools import LOOKS, around, holds, looks_at, thousandths
+from geosleuth.tools.image_tools import MAX_SUGGESTED_PARTS, around, holds, looks_at, thousandths
 
 SIZE = (1632, 1224)
 Box = tuple[int, int, int, int]
@@ -26,8 +26,8 @@ def test_a_look_holds_its_box_and_stays_in_the_picture(box: Box) -> None:
 def test_few_looks_hold_all_boxes_unless_they_are_spread_wide(wanted: list[Box]) -> None:
     looks = looks_at(wanted, SIZE)
     held = [[holds(look, thousandths(box, SIZE)) for box in wanted] for look in looks]
-    assert len(looks) <= LOOKS
-    assert len(looks) == LOOKS or all(any(column) for column in zip(*held, strict=True))
+    assert len(looks) <= MAX_SUGGESTED_PARTS
+    assert len(looks) == MAX_SUGGESTED_PARTS or all(any(column) for column in zip(*held, strict=True))
     # Each adds something, and the first is the fullest.
     assert all(any(row) for row in held)
     assert not held or sum(held[0]) == max(map(sum, held))

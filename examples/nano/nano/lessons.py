@@ -27,7 +27,7 @@ from typing import Any, Literal
 from PIL import Image
 
 from geosleuth.geo import LatLon
-from geosleuth.lab.scenes.design import design_scene, truth_of
+from geosleuth.lab.scenes.design import build_truth, design_scene
 from geosleuth.lab.scenes.drawing import Drawing
 from geosleuth.lab.scenes.environment import Posed
 from geosleuth.lab.scenes.environment.controls import blank
@@ -191,7 +191,7 @@ def padded(
 def largest_towns(world: World) -> Mapping[str, tuple[str, LatLon]]:
     """Return the largest town of the training split by country; held-out towns are never named."""
     largest: dict[str, tuple[str, LatLon]] = {}
-    for town in sorted(world.towns_in("train"), key=lambda town: -town.population):
+    for town in sorted(world.list_towns("train"), key=lambda town: -town.population):
         largest.setdefault(town.country, (town.name, town.point))
     return largest
 
@@ -346,7 +346,7 @@ _LEFT, _TOP, _ROWS_PX = 60, 40, 90
 def posed_undrawn(scene: Scene) -> Posed:
     """Return a scene as an episode poses it, with an empty picture and signs that can be read."""
     opened = blank(scene.size)
-    return Posed((opened,), truth_of(scene), clue_reader(scene, rows(scene), photo=opened.photo.handle))
+    return Posed((opened,), build_truth(scene), clue_reader(scene, rows(scene), photo=opened.photo.handle))
 
 
 def rows(scene: Scene) -> list[Mark]:

@@ -331,7 +331,7 @@ def corpus(world: World) -> Iterator[str]:
         yield from _WORDS
     yield from [digit_groups()] * _OFTEN
     neighbours: list[tuple[Business, WorldTown]] = []
-    for town in world.towns_in("train"):
+    for town in world.list_towns("train"):
         chance = random.Random(f"tokens {world.seed} {town.geonames}")
         businesses = world.businesses(town)
         yield from (town.name, town.name_on_signs, town.region or "")

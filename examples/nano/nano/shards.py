@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from geosleuth.lab.train.generator import Shrink, shrink_of
+from geosleuth.lab.train.generator import Shrink, find_shrink
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import replacing
 
@@ -94,7 +94,7 @@ def final_size(processor: Any, height: int, width: int) -> tuple[int, int]:
     """
     if max(height, width) > _MOST_OBLONG * min(height, width):
         raise ValueError(f"a picture of {width} x {height} pixels is too oblong to be shown")
-    across, down = final_shrink(processor).fitted(width, height)
+    across, down = final_shrink(processor).fit_size(width, height)
     return down, across
 
 
@@ -104,7 +104,7 @@ def final_shrink(processor: Any) -> Shrink:
     Raises:
         ValueError: the processor preprocesses pictures in its own way.
     """
-    shrink = shrink_of(processor)
+    shrink = find_shrink(processor)
     if shrink is None:
         raise ValueError(f"{type(processor).__name__} preprocesses pictures in its own way")
     return shrink

@@ -27,9 +27,9 @@ from geosleuth.agent.method import CHARACTERS_PER_TOKEN
 from geosleuth.agent.methods.nano import TURNS
 from geosleuth.agent.turns import EVERY, READER, Quotes, quote
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.lab.scenes.design import design_scene, truth_of
+from geosleuth.lab.scenes.design import build_truth, design_scene
 from geosleuth.lab.scenes.drawing import Drawing, draw_scene
-from geosleuth.lab.scenes.environment import Posed, environment_for, offline_setting, prompt_for
+from geosleuth.lab.scenes.environment import Posed, build_environment_class, build_prompt_column, offline_setting
 from geosleuth.lab.scenes.environment.for_trl import GeoEnvironment
 from geosleuth.lab.scenes.scene import Clue, Mark, Scene, Split
 from geosleuth.lab.scenes.scene_reader import clue_reader
@@ -125,7 +125,7 @@ class Notes:
         return (name, self._spelled_out(name, arguments)) not in self._made
 
     def _spelled_out(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any] | str:
-        return self._quotes.filled_in(ToolCall("", name, arguments)).arguments
+        return self._quotes.fill_quotes(ToolCall("", name, arguments)).arguments
 
     def call(self, name: str, **arguments: Any) -> Mapping[str, Any]:
         """Make a call and return the observation's data."""
@@ -355,7 +355,7 @@ def look_ups(
         chance: decides what is asked.
         count: how many questions are tried.
     """
-    towns = world.towns_in("train")
+    towns = world.list_towns("train")
     for number in range(count):
         town = chance.choice(towns)
         business = chance.choice(world.businesses(town))
@@ -417,8 +417,8 @@ class Teaching:
         """Open the world's map, and the environment that the teacher plays."""
         self.world, self.seed, self._processor, self._split = world, seed, processor, split
         self.setting = offline_setting("nano", atlas=world_atlas(world), answer_by="reply", reward="ours")
-        self._environment: Any = environment_for(self.setting, self._pose)()
-        self._system = prompt_for(self.setting)[0]
+        self._environment: Any = build_environment_class(self.setting, self._pose)()
+        self._system = build_prompt_column(self.setting)[0]
         self.tools = native_tools(self.setting.toolset)
         self._background = Background()
         self._posed: dict[str, Posed] = {}
@@ -431,7 +431,7 @@ class Teaching:
         drawing = draw_scene(scene)
         opened = open_photo(drawing.jpeg())
         reader = clue_reader(scene, drawing.marks, photo=opened.photo.handle)
-        self._posed = {scene.id: Posed((opened,), truth_of(scene), reader)}
+        self._posed = {scene.id: Posed((opened,), build_truth(scene), reader)}
         self._shown = []
         yield from all_lessons(scene, drawing, self._opening(scene), chance)
         lesson, _, notes = teach(self.world, scene, drawing.marks, self._environment, self._opening(scene), chance)
@@ -489,7 +489,7 @@ class Speaking:
     def __init__(self, world: World, seed: int, processor: Any) -> None:
         """Find the words that are one token each."""
         self._world, self._seed, self._processor = world, seed, processor
-        self._towns = world.towns_in("train")
+        self._towns = world.list_towns("train")
         self._words = whole_words(processor.tokenizer)
 
     def lessons(self, number: int) -> Iterator[Lesson]:

@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.lab.train.run_folder import RunFolder, last_checkpoint, step_of
+from geosleuth.lab.train.run_folder import RunFolder, last_checkpoint, parse_step
 from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.support.errors import require
 
@@ -271,7 +271,7 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
     fed = _fed(
         torch,
         lambda loader, loaders: fresh_batches(
-            pool, how, collator, start=0 if start is None else step_of(start), loader=loader, loaders=loaders
+            pool, how, collator, start=0 if start is None else parse_step(start), loader=loader, loaders=loaders
         ),
     )
     until = None if how.seconds is None else monotonic() + how.seconds

@@ -129,12 +129,12 @@ def test_nothing_that_misleads_or_is_not_there_is_told_as_true(world: World) -> 
 
 
 def test_a_guess_is_the_countrys_largest_town_that_may_be_trained_on(world: World) -> None:
-    held_out = {(town.country, town.point) for town in world.towns_in("held-out")}
+    held_out = {(town.country, town.point) for town in world.list_towns("held-out")}
     largest = {country: town_to_guess(world, country) for country in {town.country for town in world.towns}}
     assert not {(country, point) for country, (_, point) in largest.items()} & held_out
-    for town in world.towns_in("train"):
+    for town in world.list_towns("train"):
         _, point = largest[town.country]
-        guessed = next(one for one in world.towns_in("train") if one.point == point)
+        guessed = next(one for one in world.list_towns("train") if one.point == point)
         assert guessed.population >= town.population
     with pytest.raises(BadInput, match="no town of ZZ to train on"):
         town_to_guess(world, "ZZ")

@@ -187,14 +187,14 @@ def test_texts_for_tokens_hold_the_world_that_may_be_trained_on() -> None:
     world = open_world(1)
     texts = list(islice(corpus(world), 4000))
     assert texts == list(islice(corpus(world), 4000))
-    town = world.towns_in("train")[0]
+    town = world.list_towns("train")[0]
     shop = world.businesses(town)[0]
     assert {town.name, shop.name, shop.street} <= set(texts)
     assert any(text.startswith('{"name": "geocode", "arguments": {"address": "') for text in texts)
     assert any(text.startswith("Places for ") and "exact match" in text for text in texts)
     answers = [json.loads(text) for text in texts if text.startswith('{"country": ')]
     assert {tuple(answer) for answer in answers} == {("country", "city", "lat", "lon")}
-    assert not {answer["city"] for answer in answers} & {one.name for one in world.towns_in("held-out")}
+    assert not {answer["city"] for answer in answers} & {one.name for one in world.list_towns("held-out")}
 
 
 def test_sizes_are_those_that_the_nano_model_is_made_with() -> None:

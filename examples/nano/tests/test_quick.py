@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from geosleuth.lab.scenes.environment import GeoEnvironment, Posed, environment_for, offline_setting
+from geosleuth.lab.scenes.environment import GeoEnvironment, Posed, build_environment_class, offline_setting
 from geosleuth.lab.train.generator import Shrink, shrinking
 from geosleuth.lab.train.grpo import grpo_trainer
 from geosleuth.lab.train.prompts import prompt_rows
@@ -209,7 +209,7 @@ def photo_environment(size: tuple[int, int]) -> type[GeoEnvironment]:
     stored = io.BytesIO()
     noise(*size).save(stored, "PNG")
     posed = Posed((open_photo(stored.getvalue()),))
-    return environment_for(offline_setting("nano", answer_by="reply", reward="ours"), lambda _row: posed)
+    return build_environment_class(offline_setting("nano", answer_by="reply", reward="ours"), lambda _row: posed)
 
 
 def pictures_in(content: Any) -> list[Any]:

@@ -12,8 +12,8 @@ import pytest
 from geosleuth.agent.method import Context
 from geosleuth.agent.methods import method
 from geosleuth.agent.methods.nano import RESULT_TOKENS, TURNS
-from geosleuth.lab.scenes import World, truth_of, world_atlas
-from geosleuth.lab.scenes.environment import GeoEnvironment, Posed, environment_for, offline_setting
+from geosleuth.lab.scenes import World, build_truth, world_atlas
+from geosleuth.lab.scenes.environment import GeoEnvironment, Posed, build_environment_class, offline_setting
 from geosleuth.lab.scenes.scene_reader import clue_reader
 from geosleuth.photo import open_photo
 from geosleuth.tools.image_tools import holds, thousandths
@@ -30,11 +30,11 @@ def environment_of(taught: list[Taught], world: World, result_tokens: int) -> Ge
         one = taught[row["at"]]
         opened = open_photo(one.drawing.jpeg())
         reader = clue_reader(one.scene, one.drawing.marks, photo=opened.photo.handle)
-        return Posed((opened,), truth_of(one.scene), reader)
+        return Posed((opened,), build_truth(one.scene), reader)
 
     short = replace(method("nano"), context=Context("trimmed", result_tokens=result_tokens))
     setting = offline_setting(short, atlas=world_atlas(world), answer_by="reply", reward="ours")
-    return environment_for(setting, pose)()
+    return build_environment_class(setting, pose)()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ events of either as they happen. A `Trajectory` is all that comes out: it is sto
 """
 
 from .codec import event_from_dict, event_to_dict
-from .conversation import conversation_of
+from .conversation import build_conversation
 from .events import (
     Answered,
     Answerer,
@@ -37,9 +37,9 @@ from .trajectory import (
     Trajectory,
     TrajectoryReader,
     TrajectoryWriter,
+    compute_spent,
     read_trajectory,
     spent_document,
-    spent_of,
     write_trajectory,
 )
 from .turns import Sink
@@ -79,7 +79,8 @@ __all__ = [
     "TrajectoryWriter",
     "Watch",
     "accepts",
-    "conversation_of",
+    "build_conversation",
+    "compute_spent",
     "event_from_dict",
     "event_to_dict",
     "first_difference",
@@ -90,7 +91,6 @@ __all__ = [
     "run",
     "same_events",
     "spent_document",
-    "spent_of",
     "stream",
     "write_trajectory",
 ]

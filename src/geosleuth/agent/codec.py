@@ -64,7 +64,7 @@ class _StoredAnswer:
 def event_to_dict(event: Event) -> dict[str, Any]:
     """The event as a plain object; `event_from_dict` gives back an equal event."""
     kind: type = type(event.body)
-    return {"index": event.index, "at_s": event.at_s, "kind": _KIND_OF[kind], **_writer_of(kind)(event.body)}
+    return {"index": event.index, "at_s": event.at_s, "kind": _KIND_OF[kind], **_build_writer(kind)(event.body)}
 
 
 def event_from_dict(data: Mapping[str, Any]) -> Event:
@@ -101,7 +101,7 @@ def to_line(plain: Mapping[str, Any]) -> bytes:
     try:
         return _compact.encode(plain).encode() + b"\n"
     except (ValueError, TypeError):
-        return _escaped.encode(_mended(plain)).encode() + b"\n"
+        return _escaped.encode(_replace_surrogates(plain)).encode() + b"\n"
 
 
 def from_line(line: bytes) -> dict[str, Any]:
@@ -127,22 +127,22 @@ def _refuse_constant(name: str) -> None:
 _decoder = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def _mended(value: Any) -> Any:
+def _replace_surrogates(value: Any) -> Any:
     match value:
         case float():
             return value if math.isfinite(value) else None
         case str() | int() | None:
             return value
         case Mapping():
-            return {str(key): _mended(inner) for key, inner in value.items()}
+            return {str(key): _replace_surrogates(inner) for key, inner in value.items()}
         case list() | tuple() | set() | frozenset():
-            return [_mended(inner) for inner in value]
+            return [_replace_surrogates(inner) for inner in value]
         case _:
             return str(value)
 
 
 @cache
-def _writer_of(kind: Any) -> Writer:
+def _build_writer(kind: Any) -> Writer:
     """Return the function that makes a value of this type plain."""
     if kind is Answer:
         return answer_to_dict
@@ -152,16 +152,16 @@ def _writer_of(kind: Any) -> Writer:
         return _same
     if get_origin(kind) is tuple:
         item = get_args(kind)[0]
-        of_item = _writer_of(item)
+        of_item = _build_writer(item)
         return list if _goes_as_is(item) else lambda value: [of_item(one) for one in value]
-    return _writer_of(_without_none(kind))
+    return _build_writer(_without_none(kind))
 
 
 def _dataclass_writer(kind: type) -> Writer:
     hints = get_type_hints(kind)
     empty = empty_values(kind)
     plan = tuple(
-        (name, name in empty, empty.get(name), None if _goes_as_is(hint) else _writer_of(hint))
+        (name, name in empty, empty.get(name), None if _goes_as_is(hint) else _build_writer(hint))
         for name, hint in hints.items()
     )
 

@@ -18,13 +18,13 @@ from geosleuth.tools import Case
 from geosleuth.tools.viewer import one_line, place_words
 
 from .events import Doubt, Hypothesis
-from .pool import lies_at
+from .pool import is_at_candidate
 
+# Report a name farther than this from its point, or an answer farther than this from the candidates.
 FAR_KM = 100.0
-"""A name that lies further than this from its point, or an answer from the candidates, is told."""
 
+# Radius for which odds are asked when an answer gives none: the papers' city level.
 ODDS_RADIUS_KM = 25.0
-"""What odds are asked for where an answer gives no radius: the papers' city level."""
 
 _LIKELY = 0.5
 _AHEAD = 0.2
@@ -54,12 +54,14 @@ async def complete(case: Case, answer: Answer, pool: Sequence[Hypothesis]) -> Co
     derived = None
     placed = with_point(answer, named)
     if placed is not answer and named is not None:
-        answer, derived = placed, _shown(named)
+        answer, derived = placed, _format_placement(named)
     doubts = []
     if answer.point is not None and named is not None and derived is None:
         away_km = max(0.0, distance_km(named.point, answer.point) - named.radius_km)
         if not await placer.fits(answer.address, answer.point, max(FAR_KM, answer.radius_km or 0.0)):
-            doubts.append(Doubt("name", f"{_shown(named)} lies {distance(away_km)} from {coordinates(answer.point)}"))
+            doubts.append(
+                Doubt("name", f"{_format_placement(named)} lies {distance(away_km)} from {coordinates(answer.point)}")
+            )
     return Completed(answer, derived, (*doubts, *_against_pool(answer, pool)))
 
 
@@ -83,7 +85,7 @@ def with_odds(answer: Answer, reply: str) -> Answer:
     return replace(answer, probability=min(1.0, stated), radius_km=answer.radius_km or ODDS_RADIUS_KM)
 
 
-def _shown(placement: Placement) -> str:
+def _format_placement(placement: Placement) -> str:
     return place_words(placement.place).removesuffix(f" ({one_line(placement.place.kind)})")
 
 
@@ -92,7 +94,7 @@ def _against_pool(answer: Answer, pool: Sequence[Hypothesis]) -> Iterator[Doubt]
     point = answer.point
     if point is None:
         return
-    here = [one for one in pool if lies_at(point, one)]
+    here = [one for one in pool if is_at_candidate(point, one)]
     held = [one for one in here if one.fate != "dropped"]
     if here and not held:
         yield Doubt("pool", f"{here[-1].place} was ruled out before")

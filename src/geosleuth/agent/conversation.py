@@ -10,17 +10,17 @@ from geosleuth.tools import Observation, Tool, ToolCall
 from .events import Event, Prompted, Resumed, Said, Started, ToolObserved
 from .method import CHARACTERS_PER_TOKEN, Context
 
+# Image pixels per token, used to estimate the size of images: models use one token per 600 to 1,100 pixels.
 PIXELS_PER_TOKEN = 750
-"""And pictures: models take one token for 600 to 1,100 pixels."""
 
+# Maximum length of a policy's own replies as shown back to it, and as searched for an answer.
 REPLY_CHARACTERS = 200_000
-"""A policy's own replies are shown to it up to this length; as much of a reply is looked at for an answer."""
 
 _MARK_CHARACTERS = 50
 _KEPT_OF_ROOM = 0.75
 
 
-def conversation_of(
+def build_conversation(
     events: Sequence[Event],
     *,
     context: Context,
@@ -41,7 +41,7 @@ def conversation_of(
         wants_guess: whether the method wants a best guess in any case, as a task may, too.
         missing: handles whose pixels are gone; they are named and not shown.
     """
-    started = _start_of(events)
+    started = _get_start(events)
     sampling = started.sampling
     for event in reversed(events):
         if isinstance(event.body, Resumed):
@@ -49,7 +49,7 @@ def conversation_of(
             break
     return Conversation(
         system=started.system,
-        messages=messages_of(events, context, missing),
+        messages=build_messages(events, context, missing),
         tools=tuple(tools),
         picture=picture,
         wire=started.wire,
@@ -62,7 +62,7 @@ def conversation_of(
     )
 
 
-def messages_of(events: Sequence[Event], context: Context, missing: Collection[str] = ()) -> tuple[Message, ...]:
+def build_messages(events: Sequence[Event], context: Context, missing: Collection[str] = ()) -> tuple[Message, ...]:
     """The messages of the next request. This alone decides what is shown: in runs, in training and in counts.
 
     Each request shows what the one before showed, unchanged, and what came since: a server that keeps prompts reads
@@ -70,7 +70,7 @@ def messages_of(events: Sequence[Event], context: Context, missing: Collection[s
     the newest message names the pictures among it.
     """
     shown = _freshest(events, context.replies) if context.kind == "freshest" else events
-    history = _History(_start_of(events), context, missing)
+    history = _History(_get_start(events), context, missing)
     for event in shown:
         history.add(event)
     history.ask()
@@ -83,10 +83,10 @@ def out_of_sight(events: Sequence[Event], context: Context, missing: Collection[
     brought = {image.handle for one in seen for image in one.images}
     if not brought:
         return frozenset()
-    return frozenset(brought.difference(_handles_in(messages_of(events, context, missing))))
+    return frozenset(brought.difference(_list_result_handles(build_messages(events, context, missing))))
 
 
-def stretches_of(events: Sequence[Event], context: Context) -> Iterator[tuple[tuple[Message, ...], int]]:
+def split_stretches(events: Sequence[Event], context: Context) -> Iterator[tuple[tuple[Message, ...], int]]:
     """The replies of a run, each after just what its policy was shown, as few conversations as that takes.
 
     One conversation goes as far as nothing is taken out of sight. With each comes how many of its first replies
@@ -97,7 +97,7 @@ def stretches_of(events: Sequence[Event], context: Context) -> Iterator[tuple[tu
     for index, event in enumerate(events):
         if not isinstance(event.body, Said) or not _says_something(event.body.step):
             continue
-        asked = messages_of(events[:index], context)
+        asked = build_messages(events[:index], context)
         if asked[: len(stretch)] != stretch:
             yield stretch, history
             history = sum(isinstance(message, Step) for message in asked)
@@ -180,12 +180,12 @@ class _History:
         """Take the oldest pictures out; three quarters of the room are then free for the turns to come."""
         if (most := self._most_images) is None:
             return []
-        old, new = (_handles_in(part) for part in (self.messages[: self._asked], self.messages[self._asked :]))
+        old, new = (_list_result_handles(part) for part in (self.messages[: self._asked], self.messages[self._asked :]))
         if len(old) + len(new) <= most:
             return []
         dropped = old[: len(old) - max(0, min(most // 4, most - len(new)))]
         for index, message in enumerate(self.messages[: self._asked]):
-            if isinstance(message, Observed) and not set(dropped).isdisjoint(_handles_in([message])):
+            if isinstance(message, Observed) and not set(dropped).isdisjoint(_list_result_handles([message])):
                 self._put(index, Observed(tuple(_without(one, dropped) for one in message.observations)))
         return dropped
 
@@ -201,19 +201,19 @@ class _History:
             self._left_out = index + 1
             message = self.messages[index]
             if isinstance(message, Observed):
-                named += _handles_in([message])
+                named += _list_result_handles([message])
                 self._put(index, Observed(tuple(map(_left_out, message.observations))))
         return named
 
 
-def _start_of(events: Sequence[Event]) -> Started:
+def _get_start(events: Sequence[Event]) -> Started:
     started = events[0].body
     if not isinstance(started, Started):
         raise TypeError("the first event must be the start")
     return started
 
 
-def _handles_in(messages: Iterable[Message]) -> list[str]:
+def _list_result_handles(messages: Iterable[Message]) -> list[str]:
     observed = (one for message in messages if isinstance(message, Observed) for one in message.observations)
     return [image.handle for one in observed for image in one.images]
 

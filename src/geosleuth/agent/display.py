@@ -17,23 +17,23 @@ from geosleuth.names import with_article
 from geosleuth.support.text.safe import printable
 from geosleuth.tools import ImageInfo, Observation
 
-from .spoken_of import speaks_of
+from .spoken_of import is_about
 from .trajectory import Trajectory
 
 if TYPE_CHECKING:
     from .locate import Finding
 
 BEST = 3
-LEAD = "A lead, not a verdict."
-"""What every view of a finding says of it."""
+# Disclaimer shown in every view of a finding.
+DISCLAIMER = "A lead, not a verdict."
 
-AGAINST = "Against: "
-"""What comes after it in a candidate's evidence speaks against that candidate."""
+# Marks the part of a candidate's evidence that speaks against it: everything after this prefix.
+COUNTEREVIDENCE_PREFIX = "Against: "
 
 _WITHHELD: dict[str, Granularity] = {withheld(level): level for level in GRANULARITIES if level != "exact"}
 _LONGEST_LINE = 400
 
-MOST_BOXES = 60
+MAX_BOXES = 60
 _SAME_SHARE = 0.5
 _FARTHEST_PX = 1e9
 Box = tuple[float, float, float, float]
@@ -62,7 +62,7 @@ def is_withheld(text: str) -> bool:
     return text in _WITHHELD
 
 
-def told_no_finer_than(trajectory: Trajectory) -> Granularity:
+def get_granularity(trajectory: Trajectory) -> Granularity:
     """Return the finest granularity a trajectory may show; ``exact`` where nothing was left out."""
     found = [_WITHHELD[text] for text in _texts(trajectory) if text in _WITHHELD]
     return coarsest(found)
@@ -98,7 +98,7 @@ def _against(trajectory: Trajectory) -> str:
     answer = trajectory.answer or Answer()
     said = [line for one in trajectory.pool if one.fate == "answered" for line in one.evidence_against]
     said += [
-        (one.evidence or "").partition(AGAINST)[2]
+        (one.evidence or "").partition(COUNTEREVIDENCE_PREFIX)[2]
         for one in answer.candidates
         if one.point is not None and one.point == answer.point
     ]
@@ -111,11 +111,11 @@ def whole_country(trajectory: Trajectory, granularity: Granularity = "exact") ->
     A model's odds are for its circle, also where it names no more than the country. The detective's are for the
     country, and of a finding that was capped at the country nothing finer may be told.
     """
-    capped = "country" in (granularity, told_no_finer_than(trajectory))
+    capped = "country" in (granularity, get_granularity(trajectory))
     return found_country(trajectory.answer or Answer()) if capped or tells_evidence_alone(trajectory) else None
 
 
-def area_of(trajectory: Trajectory, granularity: Granularity = "exact") -> AreaKind | None:
+def classify_area(trajectory: Trajectory, granularity: Granularity = "exact") -> AreaKind | None:
     """Return the kind of area of a finding without a point: a country or an unnamed circle; else None."""
     if whole_country(trajectory, granularity) is not None:
         return "country"
@@ -124,9 +124,9 @@ def area_of(trajectory: Trajectory, granularity: Granularity = "exact") -> AreaK
     return "circle" if named and not levels.precise.conclusion else None
 
 
-def extent_of(trajectory: Trajectory, granularity: Granularity = "exact") -> Extent | None:
+def classify_extent(trajectory: Trajectory, granularity: Granularity = "exact") -> Extent | None:
     """Return what a finding's point means: a country, a wide circle or the place; None without a point."""
-    return extent_of_answer(trajectory.answer or Answer(), area_of(trajectory, granularity))
+    return extent_of_answer(trajectory.answer or Answer(), classify_area(trajectory, granularity))
 
 
 def sure_line(answer: Answer, country: str | None = None) -> str:
@@ -154,7 +154,9 @@ def notebook_card(finding: "Finding") -> str:
         head, sure = envelope(answer.address) or "An unnamed place", sure_line(answer, country)
     whole = whole_country(finding.trajectory, finding.granularity)
     where = "" if answer.point is None or whole else coordinates(answer.point, answer.radius_km)
-    evidence = "".join(f"<li>{_text(line)}</li>" for line in best_evidence(finding.picked or finding.trajectory))
+    evidence = "".join(
+        f"<li>{_clean_text(line)}</li>" for line in best_evidence(finding.best_attempt or finding.trajectory)
+    )
     why = ""
     if (
         answer.point is not None
@@ -163,24 +165,25 @@ def notebook_card(finding: "Finding") -> str:
     ):
         why = answer.explanation or ""
     claim = "The file's own metadata claims another place." if True in finding.conflicts else ""
-    doubts = "".join(f"<div><strong>{_text(str(doubt))}</strong></div>" for doubt in finding.doubts)
-    if where and finding.derived is not None:
+    doubts = "".join(f"<div><strong>{_clean_text(str(doubt))}</strong></div>" for doubt in finding.doubts)
+    if where and finding.substitute_place is not None:
         where += " (the point of the place named)"
     rows = (
-        f'<div style="font-size:1.25em;font-weight:600"><bdi>{_text(head)}</bdi></div>',
-        f"<div>{_text(sure)}</div>" if sure else "",
+        f'<div style="font-size:1.25em;font-weight:600"><bdi>{_clean_text(head)}</bdi></div>',
+        f"<div>{_clean_text(sure)}</div>" if sure else "",
         f"<div><code>{where}</code></div>" if where else "",
-        f'<div style="margin-top:.5em">{_text(why)}</div>' if why else "",
+        f'<div style="margin-top:.5em">{_clean_text(why)}</div>' if why else "",
         f'<ol style="margin:.5em 0;padding-left:1.4em">{evidence}</ol>' if evidence else "",
         f"<div><strong>{claim}</strong></div>" if claim else "",
         doubts,
-        f'<div style="opacity:.7">{LEAD} Found by <bdi>{_text(finding.trajectory.started.policy)}</bdi>.</div>',
+        f'<div style="opacity:.7">{DISCLAIMER} '
+        f"Found by <bdi>{_clean_text(finding.trajectory.started.policy)}</bdi>.</div>",
     )
     style = "border:1px solid #8888;border-radius:.5em;padding:.8em 1em;max-width:44em;line-height:1.45"
     return f'<div style="{style}">{"".join(rows)}</div>'
 
 
-def _text(value: str) -> str:
+def _clean_text(value: str) -> str:
     short = value if len(value) <= _LONGEST_LINE else value[: _LONGEST_LINE - 1] + "…"
     return escape(printable(short).encode("utf-8", "replace").decode("utf-8"))
 
@@ -201,20 +204,20 @@ class SeenLine:
 
 def text_seen(trajectory: Trajectory, evidence: Sequence[str]) -> tuple[SeenLine, ...]:
     """Every line once, as it was read best; those that evidence speaks of are numbered in the evidence's order."""
-    lines = _distinct(_lines(trajectory))[:MOST_BOXES]
+    lines = _distinct(_collect_seen_lines(trajectory))[:MAX_BOXES]
     order: list[int] = []
     for piece in evidence:
-        order += [at for at, line in enumerate(lines) if at not in order and speaks_of(piece, line.text)]
+        order += [at for at, line in enumerate(lines) if at not in order and is_about(piece, line.text)]
     numbers = {at: number for number, at in enumerate(order, 1)}
     numbered = [replace(line, number=numbers.get(at)) for at, line in enumerate(lines)]
     return tuple(sorted(numbered, key=lambda line: line.number or math.inf))
 
 
-def _lines(trajectory: Trajectory) -> Iterator[SeenLine]:
+def _collect_seen_lines(trajectory: Trajectory) -> Iterator[SeenLine]:
     images = {image.handle: image for image in trajectory.images}
     firsts = first_views(trajectory.task.images)
     for observation in trajectory.observations:
-        yield from lines_in(observation, images, firsts)
+        yield from extract_lines(observation, images, firsts)
 
 
 def first_views(images: Iterable[ImageInfo]) -> dict[int, ImageInfo]:
@@ -225,7 +228,7 @@ def first_views(images: Iterable[ImageInfo]) -> dict[int, ImageInfo]:
     return firsts
 
 
-def lines_in(
+def extract_lines(
     observation: Observation, images: Mapping[str, ImageInfo], firsts: Mapping[int, ImageInfo]
 ) -> Iterator[SeenLine]:
     """The lines of text in one outcome, where there are any.
@@ -244,22 +247,22 @@ def lines_in(
     if image is None or first is None or not isinstance(rows, list):
         return
     for row in rows:
-        line = _line(row, image, first) if isinstance(row, dict) else None
+        line = _build_seen_line(row, image, first) if isinstance(row, dict) else None
         if line is not None:
             yield line
 
 
-def _line(row: dict[str, Any], image: ImageInfo, first: ImageInfo) -> SeenLine | None:
-    text, box = row.get("text"), _numbers(row.get("bbox_px"))
+def _build_seen_line(row: dict[str, Any], image: ImageInfo, first: ImageInfo) -> SeenLine | None:
+    text, box = row.get("text"), _parse_box(row.get("bbox_px"))
     if not isinstance(text, str) or not text.strip() or box is None:
         return None
-    share = shares_of(box, image, first)
+    share = convert_box(box, image, first)
     confidence = row.get("confidence")
     sure = float(confidence) if isinstance(confidence, int | float) and _is_number(confidence) else 0.0
     return None if share is None else SeenLine(text.strip(), first.photo, share, sure)
 
 
-def shares_of(box: Sequence[float], image: ImageInfo, first: ImageInfo) -> Box | None:
+def convert_box(box: Sequence[float], image: ImageInfo, first: ImageInfo) -> Box | None:
     """A box in a picture's pixels, in shares of the photo's first view; None where it lies outside of that."""
     share: list[float] = []
     inner, outer = image.box_in_original, first.box_in_original
@@ -274,7 +277,7 @@ def shares_of(box: Sequence[float], image: ImageInfo, first: ImageInfo) -> Box |
     return share[0], share[1], share[2], share[3]
 
 
-def _numbers(value: Any) -> Box | None:
+def _parse_box(value: Any) -> Box | None:
     if not isinstance(value, list | tuple) or len(value) != 4:
         return None
     if not all(_is_number(side) for side in value):
@@ -305,8 +308,8 @@ def _same_spot(one: SeenLine, other: SeenLine) -> bool:
     left, top = max(one.box[0], other.box[0]), max(one.box[1], other.box[1])
     right, bottom = min(one.box[2], other.box[2]), min(one.box[3], other.box[3])
     common = max(0.0, right - left) * max(0.0, bottom - top)
-    return common > _SAME_SHARE * min(_area(one.box), _area(other.box))
+    return common > _SAME_SHARE * min(_compute_area(one.box), _compute_area(other.box))
 
 
-def _area(box: Box) -> float:
+def _compute_area(box: Box) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])

@@ -42,11 +42,11 @@ from .method import Method, PanoramaShown
 from .trajectory import Trajectory, TrajectoryWriter
 from .turns import Sink
 
+# Method name recorded in the trajectories of a verifier that compares several tries.
 VERIFIER = "verifier"
-"""What trajectories call the method of a verifier of several tries."""
 
+# Recorded instead of the name of a tool that was never enabled: a policy may call any name.
 UNKNOWN_TOOL = "unknown"
-"""What stands for the name of a tool that was never switched on: a policy may call for anything."""
 
 PANORAMA_VIEWS = 6
 _PLANAR = "is a whole panorama, drawn flat: its left and right edges meet"
@@ -62,7 +62,7 @@ async def cap_trajectory(
     if granularity == "exact":
         return trajectory
     blank = EventBlanker(granularity)
-    events = [await _told(event, blank(event), granularity, gazetteer) for event in trajectory.events]
+    events = [await _restore_places(event, blank(event), granularity, gazetteer) for event in trajectory.events]
     return replace(trajectory, events=tuple(events))
 
 
@@ -90,12 +90,12 @@ class EventBlanker:
                 task = replace(
                     body.task, hint=self._hidden(body.task.hint), area=self._hidden(body.task.area), views=()
                 )
-                return replace(body, task=task, system=self._text(body.system))
+                return replace(body, task=task, system=self._blank_text(body.system))
             case Resumed():
                 self._tools.update(body.tools)
                 return replace(body, rejected=())
             case Prompted():
-                return replace(body, prompt=Prompt(self._text(body.prompt.text), body.prompt.images))
+                return replace(body, prompt=Prompt(self._blank_text(body.prompt.text), body.prompt.images))
             case Said():
                 return replace(body, step=self._step(body.step))
             case ToolObserved():
@@ -114,14 +114,16 @@ class EventBlanker:
 
     def _step(self, step: Step) -> Step:
         calls = tuple(ToolCall(self._id(call.id), self._tool(call.name)) for call in step.calls)
-        return replace(step, text=self._text(step.text), thinking=self._text(step.thinking), calls=calls, model="")
+        return replace(
+            step, text=self._blank_text(step.text), thinking=self._blank_text(step.thinking), calls=calls, model=""
+        )
 
     def _observation(self, seen: Observation) -> Observation:
         return replace(
             seen,
             call_id=self._id(seen.call_id),
             name=self._tool(seen.name),
-            text=self._text(seen.text),
+            text=self._blank_text(seen.text),
             data=None,
             sources=cap_sources(seen.sources, self._granularity),
         )
@@ -131,9 +133,9 @@ class EventBlanker:
             self._candidates.setdefault(hypothesis.id, f"h{len(self._candidates) + 1}"),
             withheld(self._granularity),
             confidence=hypothesis.confidence,
-            evidence_for=self._lines(hypothesis.evidence_for),
-            evidence_against=self._lines(hypothesis.evidence_against),
-            checks=self._lines(hypothesis.checks),
+            evidence_for=self._blank_lines(hypothesis.evidence_for),
+            evidence_against=self._blank_lines(hypothesis.evidence_against),
+            checks=self._blank_lines(hypothesis.checks),
             fate=hypothesis.fate,
         )
 
@@ -143,18 +145,18 @@ class EventBlanker:
     def _id(self, call_id: str) -> str:
         return self._ids.setdefault(call_id, f"call-{len(self._ids) + 1}")
 
-    def _text(self, text: str) -> str:
+    def _blank_text(self, text: str) -> str:
         return cap_text(text, self._granularity)
 
     def _hidden(self, text: str | None) -> str | None:
-        return None if text is None else self._text(text)
+        return None if text is None else self._blank_text(text)
 
-    def _lines(self, lines: Iterable[str]) -> tuple[str, ...]:
+    def _blank_lines(self, lines: Iterable[str]) -> tuple[str, ...]:
         """As many as there were, each left out: how much spoke for a candidate may be told."""
-        return tuple(self._text(line) for line in lines)
+        return tuple(self._blank_text(line) for line in lines)
 
 
-async def _told(event: Event, blank: Event, granularity: Granularity, gazetteer: Gazetteer | None) -> Event:
+async def _restore_places(event: Event, blank: Event, granularity: Granularity, gazetteer: Gazetteer | None) -> Event:
     match event.body, blank.body:
         case Answered() as full, Answered() as bare:
             return replace(blank, body=replace(bare, answer=await cap(full.answer, granularity, gazetteer)))
@@ -197,7 +199,7 @@ class Finding:
         return self.trajectory.answer or Answer()
 
     @property
-    def derived(self) -> str | None:
+    def substitute_place(self) -> str | None:
         """The place whose point on the map stands in for one that the model did not give; see `Answered`."""
         return self.trajectory.answered.derived if self.trajectory.answered else None
 
@@ -209,7 +211,7 @@ class Finding:
             self.whole_answer.point,
             [one.answer.point for one in self.team if one.answer and one.answer.point],
         )
-        if not self.verified or point is None or not tried or self.granularity != "exact":
+        if not self.is_verified or point is None or not tried or self.granularity != "exact":
             return own
         away_km = min(distance_km(point, one) for one in tried)
         far = away_km > max(FAR_KM, self.whole_answer.radius_km or 0.0)
@@ -226,15 +228,15 @@ class Finding:
         )
 
     @property
-    def verified(self) -> bool:
+    def is_verified(self) -> bool:
         """Return whether a verifier read the tries in ``team``."""
         return bool(self.team) and self.trajectory not in self.team and self.trajectory.started.method == VERIFIER
 
     @property
-    def picked(self) -> Trajectory | None:
+    def best_attempt(self) -> Trajectory | None:
         """The try that the verifier's answer is, or lies nearest to; None where there was none, or it lies far off."""
         point = self.whole_answer.point
-        if not self.verified:
+        if not self.is_verified:
             return None
         near = [
             (distance_km(one.answer.point, point), -len(one.answer.address.precise.clues), at)
@@ -252,13 +254,13 @@ class Finding:
         answer = self.whole_answer
         if answer.point is None:
             return tuple(None for _ in self.claims)
-        if (code := self._country) is not None and is_wide(answer.radius_km, "country"):
+        if (code := self._country_code) is not None and is_wide(answer.radius_km, "country"):
             return tuple(_lies_elsewhere(claims, code) for claims in self.claims)
         radius_km = answer.radius_km or _DEFAULT_RADIUS_KM
         return tuple(claims.conflicts_with(answer.point, radius_km) for claims in self.claims)
 
     @property
-    def _country(self) -> str | None:
+    def _country_code(self) -> str | None:
         from .display import whole_country
 
         return whole_country(self.trajectory, self.granularity)
@@ -273,7 +275,7 @@ class Finding:
             return "no place was found"
         place = envelope(answer.address) or "an unnamed place"
         odds = None if answer.probability is None else percent_words(answer.probability)
-        if self._country:
+        if self._country_code:
             return f"{place}{'; ' if odds else ''}{odds or ''}"
         within = None if answer.radius_km is None else f"within {radius_words(answer.radius_km)}"
         point = None if answer.point is None else f"of {coordinates(answer.point, answer.radius_km)}"
@@ -333,10 +335,10 @@ def open_case(photos: Sequence[OpenedPhoto], method: Method, resources: Resource
             view = album.add(photo)
             if note is not None:
                 notes.append(f"{view.handle} {note}")
-    return case_of(album, method, resources), tuple(notes)
+    return build_case(album, method, resources), tuple(notes)
 
 
-def case_of(album: Album, method: Method, resources: Resources) -> Case:
+def build_case(album: Album, method: Method, resources: Resources) -> Case:
     """A case with an album as it is."""
     asked = (resources.web, resources.similar, resources.visual, resources.reader)
     return Case(album, resources.atlas, method.box_scale, *asked)
@@ -362,7 +364,7 @@ def panorama_shown(task: Task) -> PanoramaShown:
     return "planar" if any(view.endswith(_PLANAR) for view in task.views) else "views"
 
 
-def photos_in(opened: Iterable[OpenedPhoto], task: Task) -> list[Photo]:
+def list_album_photos(opened: Iterable[OpenedPhoto], task: Task) -> list[Photo]:
     """Return what the album of a run on these photos begins with; of a panorama its views, or itself."""
     shown = panorama_shown(task)
     return [photo for one in opened for photo, _ in album_photos(one, shown)]

@@ -14,8 +14,8 @@ from .events import Budget, Task
 
 ContextKind = Literal["whole", "trimmed", "freshest"]
 
+# Estimate of text length before any model counts tokens: about right for English, too generous for Thai.
 CHARACTERS_PER_TOKEN = 4
-"""How lengths in tokens are judged before any model counts them: about right for English, too generous for Thai."""
 
 
 PanoramaShown = Literal["views", "planar"]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from geosleuth.models import Policy, Wire
-from geosleuth.models.box_probe import probed_scale
+from geosleuth.models.box_probe import probe_scale
 from geosleuth.photo import BoxScale
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import read_json, write_text_atomically
@@ -31,8 +31,8 @@ from .prompt_files import read_prompts, with_prompts
 
 FILE = "policy_card.json"
 FORMAT = "geosleuth-policy-card/1"
+# Value of ``--policy-card`` that allows running a policy with settings other than those it was trained with.
 NO_CARD = "none"
-"""What ``--policy-card`` says where a policy is to be played in another way than it was trained."""
 
 _ANYWAY = f"--policy-card {NO_CARD} to play it otherwise"
 
@@ -58,7 +58,7 @@ class PolicyCard:
     words_sha256: str
 
     @classmethod
-    def of(cls, method: Method, tools: Sequence[str], *, turns: int | None = None) -> "PolicyCard":
+    def from_method(cls, method: Method, tools: Sequence[str], *, turns: int | None = None) -> "PolicyCard":
         """Return the card of a policy that is trained by a method with these tools, by either of their names."""
         own = own_names(tools, method.shown_as)
         return cls(
@@ -74,7 +74,7 @@ class PolicyCard:
         """Write the card into a folder of weights; it is complete or absent."""
         write_text_atomically(folder / FILE, json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n")
 
-    def played(
+    def build_method(
         self,
         *,
         method: str | Method | None = None,
@@ -182,7 +182,7 @@ def card_of_run(
     if started.prompts != method.prompts_sha256:
         pass_it = "leave rollout.prompts out" if started.prompts is None else "name their folder as rollout.prompts"
         raise BadInput(f"these runs of {method.name} were made with other words; {pass_it}")
-    card = PolicyCard.of(replace(method, wire=wire), started.tools, turns=started.budget.turns)
+    card = PolicyCard.from_method(replace(method, wire=wire), started.tools, turns=started.budget.turns)
     if method.system(started.task, started.tools) != started.system:
         return replace(card, words_sha256=sha256(started.system.encode()).hexdigest())
     return card
@@ -196,12 +196,12 @@ def read_card(path: Path) -> PolicyCard:
     """
     file = path / FILE if path.is_dir() else path
     try:
-        return card_from(read_json(file))
+        return decode_card(read_json(file))
     except (OSError, ValueError, TypeError, KeyError, BadInput) as error:
         raise BadInput(f"{file}: is no policy card; pass the {FILE} that training writes beside weights") from error
 
 
-def card_from(plain: Any) -> PolicyCard:
+def decode_card(plain: Any) -> PolicyCard:
     """Return the card of a JSON object.
 
     Raises:
@@ -241,7 +241,7 @@ async def card_of_server(policy: Policy) -> PolicyCard | None:
     entry = await listed()
     if (own := entry.get("policy_card")) is not None:
         try:
-            return card_from(own)
+            return decode_card(own)
         except (ValueError, TypeError, LookupError) as error:
             raise BadInput(f"{policy.name}: its server lists a card that can't be read; pass --policy-card") from error
     # Folders of other machines are none of ours.
@@ -263,7 +263,7 @@ async def scale_of_policy(
     where = getattr(policy, "probe_key", None)
     if where is None or not any(one.takes_box for one in toolset):
         return guess
-    return await probed_scale(policy, where, guess=guess, say=say)
+    return await probe_scale(policy, where, guess=guess, say=say)
 
 
 def card_beside(folder: Path | None, asked: str | None = None) -> PolicyCard | None:

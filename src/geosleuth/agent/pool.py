@@ -18,13 +18,13 @@ from geosleuth.tools import Observation, ToolCall
 from .events import Body, Event, Fate, Hypothesis, Noted, Said, ToolObserved
 
 NOTE_TOOL = "note_hypothesis"
-DROPPED_AT = 0.02
-"""A candidate at or under this confidence is dropped."""
-WEAK = 0.1
-"""A candidate under this confidence is no answer, unless one is demanded."""
+# Candidates at or below this confidence are dropped.
+DROP_CONFIDENCE = 0.02
+# A candidate below this confidence is not given as the answer, unless an answer is required.
+WEAK_CONFIDENCE = 0.1
 
 # A model may note the same place for ever; each note is recorded with the whole candidate.
-_MOST_LINES = 20
+_MAX_LINES = 20
 _LINE_CHARACTERS = 300
 _SHORTEST_NAME = 3
 _POINTS_LOOKED_AT = 200
@@ -62,11 +62,11 @@ class CandidatePool:
             return ()
         observation = body.observation
         if observation.name == NOTE_TOOL:
-            noted = self._noted(observation)
+            noted = self._update_noted(observation)
             return () if noted is None or noted == self._candidates.get(noted.id) else (noted,)
-        return tuple(self._checked(observation)) if self._candidates else ()
+        return tuple(self._update_checked(observation)) if self._candidates else ()
 
-    def settled(self, answer: Answer) -> tuple[Hypothesis, ...]:
+    def settle(self, answer: Answer) -> tuple[Hypothesis, ...]:
         """The candidates whose fate an answer changes: the one it lies at, and one that an earlier answer lay at."""
         chosen = self._at_answer(answer)
         changed = []
@@ -98,7 +98,7 @@ class CandidatePool:
             address=_address(best),
             probability=best.confidence,
             radius_km=best.radius_km,
-            explanation=_explained(best),
+            explanation=_explain_choice(best),
             candidates=self.as_candidates(),
         )
 
@@ -107,25 +107,25 @@ class CandidatePool:
         ordered = sorted(self._candidates.values(), key=lambda one: (one.fate == "dropped", -_rank(one)))
         return tuple(Candidate(one.place, one.point, one.confidence, _evidence_line(one) or None) for one in ordered)
 
-    def _noted(self, observation: Observation) -> Hypothesis | None:
+    def _update_noted(self, observation: Observation) -> Hypothesis | None:
         data = observation.data.get("hypothesis") if isinstance(observation.data, Mapping) else None
-        if not isinstance(data, Mapping) or not (place := _line(data.get("place"))):
+        if not isinstance(data, Mapping) or not (place := _clean_line(data.get("place"))):
             return None
-        point, radius_km = _point(data), _positive(data.get("radius_km"))
+        point, radius_km = _parse_point(data), _positive(data.get("radius_km"))
         known = self._same_place(place, point, radius_km)
         before = known or Hypothesis(f"h{len(self._candidates) + 1}", place)
         stated = _probability(data.get("confidence"))
         confidence = before.confidence if stated is None else stated
-        dropped = data.get("fate") == "dropped" or (confidence is not None and confidence <= DROPPED_AT)
+        dropped = data.get("fate") == "dropped" or (confidence is not None and confidence <= DROP_CONFIDENCE)
         return replace(
             before,
             place=place,
             point=point or before.point,
             radius_km=radius_km if point else radius_km or before.radius_km,
-            country=_line(data.get("country")) or (None if point else before.country),
+            country=_clean_line(data.get("country")) or (None if point else before.country),
             confidence=confidence,
-            evidence_for=_lines(data.get("evidence_for")) or before.evidence_for,
-            evidence_against=_lines(data.get("evidence_against")) or _still_against(before, confidence),
+            evidence_for=_clean_lines(data.get("evidence_for")) or before.evidence_for,
+            evidence_against=_clean_lines(data.get("evidence_against")) or _still_against(before, confidence),
             fate="dropped" if dropped else "open",
         )
 
@@ -142,7 +142,7 @@ class CandidatePool:
                 return candidate
         return None
 
-    def _checked(self, observation: Observation) -> Iterator[Hypothesis]:
+    def _update_checked(self, observation: Observation) -> Iterator[Hypothesis]:
         call = self._calls.get(observation.call_id)
         arguments: Mapping[str, Any] = {}
         if call is not None and isinstance(call.arguments, Mapping):
@@ -156,28 +156,28 @@ class CandidatePool:
                 continue
             name = fold(candidate.place.partition(",")[0])
             named = len(name) >= _SHORTEST_NAME and f" {name} " in asked
-            concerned = named or any(lies_at(point, candidate) for point in points)
+            concerned = named or any(is_at_candidate(point, candidate) for point in points)
             if concerned and check not in candidate.checks:
-                yield replace(candidate, checks=(*candidate.checks, check)[-_MOST_LINES:])
+                yield replace(candidate, checks=(*candidate.checks, check)[-_MAX_LINES:])
 
     def _at_answer(self, answer: Answer) -> Hypothesis | None:
         if answer.point is not None:
             point = answer.point
-            here = [one for one in self._candidates.values() if lies_at(point, one)]
+            here = [one for one in self._candidates.values() if is_at_candidate(point, one)]
             return min(here, key=lambda one: (one.radius_km or SAME_PLACE_KM, -_rank(one)), default=None)
         names = {fold(str(answer.address)), fold(answer.address.precise.conclusion or "")} - {""}
         return next((one for one in self._candidates.values() if fold(one.place) in names), None)
 
 
 def _strong(candidate: Hypothesis) -> bool:
-    return candidate.confidence is None or candidate.confidence >= WEAK
+    return candidate.confidence is None or candidate.confidence >= WEAK_CONFIDENCE
 
 
 def _rank(candidate: Hypothesis) -> float:
     return -1.0 if candidate.confidence is None else candidate.confidence
 
 
-def lies_at(point: LatLon, candidate: Hypothesis) -> bool:
+def is_at_candidate(point: LatLon, candidate: Hypothesis) -> bool:
     """Return whether a point is where a candidate is."""
     return candidate.point is not None and distance_km(point, candidate.point) <= (candidate.radius_km or SAME_PLACE_KM)
 
@@ -188,7 +188,7 @@ def _address(candidate: Hypothesis) -> Address:
     return Address.of(country=candidate.country and country_name(candidate.country), precise=candidate.place)
 
 
-def _explained(best: Hypothesis) -> str:
+def _explain_choice(best: Hypothesis) -> str:
     evidence = _evidence_line(best)
     return "The best candidate when the run ended without an answer of its own." + (f" {evidence}" if evidence else "")
 
@@ -208,31 +208,31 @@ def _check_line(observation: Observation, arguments: Mapping[str, Any]) -> str:
     return f"{observation.name}({asked[:120]}): {found[:160]}"
 
 
-def _lines(given: object) -> tuple[str, ...]:
+def _clean_lines(given: object) -> tuple[str, ...]:
     several = given if isinstance(given, list | tuple) else (given,)
     # A dict keeps the order and drops what was said before.
-    return tuple(dict.fromkeys(line for line in map(_line, several) if line))[:_MOST_LINES]
+    return tuple(dict.fromkeys(line for line in map(_clean_line, several) if line))[:_MAX_LINES]
 
 
-def _line(value: object) -> str:
+def _clean_line(value: object) -> str:
     return " ".join(value[: 4 * _LINE_CHARACTERS].split())[:_LINE_CHARACTERS] if isinstance(value, str) else ""
 
 
 def _probability(value: object) -> float | None:
-    number = _number(value)
+    number = _get_number(value)
     return number if number is not None and 0.0 <= number <= 1.0 else None
 
 
 def _positive(value: object) -> float | None:
-    number = _number(value)
+    number = _get_number(value)
     return number if number is not None and 0.0 < number < float("inf") else None
 
 
-def _number(value: object) -> float | None:
+def _get_number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _point(data: Mapping[str, Any]) -> LatLon | None:
+def _parse_point(data: Mapping[str, Any]) -> LatLon | None:
     inside = data.get("point")
     if isinstance(inside, list | tuple) and len(inside) == 2:
         lat, lon = inside
@@ -250,7 +250,7 @@ def _points(data: Any) -> Iterator[LatLon]:
         looked_at += 1
         value = waiting.pop()
         if isinstance(value, dict):
-            if not value.keys().isdisjoint(_POINT_KEYS) and (point := _point(value)) is not None:
+            if not value.keys().isdisjoint(_POINT_KEYS) and (point := _parse_point(value)) is not None:
                 yield point
             waiting.extend(inner for inner in value.values() if isinstance(inner, dict | list))
         elif isinstance(value, list):

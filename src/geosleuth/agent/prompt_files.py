@@ -26,8 +26,8 @@ from .events import Task
 from .method import Method
 from .methods.shared import PLACEHOLDER, boxes, fill, from_user, own_names, photos, tool_list
 
+# Stages in which team members are prompted after their first answers; see `geosleuth.agent.methods.smilegeo`.
 STAGES = ("review", "summary", "discussion")
-"""What members of a team are asked after their first answers; see `geosleuth.agent.methods.smilegeo`."""
 PARTS = ("system", "question", "verifier", *STAGES)
 PLACEHOLDERS: Mapping[str, str] = {
     "tools": "a line for each tool that is on: its name, and what it is good for",
@@ -44,7 +44,7 @@ PLACEHOLDERS: Mapping[str, str] = {
 _OF_STAGES = {"review": {"own", "answer"}, "summary": {"own", "answer", "comments"}}
 _OF_STAGES["discussion"] = {"own", "answer", "opinions"}
 _OF_ALL = {"tools", "schemas", "boxes", "photos", "user", "own"}
-_MOST_BYTES = 1_000_000
+_MAX_BYTES = 1_000_000
 
 Words = Callable[[Task, tuple[str, ...]], str]
 
@@ -69,7 +69,7 @@ def read_prompts(folder: Path, method: str) -> Prompts:
     for part in PARTS:
         path = next((one for one in (folder / method / f"{part}.txt", folder / f"{part}.txt") if one.is_file()), None)
         if path is not None:
-            found[part] = _read(path)
+            found[part] = _read_prompt_file(path)
     if not found:
         looked = ", ".join(f"{part}.txt" for part in PARTS)
         raise BadInput(f"{folder}: no words for the method {method}; looked for {looked} there and in {method}/")
@@ -77,9 +77,9 @@ def read_prompts(folder: Path, method: str) -> Prompts:
     return Prompts(found, digest.hexdigest())
 
 
-def _read(path: Path) -> str:
+def _read_prompt_file(path: Path) -> str:
     try:
-        if path.stat().st_size > _MOST_BYTES:
+        if path.stat().st_size > _MAX_BYTES:
             raise BadInput(f"{path}: has more than a million bytes; words for a model are shorter")
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -97,13 +97,13 @@ def with_prompts(method: Method, prompts: Prompts) -> Method:
     """Return the method with a user's words in place of ours; its tools, budget and form of answer stay."""
     parts = prompts.parts
 
-    def written(part: str, own: Words) -> Words:
-        return partial(_filled, method, parts[part], own) if part in parts else own
+    def replace_part(part: str, own: Words) -> Words:
+        return partial(_fill_placeholders, method, parts[part], own) if part in parts else own
 
     return replace(
         method,
-        system=written("system", method.system),
-        prompt=written("question", method.prompt),
+        system=replace_part("system", method.system),
+        prompt=replace_part("question", method.prompt),
         verifier_words=parts.get("verifier"),
         stage_words={name: parts[name] for name in STAGES if name in parts},
         prompts_sha256=prompts.sha256,
@@ -114,10 +114,10 @@ def verifier_words(method: Method, own: Words) -> Words:
     """Return what a verifier of a method's tries is told first: the user's words, or else our own."""
     if method.verifier_words is None:
         return own
-    return partial(_filled, method, method.verifier_words, own)
+    return partial(_fill_placeholders, method, method.verifier_words, own)
 
 
-def _filled(method: Method, text: str, own: Words, task: Task, tools: tuple[str, ...]) -> str:
+def _fill_placeholders(method: Method, text: str, own: Words, task: Task, tools: tuple[str, ...]) -> str:
     values: Mapping[str, Callable[[], str | None]] = {
         "tools": lambda: tool_list(tools, method.shown_as),
         "schemas": lambda: _schemas(method, tools),

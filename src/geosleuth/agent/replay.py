@@ -60,7 +60,7 @@ class RecordedToolset(Toolset):
                 aliases[name].add(call.name)
         super().__init__(Tool(name, "", (), _nothing, tuple(sorted(more))) for name, more in aliases.items())
         self._waiting = {one.call_id: one for one in observed if one.failure not in _NEVER_RUN}
-        self._end = _end_of(events)
+        self._end = _find_end(events)
         self.broke = False
 
     async def run(
@@ -202,7 +202,7 @@ class _Recorded:
         self.hosts: frozenset[str] = frozenset()
         self.broke = False
         self._inner = ReplayPolicy([event.body.step for event in events if isinstance(event.body, Said)])
-        self._end = _end_of(events)
+        self._end = _find_end(events)
         self.answered = next((event.body for event in reversed(events) if isinstance(event.body, Answered)), None)
 
     async def step(self, conversation: Conversation) -> Step:
@@ -243,7 +243,7 @@ def _opening(stretch: Sequence[Event]) -> tuple[Started | Resumed, Prompted]:
     return beginning, words
 
 
-def _end_of(events: Sequence[Event]) -> Ended | None:
+def _find_end(events: Sequence[Event]) -> Ended | None:
     return next((event.body for event in reversed(events) if isinstance(event.body, Ended)), None)
 
 
@@ -286,14 +286,14 @@ def rebuild_album(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels
     made_by = {image.handle: seen for seen in trajectory.observations for image in seen.images}
     for image in trajectory.images:
         if image.photo not in by_number:
-            found = photos[image.photo - 1] if image.photo in own else _remade(image, made_by, album, missing)
-            photo = by_number[image.photo] = found or _stand_in(image)
+            found = photos[image.photo - 1] if image.photo in own else _recreate_cut(image, made_by, album, missing)
+            photo = by_number[image.photo] = found or _build_placeholder(image)
             if found is None:
                 lost.add(image.photo)
             view = album.add(photo)
         else:
             photo = by_number[image.photo]
-            if not _inside(image.box_in_original, photo.size):
+            if not _is_inside(image.box_in_original, photo.size):
                 raise _not_the_same(image)
             view = album.keep(render(photo, image.box_in_original, image.size))
         if (view.handle, view.size, view.box_in_original) != (image.handle, image.size, image.box_in_original):
@@ -305,13 +305,15 @@ def rebuild_album(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels
 
 def first_view_pixels(trajectory: Trajectory) -> int:
     """Return how many pixels the first views of a run had at most."""
-    from .methods import made_with
+    from .methods import find_method
 
-    method = made_with(trajectory.started.method)
+    method = find_method(trajectory.started.method)
     return method.first_view_pixels if method else FIRST_VIEW_PIXELS
 
 
-def _remade(image: ImageInfo, made_by: Mapping[str, Observation], album: Album, missing: Set[str]) -> Photo | None:
+def _recreate_cut(
+    image: ImageInfo, made_by: Mapping[str, Observation], album: Album, missing: Set[str]
+) -> Photo | None:
     """A cut that was turned, or put beside another, made once more; None for what came from elsewhere."""
     from geosleuth.tools.image_tools import Cut, edited
 
@@ -326,13 +328,13 @@ def _remade(image: ImageInfo, made_by: Mapping[str, Observation], album: Album, 
     return photo if (0, 0, *photo.size) == image.box_in_original else None
 
 
-def _stand_in(image: ImageInfo) -> Photo:
+def _build_placeholder(image: ImageInfo) -> Photo:
     from PIL import Image
 
     return Photo(Image.new("RGB", (image.box_in_original[2], image.box_in_original[3]), _GREY))
 
 
-def _inside(box: tuple[int, int, int, int], size: tuple[int, int]) -> bool:
+def _is_inside(box: tuple[int, int, int, int], size: tuple[int, int]) -> bool:
     left, top, right, bottom = box
     return 0 <= left < right <= size[0] and 0 <= top < bottom <= size[1]
 

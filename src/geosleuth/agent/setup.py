@@ -60,8 +60,8 @@ class PhotoQuestion:
         return Task(images, self.hint, self.area, self.force_answer, self.views)
 
 
+# A question without hints: only the photos are known.
 NO_HINTS = PhotoQuestion()
-"""Nothing is known but the photos."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,18 @@ from geosleuth.names import fold
 
 from .events import Answered, Body, Hypothesis, Noted, Resumed
 
-_LEAST_CHARS = 3
+_MIN_CHARS = 3
 _QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|“[^”]*”|«[^»]*»|‘[^’]*’')
 _PARTS = re.compile(r"(?<=[.;!?])\s+(?=\S)")
-_DETECTIVE = tuple(f"{kind}{after}" for kind in (*KIND_WORDS.values(), "names that meet") for after in (":", " in "))
-"""How the detective's pieces of evidence begin."""
+# Prefixes of the rule-based detective's lines of evidence.
+_DETECTIVE_PREFIXES = tuple(
+    f"{kind}{after}" for kind in (*KIND_WORDS.values(), "names that meet") for after in (":", " in ")
+)
 
 _JOINED = " + "
 
 
-def speaks_of(evidence: str, text: str) -> bool:
+def is_about(evidence: str, text: str) -> bool:
     """Return whether evidence is about this line: it quotes all or part of it, or contains its words."""
     line = fold(text)
     if not line:
@@ -31,22 +33,22 @@ def speaks_of(evidence: str, text: str) -> bool:
         words = fold(quoted)
         if words and (words == line or _within(words, line) or _within(line, words)):
             return True
-    return len(line) > _LEAST_CHARS and _within(line, fold(evidence))
+    return len(line) > _MIN_CHARS and _within(line, fold(evidence))
 
 
-def rejected_in(bodies: Iterable[Body]) -> tuple[str, ...]:
+def collect_rejected(bodies: Iterable[Body]) -> tuple[str, ...]:
     """Return the clues and texts that people have ruled out in the course of a run, each once."""
     return tuple(dict.fromkeys(text for body in bodies if isinstance(body, Resumed) for text in body.rejected))
 
 
-def rests_on(line: str, rejected: Collection[str]) -> bool:
+def is_ruled_out(line: str, rejected: Collection[str]) -> bool:
     """Return whether a piece of evidence is, or speaks of, something that was ruled out.
 
     The detective weighs kinds of clues one by one, and leaves out itself what was ruled out: a text that is no sign of
     a language may still be the name of a street.
     """
     said, gone = fold(line), {fold(one) for one in rejected} - {""}
-    return said in gone or (not line.startswith(_DETECTIVE) and any(_within(one, said) for one in gone))
+    return said in gone or (not line.startswith(_DETECTIVE_PREFIXES) and any(_within(one, said) for one in gone))
 
 
 def _quotes_any(line: str, texts: Collection[str]) -> bool:
@@ -59,7 +61,9 @@ def without_evidence(one: Hypothesis, rejected: Collection[str], *, quoting: boo
 
     What the detective noted before something was ruled out quotes it; what it notes afterwards was weighed without.
     """
-    speaks_for, against = (_kept(lines, rejected, quoting) for lines in (one.evidence_for, one.evidence_against))
+    speaks_for, against = (
+        _drop_ruled_out(lines, rejected, quoting) for lines in (one.evidence_for, one.evidence_against)
+    )
     return replace(one, evidence_for=speaks_for, evidence_against=against)
 
 
@@ -72,10 +76,11 @@ def without_rejected(body: Body, rejected: Collection[str]) -> Body:
             return Noted(without_evidence(one, rejected))
         case Answered(answer=answer):
             levels = {
-                name: replace(one, clues=_kept(one.clues, rejected)) for name, one in named_levels(answer.address)
+                name: replace(one, clues=_drop_ruled_out(one.clues, rejected))
+                for name, one in named_levels(answer.address)
             }
             candidates = tuple(
-                replace(one, evidence=" ".join(_kept(_PARTS.split(one.evidence), rejected)) or None)
+                replace(one, evidence=" ".join(_drop_ruled_out(_PARTS.split(one.evidence), rejected)) or None)
                 if one.evidence
                 else one
                 for one in answer.candidates
@@ -84,8 +89,10 @@ def without_rejected(body: Body, rejected: Collection[str]) -> Body:
     return body
 
 
-def _kept(lines: Iterable[str], rejected: Collection[str], quoting: bool = False) -> tuple[str, ...]:  # noqa: FBT001, FBT002
-    return tuple(line for line in lines if not (rests_on(line, rejected) or (quoting and _quotes_any(line, rejected))))
+def _drop_ruled_out(lines: Iterable[str], rejected: Collection[str], quoting: bool = False) -> tuple[str, ...]:  # noqa: FBT001, FBT002
+    return tuple(
+        line for line in lines if not (is_ruled_out(line, rejected) or (quoting and _quotes_any(line, rejected)))
+    )
 
 
 def _quotes(evidence: str) -> Iterator[str]:
@@ -101,4 +108,4 @@ def _within(part: str, whole: str) -> bool:
     """Return whether a text occurs in another as whole words; in scripts without spaces as letters."""
     if not part.isascii():
         return len(part) > 1 and part in whole
-    return len(part) >= _LEAST_CHARS and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", whole) is not None
+    return len(part) >= _MIN_CHARS and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", whole) is not None

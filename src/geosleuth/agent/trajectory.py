@@ -121,7 +121,7 @@ class Spending:
         """The number of calls that may still be carried out; None is any number."""
         return None if self.budget.calls is None else max(0, self.budget.calls - self.calls)
 
-    def used_up(self) -> EndReason | None:
+    def find_spent_limit(self) -> EndReason | None:
         """Return which of turns, tokens and money is spent, if any.
 
         Where a reply's price is not known, a budget of money can't be kept and counts as spent.
@@ -176,7 +176,7 @@ class Spending:
         return Spent(*counts, seconds, self._usage, self._mended, self._services)
 
 
-def spent_of(events: Iterable[Event]) -> Spent:
+def compute_spent(events: Iterable[Event]) -> Spent:
     """Return the usage of a whole trajectory, with resumptions; of a broken run, up to the break."""
     total = Spent()
     running: Spending | None = None
@@ -268,7 +268,7 @@ class Trajectory:
     @cached_property
     def spent(self) -> Spent:
         """The total usage."""
-        return spent_of(self.events)
+        return compute_spent(self.events)
 
     @cached_property
     def pool(self) -> tuple[Hypothesis, ...]:
@@ -316,10 +316,10 @@ class TrajectoryWriter:
         self.path = path
         self._next = 0
         if resuming:
-            self._go_on()
+            self._resume_file()
             return
         self.id, self.created = id or new_id(), created or now()
-        self._stream = self._open("xb")
+        self._stream = self._open_file("xb")
         header = {
             "format": FORMAT,
             "version": VERSION,
@@ -329,11 +329,11 @@ class TrajectoryWriter:
         }
         self._put(to_line(header))
 
-    def _go_on(self) -> None:
+    def _resume_file(self) -> None:
         with TrajectoryReader(self.path) as reader:
             self._next = sum(1 for _ in reader)
         self.id, self.created = reader.id, reader.created
-        self._stream = self._open("r+b")
+        self._stream = self._open_file("r+b")
         self._stream.truncate(reader.end)
         self._stream.seek(reader.end)
         if reader.unfinished:
@@ -365,7 +365,7 @@ class TrajectoryWriter:
     ) -> None:
         self.close()
 
-    def _open(self, mode: str) -> IO[bytes]:
+    def _open_file(self, mode: str) -> IO[bytes]:
         try:
             return self.path.open(mode, buffering=0)
         except FileExistsError as error:
@@ -416,8 +416,8 @@ class TrajectoryReader:
         try:
             header = from_line(line)
             _check_header(header)
-            self.id, self.geosleuth = _text(header, "id"), _text(header, "geosleuth")
-            self.created = datetime.fromisoformat(_text(header, "created"))
+            self.id, self.geosleuth = _get_header_text(header, "id"), _get_header_text(header, "geosleuth")
+            self.created = datetime.fromisoformat(_get_header_text(header, "created"))
         except (BadInput, ValueError) as error:
             raise self._damage(str(error)) from error
         self.end = len(line)
@@ -506,7 +506,7 @@ def _check_header(header: dict[str, Any]) -> None:
         )
 
 
-def _text(header: dict[str, Any], name: str) -> str:
+def _get_header_text(header: dict[str, Any], name: str) -> str:
     value = header.get(name)
     if not isinstance(value, str):
         raise BadInput(f"the header's {name!r} is not a text")

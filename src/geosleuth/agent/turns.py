@@ -22,7 +22,7 @@ from geosleuth.support.service_use import ServiceUse, counting_services, merge_u
 from geosleuth.tools import CALL_SECONDS, Case, FailureKind, Observation, ToolCall, Toolset
 
 from .completion import Completed, complete, odds_question, with_odds
-from .conversation import conversation_of, out_of_sight
+from .conversation import build_conversation, out_of_sight
 from .events import (
     Answered,
     Answerer,
@@ -39,7 +39,7 @@ from .events import (
 )
 from .method import Method, accepts
 from .pool import CandidatePool
-from .spoken_of import rejected_in, without_rejected
+from .spoken_of import collect_rejected, without_rejected
 from .trajectory import Spending, Trajectory
 
 EVERY = "#*"
@@ -56,9 +56,9 @@ T = TypeVar("T")
 Sink = Callable[[Event], None]
 """Gets every event as it happens, in order; it must not take long."""
 REMINDERS = 2
-MOST_CALLS = 100
-_LAST_WORDS = 256
-"""How many tokens a reply gets at least, so that a run whose tokens are nearly spent can still answer."""
+MAX_CALLS = 100
+# Minimum tokens allowed for a reply, so that a run whose token budget is nearly spent can still answer.
+_MIN_REPLY_TOKENS = 256
 FRUITLESS_TURNS = 3
 BROKE_OFF = "The run broke off before this call was done."
 ANSWER_NOW = "No more tool calls are possible. Answer now, in the form that was asked for."
@@ -97,25 +97,25 @@ class Quotes:
             self._newest = tuple(str(line["text"]) for line in data["lines"])
             self._by_image[str(data.get("image"))] = self._newest
 
-    def filled_in(self, call: ToolCall) -> ToolCall:
+    def fill_quotes(self, call: ToolCall) -> ToolCall:
         """The call with the lines themselves in place of their numbers."""
         if isinstance(call.arguments, str):
             return call
-        said = {name: self._spelled(value) for name, value in call.arguments.items()}
+        said = {name: self._fill_value(value) for name, value in call.arguments.items()}
         return replace(call, arguments=said)
 
-    def _spelled(self, value: Any) -> Any:
+    def _fill_value(self, value: Any) -> Any:
         if not isinstance(value, str) or "#" not in value:
             return value
-        return _ROW.sub(self._lines, value)
+        return _ROW.sub(self._join_quoted_lines, value)
 
-    def _lines(self, row: re.Match[str]) -> str:
-        found = [self._line(quote) for quote in _QUOTE.finditer(row[0])]
+    def _join_quoted_lines(self, row: re.Match[str]) -> str:
+        found = [self._find_quoted_line(quote) for quote in _QUOTE.finditer(row[0])]
         if None in found:
-            return _QUOTE.sub(lambda quote: self._line(quote) or quote[0], row[0])
+            return _QUOTE.sub(lambda quote: self._find_quoted_line(quote) or quote[0], row[0])
         return "\n".join(filter(None, found))
 
-    def _line(self, quote: re.Match[str]) -> str | None:
+    def _find_quoted_line(self, quote: re.Match[str]) -> str | None:
         image, number = quote.groups()
         lines = self._newest if image is None else self._by_image.get(image, ())
         if number == "*":
@@ -123,23 +123,23 @@ class Quotes:
         return lines[int(number) - 1] if 0 < int(number) <= len(lines) else None
 
 
-def quotes_for(method: str) -> Quotes | None:
+def find_quotes(method: str) -> Quotes | None:
     """Return the quotes of runs made with a method of ours; None where its calls quote no lines."""
-    from .methods import made_with
+    from .methods import find_method
 
-    made = made_with(method)
+    made = find_method(method)
     return Quotes() if made is not None and made.quotes_lines else None
 
 
-def spelled_out(trajectory: "Trajectory") -> "Trajectory":
+def spell_out_calls(trajectory: "Trajectory") -> "Trajectory":
     """A run with its calls as they were carried out, for display and comparison."""
-    quotes, events = quotes_for(trajectory.started.method), []
+    quotes, events = find_quotes(trajectory.started.method), []
     if quotes is None:
         return trajectory
     for event in trajectory.events:
         match event.body:
             case Said(step=step) as said:
-                calls = tuple(map(quotes.filled_in, step.calls))
+                calls = tuple(map(quotes.fill_quotes, step.calls))
                 events.append(replace(event, body=replace(said, step=replace(step, calls=calls))))
             case ToolObserved(observation=observation):
                 quotes.hear(observation)
@@ -181,7 +181,7 @@ class Calls:
         for event in events:
             match event.body:
                 case Said(step=step):
-                    self._keys = {call.id: self._key(call) for call in step.calls}
+                    self._keys = {call.id: self._build_key(call) for call in step.calls}
                     self._ids.update(self._keys)
                 case ToolObserved(turn=turn, observation=observation) if observation.call_id in self._keys:
                     self._relive(turn, observation)
@@ -202,15 +202,15 @@ class Calls:
                 one = replace(one, id=self._fresh_id(turn, number))
             self._ids.add(one.id)
             try:
-                key = self._key(one)
+                key = self._build_key(one)
             except (TypeError, ValueError, RecursionError):
                 one = replace(one, arguments=_as_text(one.arguments))
-                key = self._key(one)
+                key = self._build_key(one)
             self._keys[one.id] = key
             tidied.append(one)
         return tuple(tidied)
 
-    def withheld(
+    def refuse_calls(
         self,
         calls: Sequence[ToolCall],
         *,
@@ -229,7 +229,7 @@ class Calls:
         for call in calls:
             key = self._keys[call.id]
             if may_call and (key in wanted or self._stands(key, unseen)):
-                decided.append(self._repeated(call, key))
+                decided.append(self._repeat_observation(call, key))
             elif len(wanted) >= allowed:
                 decided.append(self._refusal(call, "over_budget", _over(per_turn, left) if may_call else _TOO_LATE))
             else:
@@ -237,9 +237,9 @@ class Calls:
                 decided.append(None)
         return decided
 
-    def spelled_out(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
+    def fill_calls(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
         """The calls as they are carried out: with the lines in them that they quote by number."""
-        return list(calls) if self._quotes is None else [self._quotes.filled_in(call) for call in calls]
+        return list(calls) if self._quotes is None else [self._quotes.fill_quotes(call) for call in calls]
 
     def hear(self, observation: Observation) -> None:
         """Take in what the policy is shown, carried out or not: its lines can be quoted from the next step on."""
@@ -262,7 +262,7 @@ class Calls:
         elif observation.failure != "over_budget":
             self.remember(turn, observation)
 
-    def _repeated(self, call: ToolCall, key: str) -> Observation:
+    def _repeat_observation(self, call: ToolCall, key: str) -> Observation:
         known = self._memory.get(key)
         if known is None:
             return self._refusal(call, "repeated", "Not carried out: this very call stands in the same reply already.")
@@ -278,9 +278,9 @@ class Calls:
         found = self._toolset.get(call.name)
         return Observation(call.id, found.name if found else call.name[:60], text, failure=failure)
 
-    def _key(self, call: ToolCall) -> str:
+    def _build_key(self, call: ToolCall) -> str:
         found = self._toolset.get(call.name)
-        (spelled_out,) = self.spelled_out([call])
+        (spelled_out,) = self.fill_calls([call])
         arguments = spelled_out.arguments
         said = arguments if isinstance(arguments, str) else _sorted.encode(dict(arguments))
         if len(said) > _LONG_CHARACTERS:
@@ -335,7 +335,7 @@ class RunSegment:
     ) -> None:
         self._events = list(before)
         self._opening = opening
-        self._rejected = rejected_in((*(event.body for event in before), opening[0]))
+        self._rejected = collect_rejected((*(event.body for event in before), opening[0]))
         started = before[0].body if before else opening[0]
         if not isinstance(started, Started):
             raise TypeError("a trajectory begins with its started event")
@@ -353,7 +353,7 @@ class RunSegment:
         self._last_chance = False
         self._unread = self._fruitless = 0
         self._guess: Answer | None = None
-        self._pending = _unanswered(before)
+        self._pending = _find_open_calls(before)
         self._answered = self._ended = False
         self._filled_in = Completed(Answer())
         self._completing: list[ServiceUse] = []
@@ -365,12 +365,12 @@ class RunSegment:
             self._emit(beginning)
             self._break_off()
             self._emit(words)
-            self._close(await self._completed(await self._ending()))
+            self._close(await self._complete_ending(await self._ending()))
         except asyncio.CancelledError:
             self._close(_Ending("cancelled"))
             raise
         except Exception as error:
-            self._close(_Ending("error", trouble=_described(error)))
+            self._close(_Ending("error", trouble=_describe_error(error)))
             raise
         return Trajectory(tuple(self._events), id, created)
 
@@ -383,9 +383,9 @@ class RunSegment:
         except TimeUp:
             return _Ending("seconds")
         except ServiceFault as error:
-            return _Ending("service", trouble=_described(error))
+            return _Ending("service", trouble=_describe_error(error))
 
-    async def _completed(self, ending: _Ending) -> _Ending:
+    async def _complete_ending(self, ending: _Ending) -> _Ending:
         """The ending with what the answer's form leaves out; as it is where that can't be had."""
         if not self._completes or ending.answer is None:
             return ending
@@ -405,10 +405,10 @@ class RunSegment:
     async def _with_odds(self, answer: Answer) -> Answer:
         """The answer with odds, where its form has none: they are asked for once, whatever is left of the turns."""
         wanted = answer.point is not None and answer.probability is None and not self._method.states_odds
-        if not wanted or self._spending.used_up() in ("tokens", "money"):
+        if not wanted or self._spending.find_spent_limit() in ("tokens", "money"):
             return answer
         self._emit(Prompted(Prompt(odds_question(answer)), "loop"))
-        step = await self._ask(may_call=False)
+        step = await self._ask_policy(may_call=False)
         self._turn += 1
         self._emit(Said(self._turn, step))
         if step.calls:
@@ -419,13 +419,13 @@ class RunSegment:
         may_call = self._may_call()
         if not may_call and len(self._toolset) and not self._answer_now:
             self._answer_now = True
-            self._prompt(ANSWER_NOW)
-        step = await self._ask(may_call=may_call)
+            self._add_prompt(ANSWER_NOW)
+        step = await self._ask_policy(may_call=may_call)
         self._turn += 1
         self._emit(Said(self._turn, step))
         carried_out = await self._carry_out(step.calls, may_call=may_call) if step.calls else 0
         if not step.calls or not may_call:
-            answer = await self._read(self._method.final_words(step))
+            answer = await self._parse_answer(self._method.final_words(step))
             if answer is not None:
                 return _Ending("answered", answer)
         return self._after(step, carried_out)
@@ -443,7 +443,7 @@ class RunSegment:
             self._fruitless += 1
         else:
             self._unread += 1
-        if reason := self._spending.used_up():
+        if reason := self._spending.find_spent_limit():
             unknown = reason == "money" and self._spending.price_unknown
             return _Ending(reason, trouble=_PRICE_UNKNOWN if unknown else None)
         if self._last_chance or self._unread > REMINDERS:
@@ -453,11 +453,11 @@ class RunSegment:
                 return _Ending("calls" if self._spending.calls_left == 0 else "stuck")
             self._last_chance = True
         elif not step.calls:
-            self._prompt(self._method.reminder)
+            self._add_prompt(self._method.reminder)
         return None
 
-    async def _ask(self, *, may_call: bool) -> Step:
-        conversation = conversation_of(
+    async def _ask_policy(self, *, may_call: bool) -> Step:
+        conversation = build_conversation(
             self._events,
             context=self._method.context,
             tools=self._toolset,
@@ -469,12 +469,12 @@ class RunSegment:
         if self._seconds_left() == 0:
             raise TimeUp
         if (left := self._spending.reply_tokens_left) is not None:
-            longest = min(conversation.sampling.max_tokens or left, max(left, _LAST_WORDS))
+            longest = min(conversation.sampling.max_tokens or left, max(left, _MIN_REPLY_TOKENS))
             conversation = replace(conversation, sampling=replace(conversation.sampling, max_tokens=longest))
         step = await self._in_time(self._policy.step(conversation))
         if not step.calls:
             return step
-        return replace(step, calls=self._calls.tidy(self._turn + 1, step.calls[:MOST_CALLS]))
+        return replace(step, calls=self._calls.tidy(self._turn + 1, step.calls[:MAX_CALLS]))
 
     async def _in_time(self, work: Awaitable[T]) -> T:
         """The result, unless the run's time is up first."""
@@ -498,7 +498,7 @@ class RunSegment:
         """Give every call its observation; how many calls were carried out."""
         self._pending = {call.id: call for call in calls}
         spending = self._spending
-        withheld = self._calls.withheld(
+        withheld = self._calls.refuse_calls(
             calls,
             may_call=may_call,
             per_turn=spending.budget.calls_per_turn,
@@ -506,7 +506,7 @@ class RunSegment:
             unseen=out_of_sight(self._events, self._method.context, self._missing),
         )
         wanted = [call for call, refusal in zip(calls, withheld, strict=True) if refusal is None]
-        done = iter(await self._use_tools(self._calls.spelled_out(wanted)) if wanted else ())
+        done = iter(await self._use_tools(self._calls.fill_calls(wanted)) if wanted else ())
         for call, refusal in zip(calls, withheld, strict=True):
             observation = refusal or next(done)
             if refusal is None:
@@ -525,7 +525,7 @@ class RunSegment:
             most_images=self._method.context.most_images,
         )
 
-    async def _read(self, text: str) -> Answer | None:
+    async def _parse_answer(self, text: str) -> Answer | None:
         if len(text) > _READ_ASIDE_CHARACTERS:
             answer = await asyncio.to_thread(self._method.read_answer, text)
         else:
@@ -538,7 +538,7 @@ class RunSegment:
         self._guess = answer
         return None
 
-    def _prompt(self, text: str) -> None:
+    def _add_prompt(self, text: str) -> None:
         words = f"{text} {BEST_GUESS}" if self._task.force_answer else text
         self._emit(Prompted(Prompt(words), "loop"))
 
@@ -549,7 +549,7 @@ class RunSegment:
             answer, by = self._instead(ending.reason) if ending.answer is None else (ending.answer, _BY_POLICY)
             if not answer.candidates:
                 answer = replace(answer, candidates=self._pool.as_candidates())
-            for hypothesis in self._pool.settled(answer):
+            for hypothesis in self._pool.settle(answer):
                 self._emit(Noted(hypothesis))
             self._answered = True
             filled_in, uses = self._filled_in, merge_uses(self._completing)
@@ -596,7 +596,7 @@ def publish(event: Event, sinks: list[Sink]) -> None:
         raise trouble
 
 
-def _unanswered(events: Sequence[Event]) -> dict[str, ToolCall]:
+def _find_open_calls(events: Sequence[Event]) -> dict[str, ToolCall]:
     """The calls of the newest step that have no outcome yet."""
     done = set()
     for event in reversed(events):
@@ -610,7 +610,7 @@ def _unanswered(events: Sequence[Event]) -> dict[str, ToolCall]:
     return {}
 
 
-def _described(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Return an error in a line; of unexpected errors only the type: their text may contain anything."""
     if isinstance(error, UserError | ServiceFault):
         return " ".join(str(error).split())[:500]

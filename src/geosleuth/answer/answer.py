@@ -38,9 +38,8 @@ AreaKind = Literal["country", "circle"]
 """What a finding is where it is no point: all of a country, or a circle in a country or region."""
 Extent = Literal["country", "circle", "point"]
 """What the point of a finding means, see `extent_of`."""
+# Maximum radius at which a country or region is still shown and written as a point: a city's. Same value on the page.
 PIN_KM = 25.0
-"""The widest radius of a country or region that is still shown and written as a point: a city's. The page has the
-same."""
 _NEAR_KM = 1.0
 FORMAT = "geosleuth-answer/1"
 LevelName = Literal["country", "region", "precise"]

@@ -19,13 +19,13 @@ from dataclasses import dataclass, field
 from math import ceil, cos, floor, log10, radians
 from typing import Literal, Protocol, get_args
 
-from geosleuth.geo import FARTHEST_KM, LatLon, distance_km
+from geosleuth.geo import MAX_DISTANCE_KM, LatLon, distance_km
 
 from .answer import Address, Answer, Candidate, Level
 
 Granularity = Literal["country", "region", "city", "street", "exact"]
+# All granularities, from coarse to fine.
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
-"""Coarse to fine."""
 
 # The literature's names of distances; a street of ours is a square of some 100 m.
 _RADII_KM: dict[Granularity, float] = {"exact": 0.1, "street": 1.0, "city": 25.0, "region": 200.0}
@@ -190,7 +190,7 @@ def _circle(
     away_km = distance_km(place.centre, point)
     # If the place does not contain the point, a rounded length reveals no more than the neighbourhood.
     reach_km = place.radius_km if away_km <= place.radius_km else max(place.radius_km, round_up(away_km))
-    return place.centre, min(FARTHEST_KM, ceil(1000 * (reach_km + (radius_km or 0.0)) - 1e-6) / 1000)
+    return place.centre, min(MAX_DISTANCE_KM, ceil(1000 * (reach_km + (radius_km or 0.0)) - 1e-6) / 1000)
 
 
 def _square(granularity: Granularity, point: LatLon) -> Admitted:

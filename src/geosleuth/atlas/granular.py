@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from .offline import OfflineAtlas
     from .protocol import Hit, Place
 
-LEAST_CITY_KM = 2.0
-"""The smallest radius of a settlement, so that a hamlet is no more precise than a village."""
+# Minimum radius of a settlement, so that a hamlet is no more precise than a village.
+MIN_CITY_KM = 2.0
 
 # A point this near a country may be meant to be in it: borders run through streets.
 _BORDER_KM = 10.0
@@ -44,11 +44,11 @@ _OUTLINE_KM = 3.0
 _MAX_SETTLEMENTS = 80
 _STREET_KM = 1.0
 
-MOST_CORNERS = 400
-"""Corners of a country's outline; more would look the same on a map of the country, but make files larger."""
-_LEAST_RADIUS_SHARE = 0.5  # of the country's mean radius
-_LEAST_CORNERS = 40
-_MOST_PARTS = 40
+# Maximum corners of a country's outline: more are not visible on a map of the country, but make files larger.
+MAX_CORNERS = 400
+_MIN_RADIUS_SHARE = 0.5  # of the country's mean radius
+_MIN_CORNERS = 40
+_MAX_PARTS = 40
 _FINEST_DEG = 0.005
 _GRID_DEG = 0.001
 
@@ -132,7 +132,7 @@ class OfflineGazetteer:
         if not hits:
             return _of_country(country)
         hit = _largest_around(hits)
-        reach_km = max(LEAST_CITY_KM, ceil(10 * _reach_km(hit.place)) / 10)
+        reach_km = max(MIN_CITY_KM, ceil(10 * _reach_km(hit.place)) / 10)
         found = Disc(hit.place.point, reach_km if _away_km(hit) <= reach_km else round_up(_away_km(hit)))
         if named_level is None:
             named_level = "city" if radius_km is None or radius_km <= found.radius_km else "country"
@@ -347,7 +347,7 @@ def found_country(answer: Answer) -> str | None:
     facts = all_countries().get(code) if code else None
     if facts is None or not facts.area_km2:
         return None
-    return code if radius_km >= _LEAST_RADIUS_SHARE * sqrt(facts.area_km2 / pi) else None
+    return code if radius_km >= _MIN_RADIUS_SHARE * sqrt(facts.area_km2 / pi) else None
 
 
 @lru_cache(maxsize=64)
@@ -359,9 +359,9 @@ def country_outline(code: str) -> CountryOutline | None:
 
     borders = Borders.load()
     land: Geometry = borders.country_outline(code).geometry
-    if shapely.get_num_coordinates(land) < _LEAST_CORNERS:
+    if shapely.get_num_coordinates(land) < _MIN_CORNERS:
         land = borders.country_outline(code, detail="full").geometry
-    parts = _simplified(sorted(polygons_in(land), key=lambda part: -part.area)[:_MOST_PARTS])
+    parts = _simplified(sorted(polygons_in(land), key=lambda part: -part.area)[:_MAX_PARTS])
     if not parts:
         return None
     spans = [(part.bounds[0], part.bounds[2]) for part in parts]
@@ -380,6 +380,6 @@ def _simplified(parts: "list[Polygon]") -> "list[Polygon]":
     while True:
         simpler = [part.simplify(tolerance) for part in parts]
         joined = shapely.set_precision(shapely.union_all([shapely.make_valid(part) for part in simpler]), _GRID_DEG)
-        if shapely.get_num_coordinates(joined) <= MOST_CORNERS or tolerance > 1:
+        if shapely.get_num_coordinates(joined) <= MAX_CORNERS or tolerance > 1:
             return list(polygons_in(joined))
         tolerance *= 1.5

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Final
 
-MOST_AT_ONCE: Final = 30_000
-"""Keys per query; SQLite accepts 32,766 parameters."""
+# Maximum keys per query: SQLite accepts 32,766 parameters.
+MAX_AT_ONCE: Final = 30_000
 
 
 def rows_with(conn: sqlite3.Connection, query: str, keys: Sequence[int] | Sequence[str]) -> list[Any]:
@@ -17,9 +17,9 @@ def rows_with(conn: sqlite3.Connection, query: str, keys: Sequence[int] | Sequen
         query: ``SELECT … WHERE column``; inserted as it is, so never text from a user.
         keys: any number of keys.
     """
-    if len(keys) <= MOST_AT_ONCE:
+    if len(keys) <= MAX_AT_ONCE:
         return _rows(conn, query, keys) if keys else []
-    parts = (keys[begin : begin + MOST_AT_ONCE] for begin in range(0, len(keys), MOST_AT_ONCE))
+    parts = (keys[begin : begin + MAX_AT_ONCE] for begin in range(0, len(keys), MAX_AT_ONCE))
     return list(chain.from_iterable(_rows(conn, query, part) for part in parts))
 
 

@@ -25,9 +25,9 @@ from geosleuth.names import country_code, country_name, fold, required_country_c
 from geosleuth.support.errors import BadInput, DataFault
 
 from .base import BasePlaces, base_path, ensure_base, open_base
-from .base.geocode import SUREST_GUESS
+from .base.geocode import MAX_FUZZY_SCORE
 from .folders import data_dir
-from .parts import MOST_PARTS, EnclosingPlaces, spelled_out_streets, without_postcode, written_parts
+from .parts import MAX_PARTS, EnclosingPlaces, spelled_out_streets, without_postcode, written_parts
 from .protocol import Colocation, Document, Hit, Level, Marker, MatchKind, Picture, Place, Reverse
 from .search import is_same_name
 
@@ -348,7 +348,7 @@ class OfflineAtlas:
 
     def _leading_name(self, text: str, within: Extent | None) -> str | None:
         """Return the longest beginning of a text, with a comma in it, that is exactly the name of a feature."""
-        commas = [at for at, sign in enumerate(text) if sign == ","][: MOST_PARTS - 1]
+        commas = [at for at, sign in enumerate(text) if sign == ","][: MAX_PARTS - 1]
         beginnings = (text[:at] for at in reversed(commas[1:]))
         return next((name for name in beginnings if self._regions.called(name, limit=1, within=within)), None)
 
@@ -482,7 +482,7 @@ class OfflineAtlas:
         hits += [_weigh_world_hit(hit) for hit in named]
         if category is None:
             # Skip the fuzzy search of the world if there is an exact hit, or enough hits that no fuzzy one can outrank.
-            likely = sum(hit.score > _WORLD_FACTOR * SUREST_GUESS for hit in hits)
+            likely = sum(hit.score > _WORLD_FACTOR * MAX_FUZZY_SCORE for hit in hits)
             guesses = int(likely < limit and all(hit.match == "fuzzy" for hit in hits))
             world = self._base.geocode(text, limit=limit, within=within, guesses=guesses, partly=False)
             hits += map(_weigh_world_hit, world)

@@ -12,7 +12,7 @@ from geosleuth.support.lazy import lazy_pattern
 
 from .search import MAX_QUERY_CHARS, exact_key
 
-MOST_PARTS = 6
+MAX_PARTS = 6
 _SEPARATOR = lazy_pattern(r"[,;،؛、，；|\n()（）\[\]]+|\s[-–—·/]\s|\s[-–—](?=[^\W\d])")
 # Addresses in Chinese and Japanese go from the large to the small; each step ends with the name of its unit.
 _CJK = lazy_pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4,}")
@@ -48,8 +48,8 @@ _STREET_WORDS = frozenset(
     улица ул проспект переулок шоссе площадь бульвар набережная вулиця οδος λεωφορος شارع طريق רחוב ถนน ซอย मार्ग रोड
     """.split()  # noqa: SIM905  (a hundred words in quotation marks each say no more)
 )
-_LAST_WORDS = frozenset({"st", "dr", "ct", "sq", "row", "court", "square", "gate", "tie", "ut"})
-"""Words for a kind of street only at the end of a name; in front they mean something else: St Louis."""
+# Words that name a kind of street only at the end of a name; at its start they mean something else, as in St Louis.
+_TRAILING_STREET_WORDS = frozenset({"st", "dr", "ct", "sq", "row", "court", "square", "gate", "tie", "ut"})
 
 _STREET_ENDS = (
     "strasse", "gasse", "allee", "platz", "damm", "straat", "laan", "gracht", "gatan", "vagen", "veien", "gaten",
@@ -135,7 +135,7 @@ _TOWN_WORDS = (
     r"municipality|kommune?|vald|city|town|township|village|shi|si|cho|machi|linn|köyü|kasabası|belediyesi",
     "市|町|村|镇|鎮|乡|鄉|시|읍|면",
 )
-_MOST_SPELLINGS = 6
+_MAX_SPELLINGS = 6
 _STREET_ABBREVIATIONS = {
     short: tuple(full.split("|"))
     for short, _, full in (
@@ -167,7 +167,7 @@ def written_parts(text: str) -> list[str]:
     parts = [part for part in parts if exact_key(part)]
     if len(parts) > 1 and any(map(_NUMBER.fullmatch, parts[:2])):
         parts = [" ".join(parts[:2]), *parts[2:]]
-    return parts[:MOST_PARTS]
+    return parts[:MAX_PARTS]
 
 
 def _called(before: str, after: str, glued: str) -> re.Pattern[str]:
@@ -241,18 +241,18 @@ def spelled_out_streets(name: str) -> list[str]:
         " ".join([*words[:at], full, *words[at + 1 :]])
         for at, word in enumerate(words)
         for full in _STREET_ABBREVIATIONS.get(exact_key(word), ())
-    ][:_MOST_SPELLINGS]
+    ][:_MAX_SPELLINGS]
 
 
 def split_script(part: str) -> list[str]:
     """Return the steps of a Chinese or Japanese address without spaces ("広島県広島市中区"); other texts stay whole."""
-    return _CJK_STEP.findall(part)[:MOST_PARTS] if _CJK.fullmatch(part) else [part]
+    return _CJK_STEP.findall(part)[:MAX_PARTS] if _CJK.fullmatch(part) else [part]
 
 
 def names_street(part: str) -> bool:
     """Return whether a part is a street or an address, by its words or by a house number."""
     words = exact_key(part).split()
-    if len(words) > 1 and (words[-1] in _LAST_WORDS or not _STREET_WORDS.isdisjoint(words)):
+    if len(words) > 1 and (words[-1] in _TRAILING_STREET_WORDS or not _STREET_WORDS.isdisjoint(words)):
         return True
     if any(len(word) > 6 and word.endswith(_STREET_ENDS) for word in words):
         return True

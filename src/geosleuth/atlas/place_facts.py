@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .gazetteers import Gazetteers
     from .protocol import Hit
 
+# Natural Earth's file of oceans, seas, gulfs, bays and straits.
 SEAS_FILE: Final = "ne_10m_geography_marine_polys.geojson"
-"""Natural Earth's file of oceans, seas, gulfs, bays and straits."""
 
 _EXAMPLE_COUNTRY: Final = "norway"
 _TOWN_POPULATIONS: Final = (0, 20_000, 300_000)  # the nearest town of at least each size is named
@@ -34,6 +34,7 @@ _MAX_LANGUAGES: Final = 4
 _SNAP_KM: Final = 5.0
 _COAST_MARGIN_KM: Final = 100.0
 _ALPINE_BELOW_LAT: Final = 58.0
+# Natural vegetation by Köppen class; the other D classes have boreal forest, the other C classes temperate forest.
 _ZONES: Final = {
     "Af": "tropical rainforest", "Am": "monsoon forest", "As": "tropical savanna", "Aw": "tropical savanna",
     "BWh": "hot desert", "BWk": "cold desert", "BSh": "thorn scrub and dry grassland", "BSk": "steppe",
@@ -42,7 +43,6 @@ _ZONES: Final = {
     "Cwa": "subtropical monsoon forest", "Cwb": "highland forest and grassland", "Dfa": "mixed and deciduous forest",
     "Dfb": "mixed forest", "Dwa": "mixed and deciduous forest", "Dwb": "mixed forest", "ET": "tundra", "EF": "ice",
 }  # fmt: skip
-"""Natural vegetation by Köppen class; other classes of group D have boreal forest, those of C temperate forest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ of the query, such as the town of an address."""
 Level = Literal["address", "street", "feature", "town", "region", "country"]
 """How precise a place is, from the finest to the coarsest."""
 
+# Kind of all second-level units: counties, districts, departments, provinces and larger municipalities.
 UNIT_KIND = "county"
-"""The kind of second-level units: counties, districts, departments, provinces and larger municipalities."""
+# Maximum size of the boundary of a town or quarter, in degrees; larger boundaries are regions.
 _TOWN_BOUNDARY_DEG = 0.4
-"""Boundaries up to this size are those of towns and their quarters; larger ones are regions."""
 
 
 @dataclass(frozen=True, slots=True)

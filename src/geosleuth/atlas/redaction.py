@@ -11,8 +11,8 @@ from weakref import WeakSet
 
 T = TypeVar("T")
 
-LEAST_CHARACTERS = 8
-"""Shorter keys are not redacted, since they may occur in a reply by chance."""
+# Minimum length of redacted keys: shorter ones may occur in a reply by chance.
+MIN_CHARACTERS = 8
 
 _keys_in_use: "WeakSet[RedactedKey]" = WeakSet()
 _lock = threading.Lock()
@@ -31,9 +31,9 @@ def remember(key: RedactedKey, characters: int) -> None:
 
     Args:
         key: the key; only a weak reference is kept.
-        characters: its length; see `LEAST_CHARACTERS`.
+        characters: its length; see `MIN_CHARACTERS`.
     """
-    if characters >= LEAST_CHARACTERS:
+    if characters >= MIN_CHARACTERS:
         with _lock:
             _keys_in_use.add(key)
 

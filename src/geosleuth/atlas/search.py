@@ -38,8 +38,8 @@ from geosleuth.names import fold
 from .keyed_rows import rows_with
 
 _NameRow = tuple[int, int, str, int, str]  # id, owner, text, role, exact key
+# Longer queries are truncated: names are shorter than this.
 MAX_QUERY_CHARS = 200
-"""Names are shorter; of a longer query only the beginning counts."""
 
 _CONFUSED = str.maketrans({"0": "o", "1": "l", "i": "l", "5": "s", "8": "b", "|": "l", "q": "g"})
 _CONFUSED_BYTES = bytes(ord(_CONFUSED.get(code, chr(code))) for code in range(128)) + bytes(range(128, 256))
@@ -49,7 +49,7 @@ _SHIFT_1, _SHIFT_2 = np.uint64(21), np.uint64(42)  # a code point takes 21 bits
 _CODE_POINT = np.uint64((1 << 21) - 1)
 
 _LONG_NAME, _SURE_LENGTH, _LONG_READING = 14, 6, 8
-_MOST_OF_A_NAME = 0.6
+_MAX_OF_A_NAME = 0.6
 _FIRST_CJK = 0x2E80
 MAIN, OTHER, ATTRIBUTE = 0, 1, 2
 """Roles of a name: the main name of its owner, another name of it, or a text in its address, operator or similar."""
@@ -63,8 +63,8 @@ _SHARED_TRIPLE = 1024.0  # or a multiple, for very long queries; see `NameIndex.
 _LIST_FORMAT = b"\0"  # the first byte of each list; no zlib stream starts with it
 _CONTINUED = 0x80  # the bit of a byte that is followed by another one of the same number
 _SHIFTS = (7, 14, 21, 28)
+# Thread-local storage for ``sums``, the array in which a search adds up weights; all zero between searches.
 _thread = threading.local()
-"""Has ``sums``, the array in which a thread adds up weights; all zero between searches."""
 
 
 def exact_key(text: str) -> str:
@@ -234,7 +234,7 @@ def is_short_for(key: str, name: str) -> bool:
 
     Example: "heathrow airport" for "london heathrow airport".
     """
-    return " " in key and len(key) >= _MOST_OF_A_NAME * len(name) and f" {key} " in f" {name} "
+    return " " in key and len(key) >= _MAX_OF_A_NAME * len(name) and f" {key} " in f" {name} "
 
 
 def _is_slip(key: str, name: str) -> bool:
@@ -503,7 +503,7 @@ class NameIndex:
         kept &= (sizes <= _MAX_SIZE_RATIO * len(wanted) + _SIZE_SLACK) & (sizes >= len(wanted) / 2 - _SIZE_SLACK)
         if matching is not None:
             if " " in matching:
-                kept &= sizes <= len(matching) / _MOST_OF_A_NAME
+                kept &= sizes <= len(matching) / _MAX_OF_A_NAME
             else:  # a misspelling has few triples that the query lacks, apart from lists that were not read
                 kept &= (sizes <= len(compact) + slips) & (sizes <= shared + (len(rows) - len(counts)) + max_lost)
         if among is not None:

@@ -22,10 +22,10 @@ from .offline import regions_dir
 if TYPE_CHECKING:
     from .regions import RegionStore
 
+# Answers with at most this radius would hardly gain from a map.
 _PRECISE_KM: Final = 1.0
-"""An answer within this radius would hardly gain from a map."""
+# Answers with at most this radius need the map around a town, not that of its country.
 _TOWN_KM: Final = 60.0
-"""An answer within this radius needs the map around a town, not that of its country."""
 _IMPORTED_BYTES_PER_S: Final = 1_000_000
 
 

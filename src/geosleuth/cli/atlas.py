@@ -6,7 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from geosleuth.cli.options import Commands, JsonFlag, JsonOptions, WritingOptions, argument, flag, option, required
+from geosleuth.cli.options import (
+    Commands,
+    JsonFlag,
+    JsonOptions,
+    WritingOptions,
+    argument,
+    declare_required,
+    flag,
+    option,
+)
 
 atlas = Commands()
 
@@ -56,14 +65,14 @@ def geocode(
     """
     from geosleuth.cli.handlers import atlas as work
 
-    name = work.required_text(text, "a place, a street or an address")
+    name = work.require_text(text, "a place, a street or an address")
     area, code = work.search_area(within), work.country(country)
     hits = work.ask(
         via,
         allow,
         lambda backend: backend.geocode(name, limit=area.query_limit(limit), within=area.extent, country=code),
     )
-    found = area.filtered(hits, limit)
+    found = area.filter_results(hits, limit)
     work.show_hits(found, as_json=as_json)
     if within is None and country is None:
         work.explain_no_results(found, via)
@@ -96,7 +105,7 @@ def suggest(
     """
     from geosleuth.cli.handlers import atlas as work
 
-    where, start = work.optional_point(near), work.required_text(prefix, "the first letters, such as San Fr")
+    where, start = work.optional_point(near), work.require_text(prefix, "the first letters, such as San Fr")
     work.show_hits(
         work.ask(via, allow, lambda backend: backend.suggest(start, limit=limit, near=where)), as_json=as_json
     )
@@ -121,7 +130,7 @@ def search(
     from geosleuth.cli.handlers import atlas as work
 
     where, area = work.optional_point(near), work.search_area(within)
-    name, kind = work.required_text(text, "a place or shop to search for"), work.category(category)
+    name, kind = work.require_text(text, "a place or shop to search for"), work.category(category)
     found = work.ask(
         via,
         allow,
@@ -129,7 +138,7 @@ def search(
             name, near=where, within=area.extent, category=kind, limit=area.query_limit(limit)
         ),
     )
-    hits = area.filtered(work.drop_chance_matches(text, found), limit)
+    hits = area.filter_results(work.drop_chance_matches(text, found), limit)
     work.show_hits(hits, as_json=as_json)
     work.explain_no_results(hits, via, category=kind)
 
@@ -192,11 +201,11 @@ def crossing(
     """
     from geosleuth.cli.handlers import atlas as work
 
-    area, streets = work.search_area(within), [work.required_text(street, "two streets") for street in (first, second)]
+    area, streets = work.search_area(within), [work.require_text(street, "two streets") for street in (first, second)]
     hits = work.ask(
         via, allow, lambda backend: backend.crossing(*streets, within=area.extent, limit=area.query_limit(limit))
     )
-    work.show_hits(area.filtered(hits, limit), as_json=as_json)
+    work.show_hits(area.filter_results(hits, limit), as_json=as_json)
 
 
 class ColocatedOptions(JsonOptions):
@@ -237,7 +246,7 @@ def colocated(options: ColocatedOptions) -> None:
             limit=area.query_limit(options.limit),
         ),
     )
-    work.show_colocations(area.filtered(found, options.limit), as_json=options.as_json)
+    work.show_colocations(area.filter_results(found, options.limit), as_json=options.as_json)
 
 
 @atlas.command()
@@ -254,7 +263,7 @@ def documents(
     """
     from geosleuth.cli.handlers import atlas as work
 
-    work.show_documents(work.find_documents(work.required_text(text, "what to look for"), zim, limit), as_json=as_json)
+    work.show_documents(work.find_documents(work.require_text(text, "what to look for"), zim, limit), as_json=as_json)
 
 
 @atlas.command()
@@ -285,7 +294,7 @@ def brand(
     """
     from geosleuth.cli.handlers import atlas as work
 
-    work.show_brands(work.required_text(name, "a brand"), limit, as_json=as_json)
+    work.show_brands(work.require_text(name, "a brand"), limit, as_json=as_json)
 
 
 @atlas.command(context_settings=_NUMBERS)
@@ -301,14 +310,14 @@ def phone(
     """
     from geosleuth.cli.handlers import atlas as work
 
-    work.show_phone(work.required_text(number, "a phone number"), work.country(region), as_json=as_json)
+    work.show_phone(work.require_text(number, "a phone number"), work.country(region), as_json=as_json)
 
 
 class DrawOptions(WritingOptions):
     """The options of ``draw``."""
 
     point: Point
-    out: Path = required("The PNG file to write.", "--out", "-o", metavar="FILE")
+    out: Path = declare_required("The PNG file to write.", "--out", "-o", metavar="FILE")
     zoom: float = option(15, "15 shows a neighbourhood, 5 a country.", min=0, max=20)
     width: int = option(640, "", min=64, max=2048)
     height: int = option(640, "", min=64, max=2048)
@@ -339,7 +348,7 @@ class SatelliteOptions(WritingOptions):
     """The options of ``satellite``."""
 
     point: Point
-    out: Path = required("The PNG file to write.", "--out", "-o", metavar="FILE")
+    out: Path = declare_required("The PNG file to write.", "--out", "-o", metavar="FILE")
     tiles: Path | None = option(None, "Your MBTiles or PMTiles file.")
     zoom: float = option(16, "", min=0, max=20)
     width: int = option(640, "", min=64, max=2048)

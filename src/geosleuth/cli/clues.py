@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from geosleuth.cli.options import Commands, JsonFlag, WritingOptions, option, required
+from geosleuth.cli.options import Commands, JsonFlag, WritingOptions, declare_required, option
 
 clues = Commands()
 
@@ -79,7 +79,7 @@ def guide(
 class ResectionOptions(WritingOptions):
     """The options of ``resection``."""
 
-    feature: list[str] = required(
+    feature: list[str] = declare_required(
         "Where in the picture a feature's middle is (0 left edge, 1 right edge, or 1240px), and the feature: "
         "its name, LAT,LON or an id of the atlas. Repeat it.",
         metavar="COLUMN@PLACE",

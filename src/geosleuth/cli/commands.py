@@ -33,6 +33,7 @@ class CommandPanel:
     package: str
 
 
+# Top-level commands and the first paragraph of their help.
 COMMANDS: Mapping[str, str] = {
     "locate": "Find out where a photo was taken. The result is a lead with its uncertainty, not a verdict.",
     "setup": "Find models within reach, try one on an example photo, and make it the default.",
@@ -45,8 +46,8 @@ COMMANDS: Mapping[str, str] = {
     "methods": "List the methods: each paper's way of working, ours, and those of plug-ins.",
     "doctor": "Say what is installed, what is not, and the command that brings it.",
 }
-"""Single commands, and the first paragraph of their help."""
 
+# Command groups and their help.
 GROUPS: Mapping[str, str] = {
     "atlas": "Ask the atlas: places, addresses, features, facts, maps. Offline unless --via names a service.",
     "clues": "Weigh what you see on a street, learn what tells countries apart, find where the camera stood. Offline.",
@@ -56,23 +57,22 @@ GROUPS: Mapping[str, str] = {
     "trajectory": "Recorded runs: read one, replay it, export it for training or other programs, import it again. "
     "Offline.",
 }
-"""Groups of commands, and their help."""
 
 
-def app_for(words: Sequence[str]) -> typer.Typer:
+def build_app_for_words(words: Sequence[str]) -> typer.Typer:
     """Return the commands as far as some words need them: what they don't name has its name and help alone."""
     if "_GEOSLEUTH_COMPLETE" in os.environ:  # a shell that completes words has them elsewhere
         return whole_app()
-    return _made(next((word for word in words if not word.startswith("-")), ""))
+    return _build_commands(next((word for word in words if not word.startswith("-")), ""))
 
 
 @cache
 def whole_app() -> typer.Typer:
     """Return all commands, loaded."""
-    return _made(None)
+    return _build_commands(None)
 
 
-def _made(asked: str | None) -> typer.Typer:
+def _build_commands(asked: str | None) -> typer.Typer:
     app = Commands(
         cls=PlainGroup,
         help="Photo in, place out, with evidence: agents that locate photos, an offline atlas, and a benchmark "
@@ -84,7 +84,7 @@ def _made(asked: str | None) -> typer.Typer:
     app.callback()(_main)
     for name, words in COMMANDS.items():
         if asked in (None, name):
-            app.command(name)(_load(__package__, name))
+            app.command(name)(_import_attribute(__package__, name))
         else:
             app.command(name, help=words)(_not_loaded)
     for name, words in GROUPS.items():
@@ -102,24 +102,24 @@ def _panels() -> Iterator[CommandPanel]:
     from geosleuth.support.errors import BrokenPlugin
     from geosleuth.support.plugins import each
 
-    for _, panel in each("commands", _checked):
+    for _, panel in each("commands", _require_panel):
         if isinstance(panel, BrokenPlugin):
             talk(f"geosleuth: {panel}")
         else:
             yield panel
 
 
-def _checked(panel: Any) -> CommandPanel:
+def _require_panel(panel: Any) -> CommandPanel:
     if not isinstance(panel, CommandPanel):
         raise TypeError("it is not a CommandPanel")
     return panel
 
 
 def _group(package: str, name: str, asked: str | None) -> typer.Typer:
-    return _load(package, name) if asked in (None, name) else typer.Typer(no_args_is_help=True)
+    return _import_attribute(package, name) if asked in (None, name) else typer.Typer(no_args_is_help=True)
 
 
-def _load(package: str, name: str) -> Any:
+def _import_attribute(package: str, name: str) -> Any:
     return getattr(import_module(f"{package}.{name}"), name)
 
 

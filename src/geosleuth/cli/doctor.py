@@ -57,13 +57,13 @@ def doctor_document() -> dict[str, Any]:
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
         "default_model": _default_model(),
-        "core": {name: metadata.version(name) for name in _parts("")},
+        "core": {name: metadata.version(name) for name in _list_distributions("")},
         "extras": {extra: _extra(extra, purpose) for extra, purpose in EXTRAS.items()},
     }
 
 
 def _default_model() -> dict[str, Any]:
-    from geosleuth.pipeline.defaults import NONE, config_file, read_defaults
+    from geosleuth.pipeline.defaults import NO_MODEL, config_file, read_defaults
     from geosleuth.support.errors import BadInput
 
     path = config_file()
@@ -72,11 +72,11 @@ def _default_model() -> dict[str, Any]:
     except BadInput as error:
         return {"model": None, "base_url": None, "file": str(path), "trouble": str(error)}
     where = str(path) if path.is_file() else None
-    return {"model": found.model or NONE, "base_url": found.base_url, "file": where, "trouble": None}
+    return {"model": found.model or NO_MODEL, "base_url": found.base_url, "file": where, "trouble": None}
 
 
 def _extra(extra: str, purpose: str) -> dict[str, Any]:
-    versions = {name: _version(name) for name in _parts(extra)}
+    versions = {name: _version(name) for name in _list_distributions(extra)}
     missing = [name for name, version in versions.items() if version is None]
     return {
         "for": purpose,
@@ -86,7 +86,7 @@ def _extra(extra: str, purpose: str) -> dict[str, Any]:
     }
 
 
-def _parts(extra: str) -> list[str]:
+def _list_distributions(extra: str) -> list[str]:
     """Return names of the distributions an extra asks for (the core's own with an empty name)."""
     names = []
     for requirement in metadata.requires("geosleuth") or []:

@@ -11,8 +11,9 @@ from contextlib import suppress
 from io import TextIOWrapper
 from typing import NoReturn
 
-COLLECT_AFTER = (50_000, 20, 50)
-"""Python's own thresholds look through all that was imported again and again: a twentieth of a command's CPU time."""
+# Garbage collector thresholds. With Python's defaults, rescanning imported objects takes a twentieth of a command's CPU
+# time.
+GC_THRESHOLDS = (50_000, 20, 50)
 
 
 class _Output(TextIOWrapper):
@@ -37,17 +38,17 @@ class _Output(TextIOWrapper):
 
 def main() -> NoReturn:
     """Run the command line."""
-    gc.set_threshold(*COLLECT_AFTER)
+    gc.set_threshold(*GC_THRESHOLDS)
     _stop_quietly_on_ctrl_c()
     can_print = _prepare_streams()
-    from geosleuth.cli.commands import app_for
+    from geosleuth.cli.commands import build_app_for_words
     from geosleuth.support.console import say_warnings_once, talk
     from geosleuth.support.errors import GeosleuthError
 
     status: str | int | None = 0
     say_warnings_once()
     try:
-        app_for(sys.argv[1:])()
+        build_app_for_words(sys.argv[1:])()
     except SystemExit as ending:
         status = ending.code
     except GeosleuthError as error:

@@ -6,12 +6,12 @@ from typing import Any
 def flow_help(command: Any) -> None:
     """Join the lines of each paragraph of a command's help, and of the help of all commands below it."""
     if command.help:
-        command.help = "\n\n".join(_joined(paragraph) for paragraph in command.help.split("\n\n"))
+        command.help = "\n\n".join(_join_lines(paragraph) for paragraph in command.help.split("\n\n"))
     for below in getattr(command, "commands", {}).values():
         flow_help(below)
 
 
-def _joined(paragraph: str) -> str:
+def _join_lines(paragraph: str) -> str:
     # What is indented or a list keeps its lines.
     lines = paragraph.split("\n")
     return paragraph if any(line.startswith((" ", "-", "\b")) for line in lines) else " ".join(lines)

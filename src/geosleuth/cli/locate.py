@@ -3,16 +3,16 @@
 from pathlib import Path
 from typing import ClassVar
 
-from geosleuth.cli.options import PANEL, WAY, Options, RunOptions, argument, flag, option, request_of
+from geosleuth.cli.options import PANEL, WAY, Options, RunOptions, argument, build_request, flag, option
 
 _KNOWN = "What you know"
 _LEAVES = "What comes out"
 
-MOST_USED = (
+# Most used options: the ones that `--help` shows.
+COMMON_OPTIONS = (
     "within", "hint", "seen", "taken", "check", "same_place", "model", "offline", "out", "granularity", "overwrite",
     "as_json",
 )  # fmt: skip
-"""What `--help` shows."""
 
 
 class OutputOptions(Options):
@@ -97,7 +97,7 @@ class LastOptions(Options):
 class LocateOptions(LastOptions, RunOptions, BatchOptions, KnownOptions, OutputOptions, PhotoOptions):
     """All options of the command, in the order of the help from the right."""
 
-    shown: ClassVar = MOST_USED
+    shown: ClassVar = COMMON_OPTIONS
 
 
 def locate(options: LocateOptions) -> None:
@@ -128,15 +128,15 @@ def locate(options: LocateOptions) -> None:
 
       geosleuth locate photo.jpg --model hf:models/my-vlm --offline --force-answer --json
     """
-    from geosleuth.cli.handlers.photo_arguments import inputs_of
+    from geosleuth.cli.handlers.photo_arguments import resolve_inputs
     from geosleuth.cli.handlers.photo_sources import local_photos
     from geosleuth.photo.video_limits import is_video
 
-    request = request_of(
+    request = build_request(
         options, RunOptions, KnownOptions, OutputOptions, image_url=options.image_url, trajectory=options.trajectory
     )
     with local_photos(options.photos, request) as words:
-        paths, many, named = inputs_of(words, batch=options.batch, same_place=options.same_place)
+        paths, many, named = resolve_inputs(words, batch=options.batch, same_place=options.same_place)
         if any(map(is_video, paths)):
             from geosleuth.cli.handlers.locate_video import locate_video
 

@@ -20,9 +20,9 @@ from geosleuth.cli.options import (  # fmt: skip
     Usd,
     WebSearch,
     Yes,
+    build_request,
     flag,
     option,
-    request_of,
 )
 
 _WAY = "How clients reach it"
@@ -97,4 +97,4 @@ def mcp(options: McpOptions) -> None:
     """
     from geosleuth.cli.handlers.mcp import serve_tools
 
-    serve_tools(request_of(options, ServedOptions), options)
+    serve_tools(build_request(options, ServedOptions), options)

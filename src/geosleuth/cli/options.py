@@ -128,22 +128,22 @@ _TYPER = "typer"
 
 def option(default: T, words: str, *names: str, panel: str | None = None, **details: Any) -> T:
     """Declare a field that is an option; without names, it is called as the field is."""
-    return cast("T", _declared(typer.Option(*names, help=words, rich_help_panel=panel, **details), default))
+    return cast("T", _declare_field(typer.Option(*names, help=words, rich_help_panel=panel, **details), default))
 
 
 def flag(words: str, *names: str, panel: str | None = None) -> bool:
     """Declare a field that is true where its option is given."""
-    return cast("bool", _declared(typer.Option(*names, help=words, rich_help_panel=panel), default=False))
+    return cast("bool", _declare_field(typer.Option(*names, help=words, rich_help_panel=panel), default=False))
 
 
-def required(words: str, *names: str, panel: str | None = None, **details: Any) -> Any:
+def declare_required(words: str, *names: str, panel: str | None = None, **details: Any) -> Any:
     """Declare a field that is an option without a default."""
-    return _declared(typer.Option(*names, help=words, rich_help_panel=panel, **details), MISSING)
+    return _declare_field(typer.Option(*names, help=words, rich_help_panel=panel, **details), MISSING)
 
 
 def argument(words: str, default: Any = MISSING, **details: Any) -> Any:
     """Declare a field that is an argument."""
-    return _declared(typer.Argument(help=words, **details), default)
+    return _declare_field(typer.Argument(help=words, **details), default)
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -170,11 +170,11 @@ class WritingOptions(JsonOptions):
     overwrite: Overwrite = False
 
 
-_LAST = ("overwrite", "as_json")
-"""What every help ends with."""
+# Options listed last in every help.
+_LAST_OPTIONS = ("overwrite", "as_json")
 
 
-def _declared(told: Any, default: Any) -> Any:
+def _declare_field(told: Any, default: Any) -> Any:
     if isinstance(default, list):
         return field(default_factory=default.copy, metadata={_TYPER: told})
     return field(default=default, metadata={_TYPER: told})
@@ -268,13 +268,13 @@ class RunOptions(Options):
     mcp_allow: list[str] = option([], "A tool of these servers. May be repeated.", panel=PANEL, metavar="SERVER.TOOL")
 
 
-def request_of(options: Any, *parts: type, **more: Any) -> "LocateRequest":
+def build_request(options: Any, *parts: type, **more: Any) -> "LocateRequest":
     """Build the request of a command from those parts of its options that are fields of a request."""
     from geosleuth.pipeline.defaults import with_default_model
     from geosleuth.pipeline.request import LocateRequest
 
     names = [one.name for part in parts for one in fields(part) if one.name != "profile"]
-    return with_default_model(LocateRequest.of(**{name: getattr(options, name) for name in names}, **more))
+    return with_default_model(LocateRequest.from_options(**{name: getattr(options, name) for name in names}, **more))
 
 
 def _print_all_options(ctx: typer.Context, *, value: bool) -> None:
@@ -309,13 +309,13 @@ class Commands(typer.Typer):
         """Make a command of a function, which stays as it is."""
         register = super().command(name, **details)
 
-        def registered(work: Work) -> Work:
+        def register_work(work: Work) -> Work:
             asked = [one.annotation for one in inspect.signature(work).parameters.values()]
             is_whole = len(asked) == 1 and isinstance(asked[0], type) and issubclass(asked[0], Options)
             register(_taking(asked[0], work) if is_whole else work)
             return work
 
-        return registered
+        return register_work
 
 
 def _taking(options: type[T], work: Callable[[T], None]) -> Callable[..., None]:
@@ -335,7 +335,8 @@ def _taking(options: type[T], work: Callable[[T], None]) -> Callable[..., None]:
         known = {one.name: _default(one) for one in fields(options)}  # type: ignore[arg-type]
         left_out = [name for name, default in known.items() if default is not inspect.Parameter.empty]
         hints |= {name: _hide(hints[name]) for name in left_out if name not in shown}
-    ordered = sorted(fields(options), key=lambda one: _LAST.index(one.name) + 1 if one.name in _LAST else 0)  # type: ignore[arg-type]
+    declared = fields(options)  # type: ignore[arg-type]
+    ordered = sorted(declared, key=lambda one: _LAST_OPTIONS.index(one.name) + 1 if one.name in _LAST_OPTIONS else 0)
     parameters = [
         inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=_default(one), annotation=hints[one.name])
         for one in ordered
@@ -359,9 +360,9 @@ def _taking(options: type[T], work: Callable[[T], None]) -> Callable[..., None]:
 def _with_profile(given: dict[str, Any], ctx: typer.Context | None, *, may_be_new: bool) -> dict[str, Any]:
     if ctx is None or given.get("profile") is None:
         return given
-    from geosleuth.pipeline.profiles import known_profiles, read_profile
+    from geosleuth.pipeline.profiles import list_profiles, read_profile
 
-    if may_be_new and given["profile"] not in known_profiles():
+    if may_be_new and given["profile"] not in list_profiles():
         return given
     left_out = [
         name for name in given if (source := ctx.get_parameter_source(name)) is None or "DEFAULT" in source.name

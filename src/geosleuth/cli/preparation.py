@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from geosleuth.support.console import CTRL_C, ProgressBar, progress, talk
+from geosleuth.support.console import EXIT_INTERRUPTED, ProgressBar, progress, talk
 from geosleuth.support.errors import BadInput
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def run_until_stopped(work: Coroutine[Any, Any, T], told: str) -> T:
         return asyncio.run(work)
     except asyncio.CancelledError:
         talk(f"stopped; {told}")
-        raise typer.Exit(CTRL_C) from None
+        raise typer.Exit(EXIT_INTERRUPTED) from None
 
 
 class Lines:
@@ -79,7 +79,7 @@ def offline_atlas(*, needed: bool = True, tiles: Path | None = None) -> "Offline
     return OfflineAtlas(tiles=tiles)
 
 
-def asked(question: str) -> bool:
+def confirm(question: str) -> bool:
     """Ask whoever sits at the terminal; anything but yes is no."""
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
@@ -96,7 +96,7 @@ def agree(told: str, *, yes: bool, stopped: str, question: str = "Go on?") -> No
         talk(told)
     elif not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput(f"{told}; add --yes to allow it")
-    elif not asked(f"{told}. {question}"):
+    elif not confirm(f"{told}. {question}"):
         raise BadInput(f"stopped; {stopped}")
 
 

@@ -37,14 +37,14 @@ def review(
     for module in ("fastapi", "uvicorn"):
         require(module, extra="serve")
     from geosleuth.atlas.folders import data_dir
-    from geosleuth.cli.handlers.photo_arguments import inputs_of
-    from geosleuth.cli.serve import ServeOptions, serve_here, token_of
-    from geosleuth.server.handover import handed_over
+    from geosleuth.cli.handlers.photo_arguments import resolve_inputs
+    from geosleuth.cli.serve import ServeOptions, read_token, serve_here
+    from geosleuth.server.handover import open_on_running_server
     from geosleuth.server.review import Review
     from geosleuth.support.console import show_json, talk
 
-    moved = None if photos is None else inputs_of([str(photos)], batch=True, same_place=False)[0]
-    if (url := handed_over(home or data_dir() / "service", folder, moved, token_of(None))) is not None:
+    moved = None if photos is None else resolve_inputs([str(photos)], batch=True, same_place=False)[0]
+    if (url := open_on_running_server(home or data_dir() / "service", folder, moved, read_token(None))) is not None:
         talk(f"opened in the geosleuth that is running: {url}")
         if as_json:
             show_json({"url": url})

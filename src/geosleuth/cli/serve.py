@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 PORT = 8711
 TOKEN_VARIABLE = "GEOSLEUTH_TOKEN"  # noqa: S105 -- its name, not a token
-LEAST_TOKEN = 16
-"""Characters of a token: a short one can be guessed."""
+# Minimum characters of a token: a short one can be guessed.
+MIN_TOKEN = 16
 
 
 class ServeOptions(Options):
@@ -78,14 +78,14 @@ def serve_here(options: ServeOptions, *, review: "Review | None" = None) -> None
     with listener:
         # Only now: what is wrong with the words is said at once, and loading takes a while.
         from geosleuth.atlas.folders import data_dir
-        from geosleuth.server.http.server import door_of, serve_on
+        from geosleuth.server.http.server import build_serve_settings, run_server
 
-        settings = door_of(options.host, options.allowed_host, token)
+        settings = build_serve_settings(options.host, options.allowed_host, token)
         if options.run_memory is not None:
             settings = replace(settings, limits=replace(settings.limits, run_bytes=int(options.run_memory * 1024**3)))
         settings = replace(settings, review=review, profile=options.profile)
         folder = options.home or data_dir() / "service"
-        stopped_by = serve_on(
+        stopped_by = run_server(
             listener, settings, folder, options.workers, open_page=options.open_page, as_json=options.as_json
         )
     if stopped_by == signal.SIGINT:
@@ -98,7 +98,7 @@ def door_token(host: str, file: Path | None) -> str | None:
     Raises:
         BadInput: it can't be used, or there is none and the address can be reached from other machines.
     """
-    token = token_of(file)
+    token = read_token(file)
     if token is None and not is_loopback(host):
         raise BadInput(
             f"{host} can be reached from other machines, so a token is needed: "
@@ -107,7 +107,7 @@ def door_token(host: str, file: Path | None) -> str | None:
     return token
 
 
-def token_of(file: Path | None) -> str | None:
+def read_token(file: Path | None) -> str | None:
     """Return the token from a file or the environment; None if there is none.
 
     Raises:
@@ -125,9 +125,9 @@ def token_of(file: Path | None) -> str | None:
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is no text"
             raise BadInput(f"{file}: the token can't be read: {reason}") from error
-    if len(found) < LEAST_TOKEN or not (found.isascii() and found.isprintable()) or " " in found:
+    if len(found) < MIN_TOKEN or not (found.isascii() and found.isprintable()) or " " in found:
         raise BadInput(
-            f"{where}: a token has at least {LEAST_TOKEN} characters and no spaces; "
+            f"{where}: a token has at least {MIN_TOKEN} characters and no spaces; "
             "make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
         )
     return found

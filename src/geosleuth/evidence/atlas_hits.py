@@ -15,12 +15,12 @@ from .heartlands import country_at
 Sort = Literal["country", "region", "town", "street", "feature"]
 """What a place is on the ground: the coarser ones hold others, streets are lines, features are found at a point."""
 
-MOST_RESULTS = 50
+MAX_RESULTS = 50
 KM_A_DEGREE = 111.2
 
-_LEAST_RADIUS_KM = 0.1
+_MIN_RADIUS_KM = 0.1
 _TOWN_REACH = 1.3  # the atlas's disc is a town's dense part; its signs stand a little farther out
-_LEAST_TOWN_KM = 1.5
+_MIN_TOWN_KM = 1.5
 _REGIONS_A_COUNTRY = 16
 _COUNTY_PEOPLE = 20_000.0  # a name that it shares with its town is the town's first
 _LANDMARK_KM = {"airport": 2.5, "port": 2.0, "station": 0.3, "peak": 2.0, "volcano": 5.0, "nature": 5.0}
@@ -85,7 +85,7 @@ class Found:
 def read_results(data: Any) -> list[Mapping[str, Any]]:
     """The rows of an answer; none where it has no such list."""
     rows = data.get("results") if isinstance(data, Mapping) else None
-    return [row for row in rows[:MOST_RESULTS] if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return [row for row in rows[:MAX_RESULTS] if isinstance(row, Mapping)] if isinstance(rows, list) else []
 
 
 def read_places(rows: Sequence[Mapping[str, Any]]) -> list[Found]:
@@ -157,21 +157,21 @@ def _size(kind: str, sort: Sort, half_km: float, country: str | None) -> tuple[f
         return (float(known.population), sqrt((known.area_km2 or 1.0) / pi)) if known else (0.0, 500.0)
     if sort == "region":
         if kind == "county":
-            people, radius_km = _COUNTY_PEOPLE, max(half_km, _LEAST_TOWN_KM)
+            people, radius_km = _COUNTY_PEOPLE, max(half_km, _MIN_TOWN_KM)
         else:
             known = all_countries().get(country or "")
             area_km2 = (known.area_km2 or 1.0) if known else 500_000.0
             people, radius_km = _town_people(half_km), 1.3 * sqrt(area_km2 / (_REGIONS_A_COUNTRY * pi))
         return people, radius_km
     if kind == "city":
-        return _town_people(half_km), max(_TOWN_REACH * half_km, _LEAST_TOWN_KM)
+        return _town_people(half_km), max(_TOWN_REACH * half_km, _MIN_TOWN_KM)
     if key in ("place", "boundary"):
         people, radius_km = _SETTLEMENTS.get(value, (5_000, 2.0))
-        return people, max(half_km, radius_km if half_km < 0.05 else _LEAST_RADIUS_KM)
+        return people, max(half_km, radius_km if half_km < 0.05 else _MIN_RADIUS_KM)
     if not value:
-        usual = _LANDMARK_KM.get(kind, _LEAST_RADIUS_KM if kind in _OF_THE_WORLD else _OTHER_LANDMARK_KM)
+        usual = _LANDMARK_KM.get(kind, _MIN_RADIUS_KM if kind in _OF_THE_WORLD else _OTHER_LANDMARK_KM)
         return 0.0, max(half_km, usual)
-    return 0.0, max(half_km, _LEAST_RADIUS_KM)
+    return 0.0, max(half_km, _MIN_RADIUS_KM)
 
 
 def _town_people(radius_km: float) -> float:

@@ -33,12 +33,12 @@ _OPEN_ENDED = tuple([word] for word in (
     "de", "du", "des", "la", "le", "les", "d", "l", "von", "van", "der", "den", "del", "della", "di", "da", "do",
     "dos", "das", "of", "the", "and", "und", "et", "y", "e", "am", "an", "zum", "zur", "im",
 ))  # fmt: skip
-_OTHERS_HOUSES = frozenset({
+# Hosts of public mail services and platforms, which anyone can have an address on.
+_SHARED_HOSTS = frozenset({
     "gmail", "googlemail", "google", "hotmail", "outlook", "yahoo", "icloud", "facebook", "instagram", "tripadvisor",
     "booking", "airbnb", "youtube", "tiktok", "twitter", "whatsapp", "linkedin", "orange", "wanadoo", "free", "gmx",
     "mail",
 })  # fmt: skip
-"""Hosts on which everybody has an address."""
 
 _STRONG = 0.6
 _TOWN_BESIDE_CODE = 0.85
@@ -200,7 +200,7 @@ def _told_by_codes(scene: _Scene) -> Iterator[Lookup]:
             yield Lookup(town, "place", postcode.where, _single(postcode.countries), _TOWN_BESIDE_CODE, "said")
     for address in scene.addresses:
         label = re.sub(r"[-_]+", " ", address.label)
-        if len(label) >= 5 and not words_seen(label) and not label.isdigit() and label not in _OTHERS_HOUSES:
+        if len(label) >= 5 and not words_seen(label) and not label.isdigit() and label not in _SHARED_HOSTS:
             yield Lookup(label, "business", address.where, None, _NAME_IN_ADDRESS)
 
 

@@ -11,25 +11,19 @@ from .naming import kind_said
 from .town_names import town_people
 from .vocabulary import front_of_compound, languages_of, of_common_words, words_seen
 
-ADDED_PULL = 100.0
-"""A shop or street of a region that the user added counts as so many elsewhere: they added it for their photos.
+# Weight of a shop or street from a region that the user added, relative to one elsewhere: users add regions for their
+# photos.
+ADDED_REGION_WEIGHT = 100.0
 
-Were one photo in fifty from a region of some thousand shops, and fifty million shops in the world, it would be a
-thousand; regions may be larger, and hold fewer photos.
-"""
-
-PART_PULL = 10.0
-"""What such a shop or street counts where only a part of its name, or of the text, is the other.
-
-In a region of some thousand names a part is found for 0.4 % of the names from elsewhere, as often as a short name is
-found whole, and however long it is; of the region's own signs few are found by a part.
-"""
+# Weight of such a shop or street if only part of its name, or of the text, matches. Partial matches are found for 0.4 %
+# of names from elsewhere (region of about a thousand names), but for few of the region's own signs.
+PARTIAL_MATCH_WEIGHT = 10.0
 
 FEATURES_OF_A_NAME = 3000.0
 STREETS_OF_A_NAME = 30_000.0
-LETTERS_A_TENTH = 3.0
-"""Guesses of how many shops and streets of the world bear a name of no distinctive letter, and how many such letters
-make a name ten times rarer. A name of eight letters is borne by some six shops and some sixty streets."""
+# Distinctive letters that make a name ten times rarer. A guess, like the worldwide counts above: a name of eight
+# letters is shared by about six shops and sixty streets.
+LETTERS_PER_TENFOLD = 3.0
 
 BRANCHES_A_COUNTRY = 20.0
 
@@ -39,7 +33,7 @@ _KIND_LEFT_OUT = 0.8
 _MISREAD_IDENTITY = 0.9  # letters that text reading confuses, and nothing else
 _EDITS_SHARE = 4.0
 _PART_IDENTITY = 0.6
-_LEAST_PART_LETTERS = 6
+_MIN_PART_LETTERS = 6
 _SHARED = frozenset({"business", "street", "function", "station", "airport", "landmark", "international"})
 _ON_ANY_DOOR = frozenset({"notice", "days", "hours", "function"})
 _COMPOUND_LETTERS = 10
@@ -108,7 +102,7 @@ def likeness(query: str, name: str, *, parts: bool = True) -> float:
         return whole
     asked_words, known_words = set(asked.split()), set(known.split())
     part = 0.0
-    if shorter >= _LEAST_PART_LETTERS and (asked_words <= known_words or known_words <= asked_words):
+    if shorter >= _MIN_PART_LETTERS and (asked_words <= known_words or known_words <= asked_words):
         part = _PART_IDENTITY * (shorter / longer) ** 2
         if not any(map(telling_letters, asked_words ^ known_words)):
             part = max(part, _KIND_LEFT_OUT)  # "Hotel Hermitage" and "Hermitage"
@@ -148,8 +142,8 @@ def pull(place: Found, *, in_part: bool = False) -> float:
         return crowd * (_REGION_PULL if place.sort == "region" else _TOWN_PULL)
     if place.added:
         if in_part:
-            return 1.0 if _is_countrys(place.matched) else PART_PULL
-        return ADDED_PULL
+            return 1.0 if _is_countrys(place.matched) else PARTIAL_MATCH_WEIGHT
+        return ADDED_REGION_WEIGHT
     large = place.clue_kind == "airport" and _serves_large_town(place.name)
     return _LARGE_AIRPORT_PULL if large else _PULLS.get(place.clue_kind, 1.0)
 
@@ -172,7 +166,7 @@ def _serves_large_town(name: str) -> bool:
 def others_of_name(name: str, *, street: bool = False) -> float:
     """How many places that the atlas does not know bear this name, more or less."""
     letters = telling_letters(name)
-    others = (STREETS_OF_A_NAME if street else FEATURES_OF_A_NAME) / 10 ** (letters / LETTERS_A_TENTH)
+    others = (STREETS_OF_A_NAME if street else FEATURES_OF_A_NAME) / 10 ** (letters / LETTERS_PER_TENFOLD)
     return others + (branches(name) if 0 < letters <= _LONGEST_BRAND else 0.0)
 
 

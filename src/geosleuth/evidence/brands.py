@@ -12,19 +12,19 @@ from .town_names import town_people
 from .vocabulary import languages_of, words_seen
 
 MAX_LINES = 40
-BEYOND_THE_BORDER = 0.1
-"""How much a neighbour counts against a country where the chain is known to be: branches cross borders, lists lag."""
+# Weight of a neighbour relative to a country where the chain is known to be: branches cross borders, and lists lag.
+NEIGHBOUR_WEIGHT = 0.1
 
 MANY_COUNTRIES = 60
 MAX_SIGN_WORDS = 6
 
 _AMONG_OTHERS = 0.3
 _OF_SHOPS = frozenset({"business", "hours", "function"})
-_LEAST_FUZZY_CHARS = 7
-_LEAST_FUZZY_SCORE = 0.8
-_LEAST_EXACT_CHARS = 4
-_LEAST_PART_CHARS = 5
-_LEAST_PART_SHARE = 0.5
+_MIN_FUZZY_CHARS = 7
+_MIN_FUZZY_SCORE = 0.8
+_MIN_EXACT_CHARS = 4
+_MIN_PART_CHARS = 5
+_MIN_PART_SHARE = 0.5
 _OTHER_THINGS = frozenset({"street", "station", "airport", "landmark"})
 _NOT_ON_SHOPS = ("man_made=", "advertising=", "highway=", "power=", "telecom=", "pipeline=", "landuse=", "boundary=")
 
@@ -70,7 +70,7 @@ def is_meant(hit: BrandHit, text: str) -> bool:
 
 def _is_main_part(matched: str, text: str) -> bool:
     letters = len(fold(text).replace(" ", ""))
-    return len(matched) >= _LEAST_PART_CHARS and len(matched) >= _LEAST_PART_SHARE * letters
+    return len(matched) >= _MIN_PART_CHARS and len(matched) >= _MIN_PART_SHARE * letters
 
 
 def _trustworthy(hit: BrandHit, text: str, words: int) -> bool:
@@ -80,9 +80,9 @@ def _trustworthy(hit: BrandHit, text: str, words: int) -> bool:
     if _only_common_words(hit.matched) or len(languages_of(text)) > 1:
         return False
     if hit.how == "exact":
-        return len(matched) >= _LEAST_EXACT_CHARS and not town_people(text)
+        return len(matched) >= _MIN_EXACT_CHARS and not town_people(text)
     if hit.how == "fuzzy":
-        misspelled = min(len(matched), len(fold(text))) >= _LEAST_FUZZY_CHARS and hit.score >= _LEAST_FUZZY_SCORE
+        misspelled = min(len(matched), len(fold(text))) >= _MIN_FUZZY_CHARS and hit.score >= _MIN_FUZZY_SCORE
         # In a short name a look-alike figure is a misreading, a wrong letter another name.
         look_alike = any(character.isdigit() for character in text) and len(matched) <= 4
         return (misspelled or look_alike) and not words_seen(text)
@@ -112,5 +112,5 @@ def _countries(places: frozenset[str]) -> dict[str, float]:
             if neighbour not in places and neighbour in known:
                 # A small neighbour gets a branch as any province does; a large one has chains of its own.
                 spill = min(1.0, known[code].population / max(known[neighbour].population, 1))
-                common[neighbour] = max(common.get(neighbour, 0.0), BEYOND_THE_BORDER * spill)
+                common[neighbour] = max(common.get(neighbour, 0.0), NEIGHBOUR_WEIGHT * spill)
     return by_how_common(common)

@@ -20,19 +20,19 @@ import numpy as np
 from geosleuth.support.errors import DataFault
 from geosleuth.support.fitting import logistic
 
-from .decision import STATED, Decision, Level
+from .decision import STATED_KINDS, Decision, Level
 
 LEAST, MOST = 0.01, 0.99
 """Nobody is surer than that from a photo."""
 
-HALF = 0.5
-"""From this stated probability on people act on an answer."""
+# Stated probability from which people act on an answer.
+ACTIONABLE_PROBABILITY = 0.5
 
 _LEVELS: tuple[Level, ...] = tuple(level for level in get_args(Level) if level != "none")
 _FEATURES = ("slope", "kinds", "margin")
 _PRIOR: Mapping[str, float] = {"slope": 0.8, "kinds": 0.0, "margin": 0.0}
 _PRIOR_WEIGHT = 2.0  # as if so many scenes had spoken for the default
-_STATED = STATED | {"sighting"}
+_STATED = STATED_KINDS | {"sighting"}
 _NEAREST = 1e-4
 
 
@@ -56,8 +56,8 @@ class CalibrationSample:
 class ConfidenceMap:
     """The map: constants by level, and what each feature counts for.
 
-    What was right less often than ``claim`` is stated below `HALF`, in proportion: a wrong claim costs more than a
-    right one that is held back.
+    What was right less often than ``claim`` is stated below `ACTIONABLE_PROBABILITY`, in proportion: a wrong claim
+    costs more than a right one that is held back.
     """
 
     levels: Mapping[str, float]
@@ -65,7 +65,7 @@ class ConfidenceMap:
     kinds: float
     margin: float
     provenance: str
-    claim: float = HALF
+    claim: float = ACTIONABLE_PROBABILITY
 
     def probability(self, decision: Decision | CalibrationSample) -> float:
         """The probability that such an answer is right; 0 where there is none."""
@@ -75,7 +75,7 @@ class ConfidenceMap:
         weights = (self.slope, self.kinds, self.margin)
         score = self.levels[decision.level] + sum(w * x for w, x in zip(weights, features, strict=True))
         measured = 1 / (1 + exp(-min(max(score, -50.0), 50.0)))
-        stated = measured if measured >= self.claim else measured * HALF / self.claim
+        stated = measured if measured >= self.claim else measured * ACTIONABLE_PROBABILITY / self.claim
         return min(MOST, max(LEAST, stated))
 
 
@@ -91,7 +91,10 @@ def apply(decision: Decision | CalibrationSample, calibration: ConfidenceMap | N
 
 
 def fit(
-    samples: Iterable[CalibrationSample], *, claim: float = HALF, provenance: str = "fitted, nobody said on what"
+    samples: Iterable[CalibrationSample],
+    *,
+    claim: float = ACTIONABLE_PROBABILITY,
+    provenance: str = "fitted, nobody said on what",
 ) -> dict[str, Any]:
     """The map that fits answers of known truth best, as `from_json` reads it.
 
@@ -124,14 +127,14 @@ def from_json(table: Mapping[str, Any]) -> ConfidenceMap:
     if not isinstance(levels, Mapping) or set(levels) != set(_LEVELS):
         raise ValueError(f"a calibration has a figure for each of {', '.join(_LEVELS)}")
     figures = {name: table.get(name) for name in _FEATURES}
-    claim = table.get("claim", HALF)
+    claim = table.get("claim", ACTIONABLE_PROBABILITY)
     for value in (*levels.values(), *figures.values(), claim):
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
             raise ValueError("every figure of a calibration is a finite number")
     slopes = {name: float(value) for name, value in figures.items() if value is not None}
     if min(slopes.values()) < 0:
         raise ValueError("the slopes of a calibration are zero or more")
-    if not HALF <= claim < 1:
+    if not ACTIONABLE_PROBABILITY <= claim < 1:
         raise ValueError("the claim of a calibration is at least 0.5 and less than 1")
     constants = {name: float(value) for name, value in levels.items()}
     return ConfidenceMap(levels=constants, provenance=str(table.get("provenance", "")), claim=claim, **slopes)

@@ -20,6 +20,7 @@ class Reliability:
     misled_by: str | None = None
 
 
+# Reliability by kind of clue, or by kind and variant. No published sources; see the module's docstring.
 RELIABILITY: Mapping[str, Reliability] = {
     "script": Reliability(0.9, "restaurants, embassies and imported goods write in the script of another country"),
     "script.few": Reliability(0.78, "a few letters may be a brand, a restaurant or a channel's mark"),
@@ -55,7 +56,6 @@ RELIABILITY: Mapping[str, Reliability] = {
     "speed": Reliability(0.6, "product texts and toys give speeds, too"),
     "unit": Reliability(0.5, "sports, product texts and aviation use units of their own"),
 }  # fmt: skip
-"""By kind of clue, or by kind and variant. Sources: none; see the module's docstring."""
 
 
 def reliability(sort: str, confidence: float = 1.0, table: ReliabilityTable | None = None) -> float:

@@ -25,25 +25,25 @@ WEALTH_SHARE = 0.75
 WEALTH_POWER = 0.8
 ROAD_SHARE = 0.1
 VISITOR_SHARE = 0.15
-LEAST_WEALTH_USD = 1000.0
-"""Stands for each inhabitant's part of the gross domestic product where no figure is known."""
+# Gross domestic product per inhabitant assumed where no figure is known.
+MIN_WEALTH_USD = 1000.0
 
-LEAST_PEOPLE = 1000
-"""What a country without residents counts with: expeditions and visitors take photos, too."""
+# Population assumed for a country without residents: expeditions and visitors take photos, too.
+MIN_PEOPLE = 1000
 
-CLOSED: Mapping[str, float] = {"KP": 0.1}
-"""Countries of which hardly anybody may take and share photos, and what is left of their part."""
+# Countries in which hardly anybody may take and share photos, and the factor that reduces their share.
+RESTRICTED_COUNTRIES: Mapping[str, float] = {"KP": 0.1}
 
+# People per kilometre of road, used to estimate the length of roads where no figure is known.
 PEOPLE_PER_ROAD_KM = 100
-"""Stands in for the length of roads where no figure is known."""
 
 TOWN_PEOPLE_PER_KM2 = 3000.0
+# Radius of the town assumed around a place that has a name; its density is the atlas's figure for towns.
 TOWN_RADIUS_KM = 8.0
-"""A town as dense and as large as this surrounds a place that has a name; the density is the atlas's own for towns."""
 
-LEAST_CHANCE = 1e-5
-"""The least chance of a place that something points at. Clues that mislead do so together (a van carries its shop's
-name, street and number abroad), so that two of them meet more often than two random places do."""
+# Minimum chance of a place that some clue points at. Misleading clues come together (a van carries its shop's name,
+# street and number abroad), so two of them meet more often than two random places do.
+MIN_CHANCE = 1e-5
 
 EARTH_KM2 = 4 * np.pi * EARTH_RADIUS_KM**2
 
@@ -52,14 +52,17 @@ EARTH_KM2 = 4 * np.pi * EARTH_RADIUS_KM**2
 def country_prior() -> Mapping[str, float]:
     """The share of each country among photos of unknown origin, by ISO code; adds up to 1."""
     known = all_countries()
-    people = {code: max(country.population, LEAST_PEOPLE) for code, country in known.items()}
+    people = {code: max(country.population, MIN_PEOPLE) for code, country in known.items()}
     roads = {code: country.road_km or people[code] / PEOPLE_PER_ROAD_KM for code, country in known.items()}
-    wealth = {code: (known[code].gdp_usd or count * LEAST_WEALTH_USD) ** WEALTH_POWER for code, count in people.items()}
+    wealth = {code: (known[code].gdp_usd or count * MIN_WEALTH_USD) ** WEALTH_POWER for code, count in people.items()}
     visitors = {code: float(count) ** 0.25 for code, count in people.items()}
     parts = ((WEALTH_SHARE, wealth), (ROAD_SHARE, roads), (VISITOR_SHARE, visitors))
     totals = [(share / sum(counts.values()), counts) for share, counts in parts]
     return normalised(
-        {code: CLOSED.get(code, 1.0) * sum(each * counts[code] for each, counts in totals) for code in known}
+        {
+            code: RESTRICTED_COUNTRIES.get(code, 1.0) * sum(each * counts[code] for each, counts in totals)
+            for code in known
+        }
     )
 
 
@@ -68,7 +71,7 @@ def as_seen(people_shares: Mapping[str, float]) -> dict[str, float]:
     known = all_countries()
     return normalised(
         {
-            code: share / max(known[code].population, LEAST_PEOPLE) * country_prior()[code]
+            code: share / max(known[code].population, MIN_PEOPLE) * country_prior()[code]
             for code, share in people_shares.items()
             if code in known
         }
@@ -103,14 +106,14 @@ class WorldPrior:
         ``countries`` are indices into ``codes``, -1 for none. Names stand where people live: the first
         `TOWN_RADIUS_KM` of a disc are taken to be as dense as a town (or as the country, where that is denser), what
         lies beyond as dense as the country. A disc never holds more people than its country has, and its chance is
-        never below `LEAST_CHANCE`.
+        never below `MIN_CHANCE`.
         """
         inner = np.pi * np.minimum(radius_km, TOWN_RADIUS_KM) ** 2
         outer = np.pi * np.maximum(radius_km**2 - TOWN_RADIUS_KM**2, 0.0)
         density = self.people_per_km2[countries]
         people = inner * np.maximum(density, TOWN_PEOPLE_PER_KM2) + outer * density
         share: FloatArray = self.share[countries] * np.minimum(1.0, people / self.people[countries])
-        return np.maximum(share, LEAST_CHANCE)
+        return np.maximum(share, MIN_CHANCE)
 
 
 @cache
@@ -118,7 +121,7 @@ def world_prior() -> WorldPrior:
     """`country_prior` with what is needed to ask for smaller places."""
     known, shares = all_countries(), country_prior()
     codes = tuple(sorted(shares))
-    people = np.array([max(known[code].population, LEAST_PEOPLE) for code in codes], dtype=np.float64)
+    people = np.array([max(known[code].population, MIN_PEOPLE) for code in codes], dtype=np.float64)
     area = np.array([max(known[code].area_km2 or 0.0, 1.0) for code in codes])
     # At sea and where nobody knows whose ground it is, the whole Earth's surface shares the world's people.
     people, area = np.append(people, people.sum()), np.append(area, EARTH_KM2)

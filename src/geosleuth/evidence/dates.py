@@ -10,8 +10,8 @@ from .clue import TextSeen
 from .country_prior import by_how_common
 from .text_clue import ClueDraft
 
-OTHER_FORMAT = 0.08
-"""How often a country writes a date in another way than its own."""
+# Share of dates that a country writes in a format other than its own.
+OTHER_FORMAT_SHARE = 0.08
 
 _DATE = re.compile(r"(?<![\d./-])(\d{1,4})(\s?[./-]\s?)(\d{1,2})\2(\d{2,4})(?![\d/-])")
 
@@ -52,7 +52,7 @@ def _order(first: str, second: str, third: str) -> str | None:
 def _commonness(written: tuple[str, str], order: str, sign: str) -> float:
     if written == (order, sign):
         return 1.0
-    return 0.3 if written[0] == order else OTHER_FORMAT
+    return 0.3 if written[0] == order else OTHER_FORMAT_SHARE
 
 
 @cache

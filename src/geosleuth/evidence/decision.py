@@ -19,43 +19,51 @@ from geosleuth.names import country_name
 from .areas import farthest_km
 from .clue import Clue, ClueKind
 from .heartlands import HELD_SHARE, heartland
-from .posterior import TELLING, Contribution, Posterior, Workings, contributions, contributions_at, kinds_of
+from .posterior import (
+    MIN_TELLING_LOG_RATIO,
+    Contribution,
+    Posterior,
+    Workings,
+    contributions,
+    contributions_at,
+    kinds_of,
+)
 
 Level = Literal["spot", "city", "region", "country", "none"]
 
+# Distance from the centre that each level covers: walking distance, a large city, a first-level region.
 REACH_KM: dict[Level, float] = {"spot": 1.0, "city": 40.0, "region": 200.0}
-"""How far from its centre a level reaches: as far as one walks, a large city, a first-level region."""
 
-WORTH: dict[Level, float] = {"spot": 1.0, "city": 0.75, "region": 0.55, "country": 0.4}
-"""What a right answer of each level is worth beside the others."""
+# Relative value of a correct answer at each level.
+LEVEL_VALUES: dict[Level, float] = {"spot": 1.0, "city": 0.75, "region": 0.55, "country": 0.4}
 
-LEAST: dict[Level, float] = {"spot": 0.3, "city": 0.3, "region": 0.3, "country": 0.3}
-"""The least probability with which a level is answered at all."""
+# Minimum probability for answering at each level.
+MIN_LEVEL_PROBABILITY: dict[Level, float] = {"spot": 0.3, "city": 0.3, "region": 0.3, "country": 0.3}
 
 LEAST_LEADING, CLEAR_LEAD = 0.2, 2.5
 """A country that is so many times as likely as the next is answered from this probability on: French alone speaks for
 France before all others."""
 
+# Share of its level's probability that the radius of an answer covers.
 CORE_SHARE = 0.9
-"""The radius of an answer holds this much of the probability that its level found."""
 
+# A country whose people all live within this distance of one point counts as a town, as Monaco does.
 TOWN_COUNTRY_KM = 8.0
-"""A country whose people live within this much of one point is a town, as Monaco is."""
 
-STATED: Final[frozenset[ClueKind]] = frozenset({"hint", "driving_side", "sun"})
-"""Kinds of clues that come from what the user says and hold for many countries: alone they are no finding."""
+# Kinds of clues that the user states and that hold for many countries: alone they do not make a finding.
+STATED_KINDS: Final[frozenset[ClueKind]] = frozenset({"hint", "driving_side", "sun"})
 
-NARROWER = 0.7
-"""An answer is narrower than an area where its radius is less than this share of the area's."""
+# An answer is narrower than an area if its radius is below this share of the area's.
+NARROWER_SHARE = 0.7
 
-_MOST_BEFOREHAND = 0.9  # a country that was as likely before any clue was assumed and not found
-_LEAST_GAIN = 1.5  # the odds of a country must rise by so much over those in the area that was given
+_MAX_BEFOREHAND = 0.9  # a country that was as likely before any clue was assumed and not found
+_MIN_GAIN = 1.5  # the odds of a country must rise by so much over those in the area that was given
 _KM_PER_DEGREE = 111.2
 _CENTRES, _COUNTRIES = 30, 20  # the likeliest are compared; what is less likely can't be the answer and would cost time
 _NEGLIGIBLE = 1e-6
 _AGREES = 0.5  # the log ratio from which a clue agrees rather than happens to fit
-_NEARLY_EQUAL = 0.85
-"""Of centres with nearly as much around them, the one most likely itself is answered."""
+# Centres with at least this share of the best centre's total count as equal; of these, the likeliest itself is chosen.
+_NEARLY_EQUAL_SHARE = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +159,7 @@ class _Discs:
         if not len(self.centres):
             return None
         totals = self.within(reach_km).sum(axis=1)
-        equal = totals >= _NEARLY_EQUAL * totals.max()
+        equal = totals >= _NEARLY_EQUAL_SHARE * totals.max()
         itself = self.shares[self.centres] + 1e-3 * totals - 1e-9 * self.radii[self.centres]
         best = int(np.argmax(np.where(equal, itself, -np.inf)))
         apart = self.away[best, self.centres] > 2 * reach_km
@@ -178,16 +186,16 @@ def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | N
     chosen: tuple[float, Level, _Found] | None = None
     for level, reach_km in REACH_KM.items():
         found = discs.best(reach_km)
-        if found is not None and found.probability >= LEAST[level]:
-            worth = WORTH[level] * found.probability
+        if found is not None and found.probability >= MIN_LEVEL_PROBABILITY[level]:
+            worth = LEVEL_VALUES[level] * found.probability
             if chosen is None or worth > chosen[0] + 1e-9:
                 chosen = worth, level, found
     leading = int(np.argmax(by_country))
     sure = float(by_country[leading])
     answer = None
     second = float(np.delete(by_country, leading).max(initial=0.0))
-    adequate = LEAST_LEADING if sure >= CLEAR_LEAD * second else LEAST["country"]
-    if sure >= adequate and (chosen is None or WORTH["country"] * sure > chosen[0] + 1e-9):
+    adequate = LEAST_LEADING if sure >= CLEAR_LEAD * second else MIN_LEVEL_PROBABILITY["country"]
+    if sure >= adequate and (chosen is None or LEVEL_VALUES["country"] * sure > chosen[0] + 1e-9):
         answer = _country(workings, by_country, leading, left_out)
     if answer is None and chosen is not None:
         column = discs.columns[int(discs.centres[chosen[2].disc])] - len(workings.places)
@@ -209,7 +217,7 @@ def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | N
 
 def only_stated(clues: Iterable[Clue]) -> bool:
     """Whether nothing but what somebody said is among some clues; so it is where there are none."""
-    return all(clue.kind in STATED for clue in clues)
+    return all(clue.kind in STATED_KINDS for clue in clues)
 
 
 def _narrows(workings: Workings, answer: Decision) -> bool:
@@ -222,9 +230,9 @@ def _narrows(workings: Workings, answer: Decision) -> bool:
     if within is not None:
         reach_km = _reach_km(within)
     else:
-        land = heartland(code) if _beforehand(workings, code) >= _MOST_BEFOREHAND else None
+        land = heartland(code) if _beforehand(workings, code) >= _MAX_BEFOREHAND else None
         reach_km = np.inf if land is None else land.radius_km
-    if (answer.radius_km or 0.0) < NARROWER * reach_km:
+    if (answer.radius_km or 0.0) < NARROWER_SHARE * reach_km:
         return True
     # What a clue names inside an area, and is no larger, would be found without it.
     spots = (spot for clue in answer.supporting for spot in clue.spots)
@@ -237,7 +245,7 @@ def says_more(workings: Workings, code: str, probability: float) -> bool:
         return True
     share = _beforehand(workings, code)
     gain = probability * (1 - share) / max(share * (1 - probability), _NEGLIGIBLE)
-    return share < _MOST_BEFOREHAND and gain >= _LEAST_GAIN
+    return share < _MAX_BEFOREHAND and gain >= _MIN_GAIN
 
 
 def _beforehand(workings: Workings, code: str) -> float:
@@ -261,7 +269,7 @@ def _pointed_at(answer: Decision) -> Decision:
     """
     point, radius_km = answer.point, answer.radius_km or 0.0
     parts = tuple(
-        replace(part, log_ratio=max(part.log_ratio, TELLING))
+        replace(part, log_ratio=max(part.log_ratio, MIN_TELLING_LOG_RATIO))
         if point is not None and not part.elsewhere and _points_at(part.clue, point, radius_km)
         else part
         for part in answer.contributions

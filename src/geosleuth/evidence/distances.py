@@ -21,8 +21,8 @@ from .town_names import town_people
 from .vocabulary import words_seen
 
 MAX_DISTANCE = 3000.0
-LEAST_ROWS_WITHOUT_UNIT = 2
-"""A name with a bare number is a distance only among others like it."""
+# Minimum number of rows with a name and a bare number for them to be read as distances.
+MIN_ROWS_WITHOUT_UNIT = 2
 
 DistanceUnit = Literal["km", "mi"]
 
@@ -45,12 +45,12 @@ _NOT_A_TOWN_WORDS = frozenset({
 })  # fmt: skip
 _MAX_NAME_WORDS = 5
 
-LEAST_TOWNS = 2
-ARROW_AS_ONE = 100
-"""An arrow before two figures is read as a 1: "← 56" becomes 156."""
-MOST_TOWNS = 5
-OTHER_UNIT = 0.03
-"""Where countries that measure in the other unit are less likely than that, it is not tried."""
+MIN_TOWNS = 2
+# Added to a two-digit number whose arrow is read as a 1: "← 56" becomes 156.
+ARROW_OFFSET = 100
+MAX_TOWNS = 5
+# A unit is not tried if the countries that measure in it are less likely than this.
+MIN_UNIT_PROBABILITY = 0.03
 _SPELLED = 0.7
 
 
@@ -80,7 +80,7 @@ def distances(lines: Sequence[TextSeen]) -> list[TownDistance]:
         known = sum(bool(town_people(one.town)) for one in group)
         company = any(one.where.image == image for one in sure)
         figure_first = any(one.where.text[:1].isdigit() and town_people(one.town) for one in group)
-        if (len(group) >= LEAST_ROWS_WITHOUT_UNIT and known) or company or figure_first:
+        if (len(group) >= MIN_ROWS_WITHOUT_UNIT and known) or company or figure_first:
             unit = next((one.unit for one in sure if one.where.image == image), None)
             sure += [TownDistance(one.town, one.distance, unit, one.where) for one in group]
     return sorted(sure, key=lambda one: (one.where.image, one.where.upright[1], one.where.upright[0]))
@@ -209,8 +209,8 @@ def range_questions(
         return
     image = images.most_common(1)[0][0]
     rows = {fold(one.town): one for one in towns if one.where.image == image and fold(one.town) not in unknown}
-    chosen = list(rows.values())[:MOST_TOWNS]
-    if len(chosen) < LEAST_TOWNS:
+    chosen = list(rows.values())[:MAX_TOWNS]
+    if len(chosen) < MIN_TOWNS:
         return
     stated = Counter(one.unit for one in chosen if one.unit)
     names = tuple(one.town for one in chosen)
@@ -223,8 +223,8 @@ def _readings(distances: Sequence[float]) -> Iterator[tuple[float, ...]]:
     """The distances as they were read, and without the first figure of one that may be an arrow read as a 1."""
     yield tuple(distances)
     for at, distance in enumerate(distances):
-        if ARROW_AS_ONE < distance < 2 * ARROW_AS_ONE:
-            yield (*distances[:at], distance - ARROW_AS_ONE, *distances[at + 1 :])
+        if ARROW_OFFSET < distance < 2 * ARROW_OFFSET:
+            yield (*distances[:at], distance - ARROW_OFFSET, *distances[at + 1 :])
 
 
 def _usual_units(countries: Mapping[str, float]) -> tuple[DistanceUnit, ...]:
@@ -233,8 +233,8 @@ def _usual_units(countries: Mapping[str, float]) -> tuple[DistanceUnit, ...]:
 
     known = all_countries()
     in_miles = sum(share for code, share in countries.items() if code in known and known[code].distance_unit == "mi")
-    if in_miles < OTHER_UNIT:
+    if in_miles < MIN_UNIT_PROBABILITY:
         return ("km",)
-    if in_miles > 1 - OTHER_UNIT:
+    if in_miles > 1 - MIN_UNIT_PROBABILITY:
         return ("mi",)
     return ("mi", "km") if in_miles > 0.5 else ("km", "mi")

@@ -22,8 +22,8 @@ from .country_prior import TOWN_PEOPLE_PER_KM2
 from .town_tables import town_tables
 
 HELD_SHARE = 0.95
-LEAST_RADIUS_KM = 1.0
-_LEAST_SHARE = 1e-3
+MIN_RADIUS_KM = 1.0
+_MIN_SHARE = 1e-3
 _SMALL_AREA_KM, _STEPS = 10.0, 5
 _SNAP_KM = 5.0
 
@@ -63,7 +63,7 @@ def heartland(code: str, within: Extent | None = None) -> Heartland | None:
     reach = float(away[order][np.searchsorted(held, HELD_SHARE * held[-1])])
     own = _own_radius_km(code, float(people[largest]))
     rest = _round_radius_km(code) if within is None and held[-1] < HELD_SHARE * all_countries()[code].population else 0
-    point, radius_km = LatLon(float(lats[largest]), float(lons[largest])), max(reach, own, rest, LEAST_RADIUS_KM)
+    point, radius_km = LatLon(float(lats[largest]), float(lons[largest])), max(reach, own, rest, MIN_RADIUS_KM)
     return Heartland(point, radius_km if within is None else min(radius_km, farthest_km(within, point)))
 
 
@@ -71,7 +71,7 @@ def _bare(code: str, within: Extent) -> Heartland | None:
     """What stands for the part of a country inside an extent that holds none of its towns."""
     if not shares_within(within).get(code):
         return None
-    radius_km = min(farthest_km(within, within.centre), max(2 * _round_radius_km(code), LEAST_RADIUS_KM))
+    radius_km = min(farthest_km(within, within.centre), max(2 * _round_radius_km(code), MIN_RADIUS_KM))
     return Heartland(within.centre, radius_km, is_area=True)
 
 
@@ -93,7 +93,7 @@ def shares_within(within: Extent) -> dict[str, float]:
     if farthest_km(within, centre) <= _SMALL_AREA_KM and (points := grid(within, _STEPS)):
         touched.update(countries_at(np.array([one.lat for one in points]), np.array([one.lon for one in points])))
     for code in sorted(filter(None, touched)):
-        shares[code] = max(shares.get(code, 0.0), _LEAST_SHARE)
+        shares[code] = max(shares.get(code, 0.0), _MIN_SHARE)
     return shares
 
 

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from geosleuth.atlas.facts import all_countries, script_of
 from geosleuth.atlas.facts.countries import country_tables
-from geosleuth.atlas.facts.scripts import TELLING_LETTERS
+from geosleuth.atlas.facts.scripts import DISTINCTIVE_LETTERS
 from geosleuth.atlas.folders import prepared
 from geosleuth.geo import FloatArray
 from geosleuth.names import fold
@@ -55,65 +55,66 @@ from .vocabulary import (
     words_seen,
 )
 
-ENGLISH_EVERYWHERE = 0.2
-"""The share of English on signs of a country that does not speak it: tourism, brands, fashion."""
+# Share of English on signs in countries that do not speak it: tourism, brands, fashion.
+ENGLISH_SHARE = 0.2
 
-WITHOUT_STATUS = 0.05
-"""How much a language without legal status counts on signs against one that has it."""
+# Weight on signs of a language without legal status, relative to one that has it.
+NO_STATUS_WEIGHT = 0.05
 
+# Languages that look the same on signs, or that are one language under two codes.
 _SAME_LANGUAGE = {
     "nb": "no", "nn": "no", "tl": "fil", "gsw": "de", "bar": "de", "ary": "ar", "arz": "ar", "apc": "ar",
     "arq": "ar", "aeb": "ar", "ayl": "ar", "ajp": "ar", "apd": "ar", "acm": "ar", "prs": "fa", "uzs": "uz",
     "sdh": "ckb", "ku": "ckb", "cmn": "zh", "yue": "zh", "wuu": "zh", "nan": "zh", "hak": "zh", "aln": "sq",
     "azb": "az", "zgh": "tzm",
 }  # fmt: skip
-"""Languages that signs write alike, or that are one language under two codes."""
 
 _WEIGHT_OF_CATEGORY = {"function": 0.45, "notice": 0.8, COMMON: 0.5}
+# Evidence, in nats, of a long word that only one language has: signs in other languages hardly ever show it.
 _WORD_WEIGHT = 7.0
-"""By how much (nats) a long word of a language's own speaks for it: others hardly ever have it on their signs."""
 
 _LONG_WORD_CHARS = 6
 _WITHOUT_ACCENTS = 0.7
 _LETTER_WEIGHT = 0.6
 _STATISTICS_WEIGHT = 0.9
-_LEAST_LETTERS_TO_GUESS = 5
-_LEAST_GUESS = 1e-4
+_MIN_LETTERS_TO_GUESS = 5
+_MIN_GUESS = 1e-4
 _STATISTICS_LEFT_OUT = frozenset({"zxx", "eo", "la", "vo", "grc", "hbo", "sa", "ie", "ia"})
 
-TOLD_BY_LANGUAGE = frozenset({"Latn", "Cyrl", "Arab", "Deva"})
-"""Scripts of many languages; in others the script itself has said it."""
-LEAST_CERTAINTY = 0.45
-LEAST_LETTERS = 3
-LEAST_LETTERS_UNKNOWN_WORDS = 12
+# Scripts used for many languages; for other scripts the script clue already carries the information.
+MULTILINGUAL_SCRIPTS = frozenset({"Latn", "Cyrl", "Arab", "Deva"})
+MIN_CERTAINTY = 0.45
+MIN_LETTERS = 3
+MIN_LETTERS_UNKNOWN_WORDS = 12
 MAX_LINES_COUNTED = 6
-LEAST_GAIN = 0.15
-"""Relative entropy against the prior (nats) under which a language tells nothing worth saying."""
+# Minimum relative entropy against the prior, in nats, for a language to be worth reporting.
+MIN_GAIN = 0.15
+# Minimum letters for English to count as what local people read, and not as a stray fashionable word.
 PROSE_LETTERS = 80
-"""From so many letters on, English is no loose word of fashion but what the people there read."""
-_PROSE_EVERYWHERE = 0.25
-"""How much of the English on signs of countries that do not speak it is whole sentences."""
+# Share of whole sentences in the English on signs of countries that do not speak it.
+_PROSE_SHARE = 0.25
+# Weight of the language prior: names of common languages are guessed no more often than signs need. Countries get their
+# full prior.
 _PRIOR_WEIGHT = 0.3
-"""Names of common languages are guessed at no more often than signs need; the countries get their full prior."""
 _FUNCTION = frozenset({"function", COMMON})
-_KITCHENS = frozenset({
+# Foreign words that restaurants and fine shops use all over the world.
+_BORROWED_WORDS = frozenset({
     "ristorante", "trattoria", "osteria", "pizzeria", "spaghetteria", "gelateria", "caffe", "taverna", "restaurante",
     "cantina", "taqueria", "tacos", "bodega", "tapas", "cerveceria", "bistro", "bistrot", "brasserie", "creperie",
     "cafe", "restaurant", "pub", "biergarten", "bierstube", "kebap", "kebab", "lokanta", "lokantasi", "ocakbasi",
     "doner", "churrascaria", "asador", "parrilla", "pasta", "vino", "vini", "enoteca", "boulangerie", "patisserie",
     "chocolaterie", "boutique", "salon", "sushi", "ramen", "curry", "tandoori", "mezze", "ouzeri", "psistaria",
 })  # fmt: skip
-"""Words that kitchens and fine shops all over the world take from the language of what they sell."""
 _SOURCES = ("CLDR: languages by country", "sign words")
-ELSEWHERE = 0.08
-"""How common a word is in countries of its language that are not listed, beside those that are."""
+# Frequency of a word in countries of its language that are not listed, relative to those that are.
+UNLISTED_COUNTRY_FREQUENCY = 0.08
 ANYWHERE = "*"
-MOST_WORDS = 6
-MOST_LINES = 40
-_LEAST_STEM_CHARS = 3
+MAX_WORDS = 6
+MAX_LINES = 40
+_MIN_STEM_CHARS = 3
 _SURE_WORD_LETTERS = 8
 _LANGUAGE_FLOOR = 0.01  # foreign words are on signs everywhere
-_DAMPING: FloatArray = np.diff(np.sqrt(np.arange(MOST_WORDS + 1.0)))
+_DAMPING: FloatArray = np.diff(np.sqrt(np.arange(MAX_WORDS + 1.0)))
 
 
 @cache
@@ -130,7 +131,7 @@ def number_of(language: str) -> int | None:
 
 
 @cache
-def shares_on_signs(english_everywhere: float = ENGLISH_EVERYWHERE) -> tuple[tuple[str, ...], FloatArray]:
+def shares_on_signs(english_everywhere: float = ENGLISH_SHARE) -> tuple[tuple[str, ...], FloatArray]:
     """Country codes, and for each how its signs' texts share out over `languages` (rows add up to 1 or less)."""
     codes = tuple(sorted(country_prior()))
     table = np.zeros((len(codes), len(languages())))
@@ -139,7 +140,7 @@ def shares_on_signs(english_everywhere: float = ENGLISH_EVERYWHERE) -> tuple[tup
         total = 0.0
         used: dict[int | None, float] = {}
         for language in all_countries()[code].languages:
-            weight = (language.percent or 1.0) * (1.0 if language.status else WITHOUT_STATUS)
+            weight = (language.percent or 1.0) * (1.0 if language.status else NO_STATUS_WEIGHT)
             number = number_of(language.code)
             total += max(0.0, weight - used.get(number, 0.0)) if number is not None else weight
             used[number] = max(used.get(number, 0.0), weight)
@@ -200,7 +201,7 @@ def guesses(text: str) -> FloatArray:
     """Log likelihoods of each language by its letters; all zero without ``py3langid`` or with too few letters."""
     scores = np.zeros(len(languages()))
     model = _statistics()
-    if model is None or sum(character.isalpha() for character in text) < _LEAST_LETTERS_TO_GUESS:
+    if model is None or sum(character.isalpha() for character in text) < _MIN_LETTERS_TO_GUESS:
         return scores
     shares: dict[int, float] = {}
     for label, share in model.rank(text.lower()):
@@ -208,7 +209,7 @@ def guesses(text: str) -> FloatArray:
         if number is not None and label not in _STATISTICS_LEFT_OUT:
             shares[number] = max(shares.get(number, 0.0), share)
     for number in range(len(scores)):
-        scores[number] = _STATISTICS_WEIGHT * np.log(max(shares.get(number, 0.0), _LEAST_GUESS) / _LEAST_GUESS)
+        scores[number] = _STATISTICS_WEIGHT * np.log(max(shares.get(number, 0.0), _MIN_GUESS) / _MIN_GUESS)
     return scores
 
 
@@ -246,7 +247,7 @@ def _statistics_labels() -> tuple[str, ...] | None:
 def _letters() -> Mapping[str, frozenset[str]]:
     """For each language that a telling letter names, those letters."""
     found: dict[str, set[str]] = {}
-    for letter, owners in TELLING_LETTERS.items():
+    for letter, owners in DISTINCTIVE_LETTERS.items():
         for owner in owners.split():
             found.setdefault(_SAME_LANGUAGE.get(owner, owner), set()).add(letter)
     return {language: frozenset(letters) for language, letters in found.items()}
@@ -254,7 +255,7 @@ def _letters() -> Mapping[str, frozenset[str]]:
 
 @lru_cache(maxsize=4096)
 def _letters_of(letter: str) -> tuple[int, ...]:
-    owners = (number_of(owner) for owner in TELLING_LETTERS.get(letter, "").split())
+    owners = (number_of(owner) for owner in DISTINCTIVE_LETTERS.get(letter, "").split())
     return tuple(sorted({number for number in owners if number is not None}))
 
 
@@ -278,8 +279,8 @@ def language_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
         if line is None:
             continue
         content = any(word.categories - _FUNCTION for word in line.words)
-        enough = content or line.letters >= LEAST_LETTERS_UNKNOWN_WORDS
-        if line.certainty >= LEAST_CERTAINTY and enough:
+        enough = content or line.letters >= MIN_LETTERS_UNKNOWN_WORDS
+        if line.certainty >= MIN_CERTAINTY and enough:
             by_language[line.language, line.script].append(line)
         else:
             undecided.append(line)
@@ -301,10 +302,10 @@ def ratio_in(country: str, text: str) -> float:
 
 def _read(seen: TextSeen) -> _Line | None:
     scripts = [script for character in seen.text if (script := script_of(character)) is not None]
-    if len(scripts) < LEAST_LETTERS:
+    if len(scripts) < MIN_LETTERS:
         return None
     script = max(sorted(set(scripts)), key=scripts.count)
-    if script not in TOLD_BY_LANGUAGE:
+    if script not in MULTILINGUAL_SCRIPTS:
         return None
     scores, words = likelihoods(" ".join(seen.text.split()))
     return _line(seen, script, scores, words, len(scripts))
@@ -327,11 +328,11 @@ def _pooled(lines: Sequence[_Line]) -> _Line | None:
     chosen = sorted((line for line in lines if line.script == script), key=lambda line: -line.letters)
     chosen = chosen[:MAX_LINES_COUNTED]
     letters = sum(line.letters for line in chosen)
-    if letters < LEAST_LETTERS_UNKNOWN_WORDS:
+    if letters < MIN_LETTERS_UNKNOWN_WORDS:
         return None
     words = [word for line in chosen for word in line.words]
     pooled = _line(chosen[0].seen, script, np.sum([line.scores for line in chosen], axis=0), words, letters)
-    return pooled if pooled is not None and pooled.certainty >= LEAST_CERTAINTY else None
+    return pooled if pooled is not None and pooled.certainty >= MIN_CERTAINTY else None
 
 
 def _finding(number: int, script: str, group: Sequence[_Line]) -> ClueDraft | None:
@@ -339,7 +340,7 @@ def _finding(number: int, script: str, group: Sequence[_Line]) -> ClueDraft | No
     scores = np.sum([line.scores for line in ranked[:MAX_LINES_COUNTED]], axis=0)
     prose = sum(line.letters for line in ranked) >= PROSE_LETTERS
     countries = _countries(np.where(writers(script), scores, -np.inf), prose=prose)
-    if _gain(countries) < LEAST_GAIN:
+    if _gain(countries) < MIN_GAIN:
         return None
     words = list(dict.fromkeys(word.text for line in ranked for word in line.words if number in _numbers(word)))
     code = languages()[number]
@@ -348,7 +349,7 @@ def _finding(number: int, script: str, group: Sequence[_Line]) -> ClueDraft | No
     english = "language.prose" if prose else "language.english"
     sort = english if code == "en" else "language" if content else "language.guessed"
     plain = {word.text for line in ranked for word in line.words if word.categories == {COMMON}}
-    if content and words and all(fold(word) in _KITCHENS for word in words if word not in plain):
+    if content and words and all(fold(word) in _BORROWED_WORDS for word in words if word not in plain):
         sort = "language.kitchen"
     quoted = ", ".join(f"“{word}”" for word in words[:3])
     return ClueDraft(
@@ -362,7 +363,7 @@ def _numbers(word: WordSeen) -> set[int | None]:
 
 
 def _countries(scores: FloatArray, *, prose: bool) -> dict[str, float]:
-    codes, shares = shares_on_signs(ENGLISH_EVERYWHERE * (_PROSE_EVERYWHERE if prose else 1.0))
+    codes, shares = shares_on_signs(ENGLISH_SHARE * (_PROSE_SHARE if prose else 1.0))
     fit = np.exp(scores - scores.max())
     common = shares @ fit
     prior = country_prior()
@@ -411,7 +412,7 @@ def national_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
 def _own_language(seen: TextSeen) -> int | None:
     """The language that a line is in; None where it is not plain."""
     line = _read(seen)
-    return line.language if line is not None and line.certainty >= LEAST_CERTAINTY else None
+    return line.language if line is not None and line.certainty >= MIN_CERTAINTY else None
 
 
 @lru_cache(maxsize=1024)
@@ -422,7 +423,7 @@ def _having(word: str) -> frozenset[int | None]:
 
 def _over_two_lines(lines: Sequence[TextSeen]) -> Iterator[TextSeen]:
     """Lines that go on below, as one: signs break "GIVE WAY" in two."""
-    for upper, lower in permutations(lines[:MOST_LINES], 2):
+    for upper, lower in permutations(lines[:MAX_LINES], 2):
         if continues_below(upper, lower):
             yield joined((upper, lower), f"{upper.text} {lower.text}")
 
@@ -434,9 +435,14 @@ def _national_finding(
     if number is None:
         return None
     codes, shares = shares_on_signs()
-    chosen = list(words)[:MOST_WORDS]
+    chosen = list(words)[:MAX_WORDS]
     logs = np.log(
-        np.array([[usage[word].get(code, usage[word].get(ANYWHERE, ELSEWHERE)) for code in codes] for word in chosen])
+        np.array(
+            [
+                [usage[word].get(code, usage[word].get(ANYWHERE, UNLISTED_COUNTRY_FREQUENCY)) for code in codes]
+                for word in chosen
+            ]
+        )
     )
     # Signs by one hand are worded alike: the second word says less than the first.
     fit = np.exp(_DAMPING[: len(chosen)] @ np.sort(logs, axis=0))
@@ -457,7 +463,7 @@ def _national_finding(
 
 def _usage(entry: _Entry) -> dict[str, float]:
     if entry.everywhere_but:
-        return {code: ELSEWHERE if code in entry.countries else 1.0 for code in country_prior()}
+        return {code: UNLISTED_COUNTRY_FREQUENCY if code in entry.countries else 1.0 for code in country_prior()}
     return dict(entry.countries)
 
 
@@ -477,7 +483,7 @@ def _entries_in(text: str) -> Iterator[_Entry]:
         for word in re.findall(r"[^\W\d_]+", text.lower()):
             for entry in table.endings:
                 end = entry.written[1:]
-                if word.endswith(end) and len(word) >= len(end) + _LEAST_STEM_CHARS:
+                if word.endswith(end) and len(word) >= len(end) + _MIN_STEM_CHARS:
                     yield entry
     if not text.isascii():
         yield from (entry for entry in table.unspaced if entry.written in text)

@@ -11,8 +11,8 @@ from .clue import TextSeen
 from .country_prior import as_seen
 from .text_clue import ClueDraft, distinct
 
+# Number of currencies in one picture that indicates an exchange office.
 EXCHANGE_CURRENCIES = 4
-"""So many sorts of money in one picture are an exchange office."""
 
 _UNLESS_WRITTEN_SO = frozenset({"Ft"})
 _AMOUNT = r"\d{1,3}(?:[ .,'’]\d{3})+(?:[.,]\d{1,2})?|\d{1,7}(?:[.,]\d{1,2})?(?:[.,]?[-–—])?"

@@ -17,19 +17,19 @@ LookupKind = Literal["place", "street", "business", "station", "airport", "landm
 
 MAX_NAME_CHARS = 70
 MAX_NAME_WORDS = 9
-LEAST_NAME_LETTERS = 3
+MIN_NAME_LETTERS = 3
 LARGE_TOWN = 50_000
 
-WORTH: dict[LookupKind, float] = {
+# Value, from 0 to 1, of looking up a name of each kind, if the text has a proper name besides the kind.
+LOOKUP_VALUES: dict[LookupKind, float] = {
     "airport": 0.9, "station": 0.85, "business": 0.8, "street": 0.8, "landmark": 0.7, "place": 0.75,
 }  # fmt: skip
-"""How much asking about a name of each kind is worth, 0 to 1, where the text has a name of its own beside the kind."""
 
 UNKNOWN_NAME = 0.5
 CHAIN = 0.6
 WORLDWIDE_CHAIN = 0.35
-OF_COMMON_WORDS = 0.8
-"""What is left of the worth where a name has only words that other signs have, too: "Pharmacie du Port"."""
+# Factor on the value of a name made only of words that other signs have, too: "Pharmacie du Port".
+COMMON_WORDS_FACTOR = 0.8
 
 _HOURS = re.compile(
     r"(?<!\d)\d{1,2}\s?(?:[:.hH]\s?\d{2}|[hH]\b|[ap]\.?m\b|uhr\b)|(?<!\d)\d{1,2}\s?[-–]\s?\d{1,2}(?!\d)", re.IGNORECASE
@@ -44,6 +44,7 @@ _TIME = frozenset({"hours", "days"})
 _EMPTY = frozenset({"notice", "hours", "days", "function"})
 _TOWN_ANYWAY = frozenset({"function", "international"})
 
+# Common first names, from general knowledge; not complete.
 _FIRST_NAMES = frozenset({
     "abigail", "adam", "adelaide", "adriana", "agnes", "alberta", "alexander", "alexandra", "alexandria", "alfonso",
     "alice", "alma", "amelia", "amina", "ana", "anastasia", "andrea", "angela", "angelo", "anita", "anna", "antonia",
@@ -66,7 +67,6 @@ _FIRST_NAMES = frozenset({
     "viktoria", "vincent", "viola", "violetta", "virginia", "vladimir", "walter", "wayne", "william", "wilson",
     "xavier", "yasmin", "zara", "zoe",
 })  # fmt: skip
-"""From general knowledge, not complete."""
 _WHOLE_STREET_WORDS = frozenset(
     {"boulevard", "esplanade", "faubourg", "lotissement", "chaussee", "promenade", "carretera"}
 )
@@ -86,17 +86,17 @@ def named(text: str) -> Named | None:
     if not _may_be_name(text):
         return None
     seen = [word for word in words_seen(text) if word.categories != {"function"}]
-    country = country_code(text) if len(text) > LEAST_NAME_LETTERS else None
+    country = country_code(text) if len(text) > MIN_NAME_LETTERS else None
     town = town_people(text)
     # "Granada" is what Spanish calls Grenada, and first of all a town.
     if country and not (town and fold(country_name(country)) != fold(text)):
         return Named("place", 0.5, country)
     if town and not any(word.categories - _TOWN_ANYWAY for word in seen):
-        return Named("place", WORTH["place"] * (1.0 if max(town.values()) >= LARGE_TOWN else 0.9))
+        return Named("place", LOOKUP_VALUES["place"] * (1.0 if max(town.values()) >= LARGE_TOWN else 0.9))
     kind, own = _kind(seen), _own_words(text)
     if kind is None:
         return _unknown(text, own, seen) if own else None
-    return Named(kind, WORTH[kind]) if own else _of_common_words(kind, seen)
+    return Named(kind, LOOKUP_VALUES[kind]) if own else _of_common_words(kind, seen)
 
 
 def kind_said(text: str) -> LookupKind | None:
@@ -123,7 +123,7 @@ def in_a_shops_name(word: str, line: str) -> bool:
 
 def _may_be_name(text: str) -> bool:
     letters = sum(character.isalpha() for character in text)
-    least = LEAST_NAME_LETTERS if text.isascii() else LEAST_NAME_LETTERS - 1
+    least = MIN_NAME_LETTERS if text.isascii() else MIN_NAME_LETTERS - 1
     if letters < least or len(text) > MAX_NAME_CHARS or len(text.split()) > MAX_NAME_WORDS:
         return False
     if (
@@ -167,7 +167,7 @@ def _of_common_words(kind: LookupKind, seen: list[WordSeen]) -> Named | None:
     others = [word for word in seen if word not in leading]
     telling = [word for word in others if word.categories - _EMPTY - {"international"}]
     if telling or (kind == "street" and others):
-        return Named(kind, WORTH[kind] * OF_COMMON_WORDS)
+        return Named(kind, LOOKUP_VALUES[kind] * COMMON_WORDS_FACTOR)
     local = kind == "landmark" and not any("en" in word.languages or INTERNATIONAL in word.languages for word in seen)
     return Named(kind, 0.25) if local and len(seen) == 1 else None
 

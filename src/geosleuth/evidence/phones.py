@@ -27,24 +27,25 @@ from .text_clue import ClueDraft
 IN_TOWN, AROUND = 0.4, 0.35
 """How many of the numbers seen somewhere are of that town, and of the rest of its area; others come from farther."""
 
-LEAST_AREA_KM = 25.0
-MOST_AREA_KM = 150.0
-"""An area that is larger says no more than its country does."""
+MIN_AREA_KM = 25.0
+# Maximum radius of a useful area: a larger one says no more than its country does.
+MAX_AREA_KM = 150.0
 
 _AREA_REACH = 3.1  # so much wider than its town, an area is a place of its own among candidates
-_LEAST_TOWN_KM = 1.5
+_MIN_TOWN_KM = 1.5
 _LARGE_TOWN_KM = 12.0
 _EDGE = 1.15
 _CLEARLY_LARGER = 5.0
 _STATES_ALONE = frozenset({"US", "CA"})  # the plan writes "New York, NY", and "New York" for the state
 
+# Maximum numbers without a country code that are looked up: trying every country's plan takes some hundredths of a
+# second each.
 MAX_NATIONAL_NUMBERS = 2
-"""Each is tried in every country's numbering plan, which takes some hundredths of a second."""
-OTHER_GROUPING = 0.12
-"""How much a country counts that writes such a number in other groups."""
-_LEAST_DIGITS = 7
-_LEAST_DIGITS_MARKED = 6
-_MOST_DIGITS = 15
+# Weight of a country that groups the digits of such a number in another way.
+OTHER_GROUPING_WEIGHT = 0.12
+_MIN_DIGITS = 7
+_MIN_DIGITS_MARKED = 6
+_MAX_DIGITS = 15
 _CALL = re.compile(
     r"(?<![^\W\d_])(?:t[eéè]l[eéè]?(?:fon|fono|phone|éphone|efoon)?|phone|call|mob(?:ile|il)?|gsm|cell?|handy|puh(?:elin)?|"
     r"tlf|fax|whatsapp|hotline|fono|cel|hp|no\.? ?hp|đt|sđt|тел(?:ефон)?|моб|τηλ|κιν|电话|電話|tel|טל|هاتف|تلفن|جوال|"
@@ -69,7 +70,7 @@ def _spots(code: str, area: str, share: float) -> Iterator[CluePlace]:
     if len(towns) == 1 and _radius_km(towns[0]) > _LARGE_TOWN_KM:
         # Of a large city's numbers nearly all are in it or at its edge.
         [city] = towns
-        reach_km = max(LEAST_AREA_KM, _EDGE * _radius_km(city))
+        reach_km = max(MIN_AREA_KM, _EDGE * _radius_km(city))
         yield CluePlace(city.names[0], LatLon(city.lat, city.lon), reach_km, (IN_TOWN + AROUND) * share, code)
         return
     people = sum(town.population for town in towns)
@@ -78,8 +79,8 @@ def _spots(code: str, area: str, share: float) -> Iterator[CluePlace]:
     middle = LatLon(lat, lon)
     widest = max(map(_radius_km, towns))
     apart = max(distance_km(middle, LatLon(town.lat, town.lon)) for town in towns)
-    reach_km = apart + max(LEAST_AREA_KM, _AREA_REACH * widest)
-    if reach_km > MOST_AREA_KM:
+    reach_km = apart + max(MIN_AREA_KM, _AREA_REACH * widest)
+    if reach_km > MAX_AREA_KM:
         return
     for town in towns:
         weight = IN_TOWN * share * town.population / people
@@ -122,7 +123,7 @@ def _by_name(code: str) -> Mapping[str, tuple[City, ...]]:
 
 
 def _radius_km(town: City) -> float:
-    return max(_LEAST_TOWN_KM, 1.3 * sqrt(max(town.population, 1) / (TOWN_PEOPLE_PER_KM2 * pi)))
+    return max(_MIN_TOWN_KM, 1.3 * sqrt(max(town.population, 1) / (TOWN_PEOPLE_PER_KM2 * pi)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ def phone_findings(numbers: Sequence[PhoneSeen]) -> list[ClueDraft]:
     for number in numbers:
         info = number.info
         same = set(info.same_grouping)
-        common = {code: 1.0 if code in same or not same else OTHER_GROUPING for code in info.countries}
+        common = {code: 1.0 if code in same or not same else OTHER_GROUPING_WEIGHT for code in info.countries}
         sort = "phone" if number.international else "phone.national" if number.marked else "phone.unmarked"
         meaning = "telephone number" + (f" of {info.place}" if info.place else "")
         countries = by_how_common(common)
@@ -180,8 +181,8 @@ def _candidates(text: str) -> list[tuple[str, bool]]:
         digits = sum(character.isdigit() for character in number)
         international = number.startswith(("+", "00"))
         marked = call is not None and call.start() <= match.start()
-        least = _LEAST_DIGITS_MARKED if marked else _LEAST_DIGITS
-        if not least <= digits <= _MOST_DIGITS or _NOT_A_NUMBER.search(number):
+        least = _MIN_DIGITS_MARKED if marked else _MIN_DIGITS
+        if not least <= digits <= _MAX_DIGITS or _NOT_A_NUMBER.search(number):
             continue
         # Nine figures in one run are as well a serial number or a bar code.
         grouped = len(re.findall(r"\d+", number)) > 1

@@ -27,6 +27,7 @@ from .posterior import SEPARATOR
 from .town_names import Manner
 from .vocabulary import is_common_word
 
+# Probability that a name of this kind refers to the place where it is read. Judgements, like those of the other clues.
 RELIABILITY: Mapping[str, Reliability] = {
     "place": Reliability(0.55, "names of towns stand on signs to them, on buses and on shops far away"),
     "place.line": Reliability(0.7, "names of towns stand on signs to them, on buses and on shops far away"),
@@ -47,30 +48,29 @@ RELIABILITY: Mapping[str, Reliability] = {
     "together": Reliability(0.85, "the names may be common ones that meet by chance"),
     "distance_sign": Reliability(0.85, "sights and companies give distances to faraway places in jest"),
 }
-"""How often such a name is about the place where it is read. Judgements, like those of the other clues."""
 
-CROSSING_OTHERS = 0.05
-"""What crossings of streets of these names that no map has weigh beside one that was found: they are rare."""
+# Weight of unmapped crossings of streets with these names, relative to one that was found: they are rare.
+UNMAPPED_CROSSINGS_WEIGHT = 0.05
 
-MOST_SPOTS = 12
-"""A name with more bearers says so little of each that the others don't count."""
+# Maximum places of a name that are considered: with more, each of them gains too little to matter.
+MAX_SPOTS = 12
 
-SAME_LANGUAGE = 0.75
-"""Exponent of how much likelier the language of a name is in a region's country than in the world. At 1 the unseen
-others would all stand where the language is written; of names that were tried some do not."""
+# Exponent of the likelihood ratio of a name's language in the region's country. At 1, all other places of the name
+# would lie where the language is written; in tests some do not.
+LANGUAGE_EXPONENT = 0.75
 
-TOWN_OF_A_SHOP = 0.15
-"""How often a shop whose name has a town's name in it stands in that town, beside others of its country."""
+# Probability that a shop named after a town stands in that town, as opposed to elsewhere in its country.
+SHOP_IN_TOWN_PROBABILITY = 0.15
 
 SearchKind = Literal["address", "name", "beginning", "crossing", "colocated", "ranges"]
 """How places were searched for: by address, by name, by the beginning of a name, by two streets that cross, by things
 that stand close together, by distances to towns."""
 
-_FULL_ANSWER: Mapping[SearchKind, int] = {"address": 5, "name": 10, "beginning": 10}
-"""How many places an answer holds at most."""
+# Maximum number of places in an answer; a full answer has left some out.
+_ANSWER_LIMITS: Mapping[SearchKind, int] = {"address": 5, "name": 10, "beginning": 10}
 
 _SAME_FEATURE_KM, _SAME_STATION_KM = 0.1, 0.5  # the platforms of a station are mapped apart
-_LEAST_WEIGHT = 1e-4  # what is less likely moves nothing
+_MIN_WEIGHT = 1e-4  # what is less likely moves nothing
 _MISREAD_INTO_ANOTHER = 0.1  # names are misread seldom, and still more seldom into another's
 _NAMED_LIKENESS = 0.4  # from here on a place counts as called so, for a name that may be cut or misread
 _LARGE_TOWN = 15_000  # people; of smaller towns' names most signs are something else's
@@ -79,14 +79,14 @@ _TOWN_OF_STATION_KM = 2.0  # a station is called after its town: "Wivenhoe Park"
 _FOREIGN_NAME, _AFTER_TOWN = 0.05, 0.3
 """How often a town's name means a country in another language, and the region that is called after the town."""
 _NOT_THE_TOWN = 0.01  # "28013 Madrid" is the town and not the region
-_SHOPS: Mapping[Manner, float] = {"part": 1.0, "line": 0.3, "said": 0.03, "towards": 0.03, "road": 1.0}
-"""How many shops of a town's name there are to reckon with, by how the name stands on the sign."""
+# Expected number of shops named after a town, by the position of the name on the sign.
+_SHOPS_BY_MANNER: Mapping[Manner, float] = {"part": 1.0, "line": 0.3, "said": 0.03, "towards": 0.03, "road": 1.0}
 
 _SMALL_TOWN, _SHOPS_LIKE_SMALL_TOWN, _SHOPS_LIKE_A_WORD = 50_000, 3.0, 5.0
 """A line alone that is a small town's name is more often something else: "PERICO" on a menu. Plain words most often."""
 
-_AHEAD_KM = 20.0
-"""How far from a town the signs towards it and the roads that are called after it mostly stand."""
+# Typical distance from a town of the signs towards it and of the roads named after it.
+_TOWN_SIGN_KM = 20.0
 
 _CALLED_AFTER_KM = 4.0  # "Wivenhoe Park" lies at Wivenhoe, in it or a little outside
 _WELL_KNOWN_KM, _AFTER_LARGE_TOWN = 6.0, 0.4
@@ -183,7 +183,7 @@ def _named(search: SearchKind, data: Mapping[str, Any], words: Sequence[str], ma
     named_after = bearers[0][0].sort == "town" and (manner == "said" or _is_known(query, bearers[0][0]))
     stands: Manner = manner if named_after else "part"
     small = stands == "line" and bearers[0][0].people < _SMALL_TOWN
-    shops = _SHOPS[stands]
+    shops = _SHOPS_BY_MANNER[stands]
     if small:
         shops = _SHOPS_LIKE_A_WORD if _is_one_plain_word(query) else _SHOPS_LIKE_SMALL_TOWN
     unseen = others_of_name(common, street=street) * shops
@@ -191,13 +191,13 @@ def _named(search: SearchKind, data: Mapping[str, Any], words: Sequence[str], ma
     by_alias = bearers[0][0].match == "alias" and bearers[0][0].people < _SMALL_TOWN
     if home and (bearers[0][0].added or by_alias):
         # Others of the name stand where its language is written, and the language speaks for all of those.
-        unseen *= ratio_in(home, line or query) ** SAME_LANGUAGE
-    if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _FULL_ANSWER[search]:  # a full answer has left some out
+        unseen *= ratio_in(home, line or query) ** LANGUAGE_EXPONENT
+    if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _ANSWER_LIMITS[search]:  # a full answer has left some out
         unseen += 2 * min(pull(place) for place, _ in bearers)
     surest = max(like for _, like in bearers)
     total = unseen + sum(like * pull(place) for place, like in bearers)
     weighed = [(place, surest * like * pull(place) / total) for place, like in bearers]
-    weighed = [(place, weight) for place, weight in weighed if weight >= _LEAST_WEIGHT]
+    weighed = [(place, weight) for place, weight in weighed if weight >= _MIN_WEIGHT]
     if not weighed:
         return None
     clue = _clue(query, weighed, surest, len(bearers), stands)
@@ -271,7 +271,9 @@ def _clue(query: str, weighed: Sequence[tuple[Found, float]], surest: float, bea
 
 def _ahead(clue: Clue) -> Clue:
     """A clue whose place lies ahead and not here."""
-    return replace(clue, spots=tuple(replace(spot, radius_km=max(spot.radius_km, _AHEAD_KM)) for spot in clue.spots))
+    return replace(
+        clue, spots=tuple(replace(spot, radius_km=max(spot.radius_km, _TOWN_SIGN_KM)) for spot in clue.spots)
+    )
 
 
 def _bearers(likely: Sequence[tuple[Found, float]], pull: Callable[[Found], float]) -> list[tuple[Found, float]]:
@@ -282,7 +284,7 @@ def _bearers(likely: Sequence[tuple[Found, float]], pull: Callable[[Found], floa
     for place, like in sorted(ranked, key=lambda pair: pair[0].sort != "town"):
         if not any(_same(place, other) for other, _ in kept):
             kept.append((place, like))
-    return sorted(kept, key=lambda pair: -pair[1] * pull(pair[0]))[:MOST_SPOTS]
+    return sorted(kept, key=lambda pair: -pair[1] * pull(pair[0]))[:MAX_SPOTS]
 
 
 def _same(place: Found, kept: Found) -> bool:
@@ -303,7 +305,7 @@ def _crossing(
     """Where two streets meet: rarer than either of them."""
     places = read_places(read_results(data))
     scores = [_clipped(place.score) ** 2 for place in places]
-    total = sum(scores) + CROSSING_OTHERS
+    total = sum(scores) + UNMAPPED_CROSSINGS_WEIGHT
     weighed = [(place, score / total) for place, score in zip(places, scores, strict=True) if score > 0]
     if not weighed:
         return None
@@ -350,7 +352,7 @@ def _together(kind: ClueKind, words: Sequence[str], weighed: Sequence[tuple[Foun
         seen=SEPARATOR.join(words),
         says=f"{quoted} {what}",
         reliability=RELIABILITY["together"].value,
-        spots=_spots(weighed[:MOST_SPOTS]),
+        spots=_spots(weighed[:MAX_SPOTS]),
         sources=tuple(dict.fromkeys(place.source for place, _ in weighed if place.source)),
         caution=RELIABILITY["together"].misled_by,
     )
@@ -386,7 +388,7 @@ def range_clue(answers: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Cl
         seen=SEPARATOR.join(words),
         says=f"the distances meet {_at(spots[0].name)}, within {spots[0].radius_km:.0f} km{_or_else(spots)}",
         reliability=row.value * max(0.0, 1.0 - 2 * trouble),
-        spots=spots[:MOST_SPOTS],
+        spots=spots[:MAX_SPOTS],
         caution=row.misled_by if trouble < 0.01 else "the distances do not quite fit together",
     )
 
@@ -471,7 +473,7 @@ def of_somebody(clue: Clue) -> Clue:
     return replace(
         clue,
         countries=clue.countries or _marginal({}, clue.spots),
-        spots=tuple(replace(spot, weight=spot.weight * TOWN_OF_A_SHOP) for spot in clue.spots),
+        spots=tuple(replace(spot, weight=spot.weight * SHOP_IN_TOWN_PROBABILITY) for spot in clue.spots),
     )
 
 
@@ -485,6 +487,7 @@ def asked_in(clue: Clue, country: str) -> Clue:
     return replace(clue, countries={}, spots=spots)
 
 
+# Searches whose answers this module can interpret.
 PLACE_SEARCHES: Mapping[
     SearchKind, Callable[[SearchKind, Mapping[str, Any], Sequence[str], Manner, str], Clue | None]
 ] = {
@@ -495,7 +498,6 @@ PLACE_SEARCHES: Mapping[
     "colocated": _colocated,
     "ranges": _range,
 }
-"""The searches whose answers are understood here."""
 
 
 def _spots(weighed: Sequence[tuple[Found, float]]) -> tuple[CluePlace, ...]:

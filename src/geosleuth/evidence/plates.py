@@ -31,6 +31,7 @@ class PlateForm(NamedTuple):
     factor: float = 1.0
 
 
+# Formats of ordinary car plates, written by hand; not complete.
 FORMS = tuple(
     PlateForm(lazy_pattern(pattern), countries, factor)
     for pattern, countries, factor in (
@@ -65,7 +66,6 @@ FORMS = tuple(
         (r"[A-Z]{3}-\d{3}-[A-Z]", "MX", 1.2),
     )
 )  # fmt: skip
-"""Written by hand after the plates of ordinary cars; not complete."""
 
 
 def looks_like_plate(text: str) -> bool:

@@ -18,15 +18,16 @@ from .text_clue import ClueDraft
 from .town_names import town_people
 from .vocabulary import words_seen
 
+# Weight of a country with a town of the name beside the code, relative to one without.
 TOWN_WEIGHT = 500.0
-"""How much more a country counts that has a town of the name beside the code."""
 
+# Exponent by which a town's number of signs grows with its population.
 SIZE_POWER = 0.75
-"""How the signs of a town grow with its people."""
 
+# A format used by at most this many countries is recognised as a postcode by its form alone.
 FEW_COUNTRIES = 2
-"""A form that no more countries use than this is a postcode by its looks."""
 
+# Current and former country codes that precede postcodes in international addresses.
 _PREFIXES = {
     "F": "FR", "D": "DE", "A": "AT", "I": "IT", "B": "BE", "L": "LU", "E": "ES", "P": "PT", "N": "NO", "S": "SE",
     "H": "HU", "V": "VA", "FIN": "FI", "FI": "FI", "DK": "DK", "CH": "CH", "NL": "NL", "PL": "PL", "CZ": "CZ",
@@ -35,14 +36,13 @@ _PREFIXES = {
     "NO": "NO", "SE": "SE", "FL": "LI", "LI": "LI", "RSM": "SM", "SM": "SM", "UA": "UA", "TR": "TR", "MK": "MK",
     "BA": "BA", "ME": "ME", "RS": "RS", "AL": "AL",
 }  # fmt: skip
-"""What goes before postcodes in international addresses: codes of countries, old and new."""
 
+# First digits of ZIP codes by US state: "WA 12345" is not a ZIP code but more likely a number plate.
 _ZIP_BEGINS = {
     "0": "CT MA ME NH NJ RI VT", "1": "DE NY PA", "2": "DC MD NC SC VA WV", "3": "AL FL GA MS TN", "4": "IN KY MI OH",
     "5": "IA MN MT ND SD WI", "6": "IL KS MO NE", "7": "AR LA OK TX", "8": "AZ CO ID NM NV UT WY",
     "9": "AK CA HI OR WA",
 }  # fmt: skip
-"""The first figure of postcodes in each state of the USA: "WA 12345" is none, and rather a number plate."""
 
 _AUSTRALIAN_STATES = "NSW|VIC|QLD|WA|SA|TAS|ACT|NT"
 _PREFIXED = lazy_pattern(r"(?<![\w-])([A-Z]{1,3})\s?[-–]\s?(\d{4,5}|\d{3} \d{2})(?![\d-])\s*([^\d,;]*)")
@@ -62,10 +62,10 @@ _JAPANESE = lazy_pattern(r"〒\s?(\d{3})[-－ー‐]?(\d{4})")
 _BARE = lazy_pattern(r"\s*(\d{5,6})\s*")
 _NOT_A_TOWN = frozenset({"street", "business", "hours", "days"})
 
-HELD = 0.9
-"""How many of the places with such a code lie in towns that the atlas knows with it, in a country that it knows."""
-_LEAST_RADIUS_KM = 3.0
-_MOST_SPOTS = 12
+# Share of places with such a postcode that lie in towns listed with it in the atlas, in countries that it covers.
+LISTED_SHARE = 0.9
+_MIN_RADIUS_KM = 3.0
+_MAX_SPOTS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +206,12 @@ def with_towns(clue: Clue, code: PostcodeSeen, data: Any) -> Clue:
         CluePlace(
             place.name,
             place.point,
-            max(place.radius_km, _LEAST_RADIUS_KM),
-            HELD * min(1.0, place.score) * code.countries[country] / shared[country],
+            max(place.radius_km, _MIN_RADIUS_KM),
+            LISTED_SHARE * min(1.0, place.score) * code.countries[country] / shared[country],
             country,
             place.place_id,
         )
-        for place, country in found[:_MOST_SPOTS]
+        for place, country in found[:_MAX_SPOTS]
         if country and code.countries.get(country, 0.0) > 0
     )
     if not spots:

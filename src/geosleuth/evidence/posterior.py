@@ -51,30 +51,30 @@ from .country_prior import normalised, world_prior
 from .heartlands import countries_at, shares_within
 from .sign_layout import SignPanel, panels
 
+# Prior probability that none of the clues is about the place.
 UNKNOWN_PRIOR: Final = 0.02
-"""How often none of the clues is about the place, before any is weighed."""
 
-MOST_CANDIDATES: Final = 500
+MAX_CANDIDATES: Final = 500
+# Distance from the camera within which text is legible; no spot is finer than that.
 SIGHT_KM: Final = 0.2
-"""What is legible in a photo stands within about so much of the camera; no spot is finer than that."""
 
+# Kinds of clues that come from looking up a text by name.
 NAME_KINDS: Final = frozenset({"place", "street", "business", "station", "airport", "landmark"})
-"""Kinds of clues that come from looking a text up by name."""
 
+# Separates the texts in ``Clue.seen`` if a clue rests on several.
 SEPARATOR: Final = " + "
-"""Stands between the texts in ``Clue.seen`` where a clue rests on several."""
 
-_MOST_RELIABLE = 0.999
+_MAX_RELIABLE = 0.999
 _DAMPING: FloatArray = np.diff(np.sqrt(np.arange(10.0)))
 _MERGED_REACH = 0.75
 _MERGED_SCALE = 3.0
-_LEAST_LEFT = 0.05
+_MIN_LEFT = 0.05
 _SHARP_REACH = 2.0
 _Ints = npt.NDArray[np.int64]
 
 _MOST = 0.5
-TELLING = 0.1
-"""From this log ratio on a clue speaks for a place or against it: 10 % more or less."""
+# Minimum log ratio at which a clue supports or contradicts a place: about 10 %.
+MIN_TELLING_LOG_RATIO = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,7 +181,7 @@ def work_out(
     text = tuple(lines)
     world = world_prior()
     heard = distinct(clues)
-    reliability = np.array([_clipped(clue.reliability, _MOST_RELIABLE) for clue in heard])
+    reliability = np.array([_clipped(clue.reliability, _MAX_RELIABLE) for clue in heard])
     table = _SpotTable(heard, within)
     wanted = None if countries is None else {code.upper() for code in countries}
     chosen = _candidates(table, reliability, within, wanted)
@@ -459,7 +459,7 @@ def _candidates(table: _SpotTable, reliability: FloatArray, within: Extent | Non
         # Rounded, since the last digits hang on the order in which weights were added up.
         key=lambda at: (-round(float(strength[at]), 12), *_rank(table.spots[at])),
     )
-    ranked: _Ints = np.array(_first_of_each(table, order)[:MOST_CANDIDATES], dtype=np.int64)
+    ranked: _Ints = np.array(_first_of_each(table, order)[:MAX_CANDIDATES], dtype=np.int64)
     squared, radii = table.squared_km(ranked, ranked), table.radius_km[ranked]
     wider = np.maximum(radii[:, None], radii)
     same = (squared <= (_MERGED_REACH * wider) ** 2) & (wider <= _MERGED_SCALE * np.minimum(radii[:, None], radii))
@@ -486,7 +486,7 @@ def _allowed(codes: Sequence[str], within: Extent | None, wanted: Set[str] | Non
 def _log_prior(countries: FloatArray, chances: FloatArray, country_of: _Ints) -> FloatArray:
     taken = np.zeros(len(countries) + 1)
     np.add.at(taken, country_of, chances)
-    left = np.maximum(countries - taken[:-1], _LEAST_LEFT * countries)
+    left = np.maximum(countries - taken[:-1], _MIN_LEFT * countries)
     known = chances.sum() + left.sum()
     unknown = UNKNOWN_PRIOR * (known if known > 0 else 1.0) / (1 - UNKNOWN_PRIOR)
     with np.errstate(divide="ignore"):
@@ -538,12 +538,12 @@ class Contribution:
     @property
     def speaks_for(self) -> bool:
         """Whether it is worth naming as a word for the place."""
-        return self.log_ratio >= TELLING and not self.elsewhere
+        return self.log_ratio >= MIN_TELLING_LOG_RATIO and not self.elsewhere
 
     @property
     def speaks_against(self) -> bool:
         """Whether it is worth naming as a word against the place."""
-        return self.log_ratio <= -TELLING or self.elsewhere
+        return self.log_ratio <= -MIN_TELLING_LOG_RATIO or self.elsewhere
 
 
 @dataclass(frozen=True, slots=True)

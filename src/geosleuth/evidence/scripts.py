@@ -14,10 +14,10 @@ from .clue import TextSeen
 from .country_prior import as_seen, by_how_common
 from .text_clue import ClueDraft
 
-LEAST_LETTERS = 2
+MIN_LETTERS = 2
 FEW_LETTERS = 5
+# A script with less than this share of all letters is secondary on these signs.
 MINOR_SHARE = 0.25
-"""A script with less of all letters than this is a guest on these signs."""
 
 _NAMES = {
     "Jpan": "Japanese writing", "Kore": "Korean writing", "Hans": "simplified Chinese", "Hant": "traditional Chinese",
@@ -31,8 +31,8 @@ _NAMES = {
 }  # fmt: skip
 _HAN = frozenset({"Hans", "Hant", "Hans+Hant+Jpan"})
 _CHARACTER_SETS = {"Hans": "gb2312", "Hant": "big5", "Jpan": "shift_jis"}
-_NOT_IN_SET = 0.03
-"""How often a text has a character that its own national set lacks: names, ornaments, misreadings."""
+# Share of texts with a character outside their own national set: names, ornaments, misreadings.
+_OUTSIDE_CHARSET_SHARE = 0.03
 
 _EAST_ASIAN = {"Hira": "East Asian", "Kana": "East Asian", "Hani": "East Asian", "Hang": "Hang", "Bopo": "East Asian"}
 
@@ -53,7 +53,7 @@ def script_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
 
 def _finding(group: Sequence[tuple[int, TextSeen]], letters_seen: int) -> ClueDraft | None:
     letters = sum(count for count, _ in group)
-    if letters < LEAST_LETTERS:
+    if letters < MIN_LETTERS:
         return None
     writing = by_script("\n".join(seen.text for _, seen in group))
     if not writing.evidence or writing.evidence.clue == "Latn":
@@ -73,14 +73,14 @@ def _finding(group: Sequence[tuple[int, TextSeen]], letters_seen: int) -> ClueDr
 
 
 def _by_character_sets(group: Sequence[tuple[int, TextSeen]], deciding: str) -> dict[str, float]:
-    fit = {script: 1.0 if script in deciding else _NOT_IN_SET for script in _CHARACTER_SETS}
+    fit = {script: 1.0 if script in deciding else _OUTSIDE_CHARSET_SHARE for script in _CHARACTER_SETS}
     characters = {character for _, seen in group for character in seen.text if script_of(character) == "Hani"}
     for script, name in _CHARACTER_SETS.items():
         for character in characters:
             try:
                 character.encode(name)
             except UnicodeEncodeError:
-                fit[script] *= _NOT_IN_SET
+                fit[script] *= _OUTSIDE_CHARSET_SHARE
     return by_how_common(
         {code: sum(fit[script] * share for script, share in shares.items()) for code, shares in _writers().items()}
     )

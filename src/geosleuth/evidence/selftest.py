@@ -16,9 +16,9 @@ from .decision import Decision, decide_from
 from .posterior import Posterior, Workings
 from .sign_layout import SignPanel
 
-LEAST_MOVE_KM = 1.0
-POINTS_TO = 0.5
-"""From this probability on a sign alone points somewhere."""
+MIN_MOVE_KM = 1.0
+# Minimum probability at which a sign alone counts as pointing somewhere.
+POINTING_PROBABILITY = 0.5
 
 _MOVE_RADII = 2.0
 
@@ -156,12 +156,16 @@ def _of_one_witness(found: Posterior, decision: Decision, signs: Sequence[Sign])
 
 def _differ(one: Decision, other: Decision) -> bool:
     """Whether two answers are sure enough of places that can't both be right."""
-    if one.point is None or other.point is None or min(one.probability_raw, other.probability_raw) < POINTS_TO:
+    if (
+        one.point is None
+        or other.point is None
+        or min(one.probability_raw, other.probability_raw) < POINTING_PROBABILITY
+    ):
         return False
     if "country" in (one.level, other.level):
         return one.country != other.country
     reach = _MOVE_RADII * ((one.radius_km or 0.0) + (other.radius_km or 0.0))
-    return distance_km(one.point, other.point) > max(LEAST_MOVE_KM, reach)
+    return distance_km(one.point, other.point) > max(MIN_MOVE_KM, reach)
 
 
 def _left_out(what: Clue | Sign, decision: Decision, other: Decision) -> LeftOut:
@@ -170,6 +174,6 @@ def _left_out(what: Clue | Sign, decision: Decision, other: Decision) -> LeftOut
         moved = distance_km(decision.point, other.point)
     changes = decision.country != other.country
     lost = decision.level != "none" and other.level == "none"
-    far = moved is not None and moved > max(LEAST_MOVE_KM, _MOVE_RADII * (decision.radius_km or 0.0))
+    far = moved is not None and moved > max(MIN_MOVE_KM, _MOVE_RADII * (decision.radius_km or 0.0))
     answered = decision.level != "none"
     return LeftOut(what, other, moved, changes, answered and (changes or lost or far))

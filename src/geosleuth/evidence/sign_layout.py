@@ -15,14 +15,14 @@ from geosleuth.support.lazy import lazy_pattern
 from .clue import Clue, ClueKind, TextSeen
 from .naming import kind_said
 
+# Maximum lines per photo, more than photos have; the least certain ones beyond it are dropped.
 MAX_LINES = 400
-"""More lines than a photo has; what comes after them is left out, the least sure first."""
 
+# Longer lines are truncated: no sign has them.
 MAX_LINE_CHARS = 200
-"""Longer lines are cut: no sign has them."""
 
+# Minimum vertical overlap of two lines in one row, as a share of the lower line's height.
 SAME_ROW = 0.5
-"""Share of the lower line's height that two lines must have in common to stand in one row."""
 
 LIKE_HEIGHT = 1.7
 CLOSE_BELOW = 1.1
@@ -30,9 +30,9 @@ CLOSE_BELOW = 1.1
 _UPRIGHT = frozenset({"Hani", "Hira", "Kana", "Hang"})
 DOUBT_MOVABLE: Final = 0.5
 DOUBT: Final = 0.06
+# Probability that a panel contradicted by others is from elsewhere although it is fixed to the ground; above, for
+# vehicles and advertisements, and for any other panel. Judgements, like the reliability of clues.
 DOUBT_FIXED: Final = 0.05
-"""How often a panel that others contradict is from elsewhere: one that looks like a vehicle or an advertisement, any
-other, and one that is fixed to the ground. Judgements, like the reliability of clues."""
 _LIKE_HEIGHT = 2.5
 _CLOSE = 1.6
 _FIXED_KINDS: frozenset[ClueKind] = frozenset({"road_number", "distance_sign", "speed", "opening_hours", "station"})

@@ -11,7 +11,7 @@ from .clue_reliability import ReliabilityTable, misled_by, reliability
 from .country_prior import country_prior
 
 SHOWN_COUNTRIES = 3
-LEAST_SHOWN_SHARE = 0.05
+MIN_SHOWN_SHARE = 0.05
 _HARDLY = 1.05
 _SIGHT_KM = 0.2
 _OF_NAMES: frozenset[ClueKind] = frozenset({"place", "street", "business", "station", "airport", "landmark"})
@@ -49,7 +49,7 @@ class ClueDraft:
 def spoken(countries: Mapping[str, float]) -> str:
     """The likeliest countries in words."""
     ranked = sorted(countries, key=lambda code: (-countries[code], code))
-    named = [code for code in ranked[:SHOWN_COUNTRIES] if countries[code] >= LEAST_SHOWN_SHARE] or ranked[:1]
+    named = [code for code in ranked[:SHOWN_COUNTRIES] if countries[code] >= MIN_SHOWN_SHARE] or ranked[:1]
     words = " or ".join(country_name(code) for code in named)
     return words if len(named) == len(countries) else f"{words} and others" if len(named) > 1 else f"mostly {words}"
 

@@ -22,7 +22,7 @@ from .town_tables import town_tables
 Manner = Literal["part", "line", "said", "towards", "road"]
 """How a town's name stands on a sign: among other words, as a line of its own, with words that say it is here, with
 words that say it lies ahead, or in the name of a road that leads there."""
-MOST_NAME_WORDS = 5
+MAX_NAME_WORDS = 5
 _SAID_BEFORE = (
     # English, Irish, Welsh, Gaelic
     "welcome to", "welcome to the city of", "welcome to the town of", "city of", "town of", "village of", "borough of",
@@ -186,7 +186,7 @@ def _cut(words: list[str], phrases: frozenset[str], *, front: bool) -> str | Non
     """What is left of a text without the longest of the phrases at one of its ends; None where none is there."""
     for count in range(min(4, len(words) - 1), 0, -1):
         part, rest = (words[:count], words[count:]) if front else (words[-count:], words[:-count])
-        if fold(" ".join(part)) in phrases and len(rest) <= MOST_NAME_WORDS:
+        if fold(" ".join(part)) in phrases and len(rest) <= MAX_NAME_WORDS:
             name = " ".join(rest).strip(" .,!:;-–")
             return name if sum(map(str.isalpha, name)) > 1 and not any(map(str.isdigit, name)) else None
     return None
@@ -234,6 +234,7 @@ _VIENNA = (
     _City("Vienna", "AT", LatLon(48.2082, 16.3738), 12.0, 23, 0.7),
     _City("Graz", "AT", LatLon(47.0707, 15.4395), 8.0, 17, 0.1),
 )
+# Patterns of district names, from general knowledge; other cities of these languages name their districts.
 _FORMS = (
     (
         re.compile(r"(?<!\w)(\d{1,2})\s?(?:er|e|è|ème|eme|ᵉ)\s?(?:arr|arrt|arrdt|arrond\w*)(?!\w)\.?", re.IGNORECASE),
@@ -242,7 +243,6 @@ _FORMS = (
     (re.compile(r"(?<!\w)([IVX]{1,5}|\d{1,2})\.?\s?(?:ker(?!\w)\.?|kerület(?!\w))", re.IGNORECASE), _BUDAPEST),
     (re.compile(r"(?<!\w)(\d{1,2})\.\s?(?:bez(?!\w)\.?|bezirk(?!\w)|gemeindebezirk(?!\w))", re.IGNORECASE), _VIENNA),
 )
-"""From general knowledge; other cities of these languages name their districts."""
 
 
 def district_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:

@@ -15,8 +15,8 @@ from geosleuth.atlas.folders import packaged_arrays
 from geosleuth.atlas.sorted_rows import SortedRows
 from geosleuth.geo import FloatArray
 
+# Minimum population of towns that are also known by their other names.
 LARGE_TOWN = 100_000
-"""Towns of this size are known by their other names, too."""
 
 TABLE = "towns.bin.gz"
 E5 = 100_000

@@ -52,6 +52,7 @@ def _among(codes: str, otherwise: float) -> dict[str, float]:
     return _where(lambda country: country.code in listed, otherwise)
 
 
+# Rules by unit or notation. Country lists are written by hand from habits on shop doors; none is exclusive.
 _RULES: dict[str, _Rule] = {
     "mph": ("speed", "speed", _MPH, "speed in miles an hour", lambda: as_seen(by_speed_unit("mph").shares)),
     "km/h": ("speed", "speed", _KMH, "speed in kilometres an hour", lambda: as_seen(by_speed_unit("km/h").shares)),
@@ -66,4 +67,3 @@ _RULES: dict[str, _Rule] = {
         lambda: _where(lambda country: country.code not in {"US", "AU", "CA", "IN", "PH", "NZ"}, 0.25),
     ),
 }  # fmt: skip
-"""The lists of countries are written by hand from habit on shop doors; none is exclusive."""

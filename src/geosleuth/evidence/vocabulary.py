@@ -24,25 +24,25 @@ from geosleuth.names.letters import LETTERS
 from geosleuth.support.errors import DataFault
 
 T = TypeVar("T")
-_FULL_OF_ENGLISH = frozenset({"vi", "fil", "ta", "ms"})
-"""Languages in whose texts, as counted, English words are common."""
+# Languages whose counted texts contain many English words.
+_ENGLISH_RICH_LANGUAGES = frozenset({"vi", "fil", "ta", "ms"})
 
 MAX_PHRASE_WORDS = 4
 MAX_LINE_CHARS = 200
 INTERNATIONAL = "mul"
+# Category of words that are only known to be common in a language.
 COMMON = "common"
-"""The category of words that are only known to be common in a language."""
 NATIONAL_WORDS = "national_words.tsv"
 _SIGN_WORDS = "sign_words.tsv"
 CATEGORIES = frozenset(
     {"street", "suffix", "station", "airport", "business", "landmark", "days", "hours", "notice", "function",
      "international"}
 )  # fmt: skip
+# Languages written without spaces between words.
 UNSPACED = frozenset({"ja", "zh", "th", "ko"})
-"""Languages whose words stand inside longer runs of letters."""
 _ACCENTS_COUNT = 2  # in words so short: "se" is no "sé"
-_LEAST_STEM_CHARS = 3
-_LEAST_SUFFIX_CHARS = 3
+_MIN_STEM_CHARS = 3
+_MIN_SUFFIX_CHARS = 3
 _LEAST_COMMON_CHARS, _MOST_LANGUAGES = 5, 2
 _TOKEN = re.compile(rf"{LETTERS}(?:['’`´.]{LETTERS})*")
 _FOLDER = files("geosleuth.evidence") / "data"
@@ -63,7 +63,7 @@ def of_common_words(text: str) -> bool:
 def languages_of(word: str) -> frozenset[str]:
     """The ISO 639 codes of the languages in which a word is common; none for other words and names of large cities."""
     found = frozenset((_languages(fold(word)) or "").split(",")) - {""}
-    return found - _FULL_OF_ENGLISH if word.isascii() and "en" in found else found
+    return found - _ENGLISH_RICH_LANGUAGES if word.isascii() and "en" in found else found
 
 
 @lru_cache(maxsize=1 << 16)
@@ -169,14 +169,14 @@ def _part_of(table: _Table, word: str, start: int) -> WordSeen | None:
     if len(pieces) > 1 and (entries := table.by_key.get(fold(pieces[-1]))):
         return _seen(pieces[-1], start, 1, entries)
     key = fold(word)
-    ends = [entry for end, entry in table.suffixes if key.endswith(end) and len(key) >= len(end) + _LEAST_STEM_CHARS]
+    ends = [entry for end, entry in table.suffixes if key.endswith(end) and len(key) >= len(end) + _MIN_STEM_CHARS]
     return _seen(word, start, 1, tuple(ends), compound=True) if ends else None
 
 
 def front_of_compound(word: str) -> str:
     """Return what stands before the ending of a compound: "bahnhof" of "Bahnhofstrasse"; the word where it is none."""
     key = fold(word)
-    ends = [end for end, _ in _table().suffixes if key.endswith(end) and len(key) >= len(end) + _LEAST_STEM_CHARS]
+    ends = [end for end, _ in _table().suffixes if key.endswith(end) and len(key) >= len(end) + _MIN_STEM_CHARS]
     return key.removesuffix(max(ends, key=len, default=""))
 
 
@@ -278,7 +278,7 @@ def _put_together() -> _Table:
     except ValueError as error:
         raise DataFault(f"the tables of sign words can't be read: {_FOLDER}") from error
     by_key.pop("", None)
-    suffixes = [(end, entry) for end, entry in suffixes if len(end) >= _LEAST_SUFFIX_CHARS]
+    suffixes = [(end, entry) for end, entry in suffixes if len(end) >= _MIN_SUFFIX_CHARS]
     return _Table(
         {key: tuple(entries) for key, entries in by_key.items()},
         tuple(suffixes),

@@ -17,7 +17,7 @@ _MARKED = re.compile(
 _BARE = re.compile(rf"(?<![\w.@-])((?:{_LABEL}\.){{1,3}}([a-z]{{2,6}}))(?![\w.-])")
 _BARE_CAPITALS = re.compile(r"(?<![\w.@-])((?:[A-Z0-9-]{4,}\.)(?:(?:CO|COM|NET|ORG)\.)?([A-Z]{2,3}))(?![\w.-])")
 _GLUED = re.compile(r"(?<!\w)www([a-z0-9-]{3,}\.[a-z]{2,6})(?![\w.-])", re.IGNORECASE)
-_LEAST_LABEL_CHARS = 3
+_MIN_LABEL_CHARS = 3
 _SECOND_LEVELS = frozenset({"co", "com", "net", "org", "gov", "edu", "ac", "or", "ne", "go"})
 _FILE_ENDINGS = frozenset({"jpg", "png", "pdf", "doc", "txt", "exe"})
 
@@ -62,7 +62,7 @@ def addresses_seen(lines: Sequence[TextSeen]) -> list[AddressSeen]:
 
 def _plausible(match: re.Match[str]) -> bool:
     label = registered_label(match[1].lower())
-    return len(label) >= _LEAST_LABEL_CHARS and not label.isdigit() and match[2].lower() not in _FILE_ENDINGS
+    return len(label) >= _MIN_LABEL_CHARS and not label.isdigit() and match[2].lower() not in _FILE_ENDINGS
 
 
 def web_findings(addresses: Sequence[AddressSeen]) -> list[ClueDraft]:

@@ -4,7 +4,7 @@ Coordinates are degrees on WGS-84, latitude first; distances are in kilometres.
 """
 
 from .circles import (
-    FARTHEST_KM,
+    MAX_DISTANCE_KM,
     ROAD_FACTOR,
     Along,
     Range,
@@ -77,10 +77,10 @@ from .thresholds import (
 
 __all__ = [
     "EARTH_RADIUS_KM",
-    "FARTHEST_KM",
     "GEOSCORE_DECAY",
     "GEOSCORE_MAX",
     "GEOSCORE_SCALE_KM",
+    "MAX_DISTANCE_KM",
     "RISE_ELEVATION_DEG",
     "ROAD_FACTOR",
     "SAME_SPOT_KM",

@@ -38,10 +38,10 @@ _MIN_MEAN_LENGTH = 1e-9
 
 Along = Literal["road", "straight"]
 """How a distance was measured."""
+# The highest assumed ratio of road distance to straight-line distance; the lowest is 1.
 ROAD_FACTOR = 1.4
-"""The highest assumed ratio of road distance to straight-line distance; the lowest is 1."""
-FARTHEST_KM = 20037.0
-"""The largest possible distance between two places."""
+# The largest possible distance between two places.
+MAX_DISTANCE_KM = 20037.0
 _METHOD: Final = "geodesic"
 _MAX_FIXES = 4
 _ABSURD_SHARE = 0.5
@@ -188,7 +188,7 @@ class Range:
     def allowed_km(self, along: Along) -> tuple[float, float]:
         """Return the shortest and the longest straight-line distance that this allows."""
         shortest = self.distance_km / (ROAD_FACTOR if along == "road" else 1)
-        return max(0.0, shortest - self.slack_km), min(self.distance_km + self.slack_km, FARTHEST_KM)
+        return max(0.0, shortest - self.slack_km), min(self.distance_km + self.slack_km, MAX_DISTANCE_KM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ def range_fixes(ranges: Sequence[Range], *, along: Along = "road") -> RangeFixes
     if not ranges or along not in ("road", "straight"):
         raise ValueError("at least one range is needed, measured along a road or straight")
     rings = [_ring(one, along) for one in ranges]
-    if any(ring.low_km > FARTHEST_KM for ring in rings):
+    if any(ring.low_km > MAX_DISTANCE_KM for ring in rings):
         return RangeFixes((), math.inf)
     widened, samples, conflict = rings, _sample(rings), 0.0
     if not samples.inside.any():
@@ -307,7 +307,9 @@ def _ring(one: Range, along: Along) -> _Ring:
 
 def _widen(ring: _Ring, share: float) -> _Ring:
     margin_km = share * ring.size_km
-    return replace(ring, low_km=max(0.0, ring.low_km - margin_km), high_km=min(ring.high_km + margin_km, FARTHEST_KM))
+    return replace(
+        ring, low_km=max(0.0, ring.low_km - margin_km), high_km=min(ring.high_km + margin_km, MAX_DISTANCE_KM)
+    )
 
 
 def _sample(rings: Sequence[_Ring]) -> _Samples:
@@ -469,7 +471,7 @@ def _pair_conflict(a: _Ring, b: _Ring, between: float) -> float:
         between - a.high_km - b.high_km,
         a.low_km - b.high_km - between,
         b.low_km - a.high_km - between,
-        a.low_km + b.low_km + between - 2 * FARTHEST_KM,
+        a.low_km + b.low_km + between - 2 * MAX_DISTANCE_KM,
     )
     return max(0.0, *gaps) / (a.size_km + b.size_km)
 

@@ -19,8 +19,8 @@ from .point import FloatArray, LatLon, normalize_lon
 if TYPE_CHECKING:
     from pyproj import Geod
 
+# Radius of the sphere for all great-circle distances, as used in the literature.
 EARTH_RADIUS_KM = 6371.0
-"""Radius of the sphere for all great-circle distances, as used in the literature."""
 
 DistanceMethod = Literal["great-circle", "geodesic"]
 """Sphere of radius `EARTH_RADIUS_KM`, or WGS-84 ellipsoid."""
@@ -33,14 +33,14 @@ _NEARLY_ANTIPODAL = 0.99  # haversine above which the direct formula starts to l
 _FEW = 2000
 _HALFWAY = 0.5  # haversine of a quarter of the globe's circumference
 
+# Points at most this far apart count as the same spot: coordinates from people and maps may be that far off.
 SAME_SPOT_KM = 0.05
-"""Points at most this far apart count as the same spot: coordinates from people and maps may be that far off."""
+# Score of an exact answer.
 GEOSCORE_MAX = 5000.0
-"""Score of a perfect answer."""
+# Decay constant; with the scale below, every 1805 km divide the score by e.
 GEOSCORE_DECAY = 10.0
-"""Decay constant; with the scale below, every 1805 km divide the score by e."""
+# The scale d_max for the whole world (GeoAgent, section 5.1, equation 10).
 GEOSCORE_SCALE_KM = 18050.0
-"""The scale d_max for the whole world (GeoAgent, section 5.1, equation 10)."""
 
 
 @overload

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-FINEST_DECIMALS = 5
-"""About a metre: for radii below 100 m, and without a radius."""
+# About a metre: used for radii below 100 m, and for points without a radius.
+MAX_DECIMALS = 5
 _DECIMALS = ((100.0, 1), (10.0, 2), (1.0, 3), (0.1, 4))
 
 
@@ -77,8 +77,8 @@ def _checked(name: str, value: object, limit: int) -> float:
 def decimals_for(radius_km: float | None) -> int:
     """Return how many decimals to show for a radius; rounding to them moves a point by less than 8 % of the radius."""
     if radius_km is None:
-        return FINEST_DECIMALS
-    return next((decimals for least_km, decimals in _DECIMALS if radius_km >= least_km), FINEST_DECIMALS)
+        return MAX_DECIMALS
+    return next((decimals for least_km, decimals in _DECIMALS if radius_km >= least_km), MAX_DECIMALS)
 
 
 def rounded(point: LatLon, radius_km: float | None) -> LatLon:

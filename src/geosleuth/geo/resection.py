@@ -28,14 +28,14 @@ from .point import FloatArray, LatLon, normalize_lon
 if TYPE_CHECKING:
     from shapely import Geometry
 
+# Maximum distance of the camera, or of a feature, from the centre of all features.
 REACH_KM = 100.0
-"""The farthest that the camera, or a feature, may lie from the centre of all features."""
 
-NEAREST_M = 10.0
-"""A feature nearer than this has no single column: it is too wide, or its place on the map too coarse."""
+# Minimum distance of a feature: a nearer one has no single column, being too wide or mapped too coarsely.
+MIN_DISTANCE_M = 10.0
 
 NARROWEST_FOV_DEG, WIDEST_FOV_DEG = 5.0, 130.0
-MOST_SIGHTINGS = 24
+MAX_SIGHTINGS = 24
 
 _USUAL_FOV_DEG = 65.0  # a phone in landscape; if the field of view is unknown, noise in degrees refers to this one
 _FOV_RANGE_DEG = 10.0, 120.0
@@ -45,7 +45,7 @@ _SIGNIFICANCE = 0.01  # with a p-value below this, sightings are taken not to fi
 
 _FIRST_SQUARES = 48  # on each side of the search window
 _ENOUGH_SQUARES = 2500  # that fit: stop splitting
-_MOST_SQUARES = 20_000
+_MAX_SQUARES = 20_000
 _FEW_SQUARES = 30  # that fit: keep all, since a middle says too little about its square
 _FINEST_M = 0.01
 
@@ -316,8 +316,8 @@ class _Problem:
     def __init__(self, sightings: Sequence[ColumnSighting], fov: FieldOfView | None) -> None:
         if not sightings:
             raise Unsolvable("no feature is marked")
-        if len(sightings) > MOST_SIGHTINGS:
-            raise Unsolvable(f"{len(sightings)} features are too many; give at most {MOST_SIGHTINGS}")
+        if len(sightings) > MAX_SIGHTINGS:
+            raise Unsolvable(f"{len(sightings)} features are too many; give at most {MAX_SIGHTINGS}")
         self.lats = np.array([one.point.lat for one in sightings])
         self.lons = np.array([one.point.lon for one in sightings])
         first = sightings[0].point
@@ -438,7 +438,7 @@ class _Problem:
             for damping in (1.0, 0.5, 0.25, 0.1, 0.02):
                 trial = at + damping * step
                 chi2 = float(self.profile(trial[:1], trial[1:]).chi2[0])
-                if chi2 < least and not self.is_near_feature(trial[:1], trial[1:], NEAREST_M)[0]:
+                if chi2 < least and not self.is_near_feature(trial[:1], trial[1:], MIN_DISTANCE_M)[0]:
                     at, least = trial, chi2
                     break
             else:
@@ -541,7 +541,7 @@ def _search(problem: _Problem, within: Extent | None) -> _SearchResult:
         kept = problem.is_near_feature(east, north, size_m) | (at.root_bound <= math.sqrt(least + slack))
         east, north, chi2, allowed = east[kept], north[kept], chi2[kept], allowed[kept]
         fitting = allowed & (chi2 <= least + slack)
-        if fitting.sum() >= _ENOUGH_SQUARES or 4 * len(east) > _MOST_SQUARES or size_m <= _FINEST_M or not len(east):
+        if fitting.sum() >= _ENOUGH_SQUARES or 4 * len(east) > _MAX_SQUARES or size_m <= _FINEST_M or not len(east):
             break
         size_m /= 2
         quarter = size_m / 2
@@ -563,7 +563,7 @@ def _search(problem: _Problem, within: Extent | None) -> _SearchResult:
 
 def _quick_least(problem: _Problem, within: Extent | None) -> float:
     """Return a low chi-squared from rings around features and a grid; it lets the search drop most squares early."""
-    radii, courses = np.meshgrid(np.geomspace(2 * NEAREST_M, 1000 * REACH_KM, 30), np.arange(36) * (math.pi / 18))
+    radii, courses = np.meshgrid(np.geomspace(2 * MIN_DISTANCE_M, 1000 * REACH_KM, 30), np.arange(36) * (math.pi / 18))
     middles_east, middles_north = np.append(problem.east, 0.0), np.append(problem.north, 0.0)
     east = (middles_east[:, None] + (radii * np.sin(courses)).ravel()).ravel()
     north = (middles_north[:, None] + (radii * np.cos(courses)).ravel()).ravel()
@@ -587,7 +587,7 @@ def _quick_least(problem: _Problem, within: Extent | None) -> float:
 
 def _is_allowed(problem: _Problem, within: Extent | None, east: FloatArray, north: FloatArray) -> BoolArray:
     """Return whether the camera may have stood at each place: inside the extent, and not too near to a feature."""
-    allowed = ~problem.is_near_feature(east, north, NEAREST_M)
+    allowed = ~problem.is_near_feature(east, north, MIN_DISTANCE_M)
     if within is not None:
         lats, lons = problem.plane.unproject(east, north)
         allowed &= within.holds(lats, np.asarray(normalize_lon(lons)))

@@ -27,16 +27,16 @@ Times: TypeAlias = datetime | Sequence[datetime] | npt.NDArray[np.datetime64]
 
 DayKind = Literal["ordinary", "polar day", "polar night"]
 
+# Elevation of the sun's centre when its upper edge touches a level horizon: 34' of refraction, 16' of radius.
 RISE_ELEVATION_DEG = -0.8333
-"""Elevation of the sun's centre when its upper edge touches a level horizon: 34' of refraction, 16' of radius."""
 
 _J2000 = np.datetime64("2000-01-01T12:00:00", "us")
 _DAY = np.timedelta64(86_400_000_000, "us")
 # Terrestrial Time less UTC was 29 s in 1950 and is about 70 s today. Using one value for all years moves the sun by
 # less than 0.0005 degrees.
 _DELTA_T_DAYS = 60 / 86400
+# Horizontal parallax: how much lower the sun stands at the horizon for an observer than for the Earth's centre.
 PARALLAX_DEG = 8.794 / 3600
-"""Horizontal parallax: how much lower the sun is at the horizon for an observer than for the Earth's centre."""
 _SAMPLES_A_DAY = 721
 _EARLIEST, _LATEST = datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC)
 

@@ -40,6 +40,7 @@ class ThresholdSet:
         return tuple(threshold.km for threshold in self.thresholds)
 
 
+# All distances reported in the papers; one has a name only if the literature agrees on it.
 THRESHOLDS = (
     Threshold(0.5, note="Thinking with Map: fine"),
     Threshold(1.0, "street"),
@@ -52,7 +53,6 @@ THRESHOLDS = (
     Threshold(750.0, "country"),
     Threshold(2500.0, "continent"),
 )
-"""Every distance that any of the papers reports; it has a name only if the literature agrees on one."""
 
 THRESHOLDS_KM = tuple(threshold.km for threshold in THRESHOLDS)
 _COMMON_NAMES = {threshold.km: threshold.name for threshold in THRESHOLDS if threshold.name}
@@ -71,6 +71,7 @@ _CLASSIC = (
     Threshold(2500.0, "continent"),
 )
 
+# Thresholds that each paper reports, by a short key for the paper.
 THRESHOLD_SETS = {
     "thinking-with-map": ThresholdSet(
         paper="Thinking with Map",
@@ -110,4 +111,3 @@ THRESHOLD_SETS = {
         source="experiments, evaluation metrics: correct if less than 50 km",
     ),
 }
-"""The thresholds that each paper reports, by a short key for the paper."""

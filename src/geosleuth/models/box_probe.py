@@ -28,12 +28,12 @@ QUESTION = (
     '{"bbox_2d": [left, top, right, bottom]}'
 )
 _DARK, _BRIGHT = (20, 24, 40), (255, 235, 60)
-_LEAST_OVERLAP = 0.3
+_MIN_OVERLAP = 0.3
 _NUMBER = r"(-?\d+(?:\.\d+)?|-?\.\d+)"
 _BOX = re.compile(rf"{_NUMBER}[\s,;()\[\]]+{_NUMBER}[\s,;()\[\]]+{_NUMBER}[\s,;()\[\]]+{_NUMBER}")
 
 
-async def probed_scale(
+async def probe_scale(
     policy: Policy, where: str, *, guess: BoxScale, say: Callable[[str], None] = lambda _line: None
 ) -> BoxScale:
     """Return in what a model gives boxes: as it was found out before, or as its answer to one question tells.
@@ -45,15 +45,15 @@ async def probed_scale(
         say: hears what was found.
     """
     file = cache_dir() / "box-scales" / f"{sha256(where.encode()).hexdigest()[:32]}.json"
-    if (known := _remembered(file, where)) is not None:
+    if (known := _load_probe_result(file, where)) is not None:
         return known.scale or guess
-    view = _picture()
+    view = _draw_probe()
     try:
         asked = Prompt(QUESTION, (view.handle,))
         said = await policy.step(Conversation("", (asked,), (), lambda _handle: view, may_call=False))
     except ServiceFault:
         return guess  # the run itself says what is wrong with the service
-    found = scale_in(said.text, view)
+    found = detect_scale(said.text, view)
     if found is None:
         say(f"{policy.name} gave no box that can be read; it is asked for {guess}, by its name; --boxes says otherwise")
     # A reply that can't be read is kept, too: to ask again before every run would cost each time.
@@ -66,7 +66,7 @@ async def probed_scale(
     return found
 
 
-def scale_in(text: str, view: View) -> BoxScale | None:
+def detect_scale(text: str, view: View) -> BoxScale | None:
     """Return the scale in which a reply's box lies on the square; None where it does in none."""
     overlaps: dict[BoxScale, float] = {}
     for numbers in _BOX.findall(text):
@@ -75,7 +75,7 @@ def scale_in(text: str, view: View) -> BoxScale | None:
             with suppress(BadInput):
                 overlaps[scale] = max(overlaps.get(scale, 0.0), _overlap(to_pixels(box, view, scale)))
     best = max(overlaps, key=lambda scale: overlaps[scale], default=None)
-    return best if best is not None and overlaps[best] >= _LEAST_OVERLAP else None
+    return best if best is not None and overlaps[best] >= _MIN_OVERLAP else None
 
 
 def _overlap(box: tuple[float, float, float, float]) -> float:
@@ -87,7 +87,7 @@ def _overlap(box: tuple[float, float, float, float]) -> float:
     return common / (areas - common)
 
 
-def _picture() -> View:
+def _draw_probe() -> View:
     from PIL import Image
 
     image = Image.new("RGB", SIZE, _DARK)
@@ -101,7 +101,7 @@ class _Kept(NamedTuple):
     scale: BoxScale | None
 
 
-def _remembered(file: Path, where: str) -> _Kept | None:
+def _load_probe_result(file: Path, where: str) -> _Kept | None:
     try:
         kept = json.loads(file.read_text(encoding="utf-8"))
         if kept["model"] != where:

@@ -8,8 +8,8 @@ from typing import Any, get_args
 
 from geosleuth.photo import BoxScale
 
+# Entry in a model folder's config.json that overrides its family's scale; training writes it where one was set.
 KEY = "box_scale"
-"""The entry of a folder's config.json that says otherwise than the family; training writes it where it was set."""
 _FAMILIES: Mapping[str, BoxScale] = {
     "qwen3_vl": "thousandths",
     "qwen3_vl_moe": "thousandths",
@@ -19,25 +19,25 @@ _FAMILIES: Mapping[str, BoxScale] = {
 _NAMED = re.compile(r"qwen3[-_.]?vl", re.IGNORECASE)
 
 
-def box_scale_of(configuration: Mapping[str, Any]) -> BoxScale:
+def read_box_scale(configuration: Mapping[str, Any]) -> BoxScale:
     """Return what a model's configuration says: its own entry, or that of its family; pixels for all others."""
-    return _known(configuration) or "pixels"
+    return _match_box_scale(configuration) or "pixels"
 
 
-def box_scale_for(model: str | None) -> BoxScale:
+def find_box_scale(model: str | None) -> BoxScale:
     """Return the scale of a model by its name, as ``--model`` gives it: by its folder, or by the family in its name."""
     prefix, _, name = (model or "").partition(":")
     if prefix == "hf":
-        return box_scale_of(_configuration(Path(name)))
+        return read_box_scale(_configuration(Path(name)))
     return "thousandths" if _NAMED.search(name) else "pixels"
 
 
 def knows_box_scale(folder: Path) -> bool:
     """Return whether a folder of weights says in what its model gives boxes, by an entry or by a family known here."""
-    return _known(_configuration(folder)) is not None
+    return _match_box_scale(_configuration(folder)) is not None
 
 
-def _known(configuration: Mapping[str, Any]) -> BoxScale | None:
+def _match_box_scale(configuration: Mapping[str, Any]) -> BoxScale | None:
     scales: tuple[BoxScale, ...] = get_args(BoxScale)
     own = next((scale for scale in scales if configuration.get(KEY) == scale), None)
     return own or _FAMILIES.get(str(configuration.get("model_type")))

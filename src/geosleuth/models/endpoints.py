@@ -1,6 +1,6 @@
 """Requests to a model's server: slots, pauses, retries with growing waits, a breaker, and giving up.
 
-A gate is held in this process, or in one place for a whole cluster: see `hold_gates_with`.
+A gate is held in this process, or in one place for a whole cluster: see `set_gate_factory`.
 
 All policies of one event loop that ask the same host share its gate: when the host asks one of them to wait, or keeps
 failing, all of them wait.
@@ -25,8 +25,8 @@ Came = Literal["answered", "failed", "nothing"]
 _announcers: list[Callable[[ServiceFault, float], None]] = []
 T = TypeVar("T")
 _MEBIBYTE = 1 << 20
-GIVE_UP = 5
-"""How often in a row a model may fail in the same way before the rest is left."""
+# Consecutive failures of one kind after which the remaining requests to a model are skipped.
+MAX_CONSECUTIVE_FAILURES = 5
 # Numbers of requests and times differ where the trouble is the same. Possessive: a long trouble costs no more than once
 # through it.
 _NUMBERS = re.compile(r"(?<![0-9a-f-])[a-f-]*+[0-9][0-9a-f-]*+")
@@ -208,7 +208,7 @@ def make_gate(host: str, settings: GateSettings) -> Gate:
     return _maker(host, settings)
 
 
-def hold_gates_with(maker: Callable[[str, GateSettings], Gate]) -> None:
+def set_gate_factory(maker: Callable[[str, GateSettings], Gate]) -> None:
     """From now on, gates of this process are made by somebody else; those that there are stay."""
     global _maker  # noqa: PLW0603  # one for the process: policies are made in many places and all must pass it
     _maker = maker
@@ -330,7 +330,7 @@ def _wait_after(fault: ServiceFault, tries: int, settings: EndpointSettings) -> 
 _endpoints: dict[asyncio.AbstractEventLoop, dict[str, Endpoint]] = {}
 
 
-def shared_endpoint(host: str, settings: EndpointSettings) -> Endpoint:
+def get_endpoint(host: str, settings: EndpointSettings) -> Endpoint:
     """The endpoint of this host that all policies of the running event loop share."""
     loop = asyncio.get_running_loop()
     if loop not in _endpoints:
@@ -346,7 +346,7 @@ def shared_endpoint(host: str, settings: EndpointSettings) -> Endpoint:
 class InARow:
     """Counts how often in a row a model has failed in the same way."""
 
-    def __init__(self, most: int = GIVE_UP) -> None:
+    def __init__(self, most: int = MAX_CONSECUTIVE_FAILURES) -> None:
         """Say that it is enough after so many times."""
         self._most = most
         self._trouble, self._count = "", 0

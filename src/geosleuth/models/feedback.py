@@ -11,10 +11,10 @@ from geosleuth.names import fold, whole_country
 from geosleuth.tools.viewer import at, length, one_line, quoted, unique
 
 _OPENING: Final = "A person has looked at what you found, and says:"
+# Radius ruled out around a place whose size is unknown.
 UNKNOWN_RADIUS_KM: Final = 1.0
-"""How much ground around a place is ruled out with it where nobody knows its size."""
 
-LEAST_RADIUS_KM: Final = 0.2
+MIN_RADIUS_KM: Final = 0.2
 _HINT_CHARS = 1000
 _NAME_CHARS = 120
 
@@ -33,10 +33,10 @@ class RejectedPlace:
         """The ground that is ruled out; None for a country, and where nobody knows where the place is."""
         if self.country is not None or self.point is None:
             return None
-        return Disc(self.point, max(self.radius_km or UNKNOWN_RADIUS_KM, LEAST_RADIUS_KM))
+        return Disc(self.point, max(self.radius_km or UNKNOWN_RADIUS_KM, MIN_RADIUS_KM))
 
 
-def rejected_place(name: str, point: LatLon | None, radius_km: float | None) -> RejectedPlace:
+def build_rejected_place(name: str, point: LatLon | None, radius_km: float | None) -> RejectedPlace:
     """A candidate that was rejected; one that bears the name of a country and no other is that country."""
     return RejectedPlace(name, point, radius_km, whole_country(name))
 
@@ -96,12 +96,12 @@ class Rejected:
         return tuple(one.was for one in self.readings if one.was and fold(one.was) not in read)
 
     @property
-    def not_at(self) -> tuple[Extent, ...]:
+    def extents_ruled_out(self) -> tuple[Extent, ...]:
         """The ground that is ruled out."""
         return tuple(extent for place in self.places if (extent := place.extent) is not None)
 
     @property
-    def not_in(self) -> tuple[str, ...]:
+    def countries_ruled_out(self) -> tuple[str, ...]:
         """The codes of the countries that are ruled out."""
         return unique(place.country for place in self.places if place.country is not None)
 

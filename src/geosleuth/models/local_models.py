@@ -26,17 +26,17 @@ class LocalModel:
 
 
 @cache
-def _table() -> dict[str, Any]:
+def _load_model_table() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def fitting_models(memory_bytes: int | None = None) -> list[LocalModel]:
     """Return the models that fit into a machine's memory, the best first; for this machine if nothing is said."""
     there = machine_memory() if memory_bytes is None else memory_bytes
-    rows = [LocalModel(**row) for row in _table()["models"]]
+    rows = [LocalModel(**row) for row in _load_model_table()["models"]]
     return [row for row in reversed(rows) if row.memory_gb * 10**9 <= there]
 
 
 def thinks_unasked(name: str) -> bool:
     """Return whether a model of this name in Ollama thinks before each reply unless it is told not to."""
-    return name.rpartition("/")[2].partition(":")[0].lower() in _table()["thinking_off"]
+    return name.rpartition("/")[2].partition(":")[0].lower() in _load_model_table()["thinking_off"]

@@ -19,8 +19,8 @@ Wire = Literal["native", "tagged"]
 Finish = Literal["stop", "calls", "length", "filtered", "error"]
 """Why a reply ended: it was done; it calls tools; it hit the length limit; the provider held it back; it broke off."""
 
+# Default limit on the thinking tokens in one reply.
 THINKING_TOKENS = 8192
-"""How many tokens a model that thinks may think in one reply, where nobody says otherwise."""
 Latency = Literal["none", "recorded"]
 
 
@@ -122,7 +122,7 @@ class Sampling:
         return None if self.max_tokens is None else self.max_tokens + room
 
 
-def may_go_on(step: Step, sampling: Sampling, *, thinks: bool) -> bool:
+def is_truncated_thinking(step: Step, sampling: Sampling, *, thinks: bool) -> bool:
     """Return whether a reply was cut before any words by a limit without room for its thinking.
 
     Args:

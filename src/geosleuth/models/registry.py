@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from geosleuth.atlas.online.access import Secret
 
+# Service name of our entries in the system's keyring.
 KEYRING = "geosleuth"
-"""What entries in the system's keyring are called."""
 _OWN_KEY = ("GEOSLEUTH_SERVER_KEY",)
 _WEIGHTS = "hf"
 _REPLAY = "replay"
@@ -140,8 +140,8 @@ def find_target(service: ModelService, model: str, base_url: str | None = None) 
     Raises:
         BadInput: the address or the key is missing, or the address can't be used.
     """
-    address = _checked(base_url or _address_of(service), service)
-    key = _key_of(service, needed=not (service.own or service.prefix == "bedrock" or _is_at_home(address)))
+    address = _check_address(base_url or _find_address(service), service)
+    key = _find_key(service, needed=not (service.own or service.prefix == "bedrock" or _is_at_home(address)))
     return ModelTarget(service, model, address, key)
 
 
@@ -149,7 +149,7 @@ def _is_at_home(address: str) -> bool:
     return is_loopback(urlsplit(address).hostname or "")
 
 
-def _address_of(service: ModelService) -> str:
+def _find_address(service: ModelService) -> str:
     from_environment = os.environ.get(service.base_url_variable or "", "").strip()
     if from_environment or service.base_url:
         return from_environment or service.base_url or ""
@@ -175,7 +175,7 @@ def aws_region() -> str:
     return str(region)
 
 
-def _checked(address: str, service: ModelService) -> str:
+def _check_address(address: str, service: ModelService) -> str:
     try:
         parts = urlsplit(address)
         host, port = host_of(address), parts.port
@@ -196,7 +196,7 @@ def _checked(address: str, service: ModelService) -> str:
     return urlunsplit(parts).rstrip("/")
 
 
-def _key_of(service: ModelService, *, needed: bool) -> "Secret | None":
+def _find_key(service: ModelService, *, needed: bool) -> "Secret | None":
     from geosleuth.atlas.online.access import Secret, key_from_environment
 
     for variable in service.key_variables:
@@ -220,8 +220,8 @@ def keyring_key(prefix: str) -> str | None:
         return None
 
 
+# Prefixes that a model's name may have before a colon.
 PREFIXES = (*SERVICES, _WEIGHTS)
-"""What the name of a model may begin with, before a colon."""
 
 
 class UnknownModel(BadInput):
@@ -286,13 +286,13 @@ def _from_plugin(spec: str, base_url: str | None, *, offline: bool) -> Policy:
     if base_url is not None:
         raise BadInput(f"{plugin.id} takes no address; leave out --base-url")
 
-    policy = _made(plugin, argument)
+    policy = _make_policy(plugin, argument)
     if offline and policy.hosts:
         raise BadInput(f"{spec[:60]} is asked over the network, which --offline rules out; use hf:DIRECTORY")
     return policy
 
 
-def _made(plugin: plugins.Plugin, argument: str) -> Policy:
+def _make_policy(plugin: plugins.Plugin, argument: str) -> Policy:
     make: Callable[[str], Any] = plugin.load(lambda given: given)
     try:
         made = make(argument)

@@ -99,36 +99,36 @@ class Escaping:
             return text
         inner = text.strip()
         start = text.index(inner) if inner else len(text)
-        return _numbers(text[:start]) + inner + _numbers(text[start + len(inner) :])
+        return _encode_spaces(text[:start]) + inner + _encode_spaces(text[start + len(inner) :])
 
     def unescape(self, text: str) -> str:
         """Return the text that ``escape`` was given."""
-        return self._entity.sub(_unescaped, text)
+        return self._entity.sub(_unescape_entity, text)
 
     def escape_in_json(self, text: str) -> str:
         """The same for JSON, which has an escape of its own."""
         return self._raw.sub(r"\\u003c", text)
 
 
-def _numbers(space: str) -> str:
+def _encode_spaces(space: str) -> str:
     return "".join(f"&#{ord(character)};" for character in space)
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape_entity(match: re.Match[str]) -> str:
     entity = match[0].lower()
     if entity.startswith("&#"):
         return chr(int(entity[2:-1]))
     return "&" if entity == "&amp;" else "<"
 
 
+# Escaping for text from the method and the user, which may well mention tags.
 PROMPTS = Escaping(_TEMPLATE_MARK)
-"""For words of the method and the user, who may well speak of tags."""
 
-SPOKEN = Escaping(_TEMPLATE_MARK, "think", "tool_", "function", "parameter", ends=True)
-"""For what a policy said: its ``<answer>`` stays a tag."""
+# Escaping for a policy's replies: its ``<answer>`` stays a tag.
+REPLIES = Escaping(_TEMPLATE_MARK, "think", "tool_", "function", "parameter", ends=True)
 
+# Escaping for tool results: they are data and can't pass for anything else.
 DATA = Escaping(_TEMPLATE_MARK, "think", "tool", "function", "parameter", "answer", "system", "user", "assistant")
-"""For what tools brought: it is data and can't pass for anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +149,8 @@ def read_reply(text: str, *, first_id: int) -> TaggedReply:
     thinking, spoken = _split_thinking(_without_quoted_tags(text))
     words, calls = _split_calls(_without_quoted_tags(spoken))
     return TaggedReply(
-        SPOKEN.unescape(_joined(words)),
-        SPOKEN.unescape(_joined(thinking)),
+        REPLIES.unescape(_join_blocks(words)),
+        REPLIES.unescape(_join_blocks(thinking)),
         tuple(
             ToolCall(f"call-{number}", name, arguments, mended)
             for number, (name, arguments, mended) in enumerate(calls, first_id)
@@ -158,7 +158,7 @@ def read_reply(text: str, *, first_id: int) -> TaggedReply:
     )
 
 
-def _joined(parts: list[str]) -> str:
+def _join_blocks(parts: list[str]) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
@@ -181,7 +181,7 @@ def _leading_json(text: str, at: int) -> tuple[list[Any], int]:
     found: list[Any] = []
     end = at
     while text.startswith(("{", "["), at):
-        decoded = _json_at(text, at)
+        decoded = _parse_json(text, at)
         if decoded is None:
             break
         end = decoded[1]
@@ -191,7 +191,7 @@ def _leading_json(text: str, at: int) -> tuple[list[Any], int]:
     return found, end
 
 
-def _json_at(text: str, at: int) -> tuple[Any, int] | None:
+def _parse_json(text: str, at: int) -> tuple[Any, int] | None:
     """A JSON value and where it ends.
 
     A failing decoder counts the lines of all that it was given. It gets as little as shows the failure, or a reply
@@ -251,7 +251,7 @@ def _split_calls(text: str) -> tuple[list[str], list[tuple[str, Mapping[str, Any
             continue
         start = opening.start() if opening[1] else opening.end()
         body, at, closed = _body(text, start, opening)
-        found = list(_calls_in(body, closed=closed))
+        found = list(_parse_calls(body, closed=closed))
         if not found and not closed:
             # An open tag with no call behind it is a model speaking of the tag.
             words[-1] += text[opening.start() : at]
@@ -283,21 +283,21 @@ def _body(text: str, start: int, opening: re.Match[str]) -> tuple[str, int, bool
     return text[start:end], end, following is not None
 
 
-def _calls_in(body: str, *, closed: bool) -> Iterator[_Call]:
+def _parse_calls(body: str, *, closed: bool) -> Iterator[_Call]:
     body = _FENCE.sub("", body).strip()
     if not body:
         return
     function = _FUNCTION.search(body)
     # Behind a brace it is quoted in JSON, however badly that is written.
     if function and "{" not in body[: function.start()]:
-        yield from _functions_in(body[function.start() :], closed=closed)
+        yield from _parse_functions(body[function.start() :], closed=closed)
         return
     bare = _BARE_NAME.match(body)
-    objects = list(_objects_in(body[bare.end() :] if bare else body, closed=closed))
-    if bare and len(objects) == 1 and _named(objects[0]) is None:
+    objects = list(_parse_objects(body[bare.end() :] if bare else body, closed=closed))
+    if bare and len(objects) == 1 and _build_call(objects[0]) is None:
         yield bare[1], objects[0]
         return
-    named = [call for one in objects if (call := _named(one))]
+    named = [call for one in objects if (call := _build_call(one))]
     if named:
         yield from named
     elif closed or body[0] in "{[":
@@ -305,7 +305,7 @@ def _calls_in(body: str, *, closed: bool) -> Iterator[_Call]:
         yield (name[1] if name else ""), body
 
 
-def _functions_in(text: str, *, closed: bool) -> Iterator[_Call]:
+def _parse_functions(text: str, *, closed: bool) -> Iterator[_Call]:
     starts = [*_FUNCTION.finditer(text)]
     ends = [one.start() for one in starts[1:]] + [len(text)]
     for start, end in zip(starts, ends, strict=True):
@@ -319,11 +319,11 @@ def _functions_in(text: str, *, closed: bool) -> Iterator[_Call]:
 
 def _parameter_value(raw: str) -> Any:
     value = raw.strip()
-    decoded = _decoded(value) if value[:1] in ("[", "{") else None
+    decoded = _decode_json(value) if value[:1] in ("[", "{") else None
     return value if decoded is None else decoded
 
 
-def _objects_in(body: str, *, closed: bool) -> Iterator[Mapping[str, Any]]:
+def _parse_objects(body: str, *, closed: bool) -> Iterator[Mapping[str, Any]]:
     values, end = _leading_json(body, 0)
     if values:
         flat = [inner for value in values for inner in (value if isinstance(value, list) else [value])]
@@ -335,7 +335,7 @@ def _objects_in(body: str, *, closed: bool) -> Iterator[Mapping[str, Any]]:
     mend = _BRACES_FORGOTTEN if closed or body.endswith("}") else 0
     for braces in range(mend + 1):
         loose = list(_loose_objects(body + "}" * braces))
-        if any(_named(one) for one in loose):
+        if any(_build_call(one) for one in loose):
             yield from loose
             return
     if closed:
@@ -353,7 +353,7 @@ def _loose_objects(body: str) -> Iterator[Mapping[str, Any]]:
         at = found.end
 
 
-def _named(value: Mapping[str, Any]) -> _Call | None:
+def _build_call(value: Mapping[str, Any]) -> _Call | None:
     """The call that an object means, whatever it calls its keys."""
     inner = value.get("function")
     if isinstance(inner, Mapping):
@@ -371,12 +371,12 @@ def _arguments(given: Any) -> Mapping[str, Any] | str:
     if given is None:
         return {}
     if isinstance(given, str):
-        decoded = _decoded(given)
+        decoded = _decode_json(given)
         return decoded if isinstance(decoded, dict) else given
     return given if isinstance(given, dict) else json.dumps(given, ensure_ascii=False)
 
 
-def _decoded(text: str) -> Any:
+def _decode_json(text: str) -> Any:
     try:
         value = json.loads(text, strict=False)
     except (ValueError, RecursionError):
@@ -431,7 +431,7 @@ def turns(conversation: Conversation) -> list[Turn]:
     found: list[Turn] = []
     for message in conversation.messages:
         side: Side = "assistant" if isinstance(message, Step) else "user"
-        parts = parts_of(message, conversation.picture)
+        parts = split_message(message, conversation.picture)
         if side == "user" or parts != [""]:
             _add(found, side, parts)
     if not conversation.may_call and conversation.tools:
@@ -439,7 +439,7 @@ def turns(conversation: Conversation) -> list[Turn]:
     return found
 
 
-def parts_of(message: Message, picture: Callable[[str], View]) -> list[str | View]:
+def split_message(message: Message, picture: Callable[[str], View]) -> list[str | View]:
     """One message as text and images."""
     if isinstance(message, Step):
         return [render_step(message)]
@@ -461,9 +461,9 @@ def render_step(step: Step) -> str:
     """A step as a model would write it; `read_reply` gives back its text, its thinking and its calls."""
     parts = []
     if step.thinking:
-        parts.append(f"<think>\n{SPOKEN.escape(step.thinking)}\n</think>")
+        parts.append(f"<think>\n{REPLIES.escape(step.thinking)}\n</think>")
     if step.text:
-        parts.append(SPOKEN.escape(step.text))
+        parts.append(REPLIES.escape(step.text))
     return "\n".join([*parts, *(render_call(call) for call in step.calls)])
 
 
@@ -495,7 +495,7 @@ def next_call_number(conversation: Conversation) -> int:
 
 
 def _json(value: Mapping[str, Any]) -> str:
-    text = SPOKEN.escape_in_json(json.dumps(value, ensure_ascii=False))
+    text = REPLIES.escape_in_json(json.dumps(value, ensure_ascii=False))
     return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

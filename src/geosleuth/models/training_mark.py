@@ -14,7 +14,7 @@ FILE = "geosleuth-training.json"
 FORMAT = "geosleuth-training/1"
 
 
-def learned_tests(folder: Path) -> tuple[str, ...]:
+def find_learned_tests(folder: Path) -> tuple[str, ...]:
     """Return the data sets whose test photos a folder's weights were trained on; none where nothing says so."""
     try:
         plain = json.loads((folder / FILE).read_text(encoding="utf-8"))

@@ -16,7 +16,7 @@ from geosleuth.support.files import read_json
 from .box_scale import knows_box_scale
 from .protocol import Conversation, Finish, Step, Usage
 from .tagged import next_call_number, read_reply
-from .training_mark import learned_tests
+from .training_mark import find_learned_tests
 
 if TYPE_CHECKING:
     from .weights_engine import Device, Dtype, Engine, Generated
@@ -171,7 +171,7 @@ class WeightsPolicy:
     @property
     def trained_on_test(self) -> tuple[str, ...]:
         """The data sets whose test photos it was trained on, as its folder says."""
-        return learned_tests(self._folder)
+        return find_learned_tests(self._folder)
 
     @property
     def probe_key(self) -> str | None:
@@ -184,7 +184,7 @@ class WeightsPolicy:
         Raises:
             BadInput: it is no model for images and text, it is damaged, or this machine lacks the device.
         """
-        await asyncio.wrap_future(self._worker.submit(self._loaded))
+        await asyncio.wrap_future(self._worker.submit(self._load_engine))
 
     async def step(self, conversation: Conversation) -> Step:
         """The next step.
@@ -217,7 +217,7 @@ class WeightsPolicy:
         await asyncio.to_thread(self._worker.shutdown, wait=True, cancel_futures=True)
         self._engine = None
 
-    def _loaded(self) -> "Engine":
+    def _load_engine(self) -> "Engine":
         if self._engine is None:
             from .weights_engine import Engine
 
@@ -225,7 +225,7 @@ class WeightsPolicy:
         return self._engine
 
     def _draw(self, conversation: Conversation, cancelled: threading.Event) -> tuple["Generated", float]:
-        engine = self._loaded()
+        engine = self._load_engine()
         started = time.perf_counter()
         drawn = engine.reply(
             conversation,

@@ -22,7 +22,7 @@ from geosleuth.support.errors import BadInput, ServiceFault, require
 from geosleuth.tools.surfaces import native_tools
 
 from .protocol import Conversation, Observed, Sampling, Step
-from .tagged import DATA, NO_CALLS_LEFT, SPOKEN, observation_text, parts_of, system_text, turns
+from .tagged import DATA, NO_CALLS_LEFT, REPLIES, observation_text, split_message, system_text, turns
 
 ChatMessage = dict[str, Any]
 Render = Callable[[list[ChatMessage], list[dict[str, Any]] | None], str]
@@ -72,21 +72,25 @@ def find_abilities(render: Render) -> Abilities:
     lists = frozenset(role for role in ("user", "assistant", "system", "tool") if _shows_list(render, role))
     if "user" not in lists or not _differs(render, "user", lists):
         raise BadInput("the model's chat template does not take images; use a model made for images and text")
-    system = _shows(render, [_said("system", "probe-system", lists), _said("user", "hi", lists)], ("probe-system",))
-    used = _tool_conversation(_said("tool", "probe-result", lists), lists)
+    system = _shows(
+        render,
+        [_build_message("system", "probe-system", lists), _build_message("user", "hi", lists)],
+        ("probe-system",),
+    )
+    used = _tool_conversation(_build_message("tool", "probe-result", lists), lists)
     # A template may name tools without their descriptions, as those of small models do; it must show them somehow.
     tools = _shows(render, used, ("probe-value", "probe-result"), [_PROBE_TOOL]) and (
-        _tried(render, used, [_PROBE_TOOL]) != _tried(render, used)
+        _try_render(render, used, [_PROBE_TOOL]) != _try_render(render, used)
     )
-    thought = {**_said("assistant", "probe-words", lists), "reasoning_content": _PROBE_THOUGHT}
-    thinking = _shows(render, [_said("user", "hi", lists), thought], (_PROBE_THOUGHT,))
+    thought = {**_build_message("assistant", "probe-words", lists), "reasoning_content": _PROBE_THOUGHT}
+    thinking = _shows(render, [_build_message("user", "hi", lists), thought], (_PROBE_THOUGHT,))
     return Abilities(system, tools, tools and _differs(render, "tool", lists), lists, thinking)
 
 
 def text_abilities(render: Render) -> Abilities:
     """Return what the template of a language model can show: words alone."""
     none: frozenset[str] = frozenset()
-    asked = [_said("system", "probe-system", none), _said("user", "hi", none)]
+    asked = [_build_message("system", "probe-system", none), _build_message("user", "hi", none)]
     return Abilities(_shows(render, asked, ("probe-system",)), tools=False, tool_images=False, lists=none)
 
 
@@ -100,16 +104,16 @@ def with_thinking(content: str | list[dict[str, Any]], thinking: str) -> str | l
     return [{"type": "text", "text": thought}, *content]
 
 
-def _said(role: str, text: str, lists: frozenset[str]) -> ChatMessage:
+def _build_message(role: str, text: str, lists: frozenset[str]) -> ChatMessage:
     return {"role": role, "content": [{"type": "text", "text": text}] if role in lists else text}
 
 
 def _tool_conversation(result: ChatMessage, lists: frozenset[str]) -> list[ChatMessage]:
-    asked = {**_said("assistant", "probe-words", lists), "tool_calls": [_PROBE_CALL]}
-    return [_said("user", "hi", lists), asked, {**result, "name": "probe_tool", "tool_call_id": "call-1"}]
+    asked = {**_build_message("assistant", "probe-words", lists), "tool_calls": [_PROBE_CALL]}
+    return [_build_message("user", "hi", lists), asked, {**result, "name": "probe_tool", "tool_call_id": "call-1"}]
 
 
-def _tried(render: Render, messages: list[ChatMessage], tools: list[dict[str, Any]] | None = None) -> str | None:
+def _try_render(render: Render, messages: list[ChatMessage], tools: list[dict[str, Any]] | None = None) -> str | None:
     try:
         return render(messages, tools)
     except Exception:  # noqa: BLE001 templates raise what they like; a template that raises can't do it
@@ -122,16 +126,16 @@ def _shows(
     words: tuple[str, ...],
     tools: list[dict[str, Any]] | None = None,
 ) -> bool:
-    text = _tried(render, messages, tools)
+    text = _try_render(render, messages, tools)
     return text is not None and all(word in text for word in words) and "'type'" not in text
 
 
 def _shows_list(render: Render, role: str) -> bool:
     lists = frozenset({role, "user"})
-    probe = _said(role, "probe-words", lists)
+    probe = _build_message(role, "probe-words", lists)
     if role == "tool":
         return _shows(render, _tool_conversation(probe, frozenset({"user"})), ("probe-words",), [_PROBE_TOOL])
-    others = [_said("user", "hi", lists)]
+    others = [_build_message("user", "hi", lists)]
     messages = {"user": [probe], "system": [probe, *others], "assistant": [*others, probe, *others]}[role]
     return _shows(render, messages, ("probe-words",))
 
@@ -141,7 +145,7 @@ def _differs(render: Render, role: str, lists: frozenset[str]) -> bool:
     with_image = {"role": role, "content": [{"type": "text", "text": "words"}, _PROBE_IMAGE]}
     bare = {"role": role, "content": [{"type": "text", "text": "words"}]}
     shown = [
-        _tried(
+        _try_render(
             render,
             _tool_conversation(one, lists) if role == "tool" else [one],
             [_PROBE_TOOL] if role == "tool" else None,
@@ -164,7 +168,7 @@ class ChatTemplate:
         """The messages, and the tools where the template shows them itself."""
         native = conversation.wire == "native" and self.abilities.tools
         system = conversation.system if native else system_text(conversation)
-        messages = self._native(conversation) if native else self._tagged(conversation)
+        messages = self._native(conversation) if native else self._build_tagged_messages(conversation)
         if system.strip() and self.abilities.system:
             messages.insert(0, self._message("system", [system]))
         elif system.strip():
@@ -178,7 +182,7 @@ class ChatTemplate:
                 first["content"] = [words, *first["content"]]
         return messages, native_tools(conversation.tools) if native and conversation.tools else None
 
-    def _tagged(self, conversation: Conversation) -> list[ChatMessage]:
+    def _build_tagged_messages(self, conversation: Conversation) -> list[ChatMessage]:
         return [self._message(side, parts) for side, parts in turns(conversation)]
 
     def _native(self, conversation: Conversation) -> list[ChatMessage]:
@@ -187,17 +191,17 @@ class ChatTemplate:
             if isinstance(message, Step):
                 messages.append(self._step(message))
             elif isinstance(message, Observed):
-                messages.extend(self._observed(message, conversation.picture))
+                messages.extend(self._build_observed_messages(message, conversation.picture))
             else:
-                self._add_user(messages, parts_of(message, conversation.picture))
+                self._add_user(messages, split_message(message, conversation.picture))
         if not conversation.may_call and conversation.tools:
             self._add_user(messages, [NO_CALLS_LEFT])
         return messages
 
     def _step(self, step: Step) -> ChatMessage:
-        message = self._message("assistant", [SPOKEN.escape(step.text)])
+        message = self._message("assistant", [REPLIES.escape(step.text)])
         if step.thinking:
-            thinking = self._safe(SPOKEN.escape(step.thinking))
+            thinking = self._safe(REPLIES.escape(step.thinking))
             if self.abilities.thinking:
                 message["reasoning_content"] = thinking
             else:
@@ -213,7 +217,7 @@ class ChatTemplate:
             ]
         return message
 
-    def _observed(self, observed: Observed, picture: Callable[[str], View]) -> Iterable[ChatMessage]:
+    def _build_observed_messages(self, observed: Observed, picture: Callable[[str], View]) -> Iterable[ChatMessage]:
         aside: list[str | View] = []
         for seen in observed.observations:
             images = [part for image in seen.images for part in (image.caption, picture(image.handle))]

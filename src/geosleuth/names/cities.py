@@ -114,15 +114,16 @@ _REGION_GLUED: Final = (
 
 _SAYS_CITY: Final = lazy_pattern(r"^(?:the )?(?:city of|ciudad de|ville de|stadt) | (?:city|shi|stadt)$|..(?:市|시)$")
 
-_LEAST_SHARE = 10
-"""A namesake this many times smaller than the largest bearer of a name is not what people mean by it."""
+# Cities this many times smaller than the largest city of the same name are not what people mean by it.
+_MIN_SHARE = 10
 _SPELLED_OUT = {"st": "saint", "ste": "sainte", "ft": "fort", "mt": "mount"}
 _IATA_CODE = lazy_pattern(r"[A-Z]{3}")
 _FIRST_CJK = "\u2e80"
 _ASIDE = lazy_pattern(r"[(（\[]([^)）\]]*)[)）\]]")
-_MOST_PARTS = 4
+_MAX_PARTS = 4
 _LARGE = 100_000
 _FAR_KM = 75.0
+# Abbreviations and other common names of cities that the rules would lose.
 _NICKNAMES = {
     ("US", "nyc"): "newyorkcity",
     ("US", "la"): "losangeles",
@@ -133,7 +134,6 @@ _NICKNAMES = {
     ("IN", "newdelhi"): "delhi",
     ("IN", "baroda"): "vadodara",
 }
-"""Abbreviations and other names that people do use for a city, and that the rules would lose."""
 
 
 def _any_of(wordings: list[str]) -> str:
@@ -262,8 +262,8 @@ def _readings(name: str, country: str | None) -> tuple[_Reading, ...]:
     whole = fold(name)
     if not whole:
         return ()
-    texts = [] if _is_main_name(whole, country) else [_ASIDE.sub(" ", name), *_ASIDE.findall(name)[:_MOST_PARTS]]
-    ways = [tuple(map(fold, text.split("/")[:_MOST_PARTS])) for text in texts]
+    texts = [] if _is_main_name(whole, country) else [_ASIDE.sub(" ", name), *_ASIDE.findall(name)[:_MAX_PARTS]]
+    ways = [tuple(map(fold, text.split("/")[:_MAX_PARTS])) for text in texts]
     return tuple(
         tuple(_part(folded, country) for folded in way if folded)
         for way in dict.fromkeys([(whole,), *ways])
@@ -322,7 +322,7 @@ def _meant(name: str, bearers: list[_Bearer]) -> tuple[City, ...]:
                 for place in bearers
                 if place.main_name == name or (name in place.main_name and place.city.population > largest_main)
             ]
-        fewest = max(place.city.population for place in bearers) / _LEAST_SHARE
+        fewest = max(place.city.population for place in bearers) / _MIN_SHARE
         bearers = [place for place in bearers if place.city.population >= fewest]
     return tuple(place.city for place in bearers)
 

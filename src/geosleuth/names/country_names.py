@@ -12,11 +12,11 @@ from geosleuth.support.lazy import lazy_pattern
 
 from .folding import MAX_NAME_CHARS, compact, fold
 
+# Smallest of GeoNames' city lists: it loads in half a second, and smaller places rarely have two names in use.
 MIN_CITY_POPULATION = 15_000
-"""The smallest of GeoNames' city lists: read in half a second, and smaller places are rarely named in two ways."""
 
+# Withdrawn codes that are still listed: the Netherlands Antilles, Serbia and Montenegro.
 _WITHDRAWN_CODES = frozenset({"AN", "CS"})
-"""Still listed, but no more: the Netherlands Antilles, Serbia and Montenegro."""
 
 _PARTS = lazy_pattern(r"[,;/()\[\]（），、]")
 _LONG_FORM = lazy_pattern(
@@ -25,9 +25,10 @@ _LONG_FORM = lazy_pattern(
     r"(?:republic|kingdom|principality|grand duchy|duchy|sultanate|commonwealth|federation|union|dominion) of "
     r"(?:the )?(?P<name>.+)$"
 )
+# Names shared by two countries, which adjacent words distinguish: accepted alone or as in the table, never as the
+# remainder of a longer name.
 _SHARED = frozenset({"korea", "congo", "guinea"})
-"""Names of two countries, which what stands beside them tells apart: taken alone or as the table has them, never as
-what is left of something longer."""
+# Territories with a code of their own that are written together with another country: "Hong Kong SAR, China".
 _PARTS_OF = {
     "CN": "HK MO TW",
     "US": "PR GU VI AS MP UM",
@@ -40,7 +41,6 @@ _PARTS_OF = {
     "AU": "CC CX HM NF",
     "NZ": "CK NU TK",
 }
-"""Territories with a code of their own that people write together with another: "Hong Kong SAR, China"."""
 _MEANT = {frozenset({whole, part}): part for whole, parts in _PARTS_OF.items() for part in parts.split()}
 _WITH_ARTICLE = ("Bahamas", "Comoros", "Gambia", "Ivory Coast", "Maldives", "Philippines", "Seychelles", "Vatican")
 

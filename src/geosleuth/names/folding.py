@@ -4,9 +4,10 @@ import re
 import unicodedata
 from functools import lru_cache
 
+# Longer names are truncated before any processing: no place has such a name, and replies of models have no bound.
 MAX_NAME_CHARS = 512
-"""Longer input is cut before any work: no place has a name like that, and replies of models have no bound."""
 
+# Letters that Unicode does not decompose but that people write without their stroke or as two letters.
 _LETTERS = {
     "ß": "ss",
     "æ": "ae",
@@ -29,7 +30,6 @@ _LETTERS = {
     "ى": "ي",
     "臺": "台",
 }
-"""Letters that Unicode does not decompose but that people write without their stroke, or with two letters."""
 
 _APOSTROPHES = frozenset("'`´‘’‛′ꞌ")
 

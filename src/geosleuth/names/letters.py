@@ -7,8 +7,8 @@ Vowels and tones of Thai, Lao, Burmese, Khmer, Devanagari and other Indic script
 import unicodedata
 from itertools import chain
 
+# Ranges of the Basic Multilingual Plane that contain combining marks.
 _BLOCKS = ((0x0300, 0x1DFF), (0x20D0, 0x20FF), (0x302A, 0x309A), (0xA66F, 0xABEF), (0xFB1E, 0xFE2F))
-"""Where the Basic Multilingual Plane has marks."""
 
 
 def _marks() -> str:
@@ -24,11 +24,11 @@ def _marks() -> str:
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 
+# Inside of a character class: ``[{MARKS}]`` matches a mark, ``[\w{MARKS}]`` any character of a word.
 MARKS = _marks()
-"""The inside of a character class: ``[{MARKS}]`` is a mark, ``[\\w{MARKS}]`` whatever a word is made of."""
 
+# Pattern for a run of letters with their marks, without digits.
 LETTERS = rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*"
-"""A run of letters with their marks, without figures."""
 
+# Pattern for whitespace and punctuation before and after a name.
 EDGES = rf"^(?:[^\w{MARKS}]|_)+|(?:[^\w{MARKS}]|_)+$"
-"""What stands before and behind a name: blanks and punctuation."""

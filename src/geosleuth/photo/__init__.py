@@ -9,10 +9,10 @@ from .opening import OpenedPhoto, check_case_pixels, open_photo, open_photos
 from .panorama import PanoramaView, cut_views, looks_equirectangular
 from .photo import Kind, Photo, PhotoLimits
 from .sidecar import SidecarClaim
-from .views import MUCH_REDUCED, BoxScale, View, crop, encode, first_view, full_box, scaled_box, to_pixels
+from .views import MIN_REDUCTION_FOR_CROPS, BoxScale, View, crop, encode, first_view, full_box, scaled_box, to_pixels
 
 __all__ = [
-    "MUCH_REDUCED",
+    "MIN_REDUCTION_FOR_CROPS",
     "Album",
     "BoxScale",
     "Claims",

@@ -242,8 +242,8 @@ def _declared_size(name: bytes, body: bytes) -> tuple[int, int] | None:
 
 
 HEIC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1"}
-LEAST_LIBHEIF = (1, 21)
-"""Older ones can be made to read beyond their memory (CVE-2025-68431 and before)."""
+# Minimum version of libheif: earlier ones can be made to read out of bounds (CVE-2025-68431 and before).
+MIN_LIBHEIF = (1, 21)
 
 _SUPPORTED = "give a JPEG, PNG, WebP, TIFF or HEIC photo"
 
@@ -295,7 +295,7 @@ def open_heic(data: bytes) -> "HeifFile":
         from pillow_heif import libheif_version, open_heif
     except ModuleNotFoundError as error:
         raise Unfit(f"HEIC photos need an extra; run: {install_command('media')}; or give a JPEG copy") from error
-    if _numbers(libheif_version()) < LEAST_LIBHEIF:
+    if _numbers(libheif_version()) < MIN_LIBHEIF:
         newer = f"{install_command('media')} --upgrade"
         raise Unfit(f"libheif {libheif_version()} has known holes; run: {newer}; or give a JPEG copy")
     try:

@@ -20,7 +20,7 @@ _LONG = {273: 0, 279: 0, 324: 0, 325: 0, 320: 3 * 65_536, 347: 65_536}
 _NEEDED = _ONE | _FEW | _LONG
 # None, the three fax codings, LZW, JPEG, PackBits and both numbers of Deflate.
 _COMPRESSIONS = {1, 2, 3, 4, 5, 7, 8, 32_773, 32_946}
-_MOST_SAMPLES = 5
+_MAX_SAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def _check_layout(block: TiffBlock, entries: dict[int, ExifTag], limits: PhotoLi
     if compression[0] not in _COMPRESSIONS:
         raise Unfit("this kind of TIFF compression is not supported; save the photo as JPEG or PNG")
     samples = block.numbers(entries.get(_SAMPLES), 1) or [1]
-    if not 1 <= samples[0] <= _MOST_SAMPLES:
+    if not 1 <= samples[0] <= _MAX_SAMPLES:
         raise Unfit("the TIFF has too many channels for a photo; save it as JPEG or PNG")
     tile = [*block.numbers(entries.get(_TILE_WIDTH), 1), *block.numbers(entries.get(_TILE_HEIGHT), 1)]
     # One tile is held in memory whole, so a small picture may not ask for a huge one.

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 Features: TypeAlias = npt.NDArray[np.float32]
 
+# Images encoded together: larger batches are no faster on a CPU and take more memory.
 BATCH = 8
-"""Pictures looked at together: more are no faster on a processor and take more memory."""
 
 
 class ImageEncoder(Protocol):

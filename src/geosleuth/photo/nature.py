@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Nature = Literal["photo", "screenshot", "document", "drawing"]
 NATURES: tuple[Nature, ...] = get_args(Nature)
 
-SURE = 0.65
-"""How probable it must be that a picture is no photograph to say so."""
+# Minimum probability at which a picture is reported not to be a photograph.
+MIN_REPORTED_PROBABILITY = 0.65
 
 _SIDE_PX, _LARGE_PX, _TILE_PX, _TILES = 256, 1000, 48, 5
 _Grid = NDArray[np.float32]
@@ -88,7 +88,7 @@ def judge(image: "Image") -> NatureVerdict:
     shares = np.exp(scores - scores.max())
     shares /= shares.sum()
     unlike = float(1.0 - shares[0])
-    nature = NATURES[1 + int(np.argmax(shares[1:]))] if unlike > SURE else "photo"
+    nature = NATURES[1 + int(np.argmax(shares[1:]))] if unlike > MIN_REPORTED_PROBABILITY else "photo"
     return NatureVerdict(nature, unlike)
 
 

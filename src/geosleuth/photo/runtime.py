@@ -13,7 +13,7 @@ from typing import Any
 
 from geosleuth.support.errors import BadInput
 
-MOST_THREADS = 4
+MAX_THREADS = 4
 
 
 def import_onnxruntime() -> ModuleType:
@@ -63,7 +63,7 @@ def usable_cores() -> int:
 
 def usable_threads() -> int:
     """How many threads one network may keep busy: the cores this process may use, but few."""
-    return min(MOST_THREADS, usable_cores())
+    return min(MAX_THREADS, usable_cores())
 
 
 def give_back_memory() -> None:

@@ -29,8 +29,8 @@ _META = "adobe:ns:meta/ "
 _XMP = "http://ns.adobe.com/xap/1.0/ "
 _GEOSLEUTH = "urn:geosleuth:answer:1# "
 _PHOTO_SHA256 = f"{_GEOSLEUTH}PhotoSHA256"
+# Marks a country as estimated: without coordinates there is no processing method that could say so.
 _ESTIMATED = f"{_GEOSLEUTH}Estimated"
-"""A country has no coordinates, and so no processing method that could say it."""
 
 _REVIEWED = f"{_GEOSLEUTH}Reviewed"
 

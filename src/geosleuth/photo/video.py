@@ -31,30 +31,30 @@ from .video_limits import HEAD_BYTES, VideoLimits, container_of
 Progress = Callable[[str, float], None]
 """Gets what is being done, and how far it is, from 0 to 1."""
 
-MOST_PLACES = 12
-MOST_FRAMES = 24
-"""Of all places together: as many photos as a case holds."""
+MAX_PLACES = 12
+# Maximum frames of all places together: as many as the photos in a case.
+MAX_FRAMES = 24
 
 FRAMES_A_PLACE = 4
 _READ_PX = 1280
 _READ_S = 3.0
 _MOST_MESSAGE, _MOST_JPEG = 1 << 20, 64 << 20
 _HASH_BYTES = 1 << 20
+# Environment variables passed to the decoder's process; they include no service's key.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR")
-"""What the decoder's process needs of ours: no key of any service is among it."""
 
-ALIKE = 0.9
-"""From this cosine of their features on, two frames show the same place, unless their words say otherwise."""
+# Minimum cosine of their features at which two frames show the same place, unless their text says otherwise.
+SAME_PLACE_COSINE = 0.9
 
-_LEAST_SHARED = 6
-"""Scenes that both show a line of so many letters are one place."""
+# Minimum letters of a shared line for two scenes to be one place.
+_MIN_SHARED = 6
 
-MOST_READ = 24
-_BLURRED = 0.75
-"""A frame whose edges are less fine than this share of the finest of its scene is smeared."""
+MAX_READ = 24
+# A frame is blurred if its edges are finer than less than this share of the finest in its scene.
+_BLURRED_SHARE = 0.75
 
-_LEAST_SURE = 0.5
-_MOST_LINES = 6
+_MIN_SURE = 0.5
+_MAX_LINES = 6
 _FIXED_PX = 8.0
 _NEW_LOOK = 0.8
 
@@ -91,7 +91,7 @@ class FrameOfClip:
     def reads(self) -> tuple[str, ...]:
         """Its lines of text, the surest first; captions are not of the place."""
         lines = sorted(self.lines, key=lambda line: -line.confidence)
-        return tuple(one_line(line.text) for line in lines if not line.overlay)[:_MOST_LINES]
+        return tuple(one_line(line.text) for line in lines if not line.overlay)[:_MAX_LINES]
 
     @property
     def words(self) -> tuple[tuple[str, float], ...]:
@@ -319,7 +319,7 @@ def places_shown(clip: Clip, *, progress: Progress = _NO_PROGRESS) -> list[Shown
         return []
     cosines = np.stack(features) @ np.stack(features).T
     groups = _grouped(read, cosines)
-    each = FRAMES_A_PLACE if len(groups) <= MOST_FRAMES // FRAMES_A_PLACE else max(1, MOST_FRAMES // len(groups))
+    each = FRAMES_A_PLACE if len(groups) <= MAX_FRAMES // FRAMES_A_PLACE else max(1, MAX_FRAMES // len(groups))
     shown = []
     for members in groups:
         chosen = choose([read[index] for index in members], cosines[np.ix_(members, members)], each)
@@ -333,12 +333,12 @@ def worth_reading(frames: Sequence[FrameOfClip]) -> list[FrameOfClip]:
     crispest: dict[int, float] = {}
     for frame in frames:
         crispest[frame.scene] = max(frame.crisp, crispest.get(frame.scene, 0.0))
-    crisp = [frame for frame in frames if frame.crisp >= _BLURRED * crispest[frame.scene]]
+    crisp = [frame for frame in frames if frame.crisp >= _BLURRED_SHARE * crispest[frame.scene]]
     by_scene: dict[int, list[FrameOfClip]] = {}
     for frame in sorted(crisp, key=lambda one: -one.sharpness * one.crisp):
         by_scene.setdefault(frame.scene, []).append(frame)
     ranked = sorted((rank, number) for number, of_one in by_scene.items() for rank in range(len(of_one)))
-    kept = [by_scene[number][rank] for rank, number in ranked[:MOST_READ]]
+    kept = [by_scene[number][rank] for rank, number in ranked[:MAX_READ]]
     return sorted(kept, key=lambda frame: frame.seconds)
 
 
@@ -348,7 +348,7 @@ def _grouped(frames: Sequence[FrameOfClip], cosines: "np.ndarray[Any, np.dtype[n
     of = {scene: [index for index, frame in enumerate(frames) if frame.scene == scene] for scene in scenes}
     lines = {scene: _long_lines([frames[index] for index in of[scene]]) for scene in scenes}
     words = {
-        scene: {word for index in of[scene] for word, sure in frames[index].words if sure >= _LEAST_SURE}
+        scene: {word for index in of[scene] for word, sure in frames[index].words if sure >= _MIN_SURE}
         for scene in scenes
     }
     fixed = _fixed_lines(list(lines.values()))
@@ -364,7 +364,7 @@ def _grouped(frames: Sequence[FrameOfClip], cosines: "np.ndarray[Any, np.dtype[n
             shared = lines[one].keys() & lines[other].keys() - fixed
             # Two walls with different signs on them look much the same.
             differ = bool(words[one] and words[other]) and not words[one] & words[other]
-            alike = not differ and float(cosines[np.ix_(of[one], of[other])].max()) >= ALIKE
+            alike = not differ and float(cosines[np.ix_(of[one], of[other])].max()) >= SAME_PLACE_COSINE
             if shared or alike:
                 low, high = sorted((root(one), root(other)))
                 first[high] = low
@@ -372,9 +372,9 @@ def _grouped(frames: Sequence[FrameOfClip], cosines: "np.ndarray[Any, np.dtype[n
     for scene in scenes:
         groups.setdefault(root(scene), []).extend(of[scene])
     found = list(groups.values())
-    if len(found) > MOST_PLACES:
+    if len(found) > MAX_PLACES:
         telling = sorted(found, key=lambda members: -max(frames[index].telling for index in members))
-        found = [one for one in found if one in telling[:MOST_PLACES]]
+        found = [one for one in found if one in telling[:MAX_PLACES]]
     return found
 
 
@@ -383,7 +383,7 @@ def _long_lines(frames: Sequence[FrameOfClip]) -> dict[str, tuple[float, float]]
     found = {}
     for line in (line for frame in frames for line in frame.lines):
         folded = "".join(filter(str.isalnum, line.text.casefold()))
-        if len(folded) >= _LEAST_SHARED and not line.overlay and line.confidence >= _LEAST_SURE:
+        if len(folded) >= _MIN_SHARED and not line.overlay and line.confidence >= _MIN_SURE:
             left, top, right, bottom = line.bounds
             found[folded] = (left + right) / 2, (top + bottom) / 2
     return found

@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float32]
 
+# Length of the slots, in seconds, from each of which the sharpest frame is kept at first.
 SLOT_S = 0.5
-"""Of each such stretch the sharpest frame is kept at first."""
 
-LOOKS_A_SECOND = 8.0
-"""How many frames a second are looked at closely, for how sharp they are; at the others only for a cut."""
+# Frames per second checked for sharpness; the others are checked only for cuts.
+CHECKS_PER_SECOND = 8.0
 
 LOOK_PX = (32, 18)
 DETAIL_PX = 960
 _BLOCKS = 12
 _WIDE = 4
 _TEXTURED = 0.25
-_BLANK = 18.0
-"""Frames whose brightest part is no brighter than this, of 255, are black: between two scenes, and never chosen."""
+# Maximum brightness (of 255) of black frames, which come between two scenes and are never chosen.
+_MAX_BLANK_BRIGHTNESS = 18.0
 
 CUT_LEAST = 12.0
 CUT_TIMES = 2.5
@@ -66,12 +66,12 @@ mean of both ends but for this share of the change; the middle of a pan is no me
 
 _HALVES = (3, 6)
 _RECENT = 12
-_ALIKE = 3.0
-"""Frames of one scene that differ by less than this, in grey levels of the small picture, show the same."""
+# Frames of one scene that differ by less than this, in grey levels of the small picture, show the same content.
+_SAME_CONTENT_DIFFERENCE = 3.0
 
 _QUALITY = 92
-_MOST_KEPT_PX = 3840 * 2160
-_MOST_ERRORS = 200
+_MAX_KEPT_PX = 3840 * 2160
+_MAX_ERRORS = 200
 _NEWS_S = 0.4
 _DIE_WITH_PARENT = 1
 _SPARE_CPU_S = 20
@@ -100,7 +100,7 @@ class FrameLook:
     @property
     def blank(self) -> bool:
         """Whether it is black."""
-        return float(self.small.max()) < _BLANK
+        return float(self.small.max()) < _MAX_BLANK_BRIGHTNESS
 
     def change_from(self, other: "FrameLook") -> float:
         """Return by how many grey levels the small picture differs, on average."""
@@ -141,7 +141,7 @@ class FramePool:
     def add(self, new: KeptFrame) -> None:
         """Keep a frame, unless the scene has a better one like it; make room where there is none."""
         for index, old in enumerate(self.kept):
-            if old.scene == new.scene and new.look.change_from(old.look) < _ALIKE:
+            if old.scene == new.scene and new.look.change_from(old.look) < _SAME_CONTENT_DIFFERENCE:
                 if new.look.worth > old.look.worth:
                     self.kept[index] = new
                 return
@@ -189,7 +189,7 @@ class Scenes:
         if look.blank:
             self._dark = True
             return False
-        if not self._past or look.seconds - self._past[-1].seconds > 0.9 / LOOKS_A_SECOND:
+        if not self._past or look.seconds - self._past[-1].seconds > 0.9 / CHECKS_PER_SECOND:
             self._past.append(look)
         cut = before is not None and self._is_cut(before, look)
         begins = not self.starts or self._dark or cut or (look is self._past[-1] and self._is_dissolve())
@@ -369,7 +369,7 @@ class Decoder:
             except (av.error.FFmpegError, OSError, ValueError) as error:
                 self._errors += 1
                 self._note("parts of it are damaged and were left out")
-                if self._errors > _MOST_ERRORS or isinstance(error, av.error.EOFError):
+                if self._errors > _MAX_ERRORS or isinstance(error, av.error.EOFError):
                     return
                 continue
             for frame in frames:
@@ -396,7 +396,7 @@ class Decoder:
         look = look_at(frame, round(seconds, 3))
         begins = self._scenes.see(look)
         slot = int(seconds / SLOT_S)
-        due = begins or abs(seconds - self._looked_s) > 1 / LOOKS_A_SECOND - 1e-3
+        due = begins or abs(seconds - self._looked_s) > 1 / CHECKS_PER_SECOND - 1e-3
         if look.blank or self._scenes.unsure or not due:
             return
         self._looked_s = seconds
@@ -472,7 +472,7 @@ def _jpeg(frame: "VideoFrame") -> tuple[bytes, tuple[int, int]]:
     """Return a frame upright, as JPEG without anything but pixels."""
     from PIL import Image
 
-    scale = min(1.0, (_MOST_KEPT_PX / (frame.width * frame.height)) ** 0.5)
+    scale = min(1.0, (_MAX_KEPT_PX / (frame.width * frame.height)) ** 0.5)
     size = max(1, round(frame.width * scale)), max(1, round(frame.height * scale))
     image = Image.fromarray(frame.reformat(*size, format="rgb24").to_ndarray())
     turns = {90: Image.Transpose.ROTATE_90, 180: Image.Transpose.ROTATE_180, 270: Image.Transpose.ROTATE_270}

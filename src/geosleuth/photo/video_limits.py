@@ -8,14 +8,14 @@ from pathlib import Path
 
 from .containers import HEIC_BRANDS
 
+# Codecs of phones, cameras, screen recorders and browsers; FFmpeg has hundreds more, few of them well reviewed.
 CODECS = (
     "h264", "hevc", "av1", "libdav1d", "vp8", "vp9", "libvpx", "libvpx-vp9", "mpeg4", "mpeg2video", "mpeg1video",
     "mjpeg", "prores", "h263", "dvvideo", "ffv1",
 )  # fmt: skip
-"""What phones, cameras, screen recorders and browsers write; FFmpeg has hundreds more, which few have looked at."""
 
+# Bytes at the start of a file that identify its type.
 HEAD_BYTES = 64
-"""How much of a file tells what it is."""
 
 ENDINGS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi")
 

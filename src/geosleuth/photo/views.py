@@ -29,8 +29,8 @@ READABLE_SHORT_SIDE_PX = 600
 MAX_MAGNIFICATION = 8.0
 _LOWEST_QUALITY = 30
 
-MUCH_REDUCED = 1.5
-"""Small lettering of a photo that is reduced so much is read in its parts."""
+# Reduction factor of a photo from which its small lettering is read in crops.
+MIN_REDUCTION_FOR_CROPS = 1.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,8 +54,8 @@ class View:
         return (right - left) / self.size[0]
 
 
+# Latest view of each photo in use: agents of a team and replies of a group start with the same one.
 _first_views: "WeakKeyDictionary[Photo, Image]" = WeakKeyDictionary()
-"""The newest of each photo that is still in use: agents of a team and replies of a group open with the same one."""
 
 
 def first_view(photo: Photo, max_pixels: int = FIRST_VIEW_PIXELS, *, handle: str | None = None) -> View:

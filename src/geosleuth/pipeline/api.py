@@ -113,7 +113,7 @@ async def alocate(
     Raises:
         UserError: the input is wrong; nothing has been sent.
     """
-    given, paths = _completed(options), _paths_of(photo)
+    given, paths = _fill_defaults(options), _list_paths(photo)
     if same_place or isinstance(photo, str | os.PathLike):
         return await _together(paths, given)
     return await _each(paths, given)
@@ -266,9 +266,9 @@ def locate_many(
     Raises:
         UserError: the input is wrong; nothing has been sent.
     """
-    given = _completed(options)
-    named = [path for path in _paths_of(photos) if not path.is_dir()]
-    found = [path for one in _paths_of(photos) if one.is_dir() for path in photos_below(one)]
+    given = _fill_defaults(options)
+    named = [path for path in _list_paths(photos) if not path.is_dir()]
+    found = [path for one in _list_paths(photos) if one.is_dir() for path in photos_below(one)]
     return run_apart(_each(named, given, found=found, progress=progress, jobs=jobs))
 
 
@@ -293,7 +293,7 @@ class _Ready:
     async def locate(self, paths: Sequence[Path], photos: Sequence[OpenedPhoto]) -> LocateResult:
         plan, similar = self.plan, self.plan.searches.find_similar(photos)
         finding = await run_plan(plan, photos, self.atlas, similar=similar, keep_in=self.keep_in, sinks=self.sinks)
-        return LocateResult.of(finding, await check_claim(finding, plan, self.atlas), paths[0])
+        return LocateResult.from_finding(finding, await check_claim(finding, plan, self.atlas), paths[0])
 
 
 @asynccontextmanager
@@ -381,11 +381,11 @@ def _progress(asked: Progress, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda done: bar.update(task, completed=done)
 
 
-def _paths_of(photos: Photos) -> list[Path]:
+def _list_paths(photos: Photos) -> list[Path]:
     return list(dict.fromkeys(map(Path, [photos] if isinstance(photos, str | os.PathLike) else photos)))
 
 
-def _completed(options: Mapping[str, Any]) -> dict[str, Any]:
+def _fill_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return all options of `locate`, those that were left out with its defaults; an unknown one is a TypeError."""
     bound = signature(locate).bind("", **options)
     bound.apply_defaults()
@@ -404,7 +404,7 @@ def _request(options: dict[str, Any]) -> LocateRequest:
     for name in ("trajectory", "team", "mcp", "prompts"):
         if given.get(name) is not None:
             given[name] = Path(given[name])
-    request = with_default_model(LocateRequest.of(**given))
+    request = with_default_model(LocateRequest.from_options(**given))
     if request.tools is not None and request.model in (None, DETECTIVE) and request.team is None:
         raise BadInput("tools are for a model, and none is named; add model=..., or leave tools out")
     return request

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
     from shapely import Geometry
 
-_MOST_FILE_BYTES = 20_000_000
-_MOST_CORNERS = 100_000
+_MAX_FILE_BYTES = 20_000_000
+_MAX_CORNERS = 100_000
 _MARGIN_DEG = 0.03
-_LEAST_CORNERS = 40  # of a country; in fewer it is too coarse, or nothing is left of it
+_MIN_CORNERS = 40  # of a country; in fewer it is too coarse, or nothing is left of it
 _NAME_CHARS = 60
 _TYPOS = 2
 _ALIKE = 0.8
 _NUMBER = r"\s*([+-]?\d+(?:\.\d+)?)\s*"
-OR_FILE = ", or the name of a GeoJSON file"
-"""What a refusal offers besides words: nothing for whoever may name no files here."""
+# Appended to an error message about an area; left out for callers who may not name files.
+FILE_ALTERNATIVE = ", or the name of a GeoJSON file"
 
-_HOW = f"write a country, a region, S,W,N,E or LAT,LON,KM in degrees{OR_FILE}"
+_HOW = f"write a country, a region, S,W,N,E or LAT,LON,KM in degrees{FILE_ALTERNATIVE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Area:
         return region is None or region.country in self.countries
 
 
-def area_of(text: str | None) -> Area | None:
+def parse_area(text: str | None) -> Area | None:
     """Read ``--within``.
 
     Raises:
@@ -66,7 +66,7 @@ def area_of(text: str | None) -> Area | None:
     if text is None:
         return None
     words = text.strip()
-    numbers = _numbers(words)
+    numbers = _parse_numbers(words)
     if numbers is not None:
         return _of_numbers(words, numbers)
     if names_file(words):
@@ -74,14 +74,14 @@ def area_of(text: str | None) -> Area | None:
     # "Bavaria, Germany" reads as a country too.
     region = _region(words) if "," in words else None
     if region is None and "," in words and country_code(words.rpartition(",")[2]) and _spelt_like(words):
-        raise _unknown(words)  # and not the whole country
-    found = region or _country(words) or _continent(words) or _region(words)
+        raise _build_unknown_area_error(words)  # and not the whole country
+    found = region or _find_country_area(words) or _continent(words) or _region(words)
     if found is None:
-        raise _unknown(words)
+        raise _build_unknown_area_error(words)
     return found
 
 
-def _unknown(words: str) -> BadInput:
+def _build_unknown_area_error(words: str) -> BadInput:
     meant = _spelt_like(words)
     near = f"did you mean {meant}? Otherwise " if meant else ""
     return BadInput(f"--within {words[:60]!r} is no area that is known; {near}{_HOW}")
@@ -109,7 +109,7 @@ def _spelt_like(words: str) -> str | None:
     return None
 
 
-def extent_of(area: Area) -> Extent | None:
+def get_extent(area: Area) -> Extent | None:
     """The ground of an area, that of countries too; a little more than that along coasts and borders."""
     if area.extent is not None or not area.countries:
         return area.extent
@@ -120,10 +120,10 @@ def extent_of(area: Area) -> Extent | None:
     borders, shapes = Borders.load(), []
     for code in area.countries:
         shape = borders.country_outline(code).geometry
-        if shapely.get_num_coordinates(shape) < _LEAST_CORNERS:
+        if shapely.get_num_coordinates(shape) < _MIN_CORNERS:
             shape = borders.country_outline(code, detail="full").geometry
         shapes.append(shape)
-    return _widened(shapes, area.words).extent
+    return _widen_outlines(shapes, area.words).extent
 
 
 def names_file(words: str) -> bool:
@@ -131,7 +131,7 @@ def names_file(words: str) -> bool:
     return words.strip().lower().endswith((".geojson", ".json"))
 
 
-def taken_of(text: str | None) -> datetime | None:
+def parse_taken(text: str | None) -> datetime | None:
     """Read ``--taken``; only a time with its zone tells anything of the place.
 
     Raises:
@@ -168,7 +168,7 @@ def parse_point(text: str) -> LatLon:
     return found[0].point
 
 
-def _numbers(words: str) -> list[float] | None:
+def _parse_numbers(words: str) -> list[float] | None:
     try:
         return [float(part) for part in words.split(",")]
     except ValueError:
@@ -185,18 +185,18 @@ def _of_numbers(words: str, numbers: list[float]) -> Area:
         if len(numbers) == 4:
             # Corners are given as people draw boxes: from any of them.
             south, north = sorted((numbers[0], numbers[2]))
-            return _boxed(Box(south, numbers[1], north, numbers[3]))
+            return _build_box_area(Box(south, numbers[1], north, numbers[3]))
     except ValueError as error:
         raise BadInput(f"--within {words[:60]!r} is no area: {error}") from error
     raise BadInput(f"--within {words[:60]!r} is no area; {_HOW}")
 
 
-def _boxed(box: Box) -> Area:
+def _build_box_area(box: Box) -> Area:
     words = f"latitudes {box.south:g} to {box.north:g}, longitudes {box.west:g} to {box.east:g}"
     return Area(words, box)
 
 
-def drawn_area(plain: "Mapping[str, Any]") -> Area:
+def build_drawn_area(plain: "Mapping[str, Any]") -> Area:
     """An area that somebody drew, as GeoJSON.
 
     Raises:
@@ -207,7 +207,7 @@ def drawn_area(plain: "Mapping[str, Any]") -> Area:
 
 def _of_file(path: Path) -> Area:
     try:
-        plain = read_json(path, _MOST_FILE_BYTES)
+        plain = read_json(path, _MAX_FILE_BYTES)
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
     except ValueError as error:
@@ -227,15 +227,15 @@ def _of_geojson(plain: Any, name: str) -> Area:
     if not kept:
         raise BadInput(f"{name}: holds no polygon; an area is a Polygon or a MultiPolygon")
     corners = sum(int(get_num_coordinates(one)) for one in kept)
-    if corners > _MOST_CORNERS:
-        raise BadInput(f"{name}: has {corners:,} corners; simplify it to {_MOST_CORNERS:,} at most")
+    if corners > _MAX_CORNERS:
+        raise BadInput(f"{name}: has {corners:,} corners; simplify it to {_MAX_CORNERS:,} at most")
     for one in kept:
         _check_edges(one, name)
     try:
         check_edges_cross_little(kept)
     except ValueError as error:
         raise BadInput(f"{name}: can't be searched: {error}") from error
-    return _around(kept, name)
+    return _build_outline_area(kept, name)
 
 
 def _check_edges(shape: "Geometry", name: str) -> None:
@@ -267,25 +267,25 @@ def _geometries(plain: Any) -> list[Any]:
     return [plain]
 
 
-def _around(shapes: "Sequence[Geometry]", name: str) -> Area:
+def _build_outline_area(shapes: "Sequence[Geometry]", name: str) -> Area:
     from shapely.errors import ShapelyError
 
     try:
         outline = outline_of(shapes)
     except (ValueError, ShapelyError) as error:
         raise BadInput(f"{name}: is no area on the Earth: {error}") from error
-    return replace(_boxed(outline), words=f"a polygon within {_boxed(outline).words}")
+    return replace(_build_box_area(outline), words=f"a polygon within {_build_box_area(outline).words}")
 
 
-def _widened(shapes: "Sequence[Geometry]", name: str) -> Area:
+def _widen_outlines(shapes: "Sequence[Geometry]", name: str) -> Area:
     """Outlines are good to some 0.02 degrees, and piers and bridges reach beyond them."""
     import shapely
 
     world = shapely.box(-180, -90, 180, 90)
-    return _around([shapely.buffer(one, _MARGIN_DEG).intersection(world) for one in shapes], name)
+    return _build_outline_area([shapely.buffer(one, _MARGIN_DEG).intersection(world) for one in shapes], name)
 
 
-def _country(words: str) -> Area | None:
+def _find_country_area(words: str) -> Area | None:
     code = country_code(words) if words else None
     return None if code is None else Area(country_name(code), countries=(code,))
 
@@ -309,7 +309,7 @@ def _region(words: str) -> Area | None:
     name, _, last = words.rpartition(",")
     inside = country_code(last) if name else None
     wanted = (name if inside else words).strip()
-    borders, listed = Borders.load(), _listed_as(wanted)
+    borders, listed = Borders.load(), _find_region_names(wanted)
     open_to = [(at, one) for at, one in enumerate(borders.regions) if wanted and inside in (None, one.country)]
     chosen = [
         (at, one) for at, one in open_to if listed & {fold(one.name), one.code.casefold(), f"geonames:{one.geonames}"}
@@ -332,10 +332,10 @@ def _region(words: str) -> Area | None:
     if not found:
         return None
     shape, code, called = max(found, key=lambda one: one[0].area)
-    return replace(_widened([shape], words), words=f"{called}, {country_name(code)}", countries=(code,))
+    return replace(_widen_outlines([shape], words), words=f"{called}, {country_name(code)}", countries=(code,))
 
 
-def _listed_as(wanted: str) -> set[str]:
+def _find_region_names(wanted: str) -> set[str]:
     """A region's name as it was given, and the codes of all regions that some language calls so."""
     from geosleuth.atlas.base.build import admin1_table
 
@@ -355,7 +355,7 @@ def build_area(request: LocateRequest) -> Area | None:
         BadInput: both are given, or it can't be read.
     """
     if request.drawn is None:
-        return area_of(request.within)
+        return parse_area(request.within)
     if request.within is not None:
         raise BadInput("say where it lies in words, or draw the area; not both")
-    return drawn_area(request.drawn)
+    return build_drawn_area(request.drawn)

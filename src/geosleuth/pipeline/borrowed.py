@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _BETWEEN = "__"
 
 
-def borrowed_of(request: LocateRequest) -> "Borrowing | None":
+def parse_borrowed(request: LocateRequest) -> "Borrowing | None":
     """Read ``--mcp`` and ``--mcp-allow``; None where no server is named. Nothing is started or asked yet.
 
     Raises:

@@ -17,8 +17,8 @@ from geosleuth.support.files import read_toml, write_text_atomically
 from .model_choice import DETECTIVE
 from .request import LocateRequest
 
-NONE = "none"
-"""The model's name for no model: the detective."""
+# Model name for using no model: the rule-based detective.
+NO_MODEL = "none"
 
 _ON_DISK = ("hf", "replay", "blind", "nearest", "geoclip")
 
@@ -65,7 +65,7 @@ def read_defaults() -> Defaults:
     if not all(isinstance(one, str) for one in stored.values()):
         raise BadInput(f"{path}: model and base_url are text in quotes; {mend}")
     model = stored.get("model", "").strip()
-    if model in ("", NONE, DETECTIVE):
+    if model in ("", NO_MODEL, DETECTIVE):
         return Defaults()
     return Defaults(model, stored.get("base_url", "").strip() or None)
 
@@ -82,7 +82,7 @@ def write_defaults(defaults: Defaults) -> Path:
     except OSError as error:
         raise BadInput(f"{path}: can't be written: {error.strerror or error}") from error
     lines = ["# Written by geosleuth setup. The model that is asked where none is named; none is the detective."]
-    lines.append(f"model = {json.dumps(defaults.model or NONE)}")
+    lines.append(f"model = {json.dumps(defaults.model or NO_MODEL)}")
     lines += [f"base_url = {json.dumps(defaults.base_url)}"] if defaults.base_url else []
     write_text_atomically(path, "\n".join(lines) + "\n")
     return path
@@ -96,7 +96,7 @@ def with_default_model(request: LocateRequest) -> LocateRequest:
     Raises:
         BadInput: the file with the default must be mended.
     """
-    if request.model == NONE:
+    if request.model == NO_MODEL:
         return replace(request, model=None)
     asked_otherwise = request.team or request.base_url or request.method == DETECTIVE
     if request.model is not None or asked_otherwise:

@@ -16,7 +16,7 @@ from geosleuth.agent.policy_card import (
 )
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.models import Policy, Sampling, Wire, make_policy
-from geosleuth.models.box_scale import box_scale_for
+from geosleuth.models.box_scale import find_box_scale
 from geosleuth.models.detective import Detective, DrivingSide
 from geosleuth.models.protocol import ReplayPolicy
 from geosleuth.models.registry import UnknownModel
@@ -28,13 +28,13 @@ from geosleuth.tools.toolset import all_tools
 
 from .area import Area
 from .borrowed import own_names
-from .request import REPLAY, LocateRequest, join_words, one_of, recorded_in, tool_choice
+from .request import REPLAY, LocateRequest, check_choice, get_recording_path, join_words, tool_choice
 from .searches import Searches, check_prior_is_asked, tools_with_prior
 from .team import endpoint_settings
 
 _DEFAULT_METHOD = "default"
+# Policy used if no model is named: the rule-based detective, which runs locally.
 DETECTIVE = Detective.name
-"""Who thinks where no model is named: a policy in code, on this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ def check_words(request: LocateRequest) -> None:
         ("--drives-on", request.drives_on, get_args(DrivingSide)),
     ):
         if word is not None:
-            one_of(word, choices, option)
+            check_choice(word, choices, option)
 
 
 def choose_model(
@@ -78,8 +78,8 @@ def choose_model(
     Raises:
         UserError: the model is unknown, or an option does not go with it.
     """
-    boxes = one_of(request.boxes, ("auto", *get_args(BoxScale)), "--boxes")
-    wire: Wire | None = one_of(request.wire, get_args(Wire), "--wire") if request.wire is not None else None
+    boxes = check_choice(request.boxes, ("auto", *get_args(BoxScale)), "--boxes")
+    wire: Wire | None = check_choice(request.wire, get_args(Wire), "--wire") if request.wire is not None else None
     recorded = _read_recording(request) if answerer is None else None
     began = recorded.started if recorded else None
     card = None if recorded else card_of_model(request.model, request.policy_card)
@@ -117,20 +117,20 @@ def choose_model(
 def usual_scale(request: LocateRequest, began: Started | None) -> BoxScale:
     """Return how a recording's model was asked for boxes, or what the model's family was trained with."""
     made = None if began is None else method_of_run(began)
-    return box_scale_for(request.model) if made is None else made.box_scale
+    return find_box_scale(request.model) if made is None else made.box_scale
 
 
 def build_method(request: LocateRequest, scale: BoxScale, began: Started | None = None) -> Method:
     """Return the method that is asked for, or else a recording's or the usual one, in the user's words."""
     method = method_of(request.method or (began.method if began else _usual_method(request)), box_scale=scale)
     # The agents of a team have methods of their own, and take the words for these.
-    return _shown(with_folder(method, None if request.team is not None else request.prompts), request)
+    return _set_panorama(with_folder(method, None if request.team is not None else request.prompts), request)
 
 
-def _shown(method: Method, request: LocateRequest) -> Method:
+def _set_panorama(method: Method, request: LocateRequest) -> Method:
     if request.panorama is None:
         return method
-    return replace(method, panorama=one_of(request.panorama, get_args(PanoramaShown), "--panorama"))
+    return replace(method, panorama=check_choice(request.panorama, get_args(PanoramaShown), "--panorama"))
 
 
 def as_trained(card: PolicyCard, request: LocateRequest) -> Method:
@@ -143,14 +143,14 @@ def as_trained(card: PolicyCard, request: LocateRequest) -> Method:
         raise BadInput("this policy was trained without tools of MCP servers; leave --mcp out, or --policy-card none")
     boxes = None if request.boxes == "auto" else request.boxes
     asked = tool_choice(request.tools, None)
-    played = card.played(
+    played = card.build_method(
         method=request.method,
         tools=asked,
         wire=request.wire,
         prompts=request.prompts,
         boxes=boxes,  # type: ignore[arg-type]
     )
-    return _shown(played, request)
+    return _set_panorama(played, request)
 
 
 def _usual_method(request: LocateRequest) -> str:
@@ -181,7 +181,7 @@ def _read_recording(request: LocateRequest) -> Trajectory | None:
         return None
     if request.base_url is not None:
         raise BadInput("a recording has no address; leave out --base-url")
-    path = recorded_in(request.model)
+    path = get_recording_path(request.model)
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise BadInput(f"{path}: is not a regular file; pass a trajectory file")
     return read_trajectory(path)
@@ -206,7 +206,7 @@ def _build_policy(
         raise BadInput(f"--method {named} is for models; name one with --model, or leave the method out")
     side: DrivingSide | None = None
     if request.drives_on is not None:
-        side = one_of(request.drives_on, get_args(DrivingSide), "--drives-on")
+        side = check_choice(request.drives_on, get_args(DrivingSide), "--drives-on")
     detective = Detective(
         rejected=request.rejected,
         within=area.extent if area else None,

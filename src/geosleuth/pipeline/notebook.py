@@ -66,7 +66,7 @@ class Exploration:
 
 def explore(finding: Finding) -> Exploration:
     """Return a finding to look at closely."""
-    run = finding.picked or finding.trajectory
+    run = finding.best_attempt or finding.trajectory
     evidence = "".join(f"<li>{escape(line)}</li>" for line in best_evidence(run, None))
     rivals = "".join(
         f"<tr><td>{escape(one.name or '')}</td><td>{'' if one.probability is None else f'{one.probability:.0%}'}</td>"
@@ -89,7 +89,7 @@ def _photos(finding: Finding, most: int | None) -> Iterator[str]:
     album = finding.album
     if album is None or finding.granularity != "exact":
         return
-    run = finding.picked or finding.trajectory
+    run = finding.best_attempt or finding.trajectory
     seen = text_seen(run, best_evidence(run))
     firsts = [image for image in run.task.images if image.handle in album.handles]
     for number, image in enumerate(firsts[:most], 1):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from geosleuth.agent import Trajectory
-from geosleuth.agent.display import extent_of, whole_country
+from geosleuth.agent.display import classify_extent, whole_country
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, Candidate
 from geosleuth.answer.formats import AnswerContext, Format, LocatedAnswer, Polygons, format_of
@@ -18,25 +18,25 @@ from geosleuth.names import country_code
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import refuse_to_replace, write_text_atomically
 
-from .request import REPLAY, LocateRequest, recorded_in
+from .request import REPLAY, LocateRequest, get_recording_path
 
 PAGE = (".html", ".htm")
+# File extension of an evidence package: see `geosleuth.report.evidence_package`.
 PACKAGE = ".zip"
-"""An evidence package: see `geosleuth.report.evidence_package`."""
 
 INDEX = "index.html"
+# Generator named in a batch's page, so that the next batch may replace the page.
 SUMMARY_GENERATOR = "geosleuth batch"
-"""What a batch's page calls itself, so that the next one may take its place."""
 
 _HEAD_BYTES = 4096
-PHOTOS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
-"""How the names of photos end."""
+# File extensions of photos.
+PHOTO_EXTENSIONS = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".heic", ".heif")
 
-WRITABLE = (".jpg", ".jpeg", ".png")
-"""Photos that a place can be written into, by their endings."""
+# File extensions of photos that a place can be written into.
+WRITABLE_EXTENSIONS = (".jpg", ".jpeg", ".png")
 
-LOCATED = "-located"
-"""What is added to the name of a copy with the place in its metadata."""
+# Suffix of a copy with the place in its metadata.
+LOCATED_SUFFIX = "-located"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Outputs:
     sidecars: bool = False
 
 
-def outputs_of(out: Sequence[str], photos: Sequence[Path], *, batch: bool, overwrite: bool) -> Outputs:
+def parse_outputs(out: Sequence[str], photos: Sequence[Path], *, batch: bool, overwrite: bool) -> Outputs:
     """Read ``--out``.
 
     Raises:
@@ -73,7 +73,7 @@ def outputs_of(out: Sequence[str], photos: Sequence[Path], *, batch: bool, overw
         if len({file.absolute() for file in files}) < len(files):
             raise BadInput(f"{path}: --out names the same file twice")
         check_new_file(path, overwrite=overwrite)
-        check_is_none_of(path, photos, "the photo itself")
+        check_not_input(path, photos, "the photo itself")
     for folder in folders:
         _check_index(folder / INDEX, overwrite=overwrite)
     return Outputs(tuple(files), folders[0] if folders else None, overwrite)
@@ -123,7 +123,7 @@ def check_new_file(path: Path, *, overwrite: bool = False) -> None:
         raise BadInput(f"{path}: no permission to write into {path.parent}")
 
 
-def check_is_none_of(path: Path, files: Iterable[Path], what: str) -> None:
+def check_not_input(path: Path, files: Iterable[Path], what: str) -> None:
     """Complain about an output that is one of the inputs, under whatever name.
 
     Raises:
@@ -133,7 +133,7 @@ def check_is_none_of(path: Path, files: Iterable[Path], what: str) -> None:
         raise BadInput(f"{path}: is {what}; choose another name")
 
 
-def entries_of(
+def build_entries(
     trajectory: Trajectory,
     photos: Iterable[tuple[str, Path]],
     granularity: Granularity,
@@ -153,7 +153,7 @@ def entries_of(
         sources=tuple(sources),
         country_code=country_code(answer.address.country.conclusion or ""),
         outline=outline.polygons if outline else [],
-        extent=extent_of(trajectory, granularity) or "point",
+        extent=classify_extent(trajectory, granularity) or "point",
         candidate_areas=tuple(_candidate_area(one) for one in answer.candidates),
         reviewed=reviewed,
     )
@@ -186,19 +186,19 @@ class PlacedPhoto:
     name: str
 
 
-def copy_of(photo: Path) -> Path:
+def exif_copy_path(photo: Path) -> Path:
     """Return the path for the copy of a photo with EXIF data."""
-    return photo.with_name(f"{photo.stem}{LOCATED}{photo.suffix}")
+    return photo.with_name(f"{photo.stem}{LOCATED_SUFFIX}{photo.suffix}")
 
 
-def sidecar_of(photo: Path) -> Path:
+def sidecar_path(photo: Path) -> Path:
     """Return the path for a photo's sidecar: the whole name stays, as photos may differ in suffix only."""
     return photo.with_name(f"{photo.name}.xmp")
 
 
 def is_copy(photo: Path) -> bool:
     """Return whether a file is such a copy, with its original beside it."""
-    stem = photo.stem.removesuffix(LOCATED)
+    stem = photo.stem.removesuffix(LOCATED_SUFFIX)
     return stem != photo.stem and photo.with_name(f"{stem}{photo.suffix}").is_file()
 
 
@@ -212,14 +212,14 @@ def check_exif(photos: Sequence[Path], *, batch: bool, yes: bool) -> None:
         raise BadInput("--write-exif makes a copy of each photo of a batch; leave out --same-place, or give one photo")
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadInput("--write-exif asks before it writes, and nobody is there to ask; add --yes")
-    if not any(photo.suffix.lower() in WRITABLE for photo in photos):
+    if not any(photo.suffix.lower() in WRITABLE_EXTENSIONS for photo in photos):
         raise BadInput(f"{photos[0]}: a place can be written into copies of JPEG and PNG files; use --sidecars instead")
 
 
-def placed_of(finding: Finding, photos: Sequence[Path]) -> list[PlacedPhoto]:
+def build_placed(finding: Finding, photos: Sequence[Path]) -> list[PlacedPhoto]:
     """The photos of one finding, each with its entry."""
     hashed = [(claims.sha256, photo) for claims, photo in zip(finding.claims, photos, strict=True)]
-    entries = entries_of(finding.trajectory, hashed, finding.granularity)
+    entries = build_entries(finding.trajectory, hashed, finding.granularity)
     exact = finding.granularity == "exact"
     return [
         PlacedPhoto(photo, entry, photo.name if exact else f"photo {number}")
@@ -233,11 +233,11 @@ def photos_below(folder: Path) -> list[Path]:
     Raises:
         BadInput: there is none.
     """
-    inside = ((one, one.relative_to(folder)) for one in folder.rglob("*") if one.suffix.lower() in PHOTOS)
+    inside = ((one, one.relative_to(folder)) for one in folder.rglob("*") if one.suffix.lower() in PHOTO_EXTENSIONS)
     seen = [one for one, under in inside if not any(part.startswith(".") for part in under.parts) and one.is_file()]
     if found := sorted(one for one in seen if not is_copy(one)):
         return found
-    raise BadInput(f"{folder}: holds no photo; photos end in {', '.join(PHOTOS)}")
+    raise BadInput(f"{folder}: holds no photo; photos end in {', '.join(PHOTO_EXTENSIONS)}")
 
 
 def build_outputs(request: LocateRequest, photos: Sequence[Path], *, batch: bool) -> Outputs:
@@ -248,13 +248,13 @@ def build_outputs(request: LocateRequest, photos: Sequence[Path], *, batch: bool
     """
     if request.trajectory is not None:
         _check_trajectory(request.trajectory, request, photos)
-    outputs = outputs_of(request.out, photos, batch=batch, overwrite=request.overwrite)
+    outputs = parse_outputs(request.out, photos, batch=batch, overwrite=request.overwrite)
     beside: list[Path] = []
     if request.write_exif:
         check_exif(photos, batch=batch, yes=request.yes)
-        beside += map(copy_of, photos)
+        beside += map(exif_copy_path, photos)
     if request.sidecars:
-        beside += map(sidecar_of, photos)
+        beside += map(sidecar_path, photos)
     if not batch:
         for path in beside:
             check_new_file(path, overwrite=request.overwrite)
@@ -263,7 +263,7 @@ def build_outputs(request: LocateRequest, photos: Sequence[Path], *, batch: bool
 
 def _check_trajectory(path: Path, request: LocateRequest, photos: Sequence[Path]) -> None:
     check_new_file(path, overwrite=request.overwrite)
-    check_is_none_of(path, photos, "the photo itself")
-    check_is_none_of(path, map(Path, request.out), "named by --out too")
+    check_not_input(path, photos, "the photo itself")
+    check_not_input(path, map(Path, request.out), "named by --out too")
     if request.model is not None and request.model.startswith(REPLAY):
-        check_is_none_of(path, [recorded_in(request.model)], "the recording itself")
+        check_not_input(path, [get_recording_path(request.model)], "the recording itself")

@@ -20,13 +20,13 @@ from geosleuth.models.detective import Detective
 from geosleuth.tools import TextReader, Toolset
 from geosleuth.tools.toolset import all_tools
 
-from .area import Area, build_area, parse_point, taken_of
-from .borrowed import borrowed_of
+from .area import Area, build_area, parse_point, parse_taken
+from .borrowed import parse_borrowed
 from .model_choice import DETECTIVE, as_trained, build_budget, build_method, build_sampling, check_words, choose_model
 from .outputs import Outputs, build_outputs, check_new_file
-from .request import LocateRequest, join_words, one_of
+from .request import LocateRequest, check_choice, join_words
 from .searches import Searches, build_searches
-from .team import Several, check_several, files_beside, several_of
+from .team import Several, check_several, files_beside, parse_parallel
 
 if TYPE_CHECKING:
     from geosleuth.tools.borrowed import Borrowing
@@ -123,9 +123,9 @@ class Plan:
         for one in self.thinkers:
             if load := getattr(one, "load", None):
                 await load()
-        return await self.settled(say)
+        return await self.resolve_model_details(say)
 
-    async def settled(self, say: Callable[[str], None] = lambda _line: None) -> "Plan":
+    async def resolve_model_details(self, say: Callable[[str], None] = lambda _line: None) -> "Plan":
         """Return the plan with what a model without a card says itself: its server's card, or its scale of boxes.
 
         Whoever calls this has agreed that the models are asked; `geosleuth.models.box_probe` asks once.
@@ -135,7 +135,7 @@ class Plan:
         """
         request, several = self.request, self.several
         if several is not None and several.team is not None:
-            return replace(self, several=replace(several, team=await several.team.settled(say)))
+            return replace(self, several=replace(several, team=await several.team.resolve_model_details(say)))
         if request is None or self.card is not None:
             return self
         card = await card_of_server(self.policy) if request.policy_card is None else None
@@ -166,16 +166,16 @@ def make_plan(
     Raises:
         UserError: something must be mended; nothing has been written or sent.
     """
-    granularity = one_of(request.granularity, GRANULARITIES, "--granularity")
-    taken, checked = taken_of(request.taken), None if request.check is None else parse_point(request.check)
+    granularity = check_choice(request.granularity, GRANULARITIES, "--granularity")
+    taken, checked = parse_taken(request.taken), None if request.check is None else parse_point(request.check)
     check_words(request)
     check_several(request)
-    borrowed = borrowed_of(request)
+    borrowed = parse_borrowed(request)
     outputs = build_outputs(request, photos, batch=batch)
     area = build_area(request)
     searches = build_searches(request, photos)
     model = choose_model(request, area, taken, searches, thinker)
-    several, notes = several_of(request, model.policy)
+    several, notes = parse_parallel(request, model.policy)
     for path in files_beside(request.trajectory, several) if request.trajectory else ():
         check_new_file(path, overwrite=request.overwrite)
     task = model.began.task if model.began else None

@@ -22,7 +22,7 @@ from geosleuth.support.files import read_toml, write_text_atomically
 from .defaults import config_file
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
-_LEAST_KEY = 8
+_MIN_KEY = 8
 _KEY_VARIABLE = re.compile(r".*(KEY|TOKEN|SECRET|PASSWORD)(_ID)?")
 
 
@@ -73,8 +73,8 @@ _GO_WITH = {
     "team": ("model", "base_url", "method", "parallel", "verifier", "chains"),
 }
 _PATHS = ("team", "prompts", "policy_card", "mcp")
-SAVED = tuple(one.name for one in fields(_Saved) if one.name not in _ABOUT)
-"""The options that a profile may hold."""
+# Options that a profile may contain.
+SAVED_OPTIONS = tuple(one.name for one in fields(_Saved) if one.name not in _ABOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +106,9 @@ class Profile:
         return tuple(name for name in self.keys if not os.environ.get(name))
 
 
-def known_profiles() -> tuple[str, ...]:
+def list_profiles() -> tuple[str, ...]:
     """Return the names of all profiles."""
-    own = (path.stem for path in _folder().glob("*.toml")) if _folder().is_dir() else ()
+    own = (path.stem for path in _get_profiles_folder().glob("*.toml")) if _get_profiles_folder().is_dir() else ()
     return tuple(sorted({*_papers(), *own}))
 
 
@@ -118,10 +118,10 @@ def read_profile(name: str) -> Profile:
     Raises:
         BadInput: there is none of that name, or its file must be mended.
     """
-    path = _folder() / f"{name}.toml"
+    path = _get_profiles_folder() / f"{name}.toml"
     if _NAME.fullmatch(name) and path.exists():
         try:
-            return _made(name, read_toml(path))
+            return _build_profile(name, read_toml(path))
         except (OSError, BadInput) as error:
             why = (getattr(error, "strerror", None) or str(error)).removeprefix(str(path)).removeprefix(": ")
             separator = "" if why.startswith(", line") else ": "
@@ -129,11 +129,11 @@ def read_profile(name: str) -> Profile:
                 f"{path}{separator}{why}; correct it, or write it anew with: geosleuth setup --profile {name}"
             ) from error
     if name not in _papers():
-        there = ", ".join(known_profiles())
+        there = ", ".join(list_profiles())
         raise BadInput(
             f"there is no profile {name[:40]!r}; there are {there}; save your own with: geosleuth setup --profile NAME"
         )
-    return _made(name, _papers()[name])
+    return _build_profile(name, _papers()[name])
 
 
 def write_profile(profile: Profile) -> Path:
@@ -150,7 +150,7 @@ def write_profile(profile: Profile) -> Path:
         for text in plain if isinstance(plain, list) else [plain]:
             _check_no_key(name, str(text))
         lines.append(f"{name} = {json.dumps(plain, ensure_ascii=False)}")
-    path = _folder() / f"{profile.name}.toml"
+    path = _get_profiles_folder() / f"{profile.name}.toml"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -159,7 +159,7 @@ def write_profile(profile: Profile) -> Path:
     return path
 
 
-def _folder() -> Path:
+def _get_profiles_folder() -> Path:
     return config_file().parent / "profiles"
 
 
@@ -167,9 +167,9 @@ def _papers() -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
-def _made(name: str, stored: Mapping[str, Any]) -> Profile:
+def _build_profile(name: str, stored: Mapping[str, Any]) -> Profile:
     read = decode(stored, _Saved)
-    told = {one: getattr(read, one) for one in stored if one in SAVED}
+    told = {one: getattr(read, one) for one in stored if one in SAVED_OPTIONS}
     paths = {one: Path(told[one]) for one in _PATHS if one in told}
     return Profile(name, told | paths, read.hosts, read.keys)
 
@@ -181,7 +181,7 @@ def _check_no_key(name: str, text: str) -> None:
         BadInput: it may be one.
     """
     address = urlsplit(text) if "://" in text else None
-    secrets = (value for one, value in os.environ.items() if _KEY_VARIABLE.fullmatch(one) and len(value) >= _LEAST_KEY)
+    secrets = (value for one, value in os.environ.items() if _KEY_VARIABLE.fullmatch(one) and len(value) >= _MIN_KEY)
     in_address = address is not None and bool(address.username or address.password or address.query)
     if in_address or any(secret in text for secret in secrets):
         option = f"--{name.replace('_', '-')}"

@@ -34,7 +34,7 @@ def tool_choice(
     if tools is None:
         return recorded
     given = tools.split(",") if isinstance(tools, str) else tools
-    chosen = [one.strip() if isinstance(one, str) else _made(one) for one in given]
+    chosen = [one.strip() if isinstance(one, str) else _build_tool(one) for one in given]
     named = [one for one in chosen if one]
     if named == [_NO_TOOLS]:
         return []
@@ -43,7 +43,7 @@ def tool_choice(
     return named
 
 
-def _made(given: Tool | Callable[..., Any]) -> Tool:
+def _build_tool(given: Tool | Callable[..., Any]) -> Tool:
     try:
         return as_tool(given)
     except TypeError as error:
@@ -124,7 +124,7 @@ class LocateRequest:
     sidecars: bool = False
 
     @classmethod
-    def of(cls, **given: Any) -> "LocateRequest":
+    def from_options(cls, **given: Any) -> "LocateRequest":
         """Build a request by keyword; lists may stand for tuples.
 
         Raises:
@@ -141,7 +141,7 @@ class LocateRequest:
         return cls(**told)
 
 
-def one_of(word: str, choices: Sequence[_Word], option: str) -> _Word:
+def check_choice(word: str, choices: Sequence[_Word], option: str) -> _Word:
     """Return the choice that a word names.
 
     Raises:
@@ -158,7 +158,7 @@ def join_words(*parts: str | None, by: str = "; ") -> str | None:
     return by.join(part for part in parts if part) or None
 
 
-def recorded_in(model: str) -> Path:
+def get_recording_path(model: str) -> Path:
     """Return the file that ``replay:FILE`` names."""
     name = model.removeprefix(REPLAY).strip()
     if not name:

@@ -7,10 +7,10 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
-from geosleuth.agent import Hypothesis, Spent, conversation_of, spent_document
-from geosleuth.agent.display import extent_of, whole_country
+from geosleuth.agent import Hypothesis, Spent, build_conversation, spent_document
+from geosleuth.agent.display import classify_extent, whole_country
 from geosleuth.agent.locate import Finding
-from geosleuth.agent.spoken_of import rejected_in
+from geosleuth.agent.spoken_of import collect_rejected
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.answer.answer import Extent, envelope, radius_words
 from geosleuth.answer.formats import LocatedAnswer, geojson, to_kml
@@ -26,13 +26,13 @@ from geosleuth.photo.nature import NATURES
 from geosleuth.support.errors import GeosleuthError, UserError
 from geosleuth.support.text.numbers import distance
 from geosleuth.support.text.safe import one_line
-from geosleuth.teams.parallel import answered as came_to_an_answer
 from geosleuth.teams.parallel import chains_read, evidence_named
+from geosleuth.teams.parallel import has_answer as came_to_an_answer
 from geosleuth.tools.surfaces import NUMBER, POINT, TEXT, WHOLE, YES_NO, many, maybe, record
 
-from .outputs import entries_of
+from .outputs import build_entries
 from .plan import Plan
-from .team import NEAR_KM, agreement, are_tries, failed_verifier, spent_together, voices
+from .team import NEAR_KM, agreement, are_tries, find_failed_verifier, spent_together, voices
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -43,8 +43,8 @@ Verdict = Literal["for", "against", "undecided"]
 LIKELY, SURE = 0.5, 0.8
 """How probable a finding must be to speak for a place that it holds, and against one that it does not."""
 
-RULED_OUT = 0.05
-"""A country that the clues leave less than this of its share beforehand is ruled out."""
+# A country is ruled out if the clues leave less than this share of its prior probability.
+RULED_OUT_SHARE = 0.05
 
 _NEAR_KM, _NEAR_RADII = 1.0, 2.0
 _DEFAULT_KM = 25.0
@@ -74,19 +74,19 @@ async def check_claim(finding: Finding, plan: Plan, atlas: OfflineAtlas) -> Clai
     code = whole_country(finding.trajectory, finding.granularity)
     if finding.granularity != "exact":
         shown = (await cap(Answer(plan.check), finding.granularity, OfflineGazetteer(atlas))).point or plan.check
-        verdict, reason = _held_against(plan.check, finding.answer, code, coarse=True)
+        verdict, reason = _check_claim(plan.check, finding.answer, code, coarse=True)
         return ClaimCheck(shown, verdict, f"{reason}; it was compared as given, and is shown rounded")
-    if (reasoning := reasoning_of(finding, plan)) is not None:
+    if (reasoning := rebuild_reasoning(finding, plan)) is not None:
         return _by_clues(plan.check, finding.answer, reasoning, code)
-    verdict, reason = _held_against(plan.check, finding.answer, code)
+    verdict, reason = _check_claim(plan.check, finding.answer, code)
     return ClaimCheck(plan.check, verdict, reason)
 
 
-def reasoning_of(finding: Finding, plan: Plan) -> Reasoning | None:
+def rebuild_reasoning(finding: Finding, plan: Plan) -> Reasoning | None:
     """Return the detective's reasoning on a run; None if another policy worked on it, or it may not be shown."""
     if finding.granularity != "exact" or finding.album is None or not isinstance(plan.policy, Detective):
         return None
-    conversation = conversation_of(
+    conversation = build_conversation(
         finding.trajectory.events,
         context=plan.method.context,
         tools=plan.toolset,
@@ -95,7 +95,7 @@ def reasoning_of(finding: Finding, plan: Plan) -> Reasoning | None:
     return plan.policy.review(conversation)
 
 
-def held_against(claimed: LatLon, answer: Answer, *, coarse: bool = False) -> tuple[Verdict, str]:
+def check_distance(claimed: LatLon, answer: Answer, *, coarse: bool = False) -> tuple[Verdict, str]:
     """Return what an answer's circle says of a claimed place, and why; ``coarse`` rounds the distance."""
     if answer.point is None:
         return "undecided", "no place was found that it could be held against"
@@ -117,11 +117,11 @@ def held_against(claimed: LatLon, answer: Answer, *, coarse: bool = False) -> tu
     return "undecided", f"{reason}, and that is not certain enough to speak against it"
 
 
-def _held_against(claimed: LatLon, answer: Answer, code: str | None, *, coarse: bool = False) -> tuple[Verdict, str]:
-    return held_against_country(claimed, answer, code) if code else held_against(claimed, answer, coarse=coarse)
+def _check_claim(claimed: LatLon, answer: Answer, code: str | None, *, coarse: bool = False) -> tuple[Verdict, str]:
+    return check_country(claimed, answer, code) if code else check_distance(claimed, answer, coarse=coarse)
 
 
-def held_against_country(claimed: LatLon, answer: Answer, code: str) -> tuple[Verdict, str]:
+def check_country(claimed: LatLon, answer: Answer, code: str) -> tuple[Verdict, str]:
     """Return what an answer that is a whole country says of a claimed place: its border decides, and no distance."""
     from geosleuth.atlas.borders import Borders
 
@@ -139,9 +139,9 @@ def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str |
     from geosleuth.atlas.borders import Borders
     from geosleuth.evidence.country_prior import country_prior
 
-    verdict, reason = _held_against(claimed, answer, code)
+    verdict, reason = _check_claim(claimed, answer, code)
     region = Borders.load().at(claimed)
-    found = reasoning.found
+    found = reasoning.full_posterior
     near = [one for one in found.candidates if distance_km(one.point, claimed) <= one.radius_km + SAME_SPOT_KM]
     if near:
         parts = max(near, key=lambda one: one.probability).contributions
@@ -149,7 +149,7 @@ def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str |
         parts = found.country_contributions(region.country) if region else ()
     if verdict == "undecided" and region is not None and found.clues:
         share, before = found.countries.get(region.country, 0.0), country_prior().get(region.country, 0.0)
-        if before and share < RULED_OUT * before:
+        if before and share < RULED_OUT_SHARE * before:
             verdict = "against"
             reason = f"the clues leave {country_name(region.country)} hardly any chance"
     return ClaimCheck(
@@ -161,7 +161,7 @@ def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str |
     )
 
 
-def checked_lines(checked: ClaimCheck) -> list[str]:
+def format_claim_check(checked: ClaimCheck) -> list[str]:
     """The verdict for people, above the finding."""
     where = f"{checked.claimed.lat:.5f}, {checked.claimed.lon:.5f}"
     heads = {
@@ -195,7 +195,9 @@ class LocateResult(Finding):
     photo: Path | None = None
 
     @classmethod
-    def of(cls, finding: Finding, checked: ClaimCheck | None = None, photo: Path | None = None) -> "LocateResult":
+    def from_finding(
+        cls, finding: Finding, checked: ClaimCheck | None = None, photo: Path | None = None
+    ) -> "LocateResult":
         """Return a finding as a result."""
         told = {one.name: getattr(finding, one.name) for one in fields(Finding)}
         return cls(**told, checked=checked, photo=photo)
@@ -216,7 +218,7 @@ class LocateResult(Finding):
     @property
     def extent(self) -> Extent | None:
         """The kind of finding: "country", "circle" (the middle of a region), "point"; None without a place."""
-        return extent_of(self.trajectory, self.granularity)
+        return classify_extent(self.trajectory, self.granularity)
 
     @property
     def failed(self) -> str:
@@ -230,11 +232,11 @@ class LocateResult(Finding):
 
     def to_geojson(self) -> dict[str, Any]:
         """Return a GeoJSON feature collection: the place, its uncertainty, and other candidates."""
-        return geojson(self._entries())
+        return geojson(self._build_result_entries())
 
     def to_kml(self) -> str:
         """Return the same as KML, for Google Earth and others."""
-        return to_kml(self._entries())
+        return to_kml(self._build_result_entries())
 
     def explore(self) -> "Exploration":
         """Return a closer look for notebooks: photos with boxes, maps, evidence; ``.save("page.html")`` keeps it."""
@@ -247,10 +249,10 @@ class LocateResult(Finding):
 
         return result_html(self)
 
-    def _entries(self) -> list[LocatedAnswer]:
+    def _build_result_entries(self) -> list[LocatedAnswer]:
         names = [self.photo] if self.photo else [Path(f"photo-{number + 1}") for number in range(len(self.claims))]
         photos = [(claims.sha256, name) for claims, name in zip(self.claims, names, strict=False)]
-        return entries_of(self.trajectory, photos[:1], self.granularity)
+        return build_entries(self.trajectory, photos[:1], self.granularity)
 
 
 class Findings(Sequence[LocateResult]):
@@ -277,7 +279,7 @@ class Findings(Sequence[LocateResult]):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each photo, those that failed too: photo, place, point, radius, odds, extent, error."""
-        return [_row(path, one) for path, one in self._found.items()]
+        return [_build_result_row(path, one) for path, one in self._found.items()]
 
     def to_dataframe(self) -> "pd.DataFrame":
         """Return `rows` as a pandas data frame.
@@ -289,11 +291,11 @@ class Findings(Sequence[LocateResult]):
             from pandas import DataFrame
         except ModuleNotFoundError as error:
             raise UserError("to_dataframe() needs pandas, which is not installed; run: pip install pandas") from error
-        return DataFrame(self.rows(), columns=list(_row(Path(), GeosleuthError())))
+        return DataFrame(self.rows(), columns=list(_build_result_row(Path(), GeosleuthError())))
 
     def to_geojson(self) -> dict[str, Any]:
         """Return all findings as one GeoJSON feature collection."""
-        return geojson([entry for one in self for entry in one._entries()])  # noqa: SLF001
+        return geojson([entry for one in self for entry in one._build_result_entries()])  # noqa: SLF001
 
     def _repr_html_(self) -> str:
         rows = self.rows()
@@ -305,7 +307,7 @@ class Findings(Sequence[LocateResult]):
         return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def _row(path: Path, one: LocateResult | Exception) -> dict[str, Any]:
+def _build_result_row(path: Path, one: LocateResult | Exception) -> dict[str, Any]:
     answer = one.answer if isinstance(one, LocateResult) else Answer()
     return {
         "photo": str(path),
@@ -326,7 +328,7 @@ def result_document(finding: Finding, checked: ClaimCheck | None = None) -> dict
     answered, ended = trajectory.answered, trajectory.ended
     return {
         "answer": answer_document(finding.whole_answer),
-        "extent": extent_of(trajectory, finding.granularity),
+        "extent": classify_extent(trajectory, finding.granularity),
         "country_code": country_code(finding.whole_answer.address.country.conclusion or ""),
         "answered_by": answered.by if answered else "nobody",
         "ended": ended.reason if ended else None,
@@ -335,13 +337,13 @@ def result_document(finding: Finding, checked: ClaimCheck | None = None) -> dict
         "method": trajectory.started.method,
         "tools": list(trajectory.started.tools),
         "spent": _spent(spent_together(finding)),
-        "derived_from": finding.derived,
+        "derived_from": finding.substitute_place,
         "doubts": [{"kind": doubt.kind, "words": str(doubt)} for doubt in finding.doubts],
         "granularity": told_granularity(finding.whole_answer, finding.granularity),
         "allowed_granularity": finding.granularity,
-        "pool": [_noted(hypothesis) for hypothesis in (finding.picked or trajectory).pool],
+        "pool": [_build_candidate(hypothesis) for hypothesis in (finding.best_attempt or trajectory).pool],
         "trajectory": trajectory.id,
-        "rejected": list(rejected_in(event.body for event in trajectory.events)),
+        "rejected": list(collect_rejected(event.body for event in trajectory.events)),
         "photos": [
             {
                 "sha256": claims.sha256,
@@ -367,7 +369,7 @@ def answer_document(answer: Answer) -> dict[str, Any]:
     return document
 
 
-def _noted(hypothesis: Hypothesis) -> dict[str, Any]:
+def _build_candidate(hypothesis: Hypothesis) -> dict[str, Any]:
     code = None if hypothesis.point is None else wide_country(hypothesis.place)
     extent = None if hypothesis.point is None else "country" if code else "point"
     return {**plain(hypothesis), "extent": extent}
@@ -385,14 +387,14 @@ def team_document(finding: Finding) -> dict[str, Any]:
         said = [{"member": one.who, "answer": answer_document(one.answer)} for one in voices(finding)]
         return {"said": said, "runs": [one.id for one in finding.team], **together}
     exact = finding.granularity == "exact"
-    failed = failed_verifier(finding)
+    failed = find_failed_verifier(finding)
     return {
         "said": [
             {
                 "try": number,
                 "answered": came_to_an_answer(one),
                 "answer": answer_document(one.answer or Answer()),
-                "extent": extent_of(one, finding.granularity),
+                "extent": classify_extent(one, finding.granularity),
                 "ended": one.ended.reason if one.ended else None,
                 "trouble": one.ended.trouble if one.ended else None,
                 "model": one.started.policy,
@@ -403,7 +405,7 @@ def team_document(finding: Finding) -> dict[str, Any]:
             for number, one in enumerate(finding.team, 1)
         ],
         "agree": agreement(finding),
-        "picked": None if (picked := finding.picked) is None else finding.team.index(picked) + 1,
+        "picked": None if (picked := finding.best_attempt) is None else finding.team.index(picked) + 1,
         "within_km": NEAR_KM if exact else None,
         "chains": chains_read(own) if exact else None,
         "evidence": list(evidence_named(own, finding.team)),

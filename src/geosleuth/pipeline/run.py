@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geosleuth.agent import Event, Sink, Trajectory, TrajectoryWriter, rebuild_album, resume, write_trajectory
-from geosleuth.agent.locate import EventBlanker, Finding, album_photos, cap_finding, case_of, locate
+from geosleuth.agent.locate import EventBlanker, Finding, album_photos, build_case, cap_finding, locate
 from geosleuth.agent.setup import AgentSetup, PhotoQuestion, Resources
 from geosleuth.answer.answer import envelope
 from geosleuth.answer.granularity import Granularity
@@ -22,7 +22,7 @@ from geosleuth.support.errors import GeosleuthError
 from geosleuth.support.files import replacing
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import one_line
-from geosleuth.teams.parallel import Try, Watch, answered, locate_in_parallel
+from geosleuth.teams.parallel import Try, Watch, has_answer, locate_in_parallel
 from geosleuth.teams.parallel.locate import Followers, Verification
 from geosleuth.tools import ImageSearch
 
@@ -102,7 +102,7 @@ async def run_plan(
         if plan.several is not None:
             finding = await (run.tries(plan.several) if plan.several.team is None else run.team(plan.several.team))
         elif resume_from is not None and not capped:
-            finding = await run.resumed(resume_from)
+            finding = await run.continue_run(resume_from)
         else:
             finding = await run.alone()
     told = await cap_finding(finding, plan.granularity, OfflineGazetteer(atlas)) if capped else finding
@@ -163,13 +163,13 @@ class _Run:
             self.photos, self._setup, self._resources, store=self._store, sinks=self.sinks, question=self._question
         )
 
-    async def resumed(self, resume_from: ResumeFrom) -> Finding:
+    async def continue_run(self, resume_from: ResumeFrom) -> Finding:
         """Go on from an earlier run."""
         method, before = self.plan.method, resume_from.trajectory
         shown = [photo for opened in self.photos for photo, _ in album_photos(opened, method.panorama)]
         rebuilt = rebuild_album(before, shown, max_pixels=method.first_view_pixels)
-        case = case_of(rebuilt.album, method, self._resources)
-        with _begun_with(before, self.keep_in) as store:
+        case = build_case(rebuilt.album, method, self._resources)
+        with _open_continued(before, self.keep_in) as store:
             trajectory = await resume(
                 before,
                 Prompt(resume_from.words),
@@ -222,7 +222,7 @@ class _Run:
             ),
         )
         ended = finding.trajectory.ended
-        if not any(map(answered, finding.team)) and (ended is None or ended.reason != "service"):
+        if not any(map(has_answer, finding.team)) and (ended is None or ended.reason != "service"):
             raise NoAnswer(finding)
         return finding
 
@@ -267,7 +267,7 @@ class BlankWriter(TrajectoryWriter):
 
 
 @contextmanager
-def _begun_with(before: Trajectory, path: Path | None) -> Iterator[TrajectoryWriter | None]:
+def _open_continued(before: Trajectory, path: Path | None) -> Iterator[TrajectoryWriter | None]:
     """A file that has what happened before in it already."""
     if path is None:
         yield None
@@ -301,7 +301,7 @@ def try_line(one: Try, count: int, *, exact: bool) -> str:
     """Return the result of a try in a line, without a place unless everything may be shown."""
     head = f"try {one.number} of {count}"
     trajectory = one.trajectory
-    if not one.answered or trajectory is None:
+    if not one.has_answer or trajectory is None:
         ended = trajectory.ended if trajectory else None
         why = (ended.trouble or f"no answer ({ended.reason})") if ended else str(one.error)
         return _short(f"{head} failed{f': {why}' if exact else ''}")

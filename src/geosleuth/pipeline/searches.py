@@ -15,7 +15,7 @@ from geosleuth.support.errors import BadInput
 from geosleuth.tools import ImageSearch, Tool, WebSearch
 from geosleuth.tools.toolset import all_tools
 
-from .request import LocateRequest, one_of
+from .request import LocateRequest, check_choice
 
 if TYPE_CHECKING:
     from geosleuth.atlas.online import OnlineSettings, Recording
@@ -80,7 +80,7 @@ def build_searches(request: LocateRequest, photos: Sequence[Path]) -> Searches:
         raise BadInput("--image-url is for an online image search; name it with --image-search serper")
     if request.image_url is not None and len(photos) != 1:
         raise BadInput("--image-url is the address of one photo; give one photo")
-    visual = load_prior_for(request.prior)
+    visual = load_requested_prior(request.prior)
     index = image_index(request)
     return Searches(
         maps=online_maps(request),
@@ -108,7 +108,7 @@ def online_settings(allow: Sequence[str], record: "Recording | None" = None) -> 
         kind: TileSource(
             template=template,
             attribution=os.environ.get("GEOSLEUTH_TILES_CREDIT", ""),
-            datum=one_of(
+            datum=check_choice(
                 os.environ.get(f"GEOSLEUTH_{kind.upper()}_DATUM", "wgs84"),
                 get_args(Datum),
                 f"GEOSLEUTH_{kind.upper()}_DATUM",
@@ -260,7 +260,7 @@ def _refuse_offline(request: LocateRequest, option: str) -> None:
         raise BadInput(f"{option} asks over the network, which --offline rules out; leave one of them out")
 
 
-def load_prior_for(asked: str | None) -> "VisualPrior | None":
+def load_requested_prior(asked: str | None) -> "VisualPrior | None":
     """The prior that is asked for; where nobody asks, the user's own if one was learned.
 
     Raises:

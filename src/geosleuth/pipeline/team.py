@@ -18,15 +18,15 @@ from geosleuth.models.detective import Detective
 from geosleuth.models.protocol import ReplayPolicy
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.safe import one_line
-from geosleuth.teams.parallel import VERIFIER, Chains, answered
+from geosleuth.teams.parallel import VERIFIER, Chains, has_answer
 
-from .request import LocateRequest, one_of
+from .request import LocateRequest, check_choice
 
 if TYPE_CHECKING:
     from geosleuth.teams.swarm import Team
 
-SAME = "same"
-"""The verifier that is the model of the tries."""
+# Verifier name for using the same model as the tries.
+SAME_MODEL = "same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Several:
     wire: Wire | None = None
 
 
-def several_of(request: LocateRequest, policy: Policy) -> tuple[Several | None, tuple[str, ...]]:
+def parse_parallel(request: LocateRequest, policy: Policy) -> tuple[Several | None, tuple[str, ...]]:
     """Read ``--parallel``, ``--verifier``, ``--chains`` and ``--team``; None where one try is all there is.
 
     Beside it stands what the user should know about it.
@@ -104,18 +104,18 @@ def _chains(request: LocateRequest) -> Chains | None:
         return None
     if request.verifier is None:
         raise BadInput("--chains is what a model reads that verifies; name it with --verifier, or leave --chains out")
-    chains: Chains = one_of(request.chains, get_args(Chains), "--chains")
+    chains: Chains = check_choice(request.chains, get_args(Chains), "--chains")
     return chains
 
 
 def _verifier(request: LocateRequest, policy: Policy) -> Policy | None:
     if request.verifier is None:
         return None
-    if request.verifier == Detective.name or (request.verifier == SAME and isinstance(policy, Detective)):
+    if request.verifier == Detective.name or (request.verifier == SAME_MODEL and isinstance(policy, Detective)):
         raise BadInput(
             "the detective reads no tries; name a model with --verifier, or leave it out: code verifies then"
         )
-    if request.verifier in (SAME, request.model):
+    if request.verifier in (SAME_MODEL, request.model):
         return policy
     kind, own = (spec.partition(":")[0] for spec in (request.verifier, request.model or ""))
     base_url = request.base_url if kind == own else None
@@ -157,8 +157,8 @@ def files_beside(path: Path, several: Several | None) -> Iterator[Path]:
         yield from (try_file(path, number) for number in range(1, several.tries + 1))
 
 
+# Tries agree if their points lie within this distance of one of them.
 NEAR_KM = 1.0
-"""Tries agree whose points lie within so many kilometres of one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class FailedVerifier:
         return f"the verifier {self.model} failed ({self.reason}); decided in code instead"
 
 
-def failed_verifier(finding: Finding) -> FailedVerifier | None:
+def find_failed_verifier(finding: Finding) -> FailedVerifier | None:
     """The verifier that failed, if one did; why it did in one word where no more may be told."""
     if not finding.gave_way or not are_tries(finding):
         return None
@@ -216,7 +216,7 @@ def voices(finding: Finding) -> list[Voice]:
 
 
 def _try(who: str, trajectory: Trajectory) -> Voice:
-    if answered(trajectory):
+    if has_answer(trajectory):
         return Voice(who, trajectory.answer or Answer())
     ended = trajectory.ended
     return Voice(who, failed=f"no answer ({ended.reason if ended else 'broken off'})")
@@ -240,7 +240,7 @@ def agreement(finding: Finding) -> int:
 
     Where less than everything may be told: at a place of the same name.
     """
-    answers = [one.answer or Answer() for one in finding.team if answered(one)]
+    answers = [one.answer or Answer() for one in finding.team if has_answer(one)]
     if finding.granularity != "exact":
         names = Counter(str(one.address) for one in answers if one.address)
         return max(names.values(), default=0)

@@ -17,12 +17,12 @@ from geosleuth.support.text.safe import one_line
 from geosleuth.tools.surfaces import NUMBER, TEXT, WHOLE, many, maybe, record
 
 from .plan import Plan
-from .result import LocateResult, check_claim, reasoning_of, result_schema
+from .result import LocateResult, check_claim, rebuild_reasoning, result_schema
 from .run import NoAnswer, Say, run_plan
 
 NEAR_KM = 1.0
-COARSEST_KM = 50.0
-"""Findings whose radius is larger are too coarse to say that two scenes show one place."""
+# Maximum radius of findings that can show two scenes to be one place.
+MAX_RADIUS_KM = 50.0
 
 _LINES = 6
 
@@ -163,23 +163,23 @@ async def locate_places(
             )
         except NoAnswer as none:
             finding = none.finding
-        result = LocateResult.of(finding, await check_claim(finding, plan, atlas))
-        frames = tuple(FrameTold(frame, at, _told(result, plan, at)) for at, frame in enumerate(one.frames, 1))
+        result = LocateResult.from_finding(finding, await check_claim(finding, plan, atlas))
+        frames = tuple(FrameTold(frame, at, _list_clues(result, plan, at)) for at, frame in enumerate(one.frames, 1))
         found.append(VideoPlace(one.spans, frames, result))
-    return merged(found)
+    return merge_places(found)
 
 
-def _told(result: LocateResult, plan: Plan, photo: int) -> tuple[str, ...]:
+def _list_clues(result: LocateResult, plan: Plan, photo: int) -> tuple[str, ...]:
     """Return the clues that were seen in one of the photos."""
-    reasoning = reasoning_of(result, plan)
+    reasoning = rebuild_reasoning(result, plan)
     if reasoning is None:
         return ()
     here = {image.handle for image in result.trajectory.images if image.photo == photo}
-    clues = (clue for clue in reasoning.found.clues if clue.where is not None and clue.where.image in here)
+    clues = (clue for clue in reasoning.full_posterior.clues if clue.where is not None and clue.where.image in here)
     return tuple(dict.fromkeys(one_line(evidence_line(clue)) for clue in clues))[:_LINES]
 
 
-def merged(places: Sequence[VideoPlace]) -> list[VideoPlace]:
+def merge_places(places: Sequence[VideoPlace]) -> list[VideoPlace]:
     """Put places together that were located as one; the finer finding stands for both."""
     kept: list[VideoPlace] = []
     for place in places:
@@ -189,7 +189,7 @@ def merged(places: Sequence[VideoPlace]) -> list[VideoPlace]:
         if at is None:
             kept.append(place)
             continue
-        better, other = sorted((kept[at], place), key=lambda one: rank_of(one.result.whole_answer))
+        better, other = sorted((kept[at], place), key=lambda one: compute_rank(one.result.whole_answer))
         frames = (*better.frames, *(replace(frame, photo=None) for frame in other.frames))
         kept[at] = VideoPlace(
             tuple(sorted({*better.spans, *other.spans})),
@@ -206,13 +206,13 @@ def is_same(one: Answer, other: Answer) -> bool:
     """
     if one.point is None or other.point is None:
         return False
-    if _named_apart(one, other) and distance_km(one.point, other.point) > SAME_SPOT_KM:
+    if _are_distinct_names(one, other) and distance_km(one.point, other.point) > SAME_SPOT_KM:
         return False
-    radii = [answer.radius_km if answer.radius_km is not None else COARSEST_KM for answer in (one, other)]
-    return max(radii) <= COARSEST_KM and distance_km(one.point, other.point) <= max(NEAR_KM, min(radii))
+    radii = [answer.radius_km if answer.radius_km is not None else MAX_RADIUS_KM for answer in (one, other)]
+    return max(radii) <= MAX_RADIUS_KM and distance_km(one.point, other.point) <= max(NEAR_KM, min(radii))
 
 
-def _named_apart(one: Answer, other: Answer) -> bool:
+def _are_distinct_names(one: Answer, other: Answer) -> bool:
     """Return whether both are as fine as a street or shop, and neither's own name is in the other's address."""
     fine = all(answer.radius_km is not None and answer.radius_km <= NEAR_KM for answer in (one, other))
     parts = [[fold(part) for part in (answer.address.precise.conclusion or "").split(",")] for answer in (one, other)]
@@ -222,6 +222,6 @@ def _named_apart(one: Answer, other: Answer) -> bool:
     )
 
 
-def rank_of(answer: Answer) -> tuple[float, float]:
+def compute_rank(answer: Answer) -> tuple[float, float]:
     """Return what two answers about one place are ordered by, the finer and surer one first."""
-    return (answer.radius_km if answer.radius_km is not None else COARSEST_KM), -(answer.probability or 0.0)
+    return (answer.radius_km if answer.radius_km is not None else MAX_RADIUS_KM), -(answer.probability or 0.0)

@@ -6,7 +6,7 @@ from geosleuth.support.lazy import exported
 
 if TYPE_CHECKING:
     from .finding_page import report_html
-    from .pictures import pictures_of
+    from .pictures import cut_pictures
     from .summary import SummaryRow, small_jpeg, summary_html, summary_row
 
 # Who names a call or a photo's digest draws no page.
@@ -14,14 +14,14 @@ __getattr__ = exported(
     __name__,
     {
         "finding_page": ("report_html",),
-        "pictures": ("pictures_of",),
+        "pictures": ("cut_pictures",),
         "summary": ("SummaryRow", "small_jpeg", "summary_html", "summary_row"),
     },
 )
 
 __all__ = [
     "SummaryRow",
-    "pictures_of",
+    "cut_pictures",
     "report_html",
     "small_jpeg",
     "summary_html",

@@ -22,7 +22,7 @@ from geosleuth.models.detective.answering import WITH_A_MODEL
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import one_line
 
-from .digest import ESTIMATE, FindingDigest, RivalPlace, as_finding, away, digest_of, sentences, sidecar_lines
+from .digest import ESTIMATE, FindingDigest, RivalPlace, as_finding, away, build_digest, sentences, sidecar_lines
 
 Mask = npt.NDArray[np.bool_]
 Frame = tuple[float, float, float]
@@ -30,10 +30,10 @@ Frame = tuple[float, float, float]
 # What each dot of a cell adds to U+2800, row by row.
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 _NORTH, _SOUTH = 78.0, -56.0
-_LEAST_HALF_DEG = 0.25
+_MIN_HALF_DEG = 0.25
 _USUAL_HALF_DEG = 4.0
 _FEWEST_DOTS = 40
-_MOST_HALF_DEG = 35.0
+_MAX_HALF_DEG = 35.0
 _KM_PER_DEGREE = 111.2
 _HALVES_A_RADIUS = 1.5
 _MARGIN = 1.1
@@ -59,7 +59,7 @@ def world_lines(marks: Marks, columns: int = 40, rows: int = 10) -> list[str]:
     grid = np.meshgrid(lats, lons, indexing="ij")
     lines = braille(Borders.load().is_land(*grid))
     spots = ((mark, (_NORTH - at.lat) / (_NORTH - _SOUTH), (at.lon + 180) / 360) for mark, at in marks)
-    return _lettered(lines, spots)
+    return _place_letters(lines, spots)
 
 
 def region_lines(
@@ -75,23 +75,23 @@ def region_lines(
 
     Where nothing of them would be seen it is wider too: a blank map says nothing. A ``country`` is filled in.
     """
-    (half, lat, half_lon), edges = _drawn(centre, radius_km, columns, rows, country)
+    (half, lat, half_lon), edges = _draw_region(centre, radius_km, columns, rows, country)
     turned = ((mark, (at.lon - centre.lon + 540) % 360 - 180, at.lat) for mark, at in marks)
     spots = (
         (mark, (lat + half - north) / (2 * half), (east + half_lon) / (2 * half_lon)) for mark, east, north in turned
     )
-    return _lettered(braille(edges), spots)
+    return _place_letters(braille(edges), spots)
 
 
 def region_width_km(
     centre: LatLon, radius_km: float, *, columns: int = 36, rows: int = 10, country: str | None = None
 ) -> float:
     """Return how much `region_lines` shows from its left to its right edge, to two figures."""
-    (_, lat, half_lon), _ = _drawn(centre, radius_km, columns, rows, country)
+    (_, lat, half_lon), _ = _draw_region(centre, radius_km, columns, rows, country)
     return float(f"{2 * half_lon * cos(radians(lat)) * _KM_PER_DEGREE:.2g}")
 
 
-def frame_of(box: Box, columns: int = 36, rows: int = 10) -> tuple[LatLon, float]:
+def compute_frame(box: Box, columns: int = 36, rows: int = 10) -> tuple[LatLon, float]:
     """Return the centre and the radius with which `region_lines` shows all of a box."""
     centre = box.centre
     high = (box.north - box.south) / 2
@@ -100,9 +100,9 @@ def frame_of(box: Box, columns: int = 36, rows: int = 10) -> tuple[LatLon, float
 
 
 @lru_cache(maxsize=4)
-def _drawn(centre: LatLon, radius_km: float, columns: int, rows: int, country: str | None) -> tuple[Frame, Mask]:
+def _draw_region(centre: LatLon, radius_km: float, columns: int, rows: int, country: str | None) -> tuple[Frame, Mask]:
     """Return the smallest frame that suits the radius and has something to show, and what it shows."""
-    half = min(max(_LEAST_HALF_DEG, _HALVES_A_RADIUS * radius_km / _KM_PER_DEGREE), _MOST_HALF_DEG)
+    half = min(max(_MIN_HALF_DEG, _HALVES_A_RADIUS * radius_km / _KM_PER_DEGREE), _MAX_HALF_DEG)
     while True:
         frame = _frame(centre, half, columns, rows)
         edges = _edges(centre, frame, columns, rows, country)
@@ -135,7 +135,7 @@ def _middles(first: float, last: float, count: int) -> FloatArray:
     return np.asarray(first + step * (np.arange(count) + 0.5), dtype=np.float64)
 
 
-def _lettered(lines: list[str], spots: Iterable[tuple[str, float, float]]) -> list[str]:
+def _place_letters(lines: list[str], spots: Iterable[tuple[str, float, float]]) -> list[str]:
     """Put letters where they belong, with a blank on both sides; what lies outside is left out."""
     drawn = [list(line) for line in lines]
     placed: list[tuple[int, int]] = []
@@ -173,7 +173,7 @@ def card(
         would_help: what would narrow it down, for a finding that does not say so itself.
     """
     finding = as_finding(found)
-    digest = digest_of(finding)
+    digest = build_digest(finding)
     if not digest.account.would_help:
         digest = replace(digest, account=replace(digest.account, would_help=would_help))
     parts: list[RenderableType] = [Text(one_line(digest.place), style="bold")]
@@ -191,7 +191,7 @@ def card(
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(style="dim", width=13)
     table.add_column(overflow="fold", ratio=1)
-    for label, rows in _rows(finding, digest, with_a_model or WITH_A_MODEL):
+    for label, rows in _build_card_rows(finding, digest, with_a_model or WITH_A_MODEL):
         for number, row in enumerate(rows):
             table.add_row("" if number else label, row)
     parts.append(Padding(table, (1, 0, 0, 0)))
@@ -206,7 +206,9 @@ def _where(digest: FindingDigest) -> str:
     return f"{' of' if radius_km is not None else ','} {coordinates(point, radius_km)}"
 
 
-def _rows(finding: Finding, digest: FindingDigest, with_a_model: str) -> Iterator[tuple[str, list[RenderableType]]]:
+def _build_card_rows(
+    finding: Finding, digest: FindingDigest, with_a_model: str
+) -> Iterator[tuple[str, list[RenderableType]]]:
     account = digest.account
     yield "why", [Text(_short(digest.own_words))] if digest.own_words else []
     pieces = digest.evidence[:BEST] if digest.located else ()
@@ -219,7 +221,7 @@ def _rows(finding: Finding, digest: FindingDigest, with_a_model: str) -> Iterato
         ("would help", account.would_help.replace(WITH_A_MODEL, with_a_model), "What would help: "),
     ):
         yield label, [Text(one_line(one)) for one in sentences(words.removeprefix(opening))]
-    gone = (*(one.place for one in digest.dropped[:_SHOWN]), *(f"{text} (by a person)" for text in digest.rejected))
+    gone = (*(one.place for one in digest.dropped[:_SHOWN]), *(f"{text} (by a person)" for text in digest.rejections))
     yield "ruled out", [Text(one_line(one)) for one in gone]
     # Late: it brings whatever draws and teaches teams, and most runs have none.
     from geosleuth.report.team_section import team_lines
@@ -229,7 +231,7 @@ def _rows(finding: Finding, digest: FindingDigest, with_a_model: str) -> Iterato
         said = [*said[: _VOICES - 1], f"… and {len(said) - _VOICES + 1} more (--json has all)"]
     yield "who said what", [Text(one_line(line)) for line in said]
     yield "file claims", [Text(line) for line in _claims(finding, digest)]
-    yield "found by", [Text(_made(digest))]
+    yield "found by", [Text(_describe_run(digest))]
 
 
 def _rival(one: RivalPlace) -> RenderableType:
@@ -271,7 +273,7 @@ def _claims(finding: Finding, digest: FindingDigest) -> Iterator[str]:
         yield f"{claim}. A claim of its metadata, not evidence."
 
 
-def _made(digest: FindingDigest) -> str:
+def _describe_run(digest: FindingDigest) -> str:
     started, spent = digest.trajectory.started, digest.spent
     usage = spent.usage
     failed = f" ({spent.failed_calls} failed)" if spent.failed_calls else ""
@@ -297,7 +299,7 @@ class _Maps:
         self._digest = digest
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        marks = [(one.letter, one.point) for one in self._digest.pinned[: _SHOWN + 1] if one.point is not None]
+        marks = [(one.letter, one.point) for one in self._digest.map_candidates[: _SHOWN + 1] if one.point is not None]
         if not marks or options.max_width < _WORLD or not options.encoding.lower().startswith("utf"):
             return
         lines, legend = world_lines(marks, _WORLD), self._legend(len(marks))
@@ -305,7 +307,7 @@ class _Maps:
         if point is not None and options.max_width >= _WORLD + _BETWEEN + _REGION:
             outline = self._digest.outline
             if outline is not None:
-                point, radius_km = frame_of(outline.box, _REGION)
+                point, radius_km = compute_frame(outline.box, _REGION)
             around = region_lines(point, marks, radius_km=radius_km, columns=_REGION, country=self._digest.country)
             lines = [f"{one}{' ' * _BETWEEN}{other}" for one, other in zip(lines, around, strict=True)]
             across = radius_words(region_width_km(point, radius_km, columns=_REGION, country=self._digest.country))

@@ -36,14 +36,14 @@ from geosleuth.support.errors import BrokenPlugin
 from geosleuth.support.text.safe import one_line as plain_line
 from geosleuth.tools import Observation, Tool, ToolCall
 from geosleuth.tools.toolset import all_tools
-from geosleuth.tools.viewer import PART, Viewer, one_line, place_name, places_in, quoted
+from geosleuth.tools.viewer import PART_ARGUMENT, Viewer, one_line, place_name, places_in, quoted
 
-from .digest import FAILURES, FindingDigest, found_nothing
+from .digest import FAILURES, FindingDigest, is_empty_result
 
 if TYPE_CHECKING:
     from .pictures import Embedded
 
-MOST_CHARS = 6000
+MAX_CHARS = 6000
 _SHORT_CHARS = 220
 _SHOWN_LINES = 4
 _ARGUMENT_CHARS = 300
@@ -80,30 +80,30 @@ def _steps(trajectory: Trajectory, embedded: "Embedded") -> Iterator[Html]:
             case Started():
                 continue
             case Noted(hypothesis=hypothesis):
-                text = _noted(hypothesis)
+                text = _render_hypothesis(hypothesis)
                 if noted.get(hypothesis.id) != text:
                     noted[hypothesis.id] = text
                     yield el("li", {"class": "noted"}, el("p", None, text))
             case Said(step=step):
                 calls.update((call.id, call) for call in step.calls)
-                yield _said(event, event.body)
+                yield _render_reply(event, event.body)
             case ToolObserved(observation=observation):
-                yield _observed(observation, calls.get(observation.call_id), embedded, decimals)
+                yield _render_observation(observation, calls.get(observation.call_id), embedded, decimals)
             case _:
                 other = _other(event, whole_country(trajectory))
                 if other:
                     yield other
 
 
-def _said(event: Event, body: Said) -> Html:
+def _render_reply(event: Event, body: Said) -> Html:
     step = body.step
-    words = _shown(step.text)
+    words = _strip_text(step.text)
     is_data = words.startswith("{") or "<answer>" in words
     parts: list[object] = [
         el("p", {"class": "when"}, el("b", None, f"Turn {body.turn}"), f" · {event.at_s:.1f} s"),
-        _words(_shown(step.thinking), "thought"),
+        _render_words(_strip_text(step.thinking), "thought"),
         el("p", {"class": "thought"}, "Answers.") if is_data and not step.calls else "",
-        _folded("The reply as it was written", words) if is_data else _words(words, "said"),
+        _render_details("The reply as it was written", words) if is_data else _render_words(words, "said"),
     ]
     if step.finish in ("length", "filtered", "error"):
         why = {"length": "cut off at the length limit", "filtered": "held back by its provider", "error": "broken off"}
@@ -111,12 +111,12 @@ def _said(event: Event, body: Said) -> Html:
     return el("li", {"class": "turn"}, *parts)
 
 
-def _observed(observation: Observation, call: ToolCall | None, embedded: "Embedded", decimals: int) -> Html:
-    failed, empty = observation.failure, found_nothing(observation)
+def _render_observation(observation: Observation, call: ToolCall | None, embedded: "Embedded", decimals: int) -> Html:
+    failed, empty = observation.failure, is_empty_result(observation)
     state = "bad" if failed else "empty" if empty else "good"
-    lines = [line.strip() for line in _shown(observation.text).splitlines() if line.strip()]
+    lines = [line.strip() for line in _strip_text(observation.text).splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("From: ")] if observation.sources else lines
-    lines = [rounded_points(line, decimals) for line in lines]
+    lines = [round_points(line, decimals) for line in lines]
     shown_lines = [clean(line, _SHORT_CHARS) for line in lines[:_SHOWN_LINES]]
     note = f" · failed: {FAILURES[failed]}" if failed else " · found nothing" if empty else ""
     shown = [drawing for image in observation.images if (drawing := embedded.cut(image)) is not None]
@@ -136,19 +136,19 @@ def _observed(observation: Observation, call: ToolCall | None, embedded: "Embedd
         ),
         *(el("p", {"dir": "auto", "class": "result"}, line) for line in shown_lines),
         el("div", {"class": "cuts"}, *shown) if shown else "",
-        _folded("All that came back", observation.text) if shown_lines != lines else "",
+        _render_details("All that came back", observation.text) if shown_lines != lines else "",
         el("p", {"class": "sources"}, f"From: {clean('; '.join(observation.sources), 300)}")
         if observation.sources
         else "",
     )
 
 
-def _shown(text: str) -> str:
+def _strip_text(text: str) -> str:
     """Return a text without its margins; nothing where it was left out."""
     return "" if is_withheld(text) else text.strip()
 
 
-def rounded_points(text: str, decimals: int = _DECIMALS) -> str:
+def round_points(text: str, decimals: int = _DECIMALS) -> str:
     """Return a text with the coordinates in it rounded: tools give them to the metre, which few findings deserve."""
     return _POINT.sub(lambda pair: f"{float(pair[1]):.{decimals}f}, {float(pair[2]):.{decimals}f}", text)
 
@@ -182,8 +182,8 @@ def _other(event: Event, country: str | None) -> Html | None:
     """Return a step that is no call; ``country`` is the one that the run comes to as a whole."""
     match event.body:
         case Prompted(prompt=prompt, by=by):
-            words = _shown(prompt.text)
-            return el("li", {"class": "prompt"}, _folded(_BY[by], words)) if words else None
+            words = _strip_text(prompt.text)
+            return el("li", {"class": "prompt"}, _render_details(_BY[by], words)) if words else None
         case Answered(answer=answer, by=by):
             place = envelope(answer.address) or ("an unnamed place" if answer.point else "no place")
             return el(
@@ -196,12 +196,12 @@ def _other(event: Event, country: str | None) -> Html | None:
                     name(place, 120),
                     _sentence(sure_line(answer, country)),
                 ),
-                _folded("In its own words", words) if (words := _shown(answer.explanation or "")) else "",
+                _render_details("In its own words", words) if (words := _strip_text(answer.explanation or "")) else "",
             )
         case Ended(reason=reason, trouble=trouble):
             if reason == "answered" and not trouble:
                 return None
-            words = f"Ended: {reason}. {clean(_shown(trouble or ''), 400)}"
+            words = f"Ended: {reason}. {clean(_strip_text(trouble or ''), 400)}"
             return el("li", {"class": "outcome bad"}, el("p", {"class": "failed"}, words))
         case Resumed(policy=policy):
             return el("li", {"class": "prompt"}, el("p", None, "Taken up again with ", name(policy, 80), "."))
@@ -209,7 +209,7 @@ def _other(event: Event, country: str | None) -> Html | None:
             return None
 
 
-def _noted(hypothesis: Hypothesis) -> Html:
+def _render_hypothesis(hypothesis: Hypothesis) -> Html:
     odds = "" if hypothesis.confidence is None else f", {percent_words(hypothesis.confidence)}"
     fate = {"open": "Candidate", "dropped": "Ruled out", "answered": "Chosen"}[hypothesis.fate]
     return join([f"{fate}: ", name(hypothesis.place, 120), odds])
@@ -219,23 +219,23 @@ def _sentence(words: str) -> str:
     return f". {words}." if words else ""
 
 
-def _words(text: str, kind: str) -> Html:
+def _render_words(text: str, kind: str) -> Html:
     if not text:
         return Html("")
     if len(text) <= 2 * _SHORT_CHARS:
         return el("p", {"class": kind, "dir": "auto"}, clean(text))
     return join([
         el("p", {"class": kind, "dir": "auto"}, clean(text, _SHORT_CHARS)),
-        _folded("All of it", text),
+        _render_details("All of it", text),
     ])  # fmt: skip
 
 
-def _folded(title: str, text: str) -> Html:
-    return el("details", None, el("summary", None, title), el("pre", {"dir": "auto"}, clean(text, MOST_CHARS)))
+def _render_details(title: str, text: str) -> Html:
+    return el("details", None, el("summary", None, title), el("pre", {"dir": "auto"}, clean(text, MAX_CHARS)))
 
 
 LINE_CHARS = 200
-MOST_POINTS = 20
+MAX_POINTS = 20
 _NAME_CHARS = 60
 _THIRD = 0.36
 _UNKNOWN = Viewer()
@@ -253,7 +253,7 @@ def call_words(call: ToolCall, pictures: Mapping[str, str] | None = None, box: S
     shown = (pictures or {}).get(str(arguments.get("image")))
     arguments = {**arguments, "image": shown} if shown else arguments
     if box is not None:
-        arguments = {**arguments, PART: part_words(box)}
+        arguments = {**arguments, PART_ARGUMENT: part_words(box)}
     words = _viewer(call.name).call_words(arguments)
     return one_line(words or f"uses {quoted(call.name, _NAME_CHARS)}", LINE_CHARS)
 
@@ -266,7 +266,7 @@ def outcome_words(observation: Observation) -> str:
         silent = not first or observation.failure in ("unknown_tool", "repeated", "over_budget")
         why = FAILURES[observation.failure]
         return one_line(why if silent else f"{why}: {first}", LINE_CHARS)
-    if found_nothing(observation):
+    if is_empty_result(observation):
         return "found nothing"
     data = observation.data if isinstance(observation.data, Mapping) else {}
     words = _viewer(observation.name).result_words(data) if data else ""
@@ -282,7 +282,7 @@ def points_found(observation: Observation) -> Iterator[tuple[str, LatLon]]:
         return
     count = 0
     for row in places_in(data):
-        if count >= MOST_POINTS:
+        if count >= MAX_POINTS:
             return
         lat: Any = row.get("lat")
         lon: Any = row.get("lon")
@@ -342,17 +342,17 @@ def step_line(event: Event) -> str | None:
     match event.body:
         case Said(turn=turn, step=step):
             if team := _TEAM_STEP.match(step.text):
-                return _short(f"turn {turn}: {step.model}: {team[1]}: {_told(step.text[team.end() :])}")
-            words = spoken(step) or _told(step.thinking)
+                return _short(f"turn {turn}: {step.model}: {team[1]}: {_hide_if_withheld(step.text[team.end() :])}")
+            words = spoken(step) or _hide_if_withheld(step.thinking)
             if not step.calls and not words:
                 words = "answers" if step.text.strip() else "says nothing"
             called = ", ".join(call.name for call in step.calls)
             return _short(f"turn {turn}: {words}" + (f"{' -> ' if words else ''}{called}" if called else ""))
         case ToolObserved(observation=seen):
             mark = f" ({seen.failure.replace('_', ' ')})" if seen.failure else ""
-            words = rounded_points(_told(seen.text))
+            words = round_points(_hide_if_withheld(seen.text))
             return _short(f"  {seen.name}{mark}" + (f": {words}" if words else ""))
-        case Prompted(prompt=prompt, by="loop") if _told(prompt.text):
+        case Prompted(prompt=prompt, by="loop") if _hide_if_withheld(prompt.text):
             return _short(f"  prompt: {prompt.text}")
         case _:
             return None
@@ -360,10 +360,10 @@ def step_line(event: Event) -> str | None:
 
 def spoken(step: Step) -> str:
     """Return what a policy said to people; nothing where it is a form for machines, or was left out."""
-    return "" if step.text.lstrip().startswith(_FORMS) else _told(step.text)
+    return "" if step.text.lstrip().startswith(_FORMS) else _hide_if_withheld(step.text)
 
 
-def _told(text: str) -> str:
+def _hide_if_withheld(text: str) -> str:
     """Return a text, unless all that stands there is that it was left out."""
     return "" if text in _LEFT_OUT else text.strip()
 

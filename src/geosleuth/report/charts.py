@@ -6,10 +6,10 @@ from math import floor, log10
 
 from .markup import Html, el, join
 
-SERIES = 8
-"""Colours in the style sheet; further files reuse them with a dashed line."""
+# Number of series colours in the style sheet; further series reuse them with a dashed line.
+SERIES_COLOURS = 8
 
-_LEAST_STEP = 1e-300
+_MIN_STEP = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def drawing(identifier: str, plot: Plot, title: str, description: str, parts: It
 
 def round_step(rough: float, factors: Sequence[float] = (1, 2, 2.5, 5, 10)) -> float:
     """Return the smallest round axis step of at least about ``rough``: a factor times a power of ten."""
-    decade = 10.0 ** floor(log10(max(rough, _LEAST_STEP)))
+    decade = 10.0 ** floor(log10(max(rough, _MIN_STEP)))
     return next(factor * decade for factor in factors if factor * decade >= rough * 0.999)
 
 
@@ -109,7 +109,7 @@ def percent_axis_below(plot: Plot, steps: Sequence[int] = (0, 25, 50, 75, 100)) 
 
 def series(index: int) -> str:
     """Return the class names that colour the file of this number."""
-    return f"series s{index % SERIES}" + (" again" if index >= SERIES else "")
+    return f"series s{index % SERIES_COLOURS}" + (" again" if index >= SERIES_COLOURS else "")
 
 
 def key_inside(plot: Plot, names: Sequence[tuple[int, str]], *, at_bottom: bool) -> Html:
@@ -131,7 +131,7 @@ def n(value: float) -> str:
     return "0" if abs(value) < 0.05 else f"{value:.1f}".removesuffix(".0")
 
 
-def spaced(
+def select_spaced(
     items: Sequence[float], position: Callable[[float], float], gap: float, first: Callable[[float], bool]
 ) -> set[float]:
     """Return which items can be labelled at least ``gap`` apart; those that ``first`` approves are placed first."""

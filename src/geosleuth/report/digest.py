@@ -9,20 +9,20 @@ from platform import python_version
 from geosleuth import __version__
 from geosleuth.agent import Budget, EndReason, Hypothesis, Spent, Trajectory
 from geosleuth.agent.display import (
-    AGAINST,
-    LEAD,
-    area_of,
+    COUNTEREVIDENCE_PREFIX,
+    DISCLAIMER,
     best_evidence,
+    classify_area,
+    get_granularity,
     is_capped,
     is_withheld,
     sure_line,
     tells_evidence_alone,
-    told_no_finer_than,
     whole_country,
 )
 from geosleuth.agent.locate import Finding
-from geosleuth.agent.spoken_of import rejected_in
-from geosleuth.agent.turns import spelled_out
+from geosleuth.agent.spoken_of import collect_rejected
+from geosleuth.agent.turns import spell_out_calls
 from geosleuth.answer import Answer, Candidate, Granularity, Level, coarsest
 from geosleuth.answer.answer import (
     AreaKind,
@@ -35,7 +35,7 @@ from geosleuth.answer.answer import (
 )
 from geosleuth.atlas.granular import CountryOutline, country_outline, wide_country
 from geosleuth.geo import LatLon, coordinates, distance_km
-from geosleuth.models.detective.answering import CONNECT, WITH_A_MODEL, conditional
+from geosleuth.models.detective.answering import CONNECT_ADVICE, WITH_A_MODEL, conditional
 from geosleuth.names import fold
 from geosleuth.photo import Claims
 from geosleuth.pipeline.team import spent_together
@@ -72,7 +72,7 @@ FAILURES: Mapping[FailureKind, str] = {
 _AGAINST = ("Against it speaks ", "Nothing that was found speaks against it.")
 _RIVALS = ("It could also be ",)
 _HANGS = ("It hangs on ", "Left out one by one, ")
-_HELP = ("What would help: ", CONNECT)
+_HELP = ("What would help: ", CONNECT_ADVICE)
 _NO_REASON = "No place could be named. The details are left out: they may tell more than the {told_as}."
 
 
@@ -125,9 +125,9 @@ class FindingDigest:
     """The code of the country that is the whole finding; None if the finding is a circle."""
 
     @property
-    def rejected(self) -> tuple[str, ...]:
+    def rejections(self) -> tuple[str, ...]:
         """The clues and texts that a person has ruled out, as they were seen."""
-        return rejected_in(event.body for event in self.trajectory.events) if self.exact else ()
+        return collect_rejected(event.body for event in self.trajectory.events) if self.exact else ()
 
     @property
     def levels(self) -> tuple[tuple[LevelName, Level], ...]:
@@ -145,7 +145,7 @@ class FindingDigest:
     @property
     def area(self) -> AreaKind | None:
         """All of a country, or a circle of which no more than a country or region is named; None: the point counts."""
-        return area_of(self.trajectory, self.granularity)
+        return classify_area(self.trajectory, self.granularity)
 
     @property
     def wide(self) -> bool:
@@ -161,14 +161,14 @@ class FindingDigest:
         return conditional(area.removeprefix("within "), self.answer.probability)
 
     @property
-    def pinned(self) -> tuple[RivalPlace, ...]:
+    def map_candidates(self) -> tuple[RivalPlace, ...]:
         """The candidates as maps show them: the letter of a whole country stands in its middle."""
         return tuple(_in_the_middle(one, self.country) for one in self.rivals)
 
     @property
     def pins(self) -> tuple[RivalPlace, ...]:
         """The candidates that a drawn map marks: a finding that is a country or region is drawn, and has no pin."""
-        return tuple(one for one in self.pinned if not (one.is_answer and self.wide))
+        return tuple(one for one in self.map_candidates if not (one.is_answer and self.wide))
 
     @property
     def located(self) -> bool:
@@ -206,7 +206,7 @@ def as_finding(found: Finding | Trajectory) -> Finding:
     return found if isinstance(found, Finding) else Finding(found, ())
 
 
-def digest_of(finding: Finding) -> FindingDigest:
+def build_digest(finding: Finding) -> FindingDigest:
     """Read a finding, never finer than it says itself, nor than what was left out of its trajectory says.
 
     Raises:
@@ -215,12 +215,12 @@ def digest_of(finding: Finding) -> FindingDigest:
     answer, trajectory = finding.whole_answer, finding.trajectory
     if finding.granularity != "exact" and not is_capped(trajectory):
         raise ValueError("cap the finding first, see geosleuth.agent.locate.cap_finding")
-    told_as = coarsest((finding.granularity, told_no_finer_than(trajectory)))
+    told_as = coarsest((finding.granularity, get_granularity(trajectory)))
     located = answer.point is not None or bool(answer.address)
     dropped = tuple(one for one in trajectory.pool if one.fate == "dropped")
     country = whole_country(trajectory, told_as)
     return FindingDigest(
-        trajectory=spelled_out(trajectory),
+        trajectory=spell_out_calls(trajectory),
         answer=answer,
         granularity=told_as,
         place=(envelope(answer.address) or "An unnamed place") if located else UNLOCATED,
@@ -237,14 +237,14 @@ def digest_of(finding: Finding) -> FindingDigest:
 
 def _evidence(finding: Finding) -> tuple[str, ...]:
     """The evidence for the answer; of several tries also that of the one that was picked."""
-    runs = [finding.trajectory, *([finding.picked] if finding.picked else [])]
+    runs = [finding.trajectory, *([finding.best_attempt] if finding.best_attempt else [])]
     return tuple(dict.fromkeys(piece for one in runs for piece in best_evidence(one, None)))
 
 
 def _account(trajectory: Trajectory, told_as: Granularity, *, located: bool) -> Account:
     """Return the explanation in its parts, no finer than ``told_as``."""
     if told_as == "exact":
-        return account_of((trajectory.answer or Answer()).explanation or "")
+        return parse_account((trajectory.answer or Answer()).explanation or "")
     return Account() if located else Account(_NO_REASON.format(told_as=told_as), would_help=_next_step(trajectory))
 
 
@@ -254,10 +254,10 @@ def _next_step(trajectory: Trajectory) -> str:
         return ""
     said = {"--seen": None, "--hint": trajectory.task.hint, "--within": trajectory.task.area}
     options = ", ".join(option for option, value in said.items() if not value)
-    return f"{CONNECT} ({WITH_A_MODEL}), or say what you see or know: {options}."
+    return f"{CONNECT_ADVICE} ({WITH_A_MODEL}), or say what you see or know: {options}."
 
 
-def account_of(explanation: str) -> Account:
+def parse_account(explanation: str) -> Account:
     """Split an explanation into what speaks against it, what it depends on, and what would help.
 
     Text in quotation marks is foreign, and splits nothing.
@@ -302,12 +302,12 @@ def _verdict(finding: Finding, *, located: bool) -> str:
     early += "".join(f"{doubt} " for doubt in finding.doubts)
     if not located:
         return early.strip()
-    if finding.derived is not None:
-        place = f"that of {finding.derived}" if finding.derived else "that of the place"
+    if finding.substitute_place is not None:
+        place = f"that of {finding.substitute_place}" if finding.substitute_place else "that of the place"
         early += f"The model gave no point; this is {place} on the map. "
     if answered is not None and answered.by == "pool":
         return f"{early}This is the best of the candidates that the model had noted: a lead, not a verdict."
-    return f"{early}{LEAD}"
+    return f"{early}{DISCLAIMER}"
 
 
 def _rivals(answer: Answer, ruled_out: Set[str]) -> Iterator[RivalPlace]:
@@ -335,8 +335,8 @@ def _rival(number: int, one: Candidate, *, is_answer: bool) -> RivalPlace:
 
 def _sides(evidence: str) -> tuple[str, str]:
     masked = _QUOTED.sub(lambda found: "\0" * len(found[0]), evidence)
-    at = masked.find(AGAINST)
-    speaks_for, against = (evidence, "") if at < 0 else (evidence[:at], evidence[at + len(AGAINST) :])
+    at = masked.find(COUNTEREVIDENCE_PREFIX)
+    speaks_for, against = (evidence, "") if at < 0 else (evidence[:at], evidence[at + len(COUNTEREVIDENCE_PREFIX) :])
     return speaks_for.strip().removeprefix("For: "), against.strip()
 
 
@@ -344,7 +344,7 @@ def _letter(number: int) -> str:
     return chr(ord("A") + number) if number < 26 else str(number + 1)
 
 
-def found_nothing(observation: Observation) -> bool:
+def is_empty_result(observation: Observation) -> bool:
     """Return whether a tool did its work and came back with empty hands."""
     data = observation.data
     if observation.failure is not None or not isinstance(data, dict):
@@ -353,7 +353,7 @@ def found_nothing(observation: Observation) -> bool:
     return bool(found) and not any(found)
 
 
-def found_only_weak(observation: Observation) -> bool:
+def has_only_weak_matches(observation: Observation) -> bool:
     """Return whether a tool found nothing but names that are merely spelt alike."""
     data = observation.data
     if observation.failure is not None or not isinstance(data, dict) or not isinstance(data.get("results"), list):
@@ -366,11 +366,11 @@ _PACKAGES = ("rapidocr", "onnxruntime", "tesserocr", "phonenumbers", "geonamesca
 _SHOWN_SOURCES = 20
 
 
+# Note for a place that the file's own metadata marks as estimated.
 ESTIMATE = "estimated from the picture before: no second opinion."
-"""What a place is worth that the file itself says was estimated."""
 
 
-def claims_of(finding: Finding, digest: FindingDigest) -> list[list[tuple[str, object]]]:
+def list_claims(finding: Finding, digest: FindingDigest) -> list[list[tuple[str, object]]]:
     """Return what each file says of itself, held against the finding: a list of names and values for each."""
     return [
         list(_claims(claims, conflict, digest))
@@ -379,7 +379,7 @@ def claims_of(finding: Finding, digest: FindingDigest) -> list[list[tuple[str, o
 
 
 def _claims(claims: Claims, conflict: bool | None, digest: FindingDigest) -> Iterator[tuple[str, object]]:  # noqa: FBT001
-    yield "Place", _claimed_place(claims, conflict, digest)
+    yield "Place", _format_claimed_place(claims, conflict, digest)
     for line in sidecar_lines(claims, digest):
         yield "Sidecar", clean(line, 500)
     if claims.taken_at is not None:
@@ -428,7 +428,7 @@ def sidecar_lines(claims: Claims, digest: FindingDigest) -> Iterator[str]:
             yield f"{line}. A claim from the sidecar, not evidence."
 
 
-def _claimed_place(claims: Claims, conflict: bool | None, digest: FindingDigest) -> object:  # noqa: FBT001  (three-valued)
+def _format_claimed_place(claims: Claims, conflict: bool | None, digest: FindingDigest) -> object:  # noqa: FBT001  (three-valued)
     if claims.point is None:
         return "The file claims no place."
     where = coordinates(claims.point) if digest.exact else "a place (not shown here)"
@@ -449,7 +449,7 @@ class Conflict:
     far: str
 
 
-def conflict_of(finding: Finding, digest: FindingDigest) -> Conflict | None:
+def find_conflict(finding: Finding, digest: FindingDigest) -> Conflict | None:
     """Return what to warn of at the top of the page, where a file claims another place."""
     if True not in finding.conflicts:
         return None
@@ -463,22 +463,22 @@ def conflict_of(finding: Finding, digest: FindingDigest) -> Conflict | None:
 
 def failures(digest: FindingDigest) -> list[Html]:
     """Return what was tried and came to nothing: calls that failed or found nothing, and candidates ruled out."""
-    rows = [*_failed_calls(digest.trajectory), *_ruled_out(digest)]
+    rows = [*_render_failed_calls(digest.trajectory), *_render_rejections(digest)]
     ended = digest.trajectory.ended
     if ended is not None and ended.trouble and not is_withheld(ended.trouble):
         rows.append(join((el("b", None, "The run"), f": {clean(ended.trouble, 300)}")))
     return rows
 
 
-def _failed_calls(trajectory: Trajectory) -> Iterator[Html]:
+def _render_failed_calls(trajectory: Trajectory) -> Iterator[Html]:
     calls = {call.id: call for step in trajectory.steps for call in step.calls}
     for observation in trajectory.observations:
         failed = observation.failure
-        weak = found_only_weak(observation)
-        if failed is None and not weak and not found_nothing(observation):
+        weak = has_only_weak_matches(observation)
+        if failed is None and not weak and not is_empty_result(observation):
             continue
         call = calls.get(observation.call_id)
-        asked = "" if call is None or isinstance(call.arguments, str) else _asked(call.arguments.values())
+        asked = "" if call is None or isinstance(call.arguments, str) else _render_query(call.arguments.values())
         nothing = "found only names that are spelt alike: weak matches" if weak else "found nothing"
         why = nothing if failed is None else FAILURES[failed]
         first = next(iter(observation.text.strip().splitlines()), "")
@@ -488,13 +488,13 @@ def _failed_calls(trajectory: Trajectory) -> Iterator[Html]:
         yield join((el("code", None, clean(observation.name, 60)), asked, f": {why}{tail}"))
 
 
-def _asked(values: Iterable[object]) -> Html:
+def _render_query(values: Iterable[object]) -> Html:
     words = [str(value) for value in values if isinstance(value, str) and value]
     return join((" (", name(words[0], 80), ")")) if words else Html("")
 
 
-def _ruled_out(digest: FindingDigest) -> Iterator[Html]:
-    for text in digest.rejected:
+def _render_rejections(digest: FindingDigest) -> Iterator[Html]:
+    for text in digest.rejections:
         yield join((el("b", None, "Ruled out by a person"), ": ", name(text, 200)))
     for one in digest.dropped:
         odds = "" if one.confidence is None else f" ({percent_words(one.confidence)})"
@@ -504,7 +504,7 @@ def _ruled_out(digest: FindingDigest) -> Iterator[Html]:
         )
 
 
-def making_of(finding: Finding, generated: str) -> list[tuple[str, object]]:
+def describe_making(finding: Finding, generated: str) -> list[tuple[str, object]]:
     """Return who found it, with what, at what cost, and from which bytes."""
     trajectory = finding.trajectory
     started = trajectory.started
@@ -513,7 +513,7 @@ def making_of(finding: Finding, generated: str) -> list[tuple[str, object]]:
         ("Found by", join((name(started.policy, 80), ", method ", name(started.method, 80)))),
         ("Replies by", _models(trajectory)),
         ("Tools", join([el("code", None, clean(tool, 60)) for tool in started.tools], ", ") or "none"),
-        ("Used", _used(spent_together(finding), started.budget)),
+        ("Used", _format_usage(spent_together(finding), started.budget)),
         ("Knowledge from", clean("; ".join(sources[:_SHOWN_SOURCES]), 600)),
         ("Hint given", clean(started.task.hint or "", 400)),
         ("Area given", clean(started.task.area or "", 400)),
@@ -533,7 +533,7 @@ def _models(trajectory: Trajectory) -> Html | str:
     return join([name(model, 80) for model in models], ", ")
 
 
-def _used(spent: Spent, budget: Budget) -> str:
+def _format_usage(spent: Spent, budget: Budget) -> str:
     usage = spent.usage
     failed = f" ({spent.failed_calls} failed)" if spent.failed_calls else ""
     parts = [

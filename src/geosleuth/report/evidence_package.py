@@ -46,8 +46,8 @@ REPORT, RESULT, TOOLS, TRAJECTORY, VERSIONS = (
 )  # fmt: skip
 README: Final = "README.txt"
 
-MOST_BYTES: Final = 256 * 1024 * 1024
-MOST_FILES: Final = 1000
+MAX_BYTES: Final = 256 * 1024 * 1024
+MAX_FILES: Final = 1000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _TO_TRAIN = re.compile("extra == ['\"](train|all)")
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\n]*)\n")
@@ -94,10 +94,10 @@ def evidence_package(finding: Finding, report: str, checked: ClaimCheck | None =
         REPORT: report.encode("utf-8", "backslashreplace"),
         RESULT: _json(result_document(finding, checked)),
         TOOLS: _tools(runs.values()),
-        VERSIONS: _json(versions_of(finding)),
-        **{name: _lines(one) for name, one in runs.items()},
+        VERSIONS: _json(collect_versions(finding)),
+        **{name: _encode_trajectory(one) for name, one in runs.items()},
     }
-    return packed({**files, MANIFEST: _manifest(files)})
+    return pack_zip({**files, MANIFEST: _manifest(files)})
 
 
 def _manifest(files: Mapping[str, bytes]) -> bytes:
@@ -110,7 +110,7 @@ def _json(document: Any) -> bytes:
     )
 
 
-def _lines(trajectory: Trajectory) -> bytes:
+def _encode_trajectory(trajectory: Trajectory) -> bytes:
     with tempfile.TemporaryDirectory(prefix="geosleuth-") as folder:
         path = Path(folder) / TRAJECTORY
         write_trajectory(path, trajectory)
@@ -137,7 +137,7 @@ def _tools(runs: Iterable[Trajectory]) -> bytes:
     )
 
 
-def versions_of(finding: Finding) -> dict[str, Any]:
+def collect_versions(finding: Finding) -> dict[str, Any]:
     """Return the software and the maps that are installed here, as far as a finding may tell them."""
     from geosleuth.atlas import regions_dir
     from geosleuth.atlas.regions import RegionStore
@@ -155,7 +155,7 @@ def versions_of(finding: Finding) -> dict[str, Any]:
     }
 
 
-def packed(files: Mapping[str, bytes]) -> bytes:
+def pack_zip(files: Mapping[str, bytes]) -> bytes:
     """Return files as a zip file, in the one way that packages are written."""
     out, directory = bytearray(), bytearray()
     for name, content in files.items():
@@ -197,9 +197,9 @@ class Package:
             Changed: one is none.
         """
         names = [TRAJECTORY, *(f"trajectory-{at}.jsonl" for at in range(1, len(self.files)))]
-        return {name: self._run(name) for name in names if name in self.files}
+        return {name: self._load_run(name) for name in names if name in self.files}
 
-    def _run(self, name: str) -> Trajectory:
+    def _load_run(self, name: str) -> Trajectory:
         with tempfile.TemporaryDirectory(prefix="geosleuth-") as folder:
             path = Path(folder) / name
             path.write_bytes(self.files[name])
@@ -217,7 +217,7 @@ class Package:
         told = self.result.get("team", {})
         try:
             ids = told["runs"] if "runs" in told else [one["trajectory"] for one in told.get("said", ())]
-            stated = [_told_claims(row) for row in self.result["photos"]]
+            stated = [_decode_claims(row) for row in self.result["photos"]]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Changed(f"{RESULT}: its team or its photos are not as they are written") from error
         by_id = {one.id: one for one in self.runs.values()}
@@ -237,7 +237,7 @@ class Package:
         return Finding(own, tuple(known), granularity=self.granularity, team=team, gave_way=gave_way)
 
     @property
-    def checked(self) -> ClaimCheck | None:
+    def claim_check(self) -> ClaimCheck | None:
         """The verdict on a claimed place, as the result tells it."""
         told = self.result.get("check")
         if told is None:
@@ -258,24 +258,24 @@ def open_package(path: Path) -> Package:
     """
     try:
         with path.open("rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
+            data = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise BadInput(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from error
-    if len(data) > MOST_BYTES:
-        raise BadInput(f"{path}: is larger than {MOST_BYTES // 1024**2} MiB; no package is")
+    if len(data) > MAX_BYTES:
+        raise BadInput(f"{path}: is larger than {MAX_BYTES // 1024**2} MiB; no package is")
     # One of both is left of a package that was cut off, or changed in any one byte.
     if not data.startswith(_LOCAL) and data[-_END_BYTES : -_END_BYTES + 4] != _END:
         raise BadInput(f"{path}: no evidence package")
-    files = _checked(data)
+    files = _read_package(data)
     result, versions = _object(files, RESULT), _object(files, VERSIONS)
     package = Package(hashlib.sha256(data).hexdigest(), files, result, versions)
     _check_agreement(package)
     return package
 
 
-def _checked(data: bytes) -> dict[str, bytes]:
+def _read_package(data: bytes) -> dict[str, bytes]:
     """Return the files of a package, each as its manifest says, in a zip that is as we write one."""
-    files = dict(_entries(data))
+    files = dict(_read_entries(data))
     if MANIFEST not in files:
         raise Changed(f"{MANIFEST}: is not in the package")
     others = {name: content for name, content in files.items() if name != MANIFEST}
@@ -315,8 +315,8 @@ def _directory(data: bytes) -> Iterator[tuple[str, int, int, int]]:
     if len(data) < _END_BYTES or data[-_END_BYTES : -_END_BYTES + 4] != _END:
         raise Changed("the end of the zip file: it is not where it should be")
     _, _, _, count, size, at, _ = _TAIL.unpack(data[-_END_BYTES + 4 :])
-    if count > MOST_FILES:
-        raise Changed(f"the zip's directory: it lists {count:,} files; a package has {MOST_FILES:,} at most")
+    if count > MAX_FILES:
+        raise Changed(f"the zip's directory: it lists {count:,} files; a package has {MAX_FILES:,} at most")
     if at + size + _END_BYTES != len(data):
         raise Changed("the zip's directory: it does not lie where the end of the file says")
     for number in range(1, count + 1):
@@ -334,7 +334,7 @@ def _directory(data: bytes) -> Iterator[tuple[str, int, int, int]]:
         at += _ENTRY_BYTES + letters
 
 
-def _entries(data: bytes) -> Iterator[tuple[str, bytes]]:
+def _read_entries(data: bytes) -> Iterator[tuple[str, bytes]]:
     seen, together = set[str](), 0
     for name, _, place, size in _directory(data):
         if name in seen:
@@ -352,7 +352,7 @@ def _entries(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 def _check_bytes(data: bytes, files: Mapping[str, bytes]) -> None:
     """Hold the zip against one that is written anew from the same files: names and contents leave no choice."""
-    anew = packed(files)
+    anew = pack_zip(files)
     if anew == data:
         return
     at = next((at for at, (one, other) in enumerate(zip(anew, data, strict=False)) if one != other), len(anew))
@@ -376,27 +376,27 @@ def _object(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
     return found
 
 
-def _told_claims(row: Mapping[str, Any]) -> Claims:
+def _decode_claims(row: Mapping[str, Any]) -> Claims:
     sides = [
-        SidecarClaim(_point(one["point"]), one["place"], one["estimated"], one["trouble"])
+        SidecarClaim(_decode_point(one["point"]), one["place"], one["estimated"], one["trouble"])
         for one in row["sidecar_claims"]
     ]
-    claims = Claims("JPEG", 0, str(row["sha256"]), (0, 0), _point(row["claimed_point"]))
+    claims = Claims("JPEG", 0, str(row["sha256"]), (0, 0), _decode_point(row["claimed_point"]))
     return replace(
         claims,
         estimated=bool(row["claim_estimated"]),
         sidecars=tuple(sides),
-        not_a_photo=_told_nature(row.get("not_a_photo")),
+        not_a_photo=_decode_nature(row.get("not_a_photo")),
     )
 
 
-def _told_nature(nature: object) -> str | None:
+def _decode_nature(nature: object) -> str | None:
     if nature not in (None, *NATURES):
         raise ValueError(f"{nature!r} is nothing that a picture looks like")
     return None if nature is None else str(nature)
 
 
-def _point(told: Mapping[str, float] | None) -> LatLon | None:
+def _decode_point(told: Mapping[str, float] | None) -> LatLon | None:
     return None if told is None else LatLon(**told)
 
 
@@ -406,7 +406,7 @@ def check_result(package: Package, finding: Finding) -> None:
     Raises:
         Changed: a field is another; the message names it.
     """
-    again = json.loads(json.dumps(result_document(finding, package.checked)))
+    again = json.loads(json.dumps(result_document(finding, package.claim_check)))
     if (difference := _first_difference(package.result, again)) is not None:
         raise Changed(f"{RESULT}: {difference}, and {TRAJECTORY} comes to something else")
 

@@ -13,7 +13,7 @@ from geosleuth import __version__
 from geosleuth.agent import Trajectory
 from geosleuth.agent.display import BEST, SeenLine, text_seen
 from geosleuth.agent.locate import Finding
-from geosleuth.agent.spoken_of import speaks_of
+from geosleuth.agent.spoken_of import is_about
 from geosleuth.answer.answer import percent_words
 from geosleuth.atlas import Atlas
 from geosleuth.atlas.granular import wide_country
@@ -21,19 +21,19 @@ from geosleuth.geo import coordinates
 from geosleuth.report.charts import n
 from geosleuth.report.markup import Html, clean, el, join
 from geosleuth.report.team_section import team_section
-from geosleuth.report.worldmap import shared_drawing
+from geosleuth.report.worldmap import render_shared_symbols
 
 from .chain import chain_section
 from .digest import (
     FindingDigest,
     RivalPlace,
     as_finding,
-    claims_of,
-    conflict_of,
-    digest_of,
+    build_digest,
+    describe_making,
     failures,
+    find_conflict,
     first_sentence,
-    making_of,
+    list_claims,
 )
 from .jinja import render
 from .pictures import Embedded, MapPicture, Pictures, badges, draw_maps, map_credits, map_figure, world_figure
@@ -60,14 +60,14 @@ async def report_html(
     Args:
         found: the finding; of a bare trajectory there are no claims to show.
         atlas: draws the maps; an online one is asked for them. Without one, or where it can't, there is the world map.
-        pictures: pixels by handle, such as what `pictures_of` gives; those of the finding's own album if left out.
+        pictures: pixels by handle, such as what `cut_pictures` gives; those of the finding's own album if left out.
             Without either no photo is shown.
         generated: when the page was made, as it is to be read; now, if left out.
         claim: what the finding says of a claimed place: the verdict, then arguments for and against.
         frames: of a video, which second told what, a line for each frame.
     """
     finding = as_finding(found)
-    digest = digest_of(finding)
+    digest = build_digest(finding)
     maps = await draw_maps(digest, atlas)
     own = finding.album.__getitem__ if finding.album is not None else None
     return render_report(finding, digest, maps, pictures or own, generated or now(), claim, frames)
@@ -84,7 +84,7 @@ def render_report(
 ) -> str:
     """Return the page from what was gathered for it."""
     # Of several tries, the pictures and the text are those of the one that was picked.
-    shown = digest.trajectory if finding.picked is None else finding.picked
+    shown = digest.trajectory if finding.best_attempt is None else finding.best_attempt
     embedded = Embedded(shown, pictures, legible=digest.exact)
     seen = text_seen(shown, digest.evidence) if digest.exact else ()
     point, radius_km = digest.answer.point, digest.answer.radius_km
@@ -92,12 +92,12 @@ def render_report(
     body = render(
         "finding",
         digest=digest,
-        world=shared_drawing(),
+        world=render_shared_symbols(),
         dots=_dots(digest.answer.probability),
         where="" if point is None or (digest.wide and digest.country) else coordinates(point, radius_km),
         reason=reason,
         more_reason=more_reason,
-        conflict=conflict_of(finding, digest),
+        conflict=find_conflict(finding, digest),
         claim=tuple(claim),
         frames=tuple(frames),
         photos=embedded.figures(seen) if embedded else "",
@@ -110,9 +110,9 @@ def render_report(
         sides_told=digest.exact and any(one.speaks_for or one.against for one in digest.rivals),
         team=team_section(finding),
         failures=failures(digest),
-        claims=claims_of(finding, digest),
-        chain=chain_section(digest, embedded, finding.picked),
-        making=making_of(finding, generated),
+        claims=list_claims(finding, digest),
+        chain=chain_section(digest, embedded, finding.best_attempt),
+        making=describe_making(finding, generated),
         version=__version__,
         generated=generated,
     )
@@ -208,7 +208,7 @@ class _Card:
 
 
 def _card(piece: str, seen: Sequence[SeenLine], embedded: Embedded) -> _Card:
-    about = [line for line in seen if line.number is not None and speaks_of(piece, line.text)][:_SHOWN_PARTS]
+    about = [line for line in seen if line.number is not None and is_about(piece, line.text)][:_SHOWN_PARTS]
     parts = [embedded.part(line.photo, line.box, "part", line.text) for line in about]
     return _Card(join(part for part in parts if part), badges(line.number or 0 for line in about), piece)
 

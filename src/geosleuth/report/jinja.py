@@ -33,7 +33,11 @@ def _environment() -> "Environment":
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     made = Environment(
-        loader=FunctionLoader(_source), autoescape=True, undefined=StrictUndefined, finalize=_shown, auto_reload=False
+        loader=FunctionLoader(_source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_clean_value,
+        auto_reload=False,
     )
     made.filters |= {"clean": clean, "name": name, "capital": capital}
     return made
@@ -47,7 +51,7 @@ def _source(file_name: str) -> str | None:
     return _LINE_END.sub(" ", _BETWEEN_TAGS.sub("", path.read_text(encoding="utf-8").strip()))
 
 
-def _shown(value: object) -> object:
+def _clean_value(value: object) -> object:
     return value if hasattr(value, "__html__") else clean(str(value))
 
 

@@ -18,7 +18,7 @@ class MercatorPlane:
         self._top = mercator(box.north)
         self._per_unit = height / ((self._top - mercator(box.south)) or 1.0)
 
-    def at(self, point: LatLon) -> tuple[float, float] | None:
+    def project(self, point: LatLon) -> tuple[float, float] | None:
         """Return the position of a point on the picture; None if it lies outside."""
         x, y = self.place(point.lat, point.lon)
         return (x, y) if 0 <= x <= self._width and 0 <= y <= self._height else None

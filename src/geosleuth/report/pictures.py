@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Pictures = Callable[[str], View]
 """Gives the pixels of a handle, or raises `BadInput`: ``album.__getitem__``."""
 
-MOST_PHOTOS = 8
+MAX_PHOTOS = 8
 _LONGEST_PX = 1400
 _CUT_PX = 420
 _MOSAIC = 24
@@ -42,7 +42,7 @@ _QUALITY = 80
 _MARGIN = 0.25
 
 
-def pictures_of(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels: int = FIRST_VIEW_PIXELS) -> Pictures:
+def cut_pictures(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels: int = FIRST_VIEW_PIXELS) -> Pictures:
     """Return the pictures of a run, cut again from its photos; others, such as maps, are refused.
 
     Args:
@@ -84,7 +84,7 @@ class Embedded:
         """Take the pixels; without ``legible`` so coarsely that no text can be read."""
         self.photos: dict[int, ImageInfo] = {}
         for image in trajectory.task.images:
-            if len(self.photos) < MOST_PHOTOS:
+            if len(self.photos) < MAX_PHOTOS:
                 self.photos.setdefault(image.photo, image)
         self._pictures = pictures
         self.legible = legible
@@ -133,7 +133,7 @@ class Embedded:
             {"class": "photo", "viewBox": f"0 0 {width} {height}", "role": "img", "aria-label": label},
             el("image", pixels),
             # Plain boxes first, so that numbered ones lie on top.
-            *(_box(line, width, height) for line in sorted(seen, key=lambda line: line.number is not None)),
+            *(_render_box(line, width, height) for line in sorted(seen, key=lambda line: line.number is not None)),
         )
         if not self.legible:
             words = f"{many}, made illegible: text in it could reveal more than the granularity allows."
@@ -203,7 +203,7 @@ def _caption(many: str, seen: Sequence[SeenLine]) -> Html:
     return join(parts)
 
 
-def _box(line: SeenLine, width: int, height: int) -> Html:
+def _render_box(line: SeenLine, width: int, height: int) -> Html:
     unit = max(width, height) / 100
     x, y = line.box[0] * width, line.box[1] * height
     across, down = (line.box[2] - line.box[0]) * width, (line.box[3] - line.box[1]) * height
@@ -237,8 +237,8 @@ def _box(line: SeenLine, width: int, height: int) -> Html:
 
 SIZE_PX = (760, 570)
 WORLD = (960.0, 467.3)
+# Zoom for an unstated radius, and for any radius smaller than a city block.
 CLOSEST_ZOOM = 16.5
-"""With an unstated radius, and with any that is smaller than a block of houses."""
 
 # Beyond these zooms a map names things finer than the granularity allows.
 _CLOSEST: dict[Granularity, float] = {"country": 4.5, "region": 7.0, "city": 10.9, "street": 15.4, "exact": 17.5}
@@ -278,9 +278,9 @@ async def draw_maps(digest: FindingDigest, atlas: Atlas | None) -> tuple[MapPict
         return ()
     outline = digest.outline
     if outline is None:
-        closest = zoom_for(point, digest.answer.radius_km or _UNSTATED_KM, digest.granularity)
+        closest = choose_zoom(point, digest.answer.radius_km or _UNSTATED_KM, digest.granularity)
     else:
-        point, closest = framed(outline.box, digest.granularity)
+        point, closest = fit_box(outline.box, digest.granularity)
     zooms = [("Close up", closest)]
     if closest >= _REGIONAL_BELOW:
         zooms.append(("Around it", _REGIONAL_ZOOM))
@@ -294,7 +294,7 @@ async def draw_maps(digest: FindingDigest, atlas: Atlas | None) -> tuple[MapPict
     return tuple(drawn)
 
 
-def zoom_for(point: LatLon, radius_km: float, granularity: Granularity = "exact") -> float:
+def choose_zoom(point: LatLon, radius_km: float, granularity: Granularity = "exact") -> float:
     """Return the zoom at which the circle takes up about half of a map's height, no closer than allowed."""
     lat = min(abs(point.lat), 85.0)
     wide_m = 2000 * radius_km / _CIRCLE_SHARE
@@ -302,7 +302,7 @@ def zoom_for(point: LatLon, radius_km: float, granularity: Granularity = "exact"
     return round(min(max(zoom, 1.0), CLOSEST_ZOOM, _CLOSEST[granularity]), 1)
 
 
-def framed(box: GeoBox, granularity: Granularity = "exact") -> tuple[LatLon, float]:
+def fit_box(box: GeoBox, granularity: Granularity = "exact") -> tuple[LatLon, float]:
     """Return the centre of a map and the zoom at which a box fills most of it, no closer than allowed."""
     south, north = mercator(box.south), mercator(box.north)
     lat = math.degrees(math.atan(math.sinh((south + north) / 2)))
@@ -322,7 +322,7 @@ def map_figure(drawn: MapPicture, digest: FindingDigest, *, close: bool) -> Html
         plane = MercatorPlane(box, width, height)
         radius_km, outline = digest.answer.radius_km, digest.outline
         if outline is not None:
-            over.append(el("path", {"class": "doubt", "d": _outlined(outline, plane)}))
+            over.append(el("path", {"class": "doubt", "d": _build_outline_path(outline, plane)}))
         elif radius_km is not None and (circle := _circle(plane, point, radius_km)):
             over.append(el("path", {"class": "doubt", "d": circle}))
         over += _pins(digest.pins, plane, size=15 if close else 38)
@@ -344,11 +344,11 @@ def map_figure(drawn: MapPicture, digest: FindingDigest, *, close: bool) -> Html
 
 
 def world_figure(digest: FindingDigest) -> Html:
-    """Return the whole world with all candidates on it; needs `shared_drawing` on the page."""
+    """Return the whole world with all candidates on it; needs `render_shared_symbols` on the page."""
     point, radius_km = digest.answer.point, digest.answer.radius_km
     over: list[Html] = []
     if digest.outline is not None:
-        over.append(el("path", {"class": "doubt", "d": _outlined(digest.outline, _World())}))
+        over.append(el("path", {"class": "doubt", "d": _build_outline_path(digest.outline, _World())}))
     elif point is not None and radius_km is not None and radius_km >= _SEEN_ON_WORLD_KM:
         over.append(el("path", {"class": "doubt", "d": _world_circle(point, radius_km)}))
     over += _pins(digest.pins, _World(), size=28)
@@ -371,7 +371,7 @@ def world_figure(digest: FindingDigest) -> Html:
 class _World:
     """The world drawing's own plane."""
 
-    def at(self, point: LatLon) -> tuple[float, float] | None:
+    def project(self, point: LatLon) -> tuple[float, float] | None:
         return self.place(point.lat, point.lon)
 
     def place(self, lat: float, lon: float) -> tuple[float, float]:
@@ -379,7 +379,7 @@ class _World:
         return float(x[0]), float(y[0])
 
 
-def _outlined(outline: CountryOutline, plane: "MercatorPlane | _World") -> str:
+def _build_outline_path(outline: CountryOutline, plane: "MercatorPlane | _World") -> str:
     """Return a country's outline as path data, its holes left open."""
     rings = (ring for polygon in outline.polygons for ring in polygon)
     return "".join(path(plane.place(lat, lon) for lon, lat in ring) + "Z" for ring in rings)
@@ -409,13 +409,13 @@ def _world_circle(centre: LatLon, radius_km: float) -> str:
 
 def _pins(rivals: Sequence[RivalPlace], plane: "MercatorPlane | _World", size: float) -> list[Html]:
     """Return the answer's pin on top of the others'."""
-    drawn = list(_drawn_pins(rivals[:_LETTERED], plane, size))
+    drawn = list(_draw_pins(rivals[:_LETTERED], plane, size))
     return drawn[::-1]
 
 
-def _drawn_pins(rivals: Sequence[RivalPlace], plane: "MercatorPlane | _World", size: float) -> Iterator[Html]:
+def _draw_pins(rivals: Sequence[RivalPlace], plane: "MercatorPlane | _World", size: float) -> Iterator[Html]:
     for one in rivals:
-        spot = plane.at(one.point) if one.point is not None else None
+        spot = plane.project(one.point) if one.point is not None else None
         if spot is None:
             continue
         x, y = spot

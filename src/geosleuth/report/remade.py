@@ -8,9 +8,9 @@ from typing import Literal, get_args
 from geosleuth import __version__
 from geosleuth.agent.locate import Finding
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.pipeline.result import checked_lines
+from geosleuth.pipeline.result import format_claim_check
 from geosleuth.report import report_html
-from geosleuth.report.evidence_package import REPORT, Changed, Package, versions_of
+from geosleuth.report.evidence_package import REPORT, Changed, Package, collect_versions
 from geosleuth.report.pictures import Pictures
 from geosleuth.support.text.safe import one_line
 
@@ -39,7 +39,7 @@ async def check_report(package: Package, finding: Finding, pictures: Pictures | 
     made, versions = _MADE.search(text), _VERSIONS.search(text)
     if made is None or versions is None:
         raise Changed(f"{REPORT}: does not say when and with what it was made")
-    claim = () if package.checked is None else tuple(checked_lines(package.checked))
+    claim = () if package.claim_check is None else tuple(format_claim_check(package.claim_check))
     told = _Parts(text)
 
     async def again(atlas: OfflineAtlas | None) -> _Parts:
@@ -48,7 +48,7 @@ async def check_report(package: Package, finding: Finding, pictures: Pictures | 
 
     # Maps take the longest to draw, and no words depend on them.
     _compare(told.parts["words"], (await again(None)).parts["words"])
-    ours, here, then = await again(OfflineAtlas()), versions_of(finding), package.versions
+    ours, here, then = await again(OfflineAtlas()), collect_versions(finding), package.versions
     unproved = []
     if told.parts["credits"] != ours.parts["credits"] or here["regions"] != then.get("regions"):
         unproved.append(f"the maps in {REPORT}: they were drawn from others than are installed here")
@@ -84,13 +84,13 @@ class _Parts(HTMLParser):
         self.close()
 
     @property
-    def _kind(self) -> _Kind:
+    def _open_kind(self) -> _Kind:
         return self._open[-1][1] if self._open else "words"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
         names = (values.get("class") or "").split()
-        kind = self._kind
+        kind = self._open_kind
         if kind == "words":
             own = next((_KINDS[name] for name in names if name in _KINDS), None)
             kind = own or ("claims" if (tag, values.get("id")) == ("section", "claims") else kind)
@@ -108,13 +108,13 @@ class _Parts(HTMLParser):
             self.handle_endtag(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        self.parts[self._kind].append(f"</{tag}>")
+        self.parts[self._open_kind].append(f"</{tag}>")
         if self._open and self._open[-1][0] == tag:
             self._open.pop()
 
     def handle_data(self, data: str) -> None:
         if data.strip():
-            self.parts[self._kind].append(" ".join(data.split()))
+            self.parts[self._open_kind].append(" ".join(data.split()))
 
     def handle_comment(self, data: str) -> None:
         self.parts["words"].append(f"<!--{data}-->")

@@ -17,10 +17,10 @@ from geosleuth.geo import LatLon, coordinates
 from geosleuth.pipeline.outputs import SUMMARY_GENERATOR
 from geosleuth.report.charts import n
 from geosleuth.report.markup import Html, clean, el, join, name
-from geosleuth.report.worldmap import shared_drawing, to_page
+from geosleuth.report.worldmap import render_shared_symbols, to_page
 from geosleuth.support.text.numbers import count, plural
 
-from .digest import as_finding, digest_of
+from .digest import as_finding, build_digest
 from .finding_page import document, now
 from .pictures import WORLD, uri
 
@@ -81,7 +81,7 @@ def summary_row(
     it.
     """
     finding = as_finding(found)
-    digest, ended = digest_of(finding), finding.trajectory.ended
+    digest, ended = build_digest(finding), finding.trajectory.ended
     failed = ended is None or (ended.reason in ("service", "error", "cancelled") and not digest.located)
     answer = digest.answer
     conflicts = True in finding.conflicts
@@ -130,23 +130,23 @@ def summary_html(
     body = el(
         "body",
         {"class": "summary finding"},
-        shared_drawing(),
+        render_shared_symbols(),
         el(
             "header",
             None,
             el("p", {"class": "kicker"}, f"geosleuth · {made}"),
             el("h1", None, name(heading, 160)),
-            el("p", {"class": "sure"}, _counted(rows)),
+            el("p", {"class": "sure"}, _render_counts(rows)),
             el("p", {"class": "verdict"}, "Leads, not verdicts."),
         ),
-        el("main", {"id": "main"}, _map(rows), _table(rows, what)),
+        el("main", {"id": "main"}, _map(rows), _render_table(rows, what)),
         el("footer", None, f"Made with geosleuth {__version__}, {made}. This page is one file and loads nothing."),
         el("script", None, Html(script)),
     )
     return document(heading, body, script, generator=SUMMARY_GENERATOR)
 
 
-def _counted(rows: Sequence[SummaryRow]) -> Html:
+def _render_counts(rows: Sequence[SummaryRow]) -> Html:
     located = [row for row in rows if row.status == "located"]
     found = [row for row in located if not is_doubtful(row.probability)]
     doubtful = len(located) - len(found)
@@ -237,7 +237,7 @@ def _class(probability: float | None) -> str:
     return "sure" if probability >= _SURE else "likely"
 
 
-def _table(rows: Sequence[SummaryRow], what: str) -> Html:
+def _render_table(rows: Sequence[SummaryRow], what: str) -> Html:
     head = (("", ""), (what, "text"), ("Place", "text"), ("How sure", "number"), ("Within", "number"),
             ("Status", "number"))  # fmt: skip
     headings = [el("th", {"scope": "col", "data-kind": kind or None}, words) for words, kind in head]
@@ -251,13 +251,13 @@ def _table(rows: Sequence[SummaryRow], what: str) -> Html:
                 "table",
                 {"class": "photos"},
                 el("thead", None, el("tr", None, *headings)),
-                el("tbody", None, *(_row(number, row) for number, row in enumerate(rows, 1))),
+                el("tbody", None, *(_render_row(number, row) for number, row in enumerate(rows, 1))),
             ),
         ),
     )
 
 
-def _row(number: int, row: SummaryRow) -> Html:
+def _render_row(number: int, row: SummaryRow) -> Html:
     label = name(row.name, 80)
     # A relative path and nothing else: no scheme, no host.
     link = el("a", {"href": f"./{quote(row.report)}"}, label) if row.report is not None else label
@@ -274,20 +274,20 @@ def _row(number: int, row: SummaryRow) -> Html:
         {"id": f"photo-{number}", "class": row.status},
         el("td", {"class": "thumb"}, _image(row)),
         el("th", {"scope": "row", "data-sort": clean(row.name, 200)}, link),
-        el("td", {"data-sort": clean(row.place, 200)}, _place(row), where, *told, note),
-        el("td", {"data-sort": _number(row.probability)}, sure),
-        el("td", {"data-sort": _number(row.radius_km)}, within),
+        el("td", {"data-sort": clean(row.place, 200)}, _render_place(row), where, *told, note),
+        el("td", {"data-sort": _format_number(row.probability)}, sure),
+        el("td", {"data-sort": _format_number(row.radius_km)}, within),
         el("td", {"data-sort": _ORDER.index(row.status)}, _status(row)),
     )
 
 
-def _place(row: SummaryRow) -> Html:
+def _render_place(row: SummaryRow) -> Html:
     if row.place:
         return name(row.place, 120)
     return el("span", {"class": "quiet"}, "no place found") if row.status == "unlocated" else Html("")
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from geosleuth.agent.locate import Finding
-from geosleuth.pipeline.team import NEAR_KM, agreement, are_tries, failed_verifier, voices
+from geosleuth.pipeline.team import NEAR_KM, agreement, are_tries, find_failed_verifier, voices
 from geosleuth.report.markup import Html, clean, el, name
 from geosleuth.support.text.numbers import plural
-from geosleuth.teams.parallel import answered, evidence_named
+from geosleuth.teams.parallel import evidence_named, has_answer
 
 
 def agreement_line(finding: Finding) -> str:
@@ -16,7 +16,7 @@ def agreement_line(finding: Finding) -> str:
         return f"{plural(spoke, 'member', 'members')} of the team spoke" if spoke else "a team worked on it"
     count, together = len(finding.team), agreement(finding)
     head = plural(count, "try", "tries")
-    failed = sum(not answered(one) for one in finding.team)
+    failed = sum(not has_answer(one) for one in finding.team)
     trouble = f", {failed} failed" if failed else ""
     if together < 2:
         return f"{head}: {'no two agree' if count > 1 else 'one answer'}{trouble}"
@@ -37,7 +37,7 @@ def team_lines(finding: Finding) -> Iterator[str]:
     if not finding.team:
         return
     yield agreement_line(finding)
-    if failed := failed_verifier(finding):
+    if failed := find_failed_verifier(finding):
         yield str(failed)
     for one in voices(finding):
         sure = f" ({one.sure})" if one.sure else ""
@@ -66,7 +66,7 @@ def team_section(finding: Finding) -> Html:
         {"id": "team", "aria-labelledby": "team-h"},
         el("h2", {"id": "team-h"}, "Who said what"),
         el("p", {"class": "lead"}, clean(_sentence(words), 600)),
-        el("p", None, clean(_sentence(str(failed)), 600)) if (failed := failed_verifier(finding)) else "",
+        el("p", None, clean(_sentence(str(failed)), 600)) if (failed := find_failed_verifier(finding)) else "",
         el("div", {"class": "scroll"}, table) if rows else "",
     )
 

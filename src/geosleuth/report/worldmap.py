@@ -12,8 +12,8 @@ from geosleuth.support.errors import DataFault
 from .charts import path
 from .markup import Html, el
 
+# A1 to A4 in Šavrič, Patterson and Jenny, "The Equal Earth map projection" (2018).
 COEFFICIENTS = (1.340264, -0.081106, 0.000893, 0.003796)
-"""A1 to A4 of Šavrič, Patterson and Jenny, "The Equal Earth map projection" (2018)."""
 
 HALF_WIDTH, HALF_HEIGHT = 2.7066299836960748, 1.3173627591574133
 """x of the equator's end at 180 degrees east, and y of the north pole, on a sphere of radius 1."""
@@ -90,7 +90,7 @@ def to_page(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
     return WIDTH / 2 + SCALE * x, HEIGHT / 2 - SCALE * y
 
 
-def shared_drawing() -> Html:
+def render_shared_symbols() -> Html:
     """Return sea, land and graticule, defined once and used by every map."""
     seam = np.linspace(-90.0, 90.0, 91)
     outline = _path(np.r_[seam, seam[::-1]], np.r_[np.full(91, -180.0), np.full(91, 180.0)]) + "Z"

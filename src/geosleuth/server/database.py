@@ -28,13 +28,13 @@ from .records import (
     RunState,
     StreamEvent,
     TooMany,
+    build_search_text,
     case_row,
     event_row,
     photo_row,
     readable,
     request_to_dict,
     run_row,
-    searched,
 )
 
 P = ParamSpec("P")
@@ -90,12 +90,12 @@ def _in_thread(
     """Make a method of the store one that is waited for while the connection's thread executes it."""
 
     @wraps(method)
-    async def waited_for(self: "CaseStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
+    async def run_in_thread(self: "CaseStore", /, *args: P.args, **kwargs: P.kwargs) -> T:
         with disk_full_errors():
             work = partial(method, self, *args, **kwargs)
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
-    return waited_for
+    return run_in_thread
 
 
 class CaseStore:
@@ -183,7 +183,7 @@ class CaseStore:
                 return None
             self._db.execute(
                 "INSERT INTO cases (id, title, notes, created, changed, search) VALUES (?, ?, ?, ?, ?, ?)",
-                (case_id, title, notes, now, now, searched(title, notes)),
+                (case_id, title, notes, now, now, build_search_text(title, notes)),
             )
         return self._case(case_id)
 
@@ -198,9 +198,9 @@ class CaseStore:
 
     def _case(self, case_id: str) -> CaseRow:
         rows = self._db.execute("SELECT id, title, notes, created, changed FROM cases WHERE id = ?", (case_id,))
-        return self._whole(rows.fetchall(), f"there is no case {case_id[:20]!r}")[0]
+        return self._build_cases(rows.fetchall(), f"there is no case {case_id[:20]!r}")[0]
 
-    def _whole(self, rows: Sequence[Any], refusal: str = "") -> list[CaseRow]:
+    def _build_cases(self, rows: Sequence[Any], refusal: str = "") -> list[CaseRow]:
         if refusal and not rows:
             raise NotThere(refusal)
         ids = [row[0] for row in rows]
@@ -233,7 +233,7 @@ class CaseStore:
             "ORDER BY created DESC, id DESC LIMIT ?",
             (*arguments, limit),
         )
-        return self._whole(rows.fetchall())
+        return self._build_cases(rows.fetchall())
 
     @_in_thread
     def change_case(self, case_id: str, title: str | None, notes: str | None) -> CaseRow:
@@ -250,7 +250,7 @@ class CaseStore:
         case = self._case(case_id)
         places = [str((run.answer or {}).get("place") or "") for run in case.runs]
         self._db.execute(
-            "UPDATE cases SET search = ? WHERE id = ?", (searched(case.title, case.notes, *places), case_id)
+            "UPDATE cases SET search = ? WHERE id = ?", (build_search_text(case.title, case.notes, *places), case_id)
         )
 
     @_in_thread
@@ -274,7 +274,7 @@ class CaseStore:
         return found
 
     @_in_thread
-    def unchanged_since(self, when: float) -> list[str]:
+    def find_unchanged_cases(self, when: float) -> list[str]:
         """Return cases unchanged since then and without active runs."""
         rows = self._db.execute(
             "SELECT id FROM cases WHERE changed < ? AND NOT EXISTS "
@@ -352,7 +352,7 @@ class CaseStore:
                 raise NotThere(f"there is no case {row.case[:20]!r}") from error
             self._insert_events(row.id, copied)
             self._db.execute("UPDATE cases SET changed = ? WHERE id = ?", (now, row.case))
-        return self._run(row.id)
+        return self._find_run(row.id)
 
     @_in_thread
     def run(self, run_id: str) -> RunRow:
@@ -361,9 +361,9 @@ class CaseStore:
         Raises:
             NotThere: there is no such run.
         """
-        return self._run(run_id)
+        return self._find_run(run_id)
 
-    def _run(self, run_id: str) -> RunRow:
+    def _find_run(self, run_id: str) -> RunRow:
         row = self._db.execute(f"SELECT {_RUN} FROM runs WHERE id = ?", (run_id,)).fetchone()  # noqa: S608
         if row is None:
             raise NotThere(f"there is no run {run_id[:20]!r}")
@@ -406,9 +406,9 @@ class CaseStore:
                     f"UPDATE runs SET state = ?, {column} = ?, trouble = ?, answer = ?, result = ? WHERE id = ?",  # noqa: S608
                     (state, now, None if trouble is None else readable(trouble), _json(answer), _json(result), run_id),
                 )
-                row = self._run(run_id)
+                row = self._find_run(run_id)
                 words = {"state": state, **({"trouble": row.trouble} if row.trouble else {})}
-                events = self._number(run_id, [("state", words, now)])
+                events = self._number_events(run_id, [("state", words, now)])
                 self._db.execute("UPDATE cases SET changed = ? WHERE id = ?", (now, row.case))
                 if answer is not None:
                     self._index(row.case)
@@ -425,7 +425,7 @@ class CaseStore:
     @_in_thread
     def delete_run(self, run_id: str) -> None:
         """Delete a run with its events."""
-        case = self._run(run_id).case
+        case = self._find_run(run_id).case
         with committed(self._db):
             self._db.execute("UPDATE runs SET parent = NULL WHERE parent = ?", (run_id,))
             self._db.execute("DELETE FROM runs WHERE id = ?", (run_id,))
@@ -440,9 +440,9 @@ class CaseStore:
         with committed(self._db):
             if self._db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone() is None:
                 return []
-            return self._number(run_id, items)
+            return self._number_events(run_id, items)
 
-    def _number(self, run_id: str, items: Sequence[NewEvent]) -> list[StreamEvent]:
+    def _number_events(self, run_id: str, items: Sequence[NewEvent]) -> list[StreamEvent]:
         (last,) = self._db.execute("SELECT max(id) FROM told WHERE run_id = ?", (run_id,)).fetchone()
         first = 0 if last is None else last + 1
         events = [StreamEvent(first + at, kind, dict(data), when) for at, (kind, data, when) in enumerate(items)]

@@ -185,7 +185,7 @@ def geonames_target(source: DownloadServer, place: str, name: str | None = None)
     )
 
 
-def fetched(folder: Path) -> list[RegionInfo]:
+def list_downloaded(folder: Path) -> list[RegionInfo]:
     """Return the regions or gazetteers of a folder that ``atlas get`` downloaded by name.
 
     Overture's places are left out: they were downloaded by area, which is not kept with them.
@@ -213,7 +213,7 @@ class Needs:
     seconds: float  # of work after the download
 
     @classmethod
-    def of(cls, offer: Offer) -> "Needs":
+    def from_offer(cls, offer: Offer) -> "Needs":
         """Estimate the needs from the size of a download."""
         size_bytes = offer.size_bytes
         region_bytes = _REGION_PER_BYTE * size_bytes
@@ -223,7 +223,7 @@ class Needs:
 
 def describe_plan(target: DownloadTarget, offer: Offer) -> str:
     """Return a sentence, without its full stop, on the file, its server and what the download takes."""
-    needs = Needs.of(offer)
+    needs = Needs.from_offer(offer)
     of_day = f", of {offer.day}" if offer.day else ""
     return (
         f"{target.description}: {size(offer.size_bytes)} from {offer.host}{of_day}; needs "
@@ -238,7 +238,7 @@ def check_disk(target: DownloadTarget, offer: Offer) -> None:
     Raises:
         BadInput: there is not enough.
     """
-    in_folder_bytes = Needs.of(offer).import_bytes - offer.size_bytes
+    in_folder_bytes = Needs.from_offer(offer).import_bytes - offer.size_bytes
     check_room({target.path.parent: offer.size_bytes, target.folder: in_folder_bytes})
 
 
@@ -350,9 +350,9 @@ def is_same(existing: RegionInfo, offer: Offer) -> bool:
     """Return whether a region holds the data that is offered: by checksum, or else by date."""
     if offer.md5 is not None:
         return existing.origin_md5 == offer.md5
-    return existing.origin is not None and offer.day is not None and day_of(existing) >= offer.day
+    return existing.origin is not None and offer.day is not None and format_data_date(existing) >= offer.day
 
 
-def day_of(info: RegionInfo) -> str:
+def format_data_date(info: RegionInfo) -> str:
     """Return the date of a region's data, for people."""
     return info.data_date[:10] if info.data_date else "an unknown day"

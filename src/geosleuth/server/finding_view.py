@@ -9,14 +9,14 @@ from geosleuth import __version__
 from geosleuth.agent import Budget, EndReason, Hypothesis, Spent
 from geosleuth.agent.display import (
     SeenLine,
+    convert_box,
     first_views,
     is_withheld,
-    shares_of,
     tells_evidence_alone,
     text_seen,
 )
 from geosleuth.agent.locate import Finding
-from geosleuth.agent.spoken_of import speaks_of
+from geosleuth.agent.spoken_of import is_about
 from geosleuth.answer import Level
 from geosleuth.answer.answer import LevelName, is_wide, named_levels
 from geosleuth.answer.formats import area_geometry
@@ -30,7 +30,7 @@ from geosleuth.models.detective.candidates import full_name, standing
 from geosleuth.names import country_code, country_name, fold, whole_country, with_article
 from geosleuth.photo import Claims
 from geosleuth.pipeline.team import Voice, spent_together, voices
-from geosleuth.report.digest import FindingDigest, RivalPlace, away_km, digest_of
+from geosleuth.report.digest import FindingDigest, RivalPlace, away_km, build_digest
 from geosleuth.support.text.numbers import distance
 from geosleuth.tools import ImageInfo
 from geosleuth.tools.argument_types import writable
@@ -57,13 +57,13 @@ from .shapes import (
     VoiceView,
 )
 
-MOST_CLUES = 80
+MAX_CLUES = 80
 MOST_PLACES, MOST_COUNTRIES = 4, 3
 LEAST_PLACE, LEAST_COUNTRY = 0.01, 0.03
 """Candidates and countries that are less likely are not worth a line in what a clue supports."""
 
-SAID = "said"
-"""The kind of a clue that a model gives in its own words."""
+# Kind of a clue that a model states in its own words.
+MODEL_STATED_KIND = "said"
 
 _LEVEL_WORDS: Mapping[LevelName | None, str] = {
     "precise": "place", "region": "region", "country": "country", None: "evidence",
@@ -84,16 +84,16 @@ def views_of_clues(
         firsts: the photos' first views, by the photos' numbers.
     """
     supported: dict[Clue, list[SupportView]] = {}
-    for name, country, point, parts in _hypotheses(reasoning.found):
+    for name, country, point, parts in _hypotheses(reasoning.full_posterior):
         for part in parts:
             if part.speaks_for or (part.speaks_against and part.log_ratio < 0):
                 supported.setdefault(part.clue, []).append(_support(name, country, point, part))
     views: dict[str, ClueView] = {}
-    for clue in reasoning.found.clues[:MOST_CLUES]:
+    for clue in reasoning.full_posterior.clues[:MAX_CLUES]:
         _add(views, _view(clue, supported.get(clue, ()), images, firsts, rejected=False))
     counted = sorted(views.values(), key=lambda view: -_strength(view))
     kept = {view["id"]: view for view in counted}
-    for clue in reasoning.ruled_out[:MOST_CLUES]:
+    for clue in reasoning.clues_ruled_out[:MAX_CLUES]:
         view = _view(clue, (), images, firsts, rejected=True)
         kept.setdefault(view["id"], view)
     return list(kept.values())
@@ -132,13 +132,13 @@ def _view(
 ) -> ClueView:
     image = images.get(clue.where.image) if clue.where else None
     first = firsts.get(image.photo) if image else None
-    box = shares_of(clue.where.box, image, first) if clue.where and image and first else None
+    box = convert_box(clue.where.box, image, first) if clue.where and image and first else None
     return {
         "id": clue_id(clue.kind, clue.seen),
         "kind": clue.kind,
         "kind_words": KIND_WORDS[clue.kind],
         "seen": one_line(clue.seen, _SEEN_CHARS),
-        "says": one_line(_worded(clue, supports).says, _SAYS_CHARS),
+        "says": one_line(_word_clue(clue, supports).says, _SAYS_CHARS),
         "photo": first.photo if first and box else None,
         "box": [round(side, 5) for side in box] if box else None,
         "reliability": round(clue.reliability, 3),
@@ -148,7 +148,7 @@ def _view(
     }
 
 
-def _worded(clue: Clue, supports: Sequence[SupportView]) -> Clue:
+def _word_clue(clue: Clue, supports: Sequence[SupportView]) -> Clue:
     """Return a clue worded for the likeliest place it supports: a name may be that of many places."""
     best = next((one for one in supports if (one["log_ratio"] or 0.0) > 0), None)
     if best is None or best["country"] is None:
@@ -171,8 +171,8 @@ def _strength(view: ClueView) -> float:
 T = TypeVar("T")
 
 SAME_PLACE_KM = 1.0
-MOST_TEXT = 10_000
-_MOST_ODDS = 12
+MAX_TEXT = 10_000
+_MAX_ODDS = 12
 
 
 def clue_views(
@@ -192,29 +192,29 @@ def clue_views(
         line.strip(): (name, level) for name, level in named_levels(digest.answer.address) for line in level.clues
     }
     views: dict[str, ClueView] = {}
-    for line in (*digest.evidence, *digest.rejected)[:MOST_CLUES]:
+    for line in (*digest.evidence, *digest.rejections)[:MAX_CLUES]:
         name, level = level_of.get(line, (None, Level()))
-        view = _said_clue(line, name, level, digest.answer.point, seen)
+        view = _build_model_clue(line, name, level, digest.answer.point, seen)
         views.setdefault(view["id"], view | {"rejected": line not in digest.evidence})
     return list(views.values())
 
 
-def _said_clue(
+def _build_model_clue(
     line: str, name: LevelName | None, level: Level, point: LatLon | None, seen: Sequence[SeenLine]
 ) -> ClueView:
-    read = next((one for one in seen if speaks_of(line, one.text)), None)
+    read = next((one for one in seen if is_about(line, one.text)), None)
     line = one_line(line, _SAYS_CHARS)
     at = point if name == "precise" else None
     support: SupportView = {
         "name": one_line(level.conclusion or "", _SEEN_CHARS),
         "country": country_code(level.conclusion or "") if name == "country" else None,
-        "lat": lat_of(at),
-        "lon": lon_of(at),
+        "lat": get_latitude(at),
+        "lon": get_longitude(at),
         "log_ratio": None,
     }
     return {
-        "id": clue_id(SAID, line),
-        "kind": SAID,
+        "id": clue_id(MODEL_STATED_KIND, line),
+        "kind": MODEL_STATED_KIND,
         "kind_words": _LEVEL_WORDS[name],
         "seen": line,
         "says": "",
@@ -234,7 +234,7 @@ def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -
         finding: what came of it.
         radii_km: radii of candidates by folded name; answers state only that of the best.
     """
-    digest = digest_of(finding)
+    digest = build_digest(finding)
     answer, account = digest.answer, digest.account
     levels = answer.address
     explanation = answer.explanation or ""
@@ -247,14 +247,14 @@ def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -
         "place": digest.place,
         "located": digest.located,
         "address": address,
-        "lat": lat_of(answer.point),
-        "lon": lon_of(answer.point),
+        "lat": get_latitude(answer.point),
+        "lon": get_longitude(answer.point),
         "radius_km": answer.radius_km,
         "probability": answer.probability,
         "sure": digest.sure,
-        "why": "" if is_withheld(digest.own_words) else digest.own_words[:MOST_TEXT],
+        "why": "" if is_withheld(digest.own_words) else digest.own_words[:MAX_TEXT],
         "levels": [_level(name, one) for name, one in digest.levels],
-        "explanation": "" if is_withheld(explanation) else explanation[:MOST_TEXT],
+        "explanation": "" if is_withheld(explanation) else explanation[:MAX_TEXT],
         "evidence": list(digest.evidence),
         "candidates": [_rival(one, finding, digest, radii_km or {}) for one in digest.rivals],
         "against": account.against,
@@ -272,7 +272,7 @@ def _level(name: LevelName, level: Level) -> LevelView:
     return {
         "level": name,
         "name": level.conclusion,
-        "reasoning": (level.reasoning or "")[:MOST_TEXT],
+        "reasoning": (level.reasoning or "")[:MAX_TEXT],
         "uncertainty": level.uncertainty or "",
     }
 
@@ -292,8 +292,8 @@ def candidate_view(one: Hypothesis, radius_km: float | None = None) -> Candidate
     return {
         "id": one.id,
         "name": one.place,
-        "lat": lat_of(one.point),
-        "lon": lon_of(one.point),
+        "lat": get_latitude(one.point),
+        "lon": get_longitude(one.point),
         "radius_km": radius_km if one.radius_km is None else one.radius_km,
         "probability": one.confidence,
         "for": [line for line in one.evidence_for if not is_withheld(line)],
@@ -302,7 +302,7 @@ def candidate_view(one: Hypothesis, radius_km: float | None = None) -> Candidate
     }
 
 
-def radii_of(reasoning: Reasoning | None) -> dict[str, float]:
+def extract_radii(reasoning: Reasoning | None) -> dict[str, float]:
     """Return how large the detective takes its candidates to be, by their folded names."""
     found = [] if reasoning is None else standing(reasoning)
     return {fold(one.name): round(one.radius_km, 3) for one in found if one.radius_km is not None}
@@ -313,31 +313,32 @@ def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultV
 
     Args:
         finding: the result, already capped.
-        reasoning: the detective's, see `geosleuth.pipeline.result.reasoning_of`; its clues are shown at ``exact`` only.
+        reasoning: the detective's, see `geosleuth.pipeline.result.rebuild_reasoning`; its clues are shown at ``exact``
+            only.
     """
     trajectory = finding.trajectory
-    shown_run = finding.picked or trajectory
+    shown_run = finding.best_attempt or trajectory
     exact = finding.granularity == "exact"
-    radii_km = radii_of(reasoning) if exact else {}
-    answer, digest = answer_view(finding, radii_km), digest_of(finding)
+    radii_km = extract_radii(reasoning) if exact else {}
+    answer, digest = answer_view(finding, radii_km), build_digest(finding)
     started, task, ended = trajectory.started, trajectory.task, trajectory.ended
     seen = text_seen(shown_run, answer["evidence"]) if exact else ()
     result: ResultView = {
         "answer": answer,
         "answered_by": trajectory.answered.by if trajectory.answered else "nobody",
-        "ended": None if ended is None else ended_view(ended.reason, ended.trouble),
+        "ended": None if ended is None else build_ended_view(ended.reason, ended.trouble),
         "clues": clue_views(reasoning, finding, digest, seen) if exact else [],
         "claims": [_claim(number, one, finding, digest) for number, one in enumerate(finding.claims, 1)],
         "spent": spent_view(spent_together(finding), started.budget),
         "model": started.policy,
         "method": started.method,
         "tools": list(started.tools),
-        "hint": shown(task.hint),
-        "area": shown(task.area),
+        "hint": hide_withheld(task.hint),
+        "area": hide_withheld(task.area),
         "granularity": finding.granularity,
         "pool": [candidate_view(one, radii_km.get(fold(one.place))) for one in shown_run.pool],
         "team": _team(finding) if finding.team else None,
-        "text": [_text(line) for line in seen],
+        "text": [_text_view(line) for line in seen],
         "versions": {"run": trajectory.geosleuth, "told_by": __version__},
         "trajectory": trajectory.id,
     }
@@ -349,7 +350,7 @@ def compare_view(left: ResultView, right: ResultView) -> CompareView:
     ours, theirs = left["answer"], right["answer"]
     away_km = _apart_km(ours, theirs)
     same = _mean_same(ours, theirs, away_km) if ours["located"] and theirs["located"] else None
-    counted, others = _counted(left["clues"]), _counted(right["clues"])
+    counted, others = _collect_clue_ids(left["clues"]), _collect_clue_ids(right["clues"])
     return {
         "left": ours,
         "right": theirs,
@@ -393,41 +394,41 @@ def spent_view(spent: Spent, budget: Budget) -> SpentView:
     }
 
 
-def ended_view(reason: EndReason, trouble: str | None) -> EndedView:
+def build_ended_view(reason: EndReason, trouble: str | None) -> EndedView:
     """Return how a run ended."""
-    return {"reason": reason, "trouble": shown(trouble)}
+    return {"reason": reason, "trouble": hide_withheld(trouble)}
 
 
 def for_the_wire(view: T) -> T:
     """Return a view whose texts any file and wire can hold: a model may write half a surrogate pair."""
-    return cast("T", _written(view))
+    return cast("T", _replace_unencodable(view))
 
 
-def _written(value: Any) -> Any:
+def _replace_unencodable(value: Any) -> Any:
     if isinstance(value, str):
         return writable(value)
     if isinstance(value, dict):
-        return {key: _written(inner) for key, inner in value.items()}
-    return [_written(inner) for inner in value] if isinstance(value, list) else value
+        return {key: _replace_unencodable(inner) for key, inner in value.items()}
+    return [_replace_unencodable(inner) for inner in value] if isinstance(value, list) else value
 
 
-def shown(text: str | None) -> str | None:
+def hide_withheld(text: str | None) -> str | None:
     """Return a text; None if there is none, or if granularity left it out."""
     return None if text is None or is_withheld(text) else text
 
 
-def lat_of(point: LatLon | None) -> float | None:
+def get_latitude(point: LatLon | None) -> float | None:
     """Return degrees north, where there is a point."""
     return None if point is None else point.lat
 
 
-def lon_of(point: LatLon | None) -> float | None:
+def get_longitude(point: LatLon | None) -> float | None:
     """Return degrees east, where there is a point."""
     return None if point is None else point.lon
 
 
 def _rival(one: RivalPlace, finding: Finding, digest: FindingDigest, radii_km: Mapping[str, float]) -> RivalView:
-    noted = _noted(one, finding.trajectory.pool)
+    noted = _find_hypothesis(one, finding.trajectory.pool)
     radius_km = finding.answer.radius_km if one.is_answer else radii_km.get(fold(one.name))
     if radius_km is None and noted is not None:
         radius_km = noted.radius_km
@@ -436,8 +437,8 @@ def _rival(one: RivalPlace, finding: Finding, digest: FindingDigest, radii_km: M
         "id": noted.id if noted else _rival_id(one),
         "letter": one.letter,
         "name": one.name,
-        "lat": lat_of(one.point),
-        "lon": lon_of(one.point),
+        "lat": get_latitude(one.point),
+        "lon": get_longitude(one.point),
         "radius_km": radius_km,
         "probability": one.probability,
         "for": [line for line in speaks_for if not is_withheld(line)],
@@ -446,7 +447,7 @@ def _rival(one: RivalPlace, finding: Finding, digest: FindingDigest, radii_km: M
     }
 
 
-def _noted(one: RivalPlace, pool: Iterable[Hypothesis]) -> Hypothesis | None:
+def _find_hypothesis(one: RivalPlace, pool: Iterable[Hypothesis]) -> Hypothesis | None:
     for noted in pool:
         if one.is_answer and noted.fate == "answered":
             return noted
@@ -473,8 +474,8 @@ def _claim(number: int, claims: Claims, finding: Finding, digest: FindingDigest)
     width, height = claims.size_px
     return {
         "photo": number,
-        "lat": lat_of(point if exact else None),
-        "lon": lon_of(point if exact else None),
+        "lat": get_latitude(point if exact else None),
+        "lon": get_longitude(point if exact else None),
         "conflict": finding.conflicts[number - 1],
         "estimated": claims.estimated,
         "distance_km": None if far is None else round(far, 3),
@@ -492,7 +493,7 @@ def _claim(number: int, claims: Claims, finding: Finding, digest: FindingDigest)
     }
 
 
-def _text(line: SeenLine) -> TextView:
+def _text_view(line: SeenLine) -> TextView:
     return {
         "text": line.text,
         "photo": line.photo,
@@ -518,8 +519,8 @@ def _voice(one: Voice, finding: Finding) -> VoiceView:
     return {
         "name": one.who,
         "place": one.place,
-        "lat": lat_of(point),
-        "lon": lon_of(point),
+        "lat": get_latitude(point),
+        "lon": get_longitude(point),
         "probability": one.answer.probability,
         "answered": not one.failed,
         "failed": one.failed,
@@ -527,7 +528,7 @@ def _voice(one: Voice, finding: Finding) -> VoiceView:
     }
 
 
-def _whole(one: AnswerView) -> str | None:
+def _whole_country_code(one: AnswerView) -> str | None:
     """Return the code of the country that is a whole finding, whose point says nothing of where in it; else None."""
     wide = one["area"] == "country" and is_wide(one["radius_km"], one["area"])
     return country_code(one["address"]["country"] or "") if wide else None
@@ -536,7 +537,7 @@ def _whole(one: AnswerView) -> str | None:
 def _country_around(one: AnswerView, other: AnswerView) -> str | None:
     from geosleuth.atlas.borders import Borders
 
-    for code, point in ((_whole(one), _at(other)), (_whole(other), _at(one))):
+    for code, point in ((_whole_country_code(one), _view_point(other)), (_whole_country_code(other), _view_point(one))):
         region = Borders.load().at(point) if code and point else None
         if region is not None and region.country == code:
             return code
@@ -544,15 +545,15 @@ def _country_around(one: AnswerView, other: AnswerView) -> str | None:
 
 
 def _apart_km(one: AnswerView, other: AnswerView) -> float | None:
-    if _whole(one) or _whole(other):
+    if _whole_country_code(one) or _whole_country_code(other):
         return None
-    here, there = _at(one), _at(other)
+    here, there = _view_point(one), _view_point(other)
     return None if here is None or there is None else round(distance_km(here, there), 3)
 
 
 def _mean_same(one: AnswerView, other: AnswerView, away_km: float | None) -> bool:
-    if _whole(one) or _whole(other):
-        return _whole(one) == _whole(other)
+    if _whole_country_code(one) or _whole_country_code(other):
+        return _whole_country_code(one) == _whole_country_code(other)
     if away_km is None or away_km <= SAME_SPOT_KM:
         return away_km is not None or one["place"] == other["place"]
     return one["place"] == other["place"] and away_km <= max(SAME_PLACE_KM, _reach_km(one, other))
@@ -568,14 +569,17 @@ def _difference(one: AnswerView, other: AnswerView, away_km: float | None, *, sa
         return "Only one of the runs found a place." if either else "Neither run found a place."
     if same:
         return "Both runs mean the same place."
-    if not (_whole(one) and _whole(other)) and (code := _country_around(one, other)) is not None:
+    if (
+        not (_whole_country_code(one) and _whole_country_code(other))
+        and (code := _country_around(one, other)) is not None
+    ):
         return f"One run means a place in {with_article(country_name(code))}, the other the whole country."
     if away_km is not None and away_km <= _reach_km(one, other):
         return f"The areas overlap; the points are {distance(away_km)} apart."
     return "The runs mean different places" + ("." if away_km is None else f", {distance(away_km)} apart.")
 
 
-def _counted(clues: Iterable[ClueView]) -> set[str]:
+def _collect_clue_ids(clues: Iterable[ClueView]) -> set[str]:
     return {clue["id"] for clue in clues if not clue["rejected"]}
 
 
@@ -590,14 +594,16 @@ def _odds(ours: Sequence[RivalView], theirs: Sequence[RivalView]) -> list[OddsVi
         for one in ours
     ]
     for one in theirs:
-        row = next((row for row in rows if _is_same(row["name"], _at(row), one["name"], _at(one))), None)
+        row = next(
+            (row for row in rows if _is_same(row["name"], _view_point(row), one["name"], _view_point(one))), None
+        )
         if row is None:
             row = {"name": one["name"], "lat": one["lat"], "lon": one["lon"], "left": None, "right": None}
             rows.append(row)
         row["right"] = one["probability"]
-    return sorted(rows, key=lambda row: -max(row["left"] or 0.0, row["right"] or 0.0))[:_MOST_ODDS]
+    return sorted(rows, key=lambda row: -max(row["left"] or 0.0, row["right"] or 0.0))[:_MAX_ODDS]
 
 
-def _at(one: AnswerView | RivalView | OddsView) -> LatLon | None:
+def _view_point(one: AnswerView | RivalView | OddsView) -> LatLon | None:
     lat, lon = one["lat"], one["lon"]
     return None if lat is None or lon is None else LatLon(lat, lon)

@@ -15,13 +15,13 @@ from typing import Any, BinaryIO
 from geosleuth.support.errors import GeosleuthError
 
 _HEAD = struct.Struct(">II")
-MOST_BYTES = 256 * 1024 * 1024
-"""The longest message that is accepted."""
+# Maximum size of an accepted message.
+MAX_BYTES = 256 * 1024 * 1024
 
 Frame = tuple[dict[str, Any], bytes]
 
 
-def packed(message: Mapping[str, Any], blob: bytes = b"") -> bytes:
+def pack_frame(message: Mapping[str, Any], blob: bytes = b"") -> bytes:
     """Return a message as bytes for the pipe."""
     text = plain_json(message).encode()
     return _HEAD.pack(len(text), len(blob)) + text + blob
@@ -39,15 +39,15 @@ def plain_json(value: Mapping[str, Any]) -> str:
 
 def read_frame(stream: BinaryIO) -> Frame | None:
     """Return the next message; None if the other side has gone."""
-    head = _whole(stream, _HEAD.size)
+    head = _read_exactly(stream, _HEAD.size)
     if head is None:
         return None
     text_bytes, blob_bytes = _HEAD.unpack(head)
-    text, blob = _whole(stream, text_bytes), _whole(stream, blob_bytes)
+    text, blob = _read_exactly(stream, text_bytes), _read_exactly(stream, blob_bytes)
     return None if text is None or blob is None else (json.loads(text), blob)
 
 
-def _whole(stream: BinaryIO, count: int) -> bytes | None:
+def _read_exactly(stream: BinaryIO, count: int) -> bytes | None:
     data = stream.read(count)
     return data if len(data) == count else None
 
@@ -60,7 +60,7 @@ async def receive(stream: asyncio.StreamReader) -> Frame:
     """
     try:
         text_bytes, blob_bytes = _HEAD.unpack(await stream.readexactly(_HEAD.size))
-        if text_bytes + blob_bytes > MOST_BYTES:
+        if text_bytes + blob_bytes > MAX_BYTES:
             raise EOFError("a message that is too long")
         message = json.loads(await stream.readexactly(text_bytes))
         blob = await stream.readexactly(blob_bytes)

@@ -17,11 +17,11 @@ from geosleuth.support.files import read_json
 
 _FILE = "serving.json"
 _SECONDS = 60.0
-_MOST_BYTES = 10_000
+_MAX_BYTES = 10_000
 
 
 @contextmanager
-def announced(folder: Path, url: str, key: str) -> Iterator[None]:
+def announce_server(folder: Path, url: str, key: str) -> Iterator[None]:
     """Leave the address and the key of a server beside its cases as long as it runs."""
     path = folder / _FILE
     path.unlink(missing_ok=True)
@@ -33,14 +33,14 @@ def announced(folder: Path, url: str, key: str) -> Iterator[None]:
         path.unlink(missing_ok=True)
 
 
-def handed_over(home: Path, folder: Path, photos: Sequence[Path] | None, token: str | None) -> str | None:
+def open_on_running_server(home: Path, folder: Path, photos: Sequence[Path] | None, token: str | None) -> str | None:
     """Have the server that runs on these cases open a batch, and return the page's address; None where none runs.
 
     Raises:
         BadInput: the server refuses: the folder holds no batch, or it wants its token.
     """
     try:
-        running = read_json(home / _FILE, _MOST_BYTES)
+        running = read_json(home / _FILE, _MAX_BYTES)
         url, key = str(running["url"]), str(running["key"])
     except (OSError, ValueError, KeyError, TypeError, BadInput):
         return None

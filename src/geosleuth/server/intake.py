@@ -150,11 +150,11 @@ class Intake:
         self._coming += 1
         try:
             with disk_full_errors():
-                return await self._take_in(case_id, name, data)
+                return await self._store_photo(case_id, name, data)
         finally:
             self._coming -= 1
 
-    async def _take_in(self, case_id: str, name: str, data: AsyncIterator[bytes]) -> PhotoRow:
+    async def _store_photo(self, case_id: str, name: str, data: AsyncIterator[bytes]) -> PhotoRow:
         number = await self._store.next_photo(case_id)
         part = self._folders.part(case_id)
         await asyncio.to_thread(self._folders.make_case, case_id)
@@ -162,7 +162,7 @@ class Intake:
         path = self._folders.photo(case_id, number)
         try:
             await self.receive(data, part, self._limits.photo.max_bytes)
-            order = {"path": str(part), "limits": asdict(self._limits.photo), "pictures": _paired(pictures)}
+            order = {"path": str(part), "limits": asdict(self._limits.photo), "pictures": _list_picture_sizes(pictures)}
             found, _ = await self._opener.work("open_photo", order)
             # Others may have come in meanwhile.
             before = sum(photo.width * photo.height for photo in (await self._store.case(case_id)).photos)
@@ -198,7 +198,7 @@ class Intake:
                 received += len(piece)
                 if received > most:
                     raise TooLarge(f"the {what} is larger than the {most / 1024**2:g} MiB allowed; give a smaller copy")
-                await asyncio.to_thread(_write, stream, piece)
+                await asyncio.to_thread(_write_piece, stream, piece)
             await asyncio.to_thread(_settle, stream)
         finally:
             stream.close()
@@ -220,7 +220,11 @@ class Intake:
         path = self._folders.picture(case_id, number, most_px)
         if not await asyncio.to_thread(path.is_file):
             source = str(self._folders.photo(case_id, number))
-            order = {"path": source, "limits": asdict(self._limits.photo), "pictures": _paired({most_px: path})}
+            order = {
+                "path": source,
+                "limits": asdict(self._limits.photo),
+                "pictures": _list_picture_sizes({most_px: path}),
+            }
             await self._opener.work("open_photo", order)
         return await asyncio.to_thread(path.read_bytes)
 
@@ -232,11 +236,11 @@ class Intake:
         return found
 
 
-def _paired(pictures: Mapping[int, Path]) -> list[tuple[int, str]]:
+def _list_picture_sizes(pictures: Mapping[int, Path]) -> list[tuple[int, str]]:
     return [(most_px, str(path)) for most_px, path in pictures.items()]
 
 
-def _write(stream: BinaryIO, piece: bytes) -> None:
+def _write_piece(stream: BinaryIO, piece: bytes) -> None:
     try:
         stream.write(piece)
     except OSError as error:

@@ -20,8 +20,8 @@ from .frames import DiskFull
 from .processes import CalledOff, Gone, News, OutOfMemory, WorkerProcess
 from .records import NotThere, RunRow, RunState, StreamEvent
 
-RECENT = 256
-"""How many of a run's newest events are kept in memory."""
+# Number of a run's newest events kept in memory.
+MAX_RECENT_EVENTS = 256
 
 _PAGE = 200
 
@@ -30,7 +30,7 @@ class _Live:
     """An active run; ``changed`` is set at each new event, and replaced by a new one."""
 
     def __init__(self) -> None:
-        self._recent: deque[StreamEvent] = deque(maxlen=RECENT)
+        self._recent: deque[StreamEvent] = deque(maxlen=MAX_RECENT_EVENTS)
         self.changed = asyncio.Event()
 
     def add(self, events: Sequence[StreamEvent]) -> None:
@@ -120,8 +120,8 @@ class EventFeed:
 JobOf = Callable[[RunRow], Awaitable[Mapping[str, Any]]]
 """Makes the job of a run, keys included, when it begins."""
 
-SETTLE_S = 5.0
-"""After how long storing the end of a run is tried again."""
+# Seconds before another attempt to store the end of a run.
+STORE_RETRY_S = 5.0
 
 _ANNOUNCED = 3
 _LEFT = "this run was abandoned; continue it, or start again"
@@ -150,9 +150,9 @@ class _Outbox:
 
     async def _send(self) -> None:
         with suppress(DiskFull):
-            await self._keep()
+            await self._store_events()
 
-    async def _keep(self) -> None:
+    async def _store_events(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:
@@ -164,7 +164,7 @@ class _Outbox:
     async def flush(self) -> None:
         if self._sending is not None:
             await self._sending
-        await self._keep()
+        await self._store_events()
 
 
 @dataclass(slots=True)
@@ -257,11 +257,11 @@ class Jobs:
         async with self._settling:
             if run_id in self._waiting or run_id in self._active or not await self._feed.is_active(run_id):
                 return
-            await self._keep(run_id, self._unsettled.get(run_id) or _Ending("interrupted", {"trouble": _LEFT}))
+            await self._store_end(run_id, self._unsettled.get(run_id) or _Ending("interrupted", {"trouble": _LEFT}))
 
     async def _settle_periodically(self) -> None:
         while True:
-            await asyncio.sleep(SETTLE_S)
+            await asyncio.sleep(STORE_RETRY_S)
             await self._settle_all()
 
     async def _settle_all(self) -> None:
@@ -309,14 +309,14 @@ class Jobs:
         await self._announce()
         outbox = _Outbox(self._feed, run_id)
         try:
-            state, more = await self._worked(row, active, outbox)
+            state, more = await self._execute_run(row, active, outbox)
         except BaseException:
             with suppress(DiskFull):
                 await outbox.flush()
             raise
         await self._end(run_id, _Ending(state, more, outbox))
 
-    async def _worked(self, row: RunRow, active: _ActiveRun, outbox: _Outbox) -> tuple[RunState, dict[str, Any]]:
+    async def _execute_run(self, row: RunRow, active: _ActiveRun, outbox: _Outbox) -> tuple[RunState, dict[str, Any]]:
         try:
             job = await self._job_of(row)
             # Checked only now: until the keys were fetched there was nothing in the process to cancel.
@@ -342,11 +342,11 @@ class Jobs:
 
     async def _end(self, run_id: str, ending: _Ending) -> None:
         try:
-            await self._keep(run_id, ending)
+            await self._store_end(run_id, ending)
         except DiskFull:
             self._unsettled[run_id] = ending
 
-    async def _keep(self, run_id: str, ending: _Ending) -> None:
+    async def _store_end(self, run_id: str, ending: _Ending) -> None:
         with suppress(NotThere):
             if ending.outbox is not None:
                 await ending.outbox.flush()

@@ -89,7 +89,7 @@ class Maps:
         self._check_consent(host, offline=offline)
         async with self._asking:
             self._check_idle()
-            offer, _ = await self._work("offer_map", {"place": place[:NAME_CHARACTERS]})
+            offer, _ = await self._run_task("offer_map", {"place": place[:NAME_CHARACTERS]})
         return MapOfferShown(**offer)
 
     def start(self, place: str, host: str, size_bytes: int, *, offline: bool) -> MapJobShown:
@@ -133,7 +133,7 @@ class Maps:
         if self.job is not None and self.job.active:
             raise WrongState(f"the map of {self.job.place} is being fetched; wait until it is done, or cancel it")
 
-    async def _work(self, task: str, details: dict[str, Any], on_news: Callable[[News], None] | None = None) -> Any:
+    async def _run_task(self, task: str, details: dict[str, Any], on_news: Callable[[News], None] | None = None) -> Any:
         try:
             return await self._worker.work(task, details, on_news=on_news)
         except (Gone, OutOfMemory) as error:
@@ -147,7 +147,7 @@ class Maps:
 
         details = {"place": job.place[:NAME_CHARACTERS], "size_bytes": job.size_bytes}
         try:
-            await self._work("get_map", details, update_job)
+            await self._run_task("get_map", details, update_job)
             self.job = job.model_copy(update={"state": "done", "share": 1.0})
         except GeosleuthError as error:
             if isinstance(error, DiskFull):
@@ -162,13 +162,13 @@ class Maps:
 
 async def describe_offer(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a `MapOfferShown` for the map of a place; runs in the worker process."""
-    from geosleuth.server.downloads import DownloadServer, Needs, ask_size, day_of, find_map, is_same
+    from geosleuth.server.downloads import DownloadServer, Needs, ask_size, find_map, format_data_date, is_same
 
     source = DownloadServer()
     async with source.client:
         target = await find_map(source, str(details["place"]))
         offer = await ask_size(source, target)
-    existing, needs = target.existing(), Needs.of(offer)
+    existing, needs = target.existing(), Needs.from_offer(offer)
     if existing is not None and existing.origin is None:
         raise BadInput(
             f"the region {existing.name} was imported from the file {existing.source} and is not replaced by a "
@@ -177,7 +177,7 @@ async def describe_offer(details: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "place": str(details["place"]), "name": target.name, "title": target.description, "host": offer.host,
         "size_bytes": offer.size_bytes, "disk_bytes": needs.disk_bytes, "seconds": needs.seconds, "day": offer.day,
-        "there": None if existing is None else day_of(existing),
+        "there": None if existing is None else format_data_date(existing),
         "up_to_date": existing is not None and is_same(existing, offer),
     }  # fmt: skip
 

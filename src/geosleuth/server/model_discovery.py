@@ -17,15 +17,15 @@ from urllib.parse import urlsplit
 from geosleuth.models.registry import SERVICES, keyring_key
 from geosleuth.support.net import host_of, is_loopback
 
-SECONDS = 0.3
-"""How long a server on this machine may take to say what it has."""
+# Timeout in seconds for a local server to list its models.
+LISTING_TIMEOUT_S = 0.3
 
-PATIENT_SECONDS = 3.0
-"""The same where somebody waits for the list."""
+# Timeout in seconds if a user is waiting for the list.
+PATIENT_TIMEOUT_S = 3.0
 
-_MOST_BYTES = 1_000_000
-_MOST_WEIGHTS = 50
-_MOST_MODELS = 20
+_MAX_BYTES = 1_000_000
+_MAX_WEIGHTS = 50
+_MAX_MODELS = 20
 _USUAL = {"vllm": "http://127.0.0.1:8000/v1", "server": "http://127.0.0.1:8080/v1"}
 
 
@@ -66,11 +66,11 @@ def within_reach(*, offline: bool) -> list[Reachable]:
     """Every model that could be asked as things stand, those on this machine first."""
     found = list(_weights())
     if not offline:
-        served = [one for one in _served(SECONDS, look=False) if isinstance(one, Reachable)]
+        served = [one for one in _find_served_models(LISTING_TIMEOUT_S, look=False) if isinstance(one, Reachable)]
         shown = dict.fromkeys(one.where for one in served)
         # Two of each server: this is one line.
         found += [one for where in shown for one in [each for each in served if each.where == where][:2]]
-        found += keyed()
+        found += list_keyed_services()
     return found
 
 
@@ -79,9 +79,9 @@ def look_around(*, ask: bool = True) -> tuple[list[Reachable], list[Broken]]:
 
     Without ``ask`` no server is asked: weights and keys alone.
     """
-    served = _served(PATIENT_SECONDS, look=True) if ask else []
+    served = _find_served_models(PATIENT_TIMEOUT_S, look=True) if ask else []
     models = [one for one in served if isinstance(one, Reachable)]
-    return [*models, *_weights(), *keyed(ringed=True)], [one for one in served if isinstance(one, Broken)]
+    return [*models, *_weights(), *list_keyed_services(ringed=True)], [one for one in served if isinstance(one, Broken)]
 
 
 def reach_line(found: list[Reachable]) -> str | None:
@@ -92,12 +92,12 @@ def reach_line(found: list[Reachable]) -> str | None:
     return f"a model that sees could tell more, and these are within reach: {listed}"
 
 
-def command_with(found: list[Reachable], photo: Path) -> str | None:
+def build_locate_command(found: list[Reachable], photo: Path) -> str | None:
     """The command that asks the first model within reach about a photo; None where there is no model."""
     return f"geosleuth locate {shlex.quote(str(photo))} {found[0].flag}" if found else None
 
 
-def keyed(*, ringed: bool = False) -> Iterator[Reachable]:
+def list_keyed_services(*, ringed: bool = False) -> Iterator[Reachable]:
     """Services of others whose key is in the environment; with ``ringed`` also those in the system's keyring."""
     for prefix, service in SERVICES.items():
         if service.own:
@@ -107,17 +107,17 @@ def keyed(*, ringed: bool = False) -> Iterator[Reachable]:
         if where is None and ringed and keyring_key(prefix):
             where = "its key is in the system's keyring"
         if where is not None:
-            yield hosted(prefix, where)
+            yield build_hosted(prefix, where)
 
 
-def hosted(prefix: str, where: str) -> Reachable:
+def build_hosted(prefix: str, where: str) -> Reachable:
     """Return a service of others, any model of it."""
     service = SERVICES[prefix]
     host = host_of(service.base_url or "") or f"{service.title}'s servers"
     return Reachable(f"{prefix}:NAME", where, sees=None, sent_to=host)
 
 
-def _served(seconds: float, *, look: bool) -> list[Reachable | Broken]:
+def _find_served_models(seconds: float, *, look: bool) -> list[Reachable | Broken]:
     addresses = {
         prefix: os.environ.get(service.base_url_variable or "", "") or service.base_url or _USUAL.get(prefix)
         for prefix, service in SERVICES.items()
@@ -125,11 +125,11 @@ def _served(seconds: float, *, look: bool) -> list[Reachable | Broken]:
     }
     own = [(prefix, url) for prefix, url in addresses.items() if url and is_loopback(host_of(url))]
     with ThreadPoolExecutor(max(1, len(own))) as threads:
-        asked = threads.map(lambda pair: _ask(pair[0], pair[1], seconds, look=look), own)
+        asked = threads.map(lambda pair: _ask_model_server(pair[0], pair[1], seconds, look=look), own)
         return [one for found in asked for one in found]
 
 
-def _ask(prefix: str, url: str, seconds: float, *, look: bool) -> list[Reachable | Broken]:
+def _ask_model_server(prefix: str, url: str, seconds: float, *, look: bool) -> list[Reachable | Broken]:
     import httpx
 
     service, address, place = SERVICES[prefix], url.rstrip("/"), urlsplit(url).netloc
@@ -141,7 +141,7 @@ def _ask(prefix: str, url: str, seconds: float, *, look: bool) -> list[Reachable
         # No proxy and no redirect: what is meant for this machine stays on it.
         with httpx.Client(timeout=seconds, trust_env=False, follow_redirects=False) as client:
             rows = _json(client, f"{address}/models")["data"]
-            names = [row["id"] for row in rows if isinstance(row["id"], str)][:_MOST_MODELS]
+            names = [row["id"] for row in rows if isinstance(row["id"], str)][:_MAX_MODELS]
             seen = _that_see(client, prefix, address, names) if look else {}
     except (httpx.ConnectError, httpx.ConnectTimeout):
         return []  # nobody is there
@@ -157,12 +157,18 @@ def _ask(prefix: str, url: str, seconds: float, *, look: bool) -> list[Reachable
     known = service.base_url == address if look else service.base_url is not None
     base_url = None if known else url
     return [
-        Reachable(f"{prefix}:{_plain(name)}", f"served at {place}", base_url, seen.get(name), _passed_on(prefix, name))
+        Reachable(
+            f"{prefix}:{_clean_model_name(name)}",
+            f"served at {place}",
+            base_url,
+            seen.get(name),
+            _find_cloud_host(prefix, name),
+        )
         for name in names
     ]
 
 
-def _passed_on(prefix: str, name: str) -> str | None:
+def _find_cloud_host(prefix: str, name: str) -> str | None:
     # An Ollama on this machine hands models of this name to its makers' own machines.
     return "ollama.com" if prefix == "ollama" and name.endswith("-cloud") else None
 
@@ -175,7 +181,7 @@ def _json(client: Any, url: str, asked: Any = None) -> Any:
         body = b""
         for piece in reply.iter_bytes():
             body += piece
-            if len(body) > _MOST_BYTES:
+            if len(body) > _MAX_BYTES:
                 raise ValueError("too long")
     return json.loads(body)
 
@@ -199,19 +205,19 @@ def _that_see(client: Any, prefix: str, address: str, names: list[str]) -> dict[
     return {}
 
 
-def _plain(name: str) -> str:
+def _clean_model_name(name: str) -> str:
     return "".join(letter for letter in name[:80] if letter.isalnum() or letter in "-_.:/@")
 
 
 def _weights() -> Iterator[Reachable]:
     home = os.environ.get("HF_HUB_CACHE") or Path(os.environ.get("HF_HOME") or "~/.cache/huggingface") / "hub"
     try:
-        configs = sorted(Path(home).expanduser().glob("models--*/snapshots/*/config.json"))[:_MOST_WEIGHTS]
+        configs = sorted(Path(home).expanduser().glob("models--*/snapshots/*/config.json"))[:_MAX_WEIGHTS]
     except OSError:
         return
     for path in configs:
         try:
-            config = json.loads(path.read_bytes()[:_MOST_BYTES])
+            config = json.loads(path.read_bytes()[:_MAX_BYTES])
         except (OSError, ValueError):
             continue
         whole = any(path.parent.glob("*.safetensors"))

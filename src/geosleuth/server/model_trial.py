@@ -13,15 +13,15 @@ from geosleuth.server.model_discovery import Reachable
 from geosleuth.support.errors import BadInput, GeosleuthError
 from geosleuth.support.text.safe import one_line
 
-NAME = "NAME"
-"""What stands for the name of a model that the user has to choose."""
+# Placeholder for the name of a model that the user has to choose.
+MODEL_PLACEHOLDER = "NAME"
 
 _TURNS, _SECONDS, _USD = 4, 180.0, 0.25
-_ANSWER_S = 5.0
-"""How long a server may take to say anything at all, before the photo is sent."""
+# Seconds within which a server must respond at all, before the photo is sent.
+_ANSWER_TIMEOUT_S = 5.0
 
-_A_PHOTO = 10_000, 1_000
-"""Tokens in and out that a photo takes, roughly: for prices."""
+# Approximate input and output tokens for one photo, used for prices.
+_TOKENS_PER_PHOTO = 10_000, 1_000
 
 _SHOWN, _AT, _NEAR_KM = "MC", LatLon(43.745, 7.431), 5.0
 """Where the example photo is: in Monaco, in Avenue Princesse Grace."""
@@ -37,11 +37,11 @@ class Tried(TypedDict):
     usd: float | None
 
 
-def cost_of(one: Reachable) -> str:
+def describe_cost(one: Reachable) -> str:
     """Return what a photo costs, in words."""
     if one.sent_to is None:
         return "free"
-    usd = None if one.model.endswith(f":{NAME}") else price_usd(one.model)
+    usd = None if one.model.endswith(f":{MODEL_PLACEHOLDER}") else price_usd(one.model)
     return "see its price list" if usd is None else f"about ${usd:.3f} a photo"
 
 
@@ -51,7 +51,7 @@ def price_usd(model: str) -> float | None:
     with suppress(Exception):  # the list has what it has, and its errors are its own
         from genai_prices import Usage, calc_price
 
-        usage = Usage(input_tokens=_A_PHOTO[0], output_tokens=_A_PHOTO[1])
+        usage = Usage(input_tokens=_TOKENS_PER_PHOTO[0], output_tokens=_TOKENS_PER_PHOTO[1])
         return float(calc_price(usage, model_ref=name, provider_id=prefix).total_price)
     return None
 
@@ -62,8 +62,8 @@ def check_named(model: str) -> None:
     Raises:
         BadInput: it is.
     """
-    if model.endswith(f":{NAME}"):
-        raise BadInput(f"{NAME} stands for the model's name; write for example openai:gpt-5")
+    if model.endswith(f":{MODEL_PLACEHOLDER}"):
+        raise BadInput(f"{MODEL_PLACEHOLDER} stands for the model's name; write for example openai:gpt-5")
 
 
 async def try_model(defaults: Defaults) -> Tried:
@@ -110,10 +110,12 @@ async def _check_answers(defaults: Defaults) -> None:
         return
     target = find_target(service, name, defaults.base_url)
     try:
-        async with httpx.AsyncClient(timeout=_ANSWER_S, trust_env=not target.on_this_machine) as client:
+        async with httpx.AsyncClient(timeout=_ANSWER_TIMEOUT_S, trust_env=not target.on_this_machine) as client:
             await client.get(f"{target.base_url.rstrip('/')}/models")  # whatever it says, it is there
     except httpx.TimeoutException as error:
-        raise BadInput(f"nothing answers at {target.host} within {_ANSWER_S:g} s; {_what_to_do(target)}") from error
+        raise BadInput(
+            f"nothing answers at {target.host} within {_ANSWER_TIMEOUT_S:g} s; {_what_to_do(target)}"
+        ) from error
     except httpx.HTTPError as error:
         raise BadInput(f"nothing answers at {target.host}; {_what_to_do(target)}") from error
 

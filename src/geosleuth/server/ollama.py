@@ -10,7 +10,7 @@ from geosleuth.support.net import host_of, is_loopback
 from geosleuth.support.text.safe import one_line
 
 NOT_RUNNING = "Ollama does not run on this machine; install it (https://ollama.com), then run: ollama serve"
-_MOST_LINE = 64 * 1024
+_MAX_LINE = 64 * 1024
 _VARIABLE = "OLLAMA_BASE_URL"
 
 
@@ -49,7 +49,7 @@ async def pull(root: str, model: str) -> AsyncIterator[tuple[int, int]]:
             if reply.status_code != 200:
                 raise BadInput(f"Ollama did not fetch {model}: it answered with status {reply.status_code}")
             async for line in reply.aiter_lines():
-                told = json.loads(line[:_MOST_LINE])
+                told = json.loads(line[:_MAX_LINE])
                 if "error" in told:
                     raise BadInput(f"Ollama did not fetch {model}: {one_line(str(told['error']))[:200]}")
                 if told.get("status") == "success":

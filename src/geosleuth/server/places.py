@@ -14,19 +14,19 @@ _MOST = 8
 _SAME = 3  # decimals of a degree: some 100 m
 
 
-async def places_of(asked: Mapping[str, Any]) -> dict[str, Any]:
+async def find_places(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a query may mean: names, or a point as text; with ``lat`` and ``lon`` what that point is called."""
     atlas = OfflineAtlas()
     query = str(asked.get("query") or "").strip()
     if asked.get("lat") is not None and asked.get("lon") is not None:
-        return {"places": [await _named(atlas, LatLon(asked["lat"], asked["lon"]))]}
+        return {"places": [await _name_point(atlas, LatLon(asked["lat"], asked["lon"]))]}
     if not query:
         return {"places": []}
     try:
-        return {"places": [await _named(atlas, parse_point(query))]}
+        return {"places": [await _name_point(atlas, parse_point(query))]}
     except BadInput:
         hits = await atlas.geocode(query, limit=2 * _MOST)
-        return {"places": _once(_shown(hit) for hit in hits)[:_MOST]}
+        return {"places": _once(_build_place(hit) for hit in hits)[:_MOST]}
 
 
 def _once(places: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -37,7 +37,7 @@ def _once(places: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(kept.values())
 
 
-async def _named(atlas: Atlas, point: LatLon) -> dict[str, Any]:
+async def _name_point(atlas: Atlas, point: LatLon) -> dict[str, Any]:
     found = await atlas.reverse(point)
     settlement = found.places[0].place.name if found.places else None
     near = settlement if found.address.startswith(f"{settlement}, ") or found.address == settlement else None
@@ -51,7 +51,7 @@ async def _named(atlas: Atlas, point: LatLon) -> dict[str, Any]:
     }
 
 
-def _shown(hit: Hit) -> dict[str, Any]:
+def _build_place(hit: Hit) -> dict[str, Any]:
     place, coarse = hit.place, hit.level in ("country", "region")
     country = country_name(place.country) if place.country else None
     finest = place.name if coarse or hit.level == "town" else place.address or place.name

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from geosleuth.support.errors import BadInput, GeosleuthError, ServiceFault
 
-from .frames import DiskFull, Frame, packed, receive
+from .frames import DiskFull, Frame, pack_frame, receive
 from .records import NeedsConsent, NotThere, WrongState
 
 Kind = Literal["runs", "opens", "helps"]
@@ -19,8 +19,8 @@ Kind = Literal["runs", "opens", "helps"]
 News = list[tuple[str, dict[str, Any], float]]
 OnNews = Callable[[News], None]
 
-_NOT_THEIRS = frozenset({"GEOSLEUTH_TOKEN"})
-"""Environment variables that only the HTTP server needs."""
+# Environment variables not passed to other processes: only the HTTP server needs them.
+_SERVER_ONLY_VARIABLES = frozenset({"GEOSLEUTH_TOKEN"})
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class WorkerProcess:
     def _environment(self) -> dict[str, str]:
         # Threads reserve memory that they never use, which counts where memory is limited.
         slim = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-        ours = {name: value for name, value in os.environ.items() if name not in _NOT_THEIRS}
+        ours = {name: value for name, value in os.environ.items() if name not in _SERVER_ONLY_VARIABLES}
         return {**ours, **(slim if self._kind == "opens" else {})}
 
     async def work(self, task: str, details: Mapping[str, Any], on_news: OnNews | None = None) -> Frame:
@@ -100,7 +100,7 @@ class WorkerProcess:
             raise Gone
         try:
             with suppress(ConnectionError):
-                process.stdin.write(packed({"do": task, "with": details}))
+                process.stdin.write(pack_frame({"do": task, "with": details}))
                 await process.stdin.drain()
             while True:
                 message, made = await receive(process.stdout)
@@ -110,7 +110,7 @@ class WorkerProcess:
                 elif "done" in message:
                     return message["done"], made
                 else:
-                    raise _raised(message.get("error") or {})
+                    raise _build_error(message.get("error") or {})
         except EOFError as error:
             await self.end()
             raise Gone from error
@@ -121,7 +121,7 @@ class WorkerProcess:
     def call_off(self) -> None:
         """Ask the process to cancel its work; `end` makes sure."""
         if self._process is not None and self._process.stdin is not None and not self._process.stdin.is_closing():
-            self._process.stdin.write(packed({"cancel": True}))
+            self._process.stdin.write(pack_frame({"cancel": True}))
 
     def kill(self) -> None:
         """Kill the process; a wait for its work raises `Gone`."""
@@ -195,7 +195,7 @@ class TaskPool:
         await asyncio.gather(*(worker.end() for worker in self._all))
 
 
-def _raised(error: Mapping[str, Any]) -> Exception:  # noqa: PLR0911  (one return a kind)
+def _build_error(error: Mapping[str, Any]) -> Exception:  # noqa: PLR0911  (one return a kind)
     kind, message = str(error.get("kind")), str(error.get("message"))
     match kind:
         case "cancelled":

@@ -19,8 +19,8 @@ from geosleuth.support.processes import machine_memory
 RunState = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 """A run waits, is worked on, came to its end, broke, was called off, or its server ended while it was worked on."""
 
+# JPEG quality of the pictures shown on pages.
 JPEG_QUALITY = 86
-"""Of the pictures that pages are shown."""
 
 ACTIVE: tuple[RunState, ...] = ("queued", "running")
 
@@ -252,7 +252,7 @@ def readable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def searched(*texts: str) -> str:
+def build_search_text(*texts: str) -> str:
     """Return what searches look at, in one line and one case."""
     return " ".join(readable(" ".join(texts)).casefold().split())[:_SEARCHED_CHARACTERS]
 
@@ -331,13 +331,13 @@ def line(words: str, most: int, what: str) -> str:
     Raises:
         BadInput: it is too long.
     """
-    return " ".join(_shown(text(words, most, what)).split())
+    return " ".join(_strip_controls(text(words, most, what)).split())
 
 
 def file_name(words: str) -> str:
     """Return what a photo's file was called, without folders and without what no name should hold."""
     last = PurePosixPath(text(words[:4000], 4000, "name").replace("\\", "/")).name
-    clean = " ".join(_shown(last).split())
+    clean = " ".join(_strip_controls(last).split())
     return clean[-_NAME_CHARACTERS:] or _UNNAMED
 
 
@@ -347,7 +347,7 @@ def export_name(*names: str) -> str:
     return next(filter(None, safe), _UNNAMED)
 
 
-def _shown(words: str) -> str:
+def _strip_controls(words: str) -> str:
     unwanted = (one for one in words if one in _TURNS or unicodedata.category(one) in ("Cc", "Zl", "Zp"))
     return words.translate(dict.fromkeys(map(ord, unwanted), " "))
 
@@ -356,5 +356,5 @@ PAGE = "html"
 TRAJECTORY = "jsonl"
 BY_ENDING: Mapping[str, Format] = {one.ending.removeprefix("."): one for one in FORMATS.values()}
 PACKAGE = "zip"
+# All output files: a report, files for other programs, the trajectory and an evidence package.
 FILES: tuple[str, ...] = (PAGE, *BY_ENDING, TRAJECTORY, PACKAGE)
-"""All of them: a report to read, files for other programs, the trajectory itself, and an evidence package."""

@@ -9,7 +9,7 @@ from geosleuth.agent.spoken_of import without_evidence
 from geosleuth.answer.granularity import GRANULARITIES, Granularity, coarsest
 from geosleuth.geo import LatLon
 from geosleuth.models.detective.ruled_out import BY_A_PERSON
-from geosleuth.models.feedback import CorrectedReading, Rejected, RejectedPlace, rejected_place
+from geosleuth.models.feedback import CorrectedReading, Rejected, RejectedPlace, build_rejected_place
 from geosleuth.names import fold, whole_country
 from geosleuth.support.errors import BadInput
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from geosleuth.pipeline.plan import Plan
     from geosleuth.pipeline.request import LocateRequest
 
-_OTHERWISE = ("model", "base_url", "area", "profile", "send_to")
-"""The fields of a run's request that `LocateRequest` has in another way; it has the others by the same names."""
+# Fields of a run's request that differ in `LocateRequest`; all others have the same names there.
+_DIFFERING_FIELDS = ("model", "base_url", "area", "profile", "send_to")
 
 _ON_THIS_DISK = ("", "detective", "same", "hf", "replay")
 
 
-def allowed_granularity(wanted: Granularity, cap: Granularity) -> Granularity:
+def coarsen_granularity(wanted: Granularity, cap: Granularity) -> Granularity:
     """Return the coarser of two levels.
 
     Raises:
@@ -37,14 +37,14 @@ def allowed_granularity(wanted: Granularity, cap: Granularity) -> Granularity:
     return coarsest((wanted, cap))
 
 
-def settled(request: RunRequest, settings: RunSettings) -> RunRequest:
+def fill_from_settings(request: RunRequest, settings: RunSettings) -> RunRequest:
     """Return a request with what it leaves open taken from the settings.
 
     Raises:
         BadInput: it asks for something that can't be.
     """
     from geosleuth.pipeline.area import names_file
-    from geosleuth.pipeline.defaults import NONE
+    from geosleuth.pipeline.defaults import NO_MODEL
     from geosleuth.pipeline.profiles import read_profile
 
     if request.within is not None and names_file(request.within):
@@ -53,7 +53,7 @@ def settled(request: RunRequest, settings: RunSettings) -> RunRequest:
     saved = {} if request.profile is None else read_profile(request.profile).options
     usual = (saved["model"], saved.get("base_url")) if "model" in saved else (settings.model, settings.base_url)
     model = usual[0] if own else request.model
-    model = None if model == NONE else model
+    model = None if model == NO_MODEL else model
     if settings.offline:
         for asked in (model, request.verifier):
             _check_offline(asked)
@@ -61,7 +61,7 @@ def settled(request: RunRequest, settings: RunSettings) -> RunRequest:
         request,
         model=model,
         base_url=(request.base_url or usual[1]) if own else request.base_url,
-        granularity=allowed_granularity(request.granularity, settings.granularity),
+        granularity=coarsen_granularity(request.granularity, settings.granularity),
     )
 
 
@@ -80,7 +80,7 @@ def locate_request(
     from geosleuth.pipeline.request import LocateRequest
 
     model = None if request.model in (None, "", DETECTIVE) else request.model
-    same = {one.name: getattr(request, one.name) for one in fields(request) if one.name not in _OTHERWISE}
+    same = {one.name: getattr(request, one.name) for one in fields(request) if one.name not in _DIFFERING_FIELDS}
     asked = LocateRequest(
         **same,
         model=model,
@@ -111,7 +111,7 @@ def check_consent(plan: "Plan", send_to: Iterable[str]) -> None:
         raise NeedsConsent(missing, words or f"the image search sends the photo to {' and '.join(sorted(hosts))}")
 
 
-def continued(request: RunRequest, feedback: Feedback) -> RunRequest:
+def add_feedback(request: RunRequest, feedback: Feedback) -> RunRequest:
     """Return the request of a run that continues another: feedback is added, an area replaces an area."""
     hint = "; ".join(part for part in (request.hint, feedback.hint) if part) or None
     changed = replace(request, hint=hint, send_to=tuple(dict.fromkeys((*request.send_to, *feedback.send_to))))
@@ -120,7 +120,7 @@ def continued(request: RunRequest, feedback: Feedback) -> RunRequest:
     return changed
 
 
-def rejected_of(
+def build_rejected(
     clues: Iterable[ClueView],
     candidates: Iterable[PlaceView],
     *,
@@ -152,7 +152,9 @@ def rejected_of(
     return Rejected(
         clues=tuple(dict.fromkeys(reject_clues)),
         seen=tuple(dict.fromkeys(seen[one] for one in reject_clues)),
-        places=tuple(dict.fromkeys(rejected_place(one["name"], _point(one), one["radius_km"]) for one in chosen)),
+        places=tuple(
+            dict.fromkeys(build_rejected_place(one["name"], _view_point(one), one["radius_km"]) for one in chosen)
+        ),
         texts=tuple(dict.fromkeys(reject_texts)),
         readings=tuple(map(_reading, readings)),
     )
@@ -183,7 +185,7 @@ def _holds(place: RejectedPlace, one: Hypothesis) -> bool:
     return inside and whole_country(one.place) is None
 
 
-def rejected_to_dict(rejected: Rejected) -> dict[str, Any]:
+def encode_rejected(rejected: Rejected) -> dict[str, Any]:
     """Return JSON to store with a run."""
     return {
         "clues": list(rejected.clues),
@@ -203,7 +205,7 @@ def rejected_to_dict(rejected: Rejected) -> dict[str, Any]:
     }
 
 
-def rejected_from_dict(data: Mapping[str, Any]) -> Rejected:
+def decode_rejected(data: Mapping[str, Any]) -> Rejected:
     """Read the output of `encode_rejected`; what is missing is empty."""
     return Rejected(
         clues=tuple(data.get("clues", ())),
@@ -211,7 +213,8 @@ def rejected_from_dict(data: Mapping[str, Any]) -> Rejected:
         seen=tuple(data.get("seen", ())),
         readings=tuple(map(_reading, data.get("readings", ()))),
         places=tuple(
-            RejectedPlace(one["name"], _point(one), one["radius_km"], one["country"]) for one in data.get("places", ())
+            RejectedPlace(one["name"], _view_point(one), one["radius_km"], one["country"])
+            for one in data.get("places", ())
         ),
     )
 
@@ -221,6 +224,6 @@ def _reading(one: Mapping[str, Any]) -> CorrectedReading:
     return CorrectedReading(one["text"], one["photo"], (left, top, right, bottom), one["was"])
 
 
-def _point(one: Mapping[str, Any]) -> LatLon | None:
+def _view_point(one: Mapping[str, Any]) -> LatLon | None:
     lat, lon = one["lat"], one["lon"]
     return None if lat is None or lon is None else LatLon(lat, lon)

@@ -29,7 +29,13 @@ from geosleuth.geo import LatLon, is_valid, rounded
 from geosleuth.names import country_code
 from geosleuth.photo.geotag import is_copy_of_ours, write_exif_copy
 from geosleuth.photo.sidecar import is_sidecar_of_ours
-from geosleuth.pipeline.outputs import PHOTOS, WRITABLE, copy_of, entries_of, sidecar_of
+from geosleuth.pipeline.outputs import (
+    PHOTO_EXTENSIONS,
+    WRITABLE_EXTENSIONS,
+    build_entries,
+    exif_copy_path,
+    sidecar_path,
+)
 from geosleuth.support.decode import decode
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import MAX_JSON_BYTES, byte_lines, lock_file, read_json, sha256_of, write_text_atomically
@@ -42,9 +48,9 @@ Verdict = Literal["open", "confirmed", "corrected", "rejected"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _FORMAT = "geosleuth-photos"
 _HEADER = {"format": "geosleuth-review", "version": 1}
-_MOST_TROUBLES = 20
-_MOST_LEFT = 5
-_MOST_LOOKED_AT = 10_000
+_MAX_TROUBLES = 20
+_MAX_LEFT = 5
+_MAX_LOOKED_AT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +141,7 @@ def write_list(folder: Path, listed: Iterable[Listed]) -> None:
     write_text_atomically(folder / LIST, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
 
 
-def path_from(folder: Path, photo: Path) -> str:
+def compute_relative_path(folder: Path, photo: Path) -> str:
     """Return a photo's path as seen from a folder: it says less of this machine, and both can be moved together."""
     try:
         return Path(os.path.relpath(photo.absolute(), folder.absolute())).as_posix()
@@ -185,9 +191,9 @@ class Review:
         Raises:
             BadInput: it is no such folder, can't be written, or somebody else reviews it.
         """
-        listed = _listed(folder)
+        listed = _load_list(folder)
         if photos is not None:
-            listed = _found_again(folder, listed, photos)
+            listed = _match_photos(folder, listed, photos)
         try:
             stream = (folder / JOURNAL).open("a+b")
         except OSError as error:
@@ -196,7 +202,7 @@ class Review:
             if lock_file(stream.fileno()) is False:
                 raise BadInput(f"{folder}: is being reviewed by another geosleuth; stop that one first")
             review = cls(folder, listed, stream)
-            review._read()
+            review._load_journal()
         except BaseException:
             stream.close()
             raise
@@ -224,11 +230,11 @@ class Review:
         Raises:
             BadInput: there is no such photo.
         """
-        return self._known(one)[0]
+        return self._get_listed(one)[0]
 
     def copies(self, one: str) -> int:
         """Return in how many places a photo lies."""
-        return len(self._known(one))
+        return len(self._get_listed(one))
 
     def decision(self, one: str) -> ReviewDecision:
         """Return what was decided of a photo."""
@@ -240,11 +246,11 @@ class Review:
         Raises:
             BadInput: there is no such photo, or another one.
         """
-        return self._checked(self._known(one)[0])
+        return self._verify_photo(self._get_listed(one)[0])
 
     def details(self, one: str) -> dict[str, Any]:
         """Return the whole finding, as ``geosleuth locate --json`` has it; empty where it can't be read."""
-        self._known(one)
+        self._get_listed(one)
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
             kept = json.loads(self._files.path(one, ".json").read_bytes()[:MAX_JSON_BYTES])
             return dict(kept["resume"]["document"])
@@ -252,7 +258,7 @@ class Review:
 
     def report(self, one: str) -> bytes | None:
         """Return the report of a finding; None where there is none."""
-        self._known(one)
+        self._get_listed(one)
         with suppress(OSError):
             return self._files.path(one, ".html").read_bytes()
         return None
@@ -276,7 +282,7 @@ class Review:
         for one in wanted:
             if decision.verdict == "confirmed" and self.photo(one).lat is None:
                 raise BadInput(f"{Path(self.photo(one).path).name}: no place was found to confirm; correct it instead")
-            self._known(one)
+            self._get_listed(one)
         if decision.verdict == "corrected" and decision.point is None:
             raise BadInput("a correction needs a point; pin it on the map, or choose a place")
         if not wanted:
@@ -307,27 +313,27 @@ class Review:
                     try:
                         self._write_beside(photo, decision, done, sidecars=sidecars, copies=copies)
                     except (BadInput, OSError) as error:
-                        if len(done.troubles) < _MOST_TROUBLES:
+                        if len(done.troubles) < _MAX_TROUBLES:
                             done.troubles.append(str(error))
         return done
 
     def _write_beside(
         self, photo: Listed, decision: ReviewDecision, done: Written, *, sidecars: bool, copies: bool
     ) -> None:
-        path = self._checked(photo)
+        path = self._verify_photo(photo)
         entry = self._entry(photo, path, decision)
         if entry.answer.point is None:
             return
         point, radius_km = entry.point, entry.answer.radius_km
         if sidecars:
             text = to_xmp([entry])
-            done.sidecars += self._put(photo, sidecar_of(path), done, lambda to: write_text_atomically(to, text))
+            done.sidecars += self._put(photo, sidecar_path(path), done, lambda to: write_text_atomically(to, text))
         # A country or region is in the sidecar as a name; a copy's GPS fields can only hold a point.
-        if copies and point is not None and path.suffix.lower() in WRITABLE:
+        if copies and point is not None and path.suffix.lower() in WRITABLE_EXTENSIONS:
             method, place = entry.context.place_method, rounded(point, radius_km)
             done.copies += self._put(
                 photo,
-                copy_of(path),
+                exif_copy_path(path),
                 done,
                 lambda to: write_exif_copy(path, to, place, radius_km, method=method, overwrite=True),
             )
@@ -335,7 +341,7 @@ class Review:
     def _entry(self, photo: Listed, path: Path, decision: ReviewDecision) -> LocatedAnswer:
         if decision.verdict == "confirmed":
             trajectory = read_trajectory(self._files.path(photo.id, ".jsonl"))
-            (entry,) = entries_of(trajectory, [(photo.sha256, path)], "exact", reviewed="confirmed")
+            (entry,) = build_entries(trajectory, [(photo.sha256, path)], "exact", reviewed="confirmed")
             return entry
         address = Address.of(decision.country, decision.region, decision.precise)
         context = AnswerContext(
@@ -348,11 +354,11 @@ class Review:
         """Write a file, unless another one is there that neither this review nor ``locate`` wrote."""
         one = photo.id
         ours = self._written.setdefault(one, {})
-        name = path_from(self.folder, path)
+        name = compute_relative_path(self.folder, path)
         there = path.exists() or path.is_symlink()
         if there and sha256_of(path) != ours.get(name) and not self._is_by_locate(photo, path):
             done.kept += 1
-            if len(done.left) < _MOST_LEFT:
+            if len(done.left) < _MAX_LEFT:
                 done.left.append(path.name)
             return False
         write(path)
@@ -363,7 +369,7 @@ class Review:
 
     def _is_by_locate(self, photo: Listed, path: Path) -> bool:
         """Return whether ``locate --sidecars`` or ``--write-exif`` wrote a file that is unchanged since."""
-        if path.suffix.lower() in WRITABLE:
+        if path.suffix.lower() in WRITABLE_EXTENSIONS:
             return is_copy_of_ours(self.folder / photo.path, path)
         return is_sidecar_of_ours(path, photo.sha256)
 
@@ -371,7 +377,11 @@ class Review:
         if one not in self._written:
             return
         photos = [self.folder / photo.path for photo in self._photos[one]]
-        beside = {path_from(self.folder, made(photo)) for photo in photos for made in (sidecar_of, copy_of)}
+        beside = {
+            compute_relative_path(self.folder, made(photo))
+            for photo in photos
+            for made in (sidecar_path, exif_copy_path)
+        }
         for name, digest in list(self._written[one].items()):
             path = self.folder / name
             # The folder may come from somebody else: nothing but files beside these photos is touched.
@@ -384,7 +394,7 @@ class Review:
 
     # The journal.
 
-    def _read(self) -> None:
+    def _load_journal(self) -> None:
         self._stream.seek(0)
         whole = 0
         for line in byte_lines(self.folder / JOURNAL, self._stream.readline, "decision"):
@@ -427,19 +437,19 @@ class Review:
                 self._stream.truncate(before)
             raise BadInput(f"the decision can't be kept: {error.strerror or error}") from error
 
-    def _known(self, one: str) -> list[Listed]:
+    def _get_listed(self, one: str) -> list[Listed]:
         if one not in self._photos:
             raise BadInput(f"this batch has no photo {one[:40]!r}; reload the page")
         return self._photos[one]
 
-    def _checked(self, photo: Listed) -> Path:
+    def _verify_photo(self, photo: Listed) -> Path:
         path = self.folder / photo.path
         if sha256_of(path) != photo.sha256:
             raise BadInput(f"{path.name}: is not the photo that was looked at any more; nothing was written beside it")
         return path
 
 
-def _listed(folder: Path) -> list[Listed]:
+def _load_list(folder: Path) -> list[Listed]:
     path = folder / LIST
     how = f"make one with: geosleuth locate PHOTOS --out {shlex.quote(str(folder))}/ (without --granularity)"
     try:
@@ -468,16 +478,16 @@ def _listed(folder: Path) -> list[Listed]:
 
 
 def _holds_photos(folder: Path) -> bool:
-    return any(one.suffix.lower() in PHOTOS for one in islice(folder.rglob("*"), _MOST_LOOKED_AT))
+    return any(one.suffix.lower() in PHOTO_EXTENSIONS for one in islice(folder.rglob("*"), _MAX_LOOKED_AT))
 
 
-def _found_again(folder: Path, listed: Sequence[Listed], photos: Iterable[Path]) -> list[Listed]:
+def _match_photos(folder: Path, listed: Sequence[Listed], photos: Iterable[Path]) -> list[Listed]:
     known = {one.sha256: one for one in listed}
     found = []
     for path in photos:
         with suppress(BadInput):
             if (one := known.get(sha256_of(path))) is not None:
-                found.append(Listed(**{**asdict(one), "path": path_from(folder, path)}))
+                found.append(Listed(**{**asdict(one), "path": compute_relative_path(folder, path)}))
     if not found:
         raise BadInput("none of these photos is in the batch; name the folder that they were moved to")
     return found

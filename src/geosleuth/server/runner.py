@@ -18,7 +18,7 @@ from geosleuth.models.detective import Detective
 from geosleuth.models.feedback import feedback_words
 from geosleuth.photo import OpenedPhoto
 from geosleuth.pipeline.plan import Plan, make_plan
-from geosleuth.pipeline.result import reasoning_of, result_document
+from geosleuth.pipeline.result import rebuild_reasoning, result_document
 from geosleuth.pipeline.run import ResumeFrom, run_plan
 from geosleuth.pipeline.team import files_beside
 from geosleuth.support.console import quiet_libraries
@@ -26,9 +26,9 @@ from geosleuth.support.errors import BadInput
 
 from .finding_view import for_the_wire, result_view
 from .records import request_from_dict
-from .requests import check_consent, locate_request, rejected_from_dict, with_rejected
+from .requests import check_consent, decode_rejected, locate_request, with_rejected
 from .stream_events import EventTranslator, StreamItem
-from .worker_tasks import Publish, photos_of
+from .worker_tasks import Publish, open_run_photos
 
 _STEP = 0.05
 
@@ -43,11 +43,11 @@ async def run_job(job: Mapping[str, Any], publish: Publish) -> dict[str, Any]:
         request = request_from_dict(job["request"])
         paths = [Path(one["path"]) for one in job["photos"]]
         keep_in = Path(job["keep_in"])
-        rejected = rejected_from_dict(job["rejected"])
+        rejected = decode_rejected(job["rejected"])
         plan = make_plan(locate_request(request, offline=job["offline"], rejected=rejected), paths)
         check_consent(plan, request.send_to)
-        photos = await photos_of(job)
-        resume_from, known = _resume_from(job, plan)
+        photos = await open_run_photos(job)
+        resume_from, known = _load_resume_point(job, plan)
         for path in (keep_in, *files_beside(keep_in, plan.several)):
             path.unlink(missing_ok=True)
         async with AsyncExitStack() as held:
@@ -78,7 +78,7 @@ def _done(finding: Finding, plan: Plan) -> dict[str, Any]:
     ended = finding.trajectory.ended
     failed = ended is not None and ended.reason == "service"
     trouble = ended.trouble if ended is not None and finding.granularity == "exact" else None
-    view = result_view(finding, reasoning_of(finding, plan))
+    view = result_view(finding, rebuild_reasoning(finding, plan))
     return {
         "failed": failed,
         "trouble": (trouble or "the model failed") if failed else None,
@@ -93,7 +93,7 @@ def short(result: Mapping[str, Any]) -> dict[str, Any]:
     return {key: answer.get(key) for key in ("place", "lat", "lon", "radius_km", "probability", "area")}
 
 
-def _resume_from(job: Mapping[str, Any], plan: Plan) -> tuple[ResumeFrom | None, int]:
+def _load_resume_point(job: Mapping[str, Any], plan: Plan) -> tuple[ResumeFrom | None, int]:
     """Return what to resume, and how many of its events readers know; None if the run starts over.
 
     It starts over below ``exact``, where no text was stored to continue from, and with several agents.
@@ -110,7 +110,7 @@ def _resume_from(job: Mapping[str, Any], plan: Plan) -> tuple[ResumeFrom | None,
         return None, 0
     said = job["feedback"]
     area = plan.within.words if plan.within is not None and said["area"] else None
-    rejected = rejected_from_dict(job["rejected"])
+    rejected = decode_rejected(job["rejected"])
     words = feedback_words(rejected, hint=said["hint"], area=area)
     known = len(trajectory.events) if said["copied"] else 0
     began = replace(with_rejected(trajectory, rejected), id=new_id())

@@ -37,7 +37,7 @@ from .records import (
     share_of_memory,
     text,
 )
-from .requests import allowed_granularity, continued, settled
+from .requests import add_feedback, coarsen_granularity, fill_from_settings
 from .setup import Setup
 from .video import Videos
 
@@ -78,7 +78,7 @@ class CaseService:
         self._feed = EventFeed(self._store)
         memory_bytes = share_of_memory(workers) if limits.run_bytes is None else limits.run_bytes
         self._jobs = Jobs(
-            self._feed, self._job_of, workers=workers, cancel_s=limits.cancel_s, memory_bytes=memory_bytes
+            self._feed, self._build_job, workers=workers, cancel_s=limits.cancel_s, memory_bytes=memory_bytes
         )
         self._intake = Intake(self._store, self._folders, limits)
         self._videos = Videos(self._store, self._folders, self._intake, limits)
@@ -211,7 +211,7 @@ class CaseService:
         days = self._settings.retention_days
         if days is None:
             return 0
-        old = await self._store.unchanged_since(time.time() - days * 86_400)
+        old = await self._store.find_unchanged_cases(time.time() - days * 86_400)
         for case_id in old:
             await self.delete_case(case_id)
         return len(old)
@@ -266,7 +266,7 @@ class CaseService:
             before: the id of the last case of the page before.
         """
         rows = await self._store.cases(text(query, 1000, "query"), max(1, min(limit, 1000)), before)
-        return [self._placed(row) for row in rows]
+        return [self._add_queue_places(row) for row in rows]
 
     async def case(self, case_id: str) -> CaseRow:
         """Return a case.
@@ -274,9 +274,9 @@ class CaseService:
         Raises:
             NotThere: there is no such case or run.
         """
-        return self._placed(await self._store.case(case_id))
+        return self._add_queue_places(await self._store.case(case_id))
 
-    def _placed(self, row: CaseRow) -> CaseRow:
+    def _add_queue_places(self, row: CaseRow) -> CaseRow:
         return replace(row, runs=tuple(self._with_position(run) for run in row.runs))
 
     def _with_position(self, row: RunRow) -> RunRow:
@@ -292,7 +292,7 @@ class CaseService:
         title = None if title is None else line(title, self.limits.title_characters, "title")
         notes = None if notes is None else text(notes, self.limits.notes_characters, "notes")
         await self._store.case(case_id)
-        return self._placed(await self._store.change_case(case_id, title, notes))
+        return self._add_queue_places(await self._store.change_case(case_id, title, notes))
 
     async def delete_case(self, case_id: str) -> None:
         """Delete a case, its photos and its runs; nothing of them stays in the folder.
@@ -438,7 +438,7 @@ class CaseService:
         if missing := sorted(set(photos or ()) - set(there)):
             raise BadInput(f"this case has no photo {missing[0]}")
         await self._check_quota()
-        wanted = settled(replace(request, profile=request.profile or self._profile), self._settings)
+        wanted = fill_from_settings(replace(request, profile=request.profile or self._profile), self._settings)
         row = RunRow(
             new_id(), case_id, None, "queued", wanted, wanted.granularity,
             tuple(number for number in there if photos is None or number in photos), datetime.now(UTC),
@@ -455,10 +455,10 @@ class CaseService:
         """
         parent = await self._over(run_id)
         events = await self._all_events(run_id)
-        wanted = settled(continued(parent.request, feedback), self._settings)
+        wanted = fill_from_settings(add_feedback(parent.request, feedback), self._settings)
         row = RunRow(
             new_id(), parent.case, run_id, "queued", wanted, wanted.granularity, parent.photos, datetime.now(UTC),
-            rejected=await self._rejected(parent, feedback, events),
+            rejected=await self._build_rejected(parent, feedback, events),
         )  # fmt: skip
         # Capped runs, and those of several agents, start over: see `runner`.
         continues = wanted.granularity == parent.granularity == "exact" and wanted.parallel == 1 and not wanted.verifier
@@ -467,7 +467,7 @@ class CaseService:
         said = {"hint": feedback.hint, "area": area, "copied": bool(copied)}
         return await self._enqueue(row, said, [replace(one, id=at) for at, one in enumerate(copied)])
 
-    async def _rejected(self, parent: RunRow, feedback: Feedback, events: list[StreamEvent]) -> dict[str, Any]:
+    async def _build_rejected(self, parent: RunRow, feedback: Feedback, events: list[StreamEvent]) -> dict[str, Any]:
         candidates = [one.data for one in events if one.kind == "candidate"]
         answers = [one.data for one in events if one.kind == "answer"]
         # A model's clues come with its answer, and are in the result alone.
@@ -515,8 +515,8 @@ class CaseService:
             "keep_in": str(self._folders.trajectory(row.case, row.id)),
         }
 
-    async def _job_of(self, row: RunRow) -> Mapping[str, Any]:
-        if allowed_granularity(row.granularity, self._settings.granularity) != row.granularity:
+    async def _build_job(self, row: RunRow) -> Mapping[str, Any]:
+        if coarsen_granularity(row.granularity, self._settings.granularity) != row.granularity:
             raise BadInput("the granularity cap was made coarser while this run waited; start it again")
         parent = None if row.parent is None else str(self._folders.trajectory(row.case, row.parent))
         return {**await self._order(row), "parent": parent, "feedback": await self._store.said(row.id)}
@@ -572,7 +572,7 @@ class CaseService:
             NotThere: there is no such run.
             WrongState: it is still active, or did nothing.
         """
-        return await self._stored_or_made("result", run_id)
+        return await self._get_document("result", run_id)
 
     async def view(self, run_id: str) -> dict[str, Any]:
         """Return the same as pages show it; see `finding_view.result_view`.
@@ -581,9 +581,9 @@ class CaseService:
             NotThere: there is no such run.
             WrongState: it is still active, or did nothing.
         """
-        return await self._stored_or_made("view", run_id)
+        return await self._get_document("view", run_id)
 
-    async def _stored_or_made(self, form: Literal["result", "view"], run_id: str) -> dict[str, Any]:
+    async def _get_document(self, form: Literal["result", "view"], run_id: str) -> dict[str, Any]:
         row = await self._over(run_id)
         kept = await self._store.result(run_id) or {}
         if form in kept:

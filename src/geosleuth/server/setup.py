@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from geosleuth.models.local_models import fitting_models
-from geosleuth.server.model_discovery import PATIENT_SECONDS
+from geosleuth.server.model_discovery import PATIENT_TIMEOUT_S
 from geosleuth.server.model_trial import Tried
 from geosleuth.server.ollama import NOT_RUNNING, ollama_root, pull
 from geosleuth.support.errors import BadInput, GeosleuthError
@@ -20,8 +20,8 @@ from .records import NeedsConsent, WrongState
 from .shapes import StrictView
 
 PullState = Literal["fetching", "done", "failed", "cancelled"]
-TRY_S = 240.0
-"""How long a model may take for the example photo, its start included."""
+# Timeout in seconds for a model to process the example photo, including the model's start.
+TRIAL_TIMEOUT_S = 240.0
 
 
 class PullShown(StrictView):
@@ -52,7 +52,7 @@ class Setup:
         Raises:
             BadInput: there is no such service, or its package or key is missing.
         """
-        await self._work({"model": model, "base_url": base_url, "send_to": None})
+        await self._run_trial({"model": model, "base_url": base_url, "send_to": None})
 
     async def attempt(self, model: str, base_url: str | None, send_to: list[str]) -> Tried:
         """Try a model on the example photo.
@@ -62,19 +62,19 @@ class Setup:
             BadInput: it fails.
             WrongState: another one is being tried.
         """
-        made: Tried = await self._work({"model": model, "base_url": base_url, "send_to": send_to})
+        made: Tried = await self._run_trial({"model": model, "base_url": base_url, "send_to": send_to})
         return made
 
-    async def _work(self, details: dict[str, Any]) -> Any:
+    async def _run_trial(self, details: dict[str, Any]) -> Any:
         if self._trying.locked():
             raise WrongState("a model is being tried; wait for its answer")
         async with self._trying:
             try:
                 keys = await asyncio.to_thread(self._keys)
-                async with asyncio.timeout(TRY_S):
+                async with asyncio.timeout(TRIAL_TIMEOUT_S):
                     made, _ = await self._worker.work("try_model", {**details, "keys": dict(keys)})
             except TimeoutError as error:
-                raise BadInput(f"{details['model']} did not answer within {TRY_S:g} s") from error
+                raise BadInput(f"{details['model']} did not answer within {TRIAL_TIMEOUT_S:g} s") from error
             except (Gone, OutOfMemory) as error:
                 raise BadInput(f"{details['model']} needs more memory than there is, or broke its process") from error
             finally:
@@ -95,7 +95,7 @@ class Setup:
             raise NeedsConsent([offer.host], f"Ollama fetches {offer.words}; no photo is sent")
         if self.job is not None and self.job.state == "fetching":
             raise WrongState(f"{self.job.model} is being fetched; wait for its end, or cancel it")
-        root = await ollama_root(PATIENT_SECONDS)
+        root = await ollama_root(PATIENT_TIMEOUT_S)
         if root is None:
             raise BadInput(NOT_RUNNING)
         self.job = PullShown(model=offer.model, state="fetching", done_bytes=0, size_bytes=0, trouble=None)
@@ -125,7 +125,7 @@ class Setup:
         await self._worker.end()
 
 
-async def tried(details: Mapping[str, Any]) -> dict[str, Any]:
+async def try_setup_model(details: Mapping[str, Any]) -> dict[str, Any]:
     """Try a model, or only check that there can be one where ``send_to`` is None; runs in the process.
 
     Raises:

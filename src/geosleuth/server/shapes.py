@@ -16,14 +16,14 @@ from geosleuth.tools.shadows import ShadowsFound
 EventKind = Literal[
     "state", "started", "resumed", "said", "observed", "candidate", "clues", "spent", "member", "answer", "ended"
 ]
-VIEW = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True, from_attributes=True)
-"""Every key of an answer is there."""
+# Responses contain every key.
+VIEW_CONFIG = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True, from_attributes=True)
 
 
 class StrictView(BaseModel):
     """Just what is named."""
 
-    model_config = VIEW
+    model_config = VIEW_CONFIG
 
 
 Box = Annotated[list[float], Field(min_length=4, max_length=4)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.agent import Trajectory, read_trajectory, rebuild_album
-from geosleuth.agent.locate import Finding, cap_finding, photos_in
+from geosleuth.agent.locate import Finding, cap_finding, list_album_photos
 from geosleuth.agent.replay import first_view_pixels
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
@@ -15,9 +15,9 @@ from geosleuth.geo.extent import plain
 from geosleuth.photo import encode
 from geosleuth.photo.views import render
 from geosleuth.pipeline.model_choice import DETECTIVE
-from geosleuth.pipeline.outputs import entries_of
+from geosleuth.pipeline.outputs import build_entries
 from geosleuth.pipeline.plan import Plan, make_plan
-from geosleuth.pipeline.result import check_claim, reasoning_of, result_document
+from geosleuth.pipeline.result import check_claim, rebuild_reasoning, result_document
 from geosleuth.pipeline.team import try_file, verifier_file
 from geosleuth.support.errors import BadInput
 
@@ -34,23 +34,23 @@ from .records import (
     WrongState,
     request_from_dict,
 )
-from .requests import locate_request, rejected_from_dict
-from .worker_tasks import photos_of
+from .requests import decode_rejected, locate_request
+from .worker_tasks import open_run_photos
 
 
-async def result_of(details: Mapping[str, Any]) -> dict[str, Any]:
+async def build_result(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a run came to, or had come to when it was broken off: the document of ``locate --json``."""
     finding, _, _ = await _finding(details)
     return for_the_wire(result_document(finding))
 
 
-async def view_of(details: Mapping[str, Any]) -> dict[str, Any]:
+async def build_view(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return the same as pages show it."""
     finding, plan, _ = await _finding(details)
-    return dict(result_view(finding, None if plan is None else reasoning_of(finding, plan)))
+    return dict(result_view(finding, None if plan is None else rebuild_reasoning(finding, plan)))
 
 
-async def check_of(details: Mapping[str, Any]) -> dict[str, Any]:
+async def check_claimed_place(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a run says about a claimed place."""
     finding, plan, atlas = await _finding(details, check=details["check"])
     # Whoever thought otherwise than the detective left an answer to compare, and no reasoning.
@@ -60,7 +60,7 @@ async def check_of(details: Mapping[str, Any]) -> dict[str, Any]:
     return dict(plain(checked))
 
 
-async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+async def export_run(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     """Return a run in one of the formats, with its media type."""
     wanted = str(details["format"])
     if wanted == TRAJECTORY:
@@ -69,13 +69,13 @@ async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         raise NotThere(f"there is no format {wanted[:40]!r}; there are {', '.join(FILES)}")
     finding, _, atlas = await _finding(details)
     if wanted in (PAGE, PACKAGE):
-        from geosleuth.report import pictures_of, report_html
+        from geosleuth.report import cut_pictures, report_html
         from geosleuth.report.evidence_package import evidence_package
 
-        opened = await photos_of(details)
-        shown = finding.picked or finding.trajectory
-        pictures = pictures_of(
-            shown, photos_in(opened, finding.trajectory.task), max_pixels=first_view_pixels(finding.trajectory)
+        opened = await open_run_photos(details)
+        shown = finding.best_attempt or finding.trajectory
+        pictures = cut_pictures(
+            shown, list_album_photos(opened, finding.trajectory.task), max_pixels=first_view_pixels(finding.trajectory)
         )
         page = await report_html(finding, atlas=atlas, pictures=pictures)
         if wanted == PACKAGE:
@@ -84,18 +84,18 @@ async def file_of(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     form = BY_ENDING[wanted]
     names = [Path(one["name"]).name or f"photo {one['number']}" for one in details["photos"]]
     photos = [(claims.sha256, Path(name)) for claims, name in zip(finding.claims, names, strict=True)]
-    entries = entries_of(finding.trajectory, photos if form.many else photos[:1], finding.granularity)
+    entries = build_entries(finding.trajectory, photos if form.many else photos[:1], finding.granularity)
     return {"media_type": form.media_type}, _bytes(form.render(entries))
 
 
-async def picture_of(details: Mapping[str, Any]) -> bytes:
+async def render_picture(details: Mapping[str, Any]) -> bytes:
     """Return a picture that a run has shown so far, as JPEG."""
     trajectory = _trajectory(details)
     handle = str(details["handle"])
     image = next((one for one in trajectory.images if one.handle == handle), None)
     if image is None:
         raise NotThere(f"this run has no picture {handle[:40]!r}")
-    own = photos_in(await photos_of(details), trajectory.task)
+    own = list_album_photos(await open_run_photos(details), trajectory.task)
     if image.photo > len(own):
         rebuilt = await asyncio.to_thread(rebuild_album, trajectory, own, max_pixels=first_view_pixels(trajectory))
         if handle in rebuilt.missing:
@@ -111,11 +111,13 @@ async def picture_of(details: Mapping[str, Any]) -> bytes:
 
 async def _finding(details: Mapping[str, Any], check: str | None = None) -> tuple[Finding, Plan | None, OfflineAtlas]:
     """Return a stored run as a finding; the plan is the detective's, None for other policies."""
-    trajectory, opened = _trajectory(details), await photos_of(details)
+    trajectory, opened = _trajectory(details), await open_run_photos(details)
     request = request_from_dict(details["request"])
     by_detective = trajectory.started.policy == DETECTIVE and not _team(details)
     plan = _plan(details, request, check) if by_detective else None
-    rebuilt = rebuild_album(trajectory, photos_in(opened, trajectory.task), max_pixels=first_view_pixels(trajectory))
+    rebuilt = rebuild_album(
+        trajectory, list_album_photos(opened, trajectory.task), max_pixels=first_view_pixels(trajectory)
+    )
     atlas = OfflineAtlas()
     finding = Finding(
         trajectory,
@@ -128,7 +130,7 @@ async def _finding(details: Mapping[str, Any], check: str | None = None) -> tupl
 
 
 def _plan(details: Mapping[str, Any], request: RunRequest, check: str | None) -> Plan:
-    rejected = rejected_from_dict(details["rejected"])
+    rejected = decode_rejected(details["rejected"])
     return make_plan(locate_request(replace(request, profile=None), offline=True, rejected=rejected, check=check), [])
 
 

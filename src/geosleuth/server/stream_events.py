@@ -16,11 +16,11 @@ from geosleuth.agent import (
     ToolObserved,
     Trajectory,
 )
-from geosleuth.agent.display import first_views, lines_in, shares_of
+from geosleuth.agent.display import convert_box, extract_lines, first_views
 from geosleuth.agent.events import Budget, Spent
 from geosleuth.agent.locate import EventBlanker, Finding
 from geosleuth.agent.trajectory import Spending
-from geosleuth.agent.turns import Quotes, quotes_for
+from geosleuth.agent.turns import Quotes, find_quotes
 from geosleuth.answer.granularity import Granularity
 from geosleuth.models.detective import Detective
 from geosleuth.names import fold
@@ -31,11 +31,11 @@ from geosleuth.tools import ImageInfo, Observation, ToolCall
 from .finding_view import (
     answer_view,
     budget_view,
+    build_ended_view,
     candidate_view,
-    ended_view,
+    extract_radii,
     for_the_wire,
-    radii_of,
-    shown,
+    hide_withheld,
     spent_view,
     views_of_clues,
 )
@@ -126,45 +126,45 @@ class EventTranslator:
         match event.body:
             case Started() as started:
                 self._begin(started.budget, event)
-                return [("started", self._started(started))]
+                return [("started", self._translate_start(started))]
             case Resumed() as resumed:
                 self._begin(resumed.budget, event)
                 self._resumed = resumed
                 return []
             case Prompted(prompt=prompt, by="person") if self._resumed is not None:
                 resumed, self._resumed = self._resumed, None
-                return [("resumed", _resumed(resumed, shown(prompt.text) or ""))]
+                return [("resumed", _build_resumed_view(resumed, hide_withheld(prompt.text) or ""))]
             case Said() as said:
-                return self._said(said, event)
+                return self._translate_step(said, event)
             case ToolObserved() as observed:
-                return self._observed(observed, event)
+                return self._translate_observation(observed, event)
             case Noted(hypothesis=hypothesis):
-                return self._noted(hypothesis)
+                return self._translate_hypothesis(hypothesis)
             case Ended() as ended:
-                return self._ended(ended)
+                return self._translate_end(ended)
             case Answered() | Prompted():
                 return []
 
-    def _noted(self, hypothesis: Hypothesis) -> list[tuple[EventKind, View]]:
+    def _translate_hypothesis(self, hypothesis: Hypothesis) -> list[tuple[EventKind, View]]:
         view = candidate_view(hypothesis, self._radii_km.get(fold(hypothesis.place)))
         if self._candidates.get(view["id"]) == view:
             return []
         self._candidates[view["id"]] = view
         return [("candidate", view)]
 
-    def _ended(self, ended: Ended) -> list[tuple[EventKind, View]]:
+    def _translate_end(self, ended: Ended) -> list[tuple[EventKind, View]]:
         views: list[tuple[EventKind, View]] = [("spent", spent_view(ended.spent, self._spending.budget))]
         if self._exact:
-            views.append(("answer", self._answer()))
-        return [*views, ("ended", ended_view(ended.reason, ended.trouble))]
+            views.append(("answer", self._build_answer_view()))
+        return [*views, ("ended", build_ended_view(ended.reason, ended.trouble))]
 
     def _begin(self, budget: Budget, event: Event) -> None:
         self._spending, self._began_s = Spending(budget), event.at_s
 
-    def _started(self, started: Started) -> StartedView:
+    def _translate_start(self, started: Started) -> StartedView:
         task = started.task
         self._images = {image.handle: image for image in task.images}
-        self._quotes = quotes_for(started.method)
+        self._quotes = find_quotes(started.method)
         self._firsts = first_views(task.images)
         return {
             "policy": started.policy,
@@ -175,27 +175,27 @@ class EventTranslator:
                 {"handle": one.handle, "photo": one.photo, "width": one.size[0], "height": one.size[1]}
                 for one in task.images
             ],
-            "hint": shown(task.hint),
-            "area": shown(task.area),
+            "hint": hide_withheld(task.hint),
+            "area": hide_withheld(task.area),
         }
 
-    def _said(self, said: Said, event: Event) -> list[tuple[EventKind, View]]:
+    def _translate_step(self, said: Said, event: Event) -> list[tuple[EventKind, View]]:
         step = said.step
         self._pending = {call.id for call in step.calls}
         pictures = self._picture_words()
         view: SaidView = {
             "turn": said.turn,
-            "thought": (shown(step.thinking) or "")[:_THOUGHT_CHARS],
+            "thought": (hide_withheld(step.thinking) or "")[:_THOUGHT_CHARS],
             "text": spoken(step)[:_THOUGHT_CHARS],
             "calls": [
-                {"id": call.id, "tool": call.name, "words": call_words(call, pictures, self._part(call))}
-                for call in (map(self._quotes.filled_in, step.calls) if self._quotes else step.calls)
+                {"id": call.id, "tool": call.name, "words": call_words(call, pictures, self._find_call_part(call))}
+                for call in (map(self._quotes.fill_quotes, step.calls) if self._quotes else step.calls)
             ],
         }
-        views: list[tuple[EventKind, View]] = [("said", view), *self._changed_clues()]
+        views: list[tuple[EventKind, View]] = [("said", view), *self._update_clues()]
         return views if self._pending else [*views, self._spent(event)]
 
-    def _part(self, call: ToolCall) -> Sequence[float] | None:
+    def _find_call_part(self, call: ToolCall) -> Sequence[float] | None:
         """Return the part of a photo that a call is about, in shares of it; None if none or unknown.
 
         The scale of boxes is known from the first outcome that states it.
@@ -209,9 +209,9 @@ class EventTranslator:
             return None
         width, height = full_box(image.size, self._scale)
         across, down = image.size[0] / width, image.size[1] / height
-        return shares_of((sides[0] * across, sides[1] * down, sides[2] * across, sides[3] * down), image, first)
+        return convert_box((sides[0] * across, sides[1] * down, sides[2] * across, sides[3] * down), image, first)
 
-    def _observed(self, observed: ToolObserved, event: Event) -> list[tuple[EventKind, View]]:
+    def _translate_observation(self, observed: ToolObserved, event: Event) -> list[tuple[EventKind, View]]:
         seen = observed.observation
         self._images.update((image.handle, image) for image in seen.images)
         if self._quotes is not None:
@@ -221,12 +221,12 @@ class EventTranslator:
             self._scale = seen.data["scale"]
         lines: list[LineView] = [
             {"text": one.text, "photo": one.photo, "box": list(one.box), "confidence": one.confidence}
-            for one in lines_in(seen, self._images, self._firsts)
+            for one in extract_lines(seen, self._images, self._firsts)
         ]
         points: list[PointView] = [
             {"name": name, "lat": point.lat, "lon": point.lon} for name, point in points_found(seen)
         ]
-        picture = self._picture(seen)
+        picture = self._build_picture_view(seen)
         view: ObservedView = {
             "turn": observed.turn,
             "call": seen.call_id,
@@ -245,12 +245,12 @@ class EventTranslator:
         spent: Spent = self._spending.spent(event.at_s - self._began_s)
         return "spent", spent_view(spent, self._spending.budget)
 
-    def _picture(self, seen: Observation) -> PictureView | None:
+    def _build_picture_view(self, seen: Observation) -> PictureView | None:
         if not seen.images:
             return None
         image = seen.images[0]
         first = self._firsts.get(image.photo)
-        box = shares_of((0, 0, *image.size), image, first) if first else None
+        box = convert_box((0, 0, *image.size), image, first) if first else None
         return {
             "handle": image.handle,
             "photo": image.photo,
@@ -269,21 +269,21 @@ class EventTranslator:
             words[handle] = "a map" if first is None else photo if first is image else f"a part of {photo}"
         return words
 
-    def _changed_clues(self) -> list[tuple[EventKind, View]]:
+    def _update_clues(self) -> list[tuple[EventKind, View]]:
         """Return the clues if the detective has new ones; its step has weighed them already."""
         reasoning = self._detective.newest if self._detective and self._exact else None
         # Before the first outcome there are only people's hints, and without new outcomes nothing changes.
-        if reasoning is None or reasoning.notebook.called == self._weighed:
+        if reasoning is None or reasoning.notebook.call_count == self._weighed:
             return []
-        self._weighed = reasoning.notebook.called
-        self._radii_km = radii_of(reasoning) if reasoning.is_decided else self._radii_km
+        self._weighed = reasoning.notebook.call_count
+        self._radii_km = extract_radii(reasoning) if reasoning.is_decided else self._radii_km
         view: CluesView = {"clues": views_of_clues(reasoning, self._images, self._firsts)}
         if view == self._clues:
             return []
         self._clues = view
         return [("clues", view)]
 
-    def _answer(self) -> AnswerView:
+    def _build_answer_view(self) -> AnswerView:
         return answer_view(Finding(Trajectory(tuple(self._events)), self._claims), self._radii_km)
 
 
@@ -294,7 +294,7 @@ def _outcome(seen: Observation, picture: PictureView | None) -> str:
     return outcome_words(seen)
 
 
-def _resumed(resumed: Resumed, words: str) -> ResumedView:
+def _build_resumed_view(resumed: Resumed, words: str) -> ResumedView:
     return {
         "policy": resumed.policy,
         "tools": list(resumed.tools),

@@ -49,12 +49,12 @@ class Videos:
                 await self._intake.receive(data, part, self._limits.video.max_bytes, "video")
                 order = {"path": str(part), "limits": asdict(self._limits.video)}
                 found, blob = await self._reader.work("read_video", order)
-                await self._keep(case_id, file_name(name), found, blob)
+                await self._store_video(case_id, file_name(name), found, blob)
         finally:
             self._coming -= 1
             part.unlink(missing_ok=True)
 
-    async def _keep(self, case_id: str, name: str, found: Mapping[str, Any], blob: bytes) -> None:
+    async def _store_video(self, case_id: str, name: str, found: Mapping[str, Any], blob: bytes) -> None:
         from geosleuth.photo.video import clock
 
         added: list[int] = []
@@ -64,7 +64,7 @@ class Videos:
                 for frame in place["frames"]:
                     end = at + frame.pop("bytes")
                     called = f"{name or 'video'} {clock(frame['seconds'])}"
-                    frame["photo"] = (await self._intake.add(case_id, called, _whole(blob[at:end]))).number
+                    frame["photo"] = (await self._intake.add(case_id, called, _stream_bytes(blob[at:end]))).number
                     added.append(frame["photo"])
                     at = end
             await self._store.add_video(case_id, {**found, "name": name})
@@ -80,18 +80,18 @@ class Videos:
         What signs say is left out unless everything may be told.
         """
         videos = await self._store.videos(case.id)
-        return [{**video, "places": merged_places(video["places"], case.runs, exact=exact)} for video in videos]
+        return [{**video, "places": merge_places(video["places"], case.runs, exact=exact)} for video in videos]
 
 
-async def _whole(data: bytes) -> AsyncIterator[bytes]:
+async def _stream_bytes(data: bytes) -> AsyncIterator[bytes]:
     yield data
 
 
-def merged_places(
+def merge_places(
     places: Sequence[Mapping[str, Any]], runs: Sequence[RunRow], *, exact: bool = True
 ) -> list[dict[str, Any]]:
     """Return places, each with the newest run on its photos; where two were located as one, the finer run stands."""
-    from geosleuth.pipeline.video import is_same, rank_of
+    from geosleuth.pipeline.video import compute_rank, is_same
 
     kept: list[tuple[dict[str, Any], Answer]] = []
     for place in places:
@@ -99,12 +99,12 @@ def merged_places(
         run = next((one for one in reversed(runs) if set(one.photos) == photos), None)
         frames = [{**frame, "reads": frame["reads"] if exact else []} for frame in place["frames"]]
         now = {"spans": place["spans"], "frames": frames, "run": None if run is None else run.id}
-        answer = _answer(run)
+        answer = _build_answer(run)
         at = next((at for at, (_, known) in enumerate(kept) if is_same(known, answer)), None)
         if at is None:
             kept.append((now, answer))
             continue
-        (one, first), better = kept[at], min(kept[at][1], answer, key=rank_of)
+        (one, first), better = kept[at], min(kept[at][1], answer, key=compute_rank)
         kept[at] = (
             {
                 "spans": sorted([*one["spans"], *now["spans"]]),
@@ -116,14 +116,14 @@ def merged_places(
     return [place for place, _ in kept]
 
 
-def _answer(run: RunRow | None) -> Answer:
+def _build_answer(run: RunRow | None) -> Answer:
     told = (run.answer if run is not None else None) or {}
     lat, lon = told.get("lat"), told.get("lon")
     point = None if lat is None or lon is None else LatLon(lat, lon)
     return Answer(point, radius_km=told.get("radius_km"), probability=told.get("probability"))
 
 
-def looked_through(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+def analyze_clip(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
     """Return what a clip shows, and its telling frames one after the other.
 
     Raises:

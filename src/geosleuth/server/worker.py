@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from geosleuth.support.errors import GeosleuthError, ServiceFault, UserError
 
-from .frames import is_full_disk, packed, read_frame
+from .frames import is_full_disk, pack_frame, read_frame
 from .records import NeedsConsent, NotThere, WrongState
 
 _DIE_WITH_PARENT = 1
@@ -32,7 +32,7 @@ _SAID_ON_PURPOSE = (UserError, GeosleuthError)
 def main() -> None:
     """Work until the service is gone."""
     parent = os.getppid()
-    _die_with(parent)
+    _exit_when_parent_dies(parent)
     # The service ends it, not Ctrl-C in the service's terminal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -80,7 +80,7 @@ class _Worker:
 
     def _send(self, message: Mapping[str, Any], blob: bytes = b"") -> None:
         with self._sending:
-            self._outbox.write(packed(message, blob))
+            self._outbox.write(pack_frame(message, blob))
             self._outbox.flush()
 
     async def _execute(self, message: dict[str, Any]) -> None:
@@ -99,10 +99,10 @@ class _Worker:
         except MemoryError:
             self._send({"error": {"kind": "memory", "message": "it needs more memory than it may have"}})
         except Exception as error:  # noqa: BLE001  (sent to the service, which logs its trace)
-            self._send({"error": _told(error)})
+            self._send({"error": _describe_error(error)})
 
 
-def _told(error: Exception) -> dict[str, Any]:
+def _describe_error(error: Exception) -> dict[str, Any]:
     """Return an error in the words that the service may pass on."""
     if is_full_disk(error):
         return {"kind": "disk"}
@@ -126,7 +126,7 @@ def _refusal(error: GeosleuthError) -> dict[str, Any]:
     return plain
 
 
-def _die_with(parent: int) -> None:
+def _exit_when_parent_dies(parent: int) -> None:
     """Have the system end this process with the service's, where it can; elsewhere the closed pipe does, later."""
     if sys.platform != "linux":
         return

@@ -18,35 +18,35 @@ if TYPE_CHECKING:
 Publish = Callable[..., None]
 """Takes any number of events (kind, data, time) for the readers of a run."""
 
-_LEAST_READ_PX = 8
+_MIN_READ_PX = 8
 _READ_PX = 1000
-_MOST_ENLARGED = 4
+_MAX_ENLARGED = 4
 
+# Module and function of each task, imported on first use; it takes plain JSON and returns JSON or bytes.
 TASKS: Mapping[str, str] = {
     "open_photo": "worker_tasks:open_photo",
-    "read_video": "video:looked_through",
+    "read_video": "video:analyze_clip",
     "check_words": "worker_tasks:check_words",
     "reject": "worker_tasks:reject",
     "locate": "runner:run_job",
-    "result": "stored:result_of",
-    "view": "stored:view_of",
-    "file": "stored:file_of",
-    "picture": "stored:picture_of",
-    "check": "stored:check_of",
+    "result": "stored:build_result",
+    "view": "stored:build_view",
+    "file": "stored:export_run",
+    "picture": "stored:render_picture",
+    "check": "stored:check_claimed_place",
     "compare": "worker_tasks:compare",
     "read": "worker_tasks:read",
     "stand": "worker_tasks:stand",
     "shadows": "worker_tasks:shadows",
     "offer_map": "maps:describe_offer",
     "get_map": "maps:fetch_map",
-    "try_model": "setup:tried",
+    "try_model": "setup:try_setup_model",
     "show_photo": "worker_tasks:show_photo",
-    "places": "places:places_of",
+    "places": "places:find_places",
 }
-"""Module and function of each, imported when it is asked for; it takes plain JSON, and returns that or bytes."""
 
-_TELLING = ("locate", "get_map")
-"""Those that publish how far they are."""
+# Tasks that publish their progress.
+_PROGRESS_TASKS = ("locate", "get_map")
 
 
 @contextmanager
@@ -110,7 +110,7 @@ async def show_photo(details: Mapping[str, Any]) -> bytes:
     return _jpeg(opened.photo.image, details["most_px"])
 
 
-async def photos_of(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
+async def open_run_photos(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
     """Open the photos of a run; messages name them by number, not by path.
 
     Raises:
@@ -128,10 +128,10 @@ async def check_words(details: Mapping[str, Any]) -> dict[str, Any]:
     """Check a request, and the consent to send photos; nothing is sent."""
     from geosleuth.pipeline.plan import make_plan
 
-    from .requests import check_consent, locate_request, rejected_from_dict
+    from .requests import check_consent, decode_rejected, locate_request
 
     request = request_from_dict(details["request"])
-    asked = locate_request(request, offline=details["offline"], rejected=rejected_from_dict(details["rejected"]))
+    asked = locate_request(request, offline=details["offline"], rejected=decode_rejected(details["rejected"]))
     plan = make_plan(asked, [Path(one["path"]) for one in details["photos"]])
     check_consent(plan, request.send_to)
     return {"model": plan.policy.name, "method": plan.method.name}
@@ -139,9 +139,9 @@ async def check_words(details: Mapping[str, Any]) -> dict[str, Any]:
 
 async def reject(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is ruled out so far, with what is rejected now."""
-    from .requests import rejected_from_dict, rejected_of, rejected_to_dict
+    from .requests import build_rejected, decode_rejected, encode_rejected
 
-    now = rejected_of(
+    now = build_rejected(
         details["clues"],
         details["candidates"],
         reject_clues=details["reject_clues"],
@@ -149,7 +149,7 @@ async def reject(details: Mapping[str, Any]) -> dict[str, Any]:
         reject_texts=details["reject_texts"],
         readings=details["readings"],
     )
-    return rejected_to_dict(rejected_from_dict(details["before"]) + now)
+    return encode_rejected(decode_rejected(details["before"]) + now)
 
 
 async def compare(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,15 +164,15 @@ async def read(details: Mapping[str, Any]) -> dict[str, Any]:
     from geosleuth.photo.text.reader import read_picture
     from geosleuth.support.errors import BadInput
 
-    (opened,) = await photos_of(details)
+    (opened,) = await open_run_photos(details)
     image = opened.photo.image
     sides = [side * image.size[number % 2] for number, side in enumerate(details["box"])]
     left, top, right, bottom = (round(side) for side in sides)
-    if min(right - left, bottom - top) < _LEAST_READ_PX:
-        raise BadInput(f"this part of the photo is smaller than {_LEAST_READ_PX} pixels; draw a larger box")
+    if min(right - left, bottom - top) < _MIN_READ_PX:
+        raise BadInput(f"this part of the photo is smaller than {_MIN_READ_PX} pixels; draw a larger box")
     part = image.crop((left, top, right, bottom))
     # Small lettering is read better once it is large.
-    factor = max(1, min(_MOST_ENLARGED, round(_READ_PX / max(part.size))))
+    factor = max(1, min(_MAX_ENLARGED, round(_READ_PX / max(part.size))))
     text = await asyncio.to_thread(read_picture, part.resize((part.width * factor, part.height * factor)))
     lines = []
     for line in text.lines:
@@ -192,7 +192,7 @@ async def stand(details: Mapping[str, Any]) -> dict[str, Any]:
     from geosleuth.tools import Case
     from geosleuth.tools.resection import Marked, StandRequest, photo_fov, stand_point
 
-    (opened,) = await photos_of(details)
+    (opened,) = await open_run_photos(details)
     fov, source = photo_fov(details["fov"], opened)
     marked = [Marked(f"{one['lat']:.7f},{one['lon']:.7f}", one["column"]) for one in details["marks"]]
     request = StandRequest(marked, fov, source, picture=False)
@@ -224,7 +224,7 @@ async def execute(task: str, details: Mapping[str, Any], publish: Publish) -> Fr
     """Execute a task by its name, with the keys that go with it in this process's environment; return what it made."""
     module, _, name = TASKS[task].partition(":")
     function = getattr(import_module(f"geosleuth.server.{module}"), name)
-    given = (details, publish) if task in _TELLING else (details,)
+    given = (details, publish) if task in _PROGRESS_TASKS else (details,)
     with keys_in_place(details.get("keys", {})):
         made = await (function(*given) if iscoroutinefunction(function) else asyncio.to_thread(function, *given))
     if isinstance(made, bytes):

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-CTRL_C = 130
-"""The exit code of a run that was stopped."""
+# Exit code of an interrupted run.
+EXIT_INTERRUPTED = 130
 
-SOME_FAILED = 1
-"""The exit code where some photos failed or are missing."""
+# Exit code if some photos failed or are missing.
+EXIT_SOME_FAILED = 1
 
 
 def show(view: "RenderableType") -> None:

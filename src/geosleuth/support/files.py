@@ -16,19 +16,19 @@ from typing import Any
 
 from geosleuth.support.errors import BadInput
 
+# Maximum size of a line: far above any reply, so a longer line means another kind of file.
 MAX_LINE_BYTES = 64 * 1024 * 1024
-"""Far above any reply; a line beyond it is some other kind of file."""
 
+# Maximum size of a JSON list, which is read whole; the largest in any data set is a few megabytes.
 MAX_JSON_BYTES = 512 * 1024 * 1024
-"""A JSON list is read whole; the largest that any data set publishes is a few megabytes."""
 
 NO_SUCH_FILE = "there is no such file; check the path"
 
-_MOST_YAML_BYTES = 256 * 1024
-_MOST_YAML_DEPTH = 12
-_MOST_YAML_VALUES = 5_000
-_MOST_TOML_BYTES = 64 * 1024
-_MOST_TOML_DOTS = 100
+_MAX_YAML_BYTES = 256 * 1024
+_MAX_YAML_DEPTH = 12
+_MAX_YAML_VALUES = 5_000
+_MAX_TOML_BYTES = 64 * 1024
+_MAX_TOML_DOTS = 100
 _TOML_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 
 
@@ -69,10 +69,10 @@ def read_toml(path: Path) -> dict[str, Any]:
         BadInput: see `read_regular`; or it is nested too deeply, or not TOML; the message gives the line.
         OSError: it can't be read.
     """
-    text = read_regular(path, _MOST_TOML_BYTES).decode("utf-8-sig", "surrogateescape")
+    text = read_regular(path, _MAX_TOML_BYTES).decode("utf-8-sig", "surrogateescape")
     # The parser's time grows with the cube of a key's parts.
     for number, line in enumerate(text.splitlines(), 1):
-        if any(part.count(".") > _MOST_TOML_DOTS for part in line.split("=")):
+        if any(part.count(".") > _MAX_TOML_DOTS for part in line.split("=")):
             raise BadInput(f"{path}, line {number}: is nested too deeply; a setting looks like: name = 'text'")
     try:
         return tomllib.loads(text.encode("utf-8", "surrogateescape").decode())
@@ -207,7 +207,7 @@ def plain_yaml(path: Path) -> Any:
     """
     yaml: Any = import_module("yaml")
     try:
-        data = read_regular(path, _MOST_YAML_BYTES)
+        data = read_regular(path, _MAX_YAML_BYTES)
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
     try:
@@ -247,8 +247,8 @@ def _refuse_more_than_values(yaml: Any, text: str, path: Path) -> None:
     depth = values = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         values += isinstance(event, yaml.NodeEvent)
-        if values > _MOST_YAML_VALUES:
-            raise yaml_complaint(path, event, f"more than {_MOST_YAML_VALUES:,} names and values; shorten it")
+        if values > _MAX_YAML_VALUES:
+            raise yaml_complaint(path, event, f"more than {_MAX_YAML_VALUES:,} names and values; shorten it")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
             raise yaml_complaint(path, event, "anchors and aliases (& and *) are not read here; write it out")
         if isinstance(event, yaml.NodeEvent) and getattr(event, "tag", None) is not None:
@@ -257,7 +257,7 @@ def _refuse_more_than_values(yaml: Any, text: str, path: Path) -> None:
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-        if depth > _MOST_YAML_DEPTH:
+        if depth > _MAX_YAML_DEPTH:
             raise yaml_complaint(path, event, "is nested too deeply")
 
 

@@ -21,8 +21,8 @@ _MEMORY = 10
 _HALVINGS = 20
 _ENOUGH = 3e-6
 _NEWTON_STEPS = 500
-_LEAST_GAIN = 1e-12
-_LEAST_SPREAD = 1e-6
+_MIN_GAIN = 1e-12
+_MIN_SPREAD = 1e-6
 _FARTHEST_ODDS = 30.0
 
 
@@ -131,7 +131,7 @@ def logistic(
     least: FloatArray | None = None,
     start: FloatArray | None = None,
     curved_rows: int | None = None,
-    enough: float = _LEAST_GAIN,
+    enough: float = _MIN_GAIN,
 ) -> FloatArray:
     """Return the weights of a logistic regression with a ridge, by damped Newton steps.
 
@@ -161,7 +161,7 @@ def logistic(
     for _ in range(_NEWTON_STEPS):
         expected = probabilities(rows @ weights)
         slope = rows.T @ (right - expected) - penalty * (weights - middle)
-        spread = np.maximum((expected * (1 - expected))[::every], _LEAST_SPREAD)
+        spread = np.maximum((expected * (1 - expected))[::every], _MIN_SPREAD)
         curvature = (some.T * (spread * (len(rows) / max(1, len(some))))) @ some
         curvature[np.diag_indices(len(curvature))] += penalty
         free = (weights > lowest_allowed) | (slope > 0)

@@ -21,8 +21,8 @@ from geosleuth.support.errors import BrokenPlugin
 Kind = Literal["tools", "methods", "policies", "datasets", "exporters", "commands"]
 """What a package can add."""
 
-OWN = "geosleuth"
-"""The package whose parts go by their name alone: the laboratory's commands and baselines are found as plug-ins are."""
+# Package whose components need no prefix: the lab's commands and baselines are discovered as plug-ins are.
+OWN_PACKAGE = "geosleuth"
 
 KINDS: tuple[Kind, ...] = ("tools", "methods", "policies", "datasets", "exporters", "commands")
 
@@ -42,7 +42,7 @@ class Plugin:
     @property
     def id(self) -> str:
         """What users call it; parts of geosleuth itself go by their name alone."""
-        return self.name if self.package == OWN else f"{self.package}:{self.name}"
+        return self.name if self.package == OWN_PACKAGE else f"{self.package}:{self.name}"
 
     def load(self, check: Callable[[Any], _T]) -> _T:
         """Import it, and return what ``check`` makes of it.
@@ -116,7 +116,7 @@ def _named_parts() -> Iterator[tuple[str, "tuple[EntryPoint, ...] | _Unreadable"
 def find(kind: Kind, name: str) -> Plugin | None:
     """Return the part that a user calls ``PACKAGE:NAME``, or ``NAME`` where it is one of geosleuth itself."""
     package, colon, own = name.strip().partition(":")
-    wanted = (_normal(package), own) if colon else (OWN, package)
+    wanted = (_normal(package), own) if colon else (OWN_PACKAGE, package)
     return next((one for one in installed(kind) if (one.package, one.name) == wanted), None)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from geosleuth.support.errors import ServiceFault, UserError
 
+# A service that failed in a larger share of its calls is listed at the top of a report.
 ALARMING_SHARE = 0.01
-"""A service that failed in a larger share of its calls is named at the top of a report."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         Turn,
         agree,
         cluster,
+        find_location,
         image_tokens,
-        location_of,
         reply_tokens,
         text_tokens,
     )
@@ -50,7 +50,7 @@ __getattr__ = exported(
             "agree",
             "cluster",
             "image_tokens",
-            "location_of",
+            "find_location",
             "reply_tokens",
             "text_tokens",
         ),
@@ -71,8 +71,8 @@ __all__ = [
     "Turn",
     "agree",
     "cluster",
+    "find_location",
     "image_tokens",
-    "location_of",
     "reply_tokens",
     "text_tokens",
 ]

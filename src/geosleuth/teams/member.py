@@ -24,8 +24,8 @@ Stage = Literal["answer", "review", "summary", "discussion", "judge"]
 """The purpose of a reply: an independent answer; a comment on another's answer; an answer after comments; a turn of a
 discussion; a choice between others' answers."""
 
+# Maximum distance between two answers that agree; smileGeo's threshold.
 AGREE_WITHIN_KM = 50.0
-"""The largest distance between the places of two answers that agree; smileGeo's threshold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class Location:
         return placement.level in ("region", "country") and placement.radius_km > PIN_KM
 
 
-async def location_of(answer: Answer, placer: Placer) -> Location | None:
+async def find_location(answer: Answer, placer: Placer) -> Location | None:
     """Return where an answer lies; None if it names no known place, or if the look-up failed."""
     if answer.point is not None:
         return Location(answer.point, Disc(answer.point, 0.0))

@@ -45,15 +45,15 @@ from .member import TrustWeights
 
 Array: TypeAlias = npt.NDArray[np.floating]
 
+# Slope of the LeakyReLU below zero; the paper states none, and this is the usual one.
 LEAK = 0.01
-"""The slope of the LeakyReLU below zero; the paper names none, and this is the usual one."""
 
 APPLICATION: Final = 0x6773746D
 FORMAT: Final = 1
 BUSY_SECONDS: Final = 30.0
 WHAT: Final = "a team's state"
-READABLE: Final = frozenset({"meta", "member", "weights", "sqlite_master"})
-"""The tables that a connection for answering may read."""
+# Tables that a connection may read when answering.
+READABLE_TABLES: Final = frozenset({"meta", "member", "weights", "sqlite_master"})
 SCHEMA: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE member (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -64,8 +64,8 @@ CREATE TABLE weights (
     version INTEGER PRIMARY KEY AUTOINCREMENT, lessons INTEGER NOT NULL, made TEXT NOT NULL, settings TEXT NOT NULL,
     figures TEXT NOT NULL, arrays BLOB NOT NULL)
 """
+# Picture size in smileGeo; the usual VAE turns it into 64 x 64 cells of four numbers.
 SIDE_PX: Final = 512
-"""smileGeo's picture size; the usual VAE turns it into 64 x 64 cells of four numbers."""
 _CLASS: Final = "AutoencoderKL"
 _MIDDLE: Final = (127.5, 127.5, 127.5)
 
@@ -199,7 +199,7 @@ class Projection:
     basis: Array
 
     @classmethod
-    def fitted(cls, features: Array, width: int) -> "Projection":
+    def fit(cls, features: Array, width: int) -> "Projection":
         """Return the directions in which these pictures differ most.
 
         All are scaled alike, so that noise in the smallest directions is not amplified.
@@ -220,7 +220,7 @@ class Projection:
         """Return the width of an encoded picture."""
         return int(self.basis.shape[1])
 
-    def encoded(self, features: Array) -> Array:
+    def encode(self, features: Array) -> Array:
         """Return the encoded pictures, a row each."""
         seen: Array = (np.asarray(features, dtype=np.float32) - self.mean) @ self.basis
         return seen
@@ -249,7 +249,7 @@ class Weights:
     figures: Mapping[str, Any] = field(default_factory=dict)
     version: int = 0
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         """Return the arrays as they are stored."""
         stream = io.BytesIO()
         arrays = dict(zip(Parameters.names(), self.parameters.arrays(), strict=True))
@@ -278,13 +278,13 @@ def open_for_answering(path: Path) -> Iterator[sqlite3.Connection]:
     """
     if not path.is_file():
         raise BadInput(f"{path}: no such file; create the state with: geosleuth team learn DATASET --state {path}")
-    with explained(path, WHAT), closing(connected_to_read(path)) as conn:
+    with explained(path, WHAT), closing(open_for_reading(path)) as conn:
         conn.execute("PRAGMA query_only = ON")
         conn.set_authorizer(_only_what_answers)
         yield conn
 
 
-def connected_to_read(path: Path) -> sqlite3.Connection:
+def open_for_reading(path: Path) -> sqlite3.Connection:
     """Return a read-only connection."""
     uri = path.absolute().as_uri()
     try:
@@ -300,7 +300,7 @@ def _only_what_answers(
     action: int, first: str | None, second: str | None, database: str | None, trigger: str | None
 ) -> int:
     del second, database, trigger
-    if action == sqlite3.SQLITE_READ and first not in READABLE:
+    if action == sqlite3.SQLITE_READ and first not in READABLE_TABLES:
         return sqlite3.SQLITE_DENY
     allowed = (
         sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_PRAGMA,
@@ -321,10 +321,10 @@ def read_info(conn: sqlite3.Connection, path: Path) -> StateInfo:
     try:
         return StateInfo(names, meta["encoder"], meta["spec"], int(meta["dimension"]))
     except (KeyError, ValueError) as error:
-        raise damaged(path) from error
+        raise build_damage_error(path) from error
 
 
-def is_state_of(path: Path, members: Sequence[str]) -> bool:
+def is_state_file(path: Path, members: Sequence[str]) -> bool:
     """Return whether the file is a state of exactly these members, in any order."""
     try:
         with open_for_answering(path) as conn:
@@ -366,13 +366,13 @@ def read_weights(conn: sqlite3.Connection, path: Path) -> Weights | None:
             int(version),
         )
     except (KeyError, ValueError, TypeError, OSError, EOFError) as error:
-        raise damaged(path) from error
+        raise build_damage_error(path) from error
     if not weights.parameters.fit() or weights.projection.width != weights.parameters.dimensions.embedding:
-        raise damaged(path)
+        raise build_damage_error(path)
     return weights
 
 
-def damaged(path: Path) -> BadInput:
+def build_damage_error(path: Path) -> BadInput:
     """Return the error for a damaged state."""
     return BadInput(f"{path}: the team's state is damaged; delete it and learn again")
 
@@ -522,7 +522,7 @@ class TrainedSociety:
         """Return the trust weights of encoded pictures, a row each."""
         if self._weights is None or not len(features):
             return TrustWeights.equal(len(self._order))
-        election, links = predicted(self._weights, features)
+        election, links = predict_trust(self._weights, features)
         return self._in_order(election.mean(axis=0), links.mean(axis=0))
 
     def usual(self) -> TrustWeights:
@@ -542,9 +542,9 @@ class TrainedSociety:
         )
 
 
-def predicted(weights: Weights, features: Array) -> tuple[Array, Array]:
+def predict_trust(weights: Weights, features: Array) -> tuple[Array, Array]:
     """Return election probabilities and links per picture, shrunk towards equal trust by the network's trust."""
-    raw = forward(weights.parameters, weights.projection.encoded(features))
+    raw = forward(weights.parameters, weights.projection.encode(features))
     count = raw.election.shape[1]
     middle = raw.election.mean(axis=1, keepdims=True)
     election: Array = middle + weights.trust * (raw.election - middle)

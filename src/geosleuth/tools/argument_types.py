@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Protocol, Union, get_args, get_origi
 
 _SHOWN = 80
 # Beyond this, JSON readers disagree about what a whole number is.
-_MOST_EXACT = 2**53 - 1
+_MAX_EXACT = 2**53 - 1
 
 
 class UnfitArgument(Exception):
@@ -257,7 +257,7 @@ def _exact(value: Any) -> int | float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if isinstance(value, int):
-        return value if abs(value) <= _MOST_EXACT else None
+        return value if abs(value) <= _MAX_EXACT else None
     try:
         number = float(value)
     except ValueError:

@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
     from geosleuth.atlas.online.access import Secret
 
-_MOST_BYTES = 1_000_000
+_MAX_BYTES = 1_000_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,23}")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _SECRET = re.compile("auth|key|token|secret|password", re.IGNORECASE)
 _FORM = '{"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}, or {"url": "https://…"} in place of the command'
 
-OPEN_SECONDS = 30.0
-"""How long a server may take to start and to say what it has."""
+# Timeout in seconds for a server to start and list its tools.
+OPEN_TIMEOUT_S = 30.0
 CALL_SECONDS = 45.0
 _CLOSE_SECONDS = 8.0
 _PAGES = 20
@@ -137,7 +137,7 @@ def read_lenders(file: Path) -> tuple[Lender, ...]:
         BadInput: it can't be read as such a file.
     """
     try:
-        document = read_json(file.expanduser(), _MOST_BYTES)
+        document = read_json(file.expanduser(), _MAX_BYTES)
     except FileNotFoundError as error:
         raise BadInput(f"{file}: there is no such file; write {_FORM}") from error
     except OSError as error:
@@ -232,11 +232,11 @@ class Connection:
         self._keeper = asyncio.create_task(self._keep(opened))
         waiting = asyncio.create_task(opened.wait())
         try:
-            await asyncio.wait({self._keeper, waiting}, timeout=OPEN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({self._keeper, waiting}, timeout=OPEN_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
         finally:
             waiting.cancel()
         if not opened.is_set() and self.trouble is None:
-            self.trouble = f"it said nothing for {OPEN_SECONDS:g} s"
+            self.trouble = f"it said nothing for {OPEN_TIMEOUT_S:g} s"
             self._keeper.cancel()
 
     async def call(self, name: str, arguments: dict[str, Any]) -> "CallToolResult":
@@ -308,7 +308,7 @@ async def _client(lender: Lender, said: IO[str]) -> "AsyncIterator[Client]":
             )
             transport: Any = stdio_client(program, errlog=said)  # type: ignore[arg-type]
         else:
-            limits = httpx2.Timeout(OPEN_SECONDS, read=CALL_SECONDS)
+            limits = httpx2.Timeout(OPEN_TIMEOUT_S, read=CALL_SECONDS)
             http = await held.enter_async_context(httpx2.AsyncClient(headers=dict(lender.headers), timeout=limits))
             transport = streamable_http_client(lender.url, http_client=http)
         yield await held.enter_async_context(Client(transport))

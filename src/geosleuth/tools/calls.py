@@ -35,6 +35,7 @@ Need = Literal["atlas", "documents", "web", "features", "region", "tiles", "prio
 """A part of a run: places of the world; documents of the atlas; a web search; features beside towns, from a region or a
 gazetteer; a detailed map of some area; tiles of pictures from above; a visual prior; an index of pictures or an image
 search; the network, for tools that ask beyond this machine themselves."""
+# Description of each missing part of a run.
 MISSING: Mapping[Need, str] = {
     "atlas": "no atlas",
     "documents": "no documents",
@@ -46,8 +47,8 @@ MISSING: Mapping[Need, str] = {
     "index": "no index of pictures",
     "network": "no network",
 }
-"""What a run without it has, in words."""
-BRINGS: Mapping[Need, str] = {
+# Command or option that provides each part which a run can lack.
+PROVIDED_BY: Mapping[Need, str] = {
     "web": "--web-search SERVICE",
     "features": "geosleuth atlas get PLACE, or --maps SERVICE",
     "region": "geosleuth atlas get PLACE, or --maps SERVICE",
@@ -56,9 +57,8 @@ BRINGS: Mapping[Need, str] = {
     "index": "--image-search SERVICE or FILE",
     "network": "leave out --offline",
 }
-"""The command or option that brings it, where a run can lack it."""
+# Parts that the offline atlas alone can provide.
 OFFLINE: frozenset[Need] = frozenset({"atlas", "documents", "features", "region"})
-"""What the offline atlas alone can give."""
 _Found = TypeVar("_Found")
 
 

@@ -32,7 +32,7 @@ _LAND_WORDS = {"languages": "languages of the country", "coast_km": "kilometres 
 _SHOWN = 12
 _BRANDS = 6
 _LANGUAGES = 8
-_LEAST_SHARE = 0.005
+_MIN_SHARE = 0.005
 _IN_TITLE = ("code", "name")
 
 
@@ -245,6 +245,6 @@ def _shares(evidence: "Evidence") -> str:
     likely = ", ".join(
         f"{country_name(code)} {percent(share)}"
         for code, share in list(evidence.shares.items())[:_SHOWN]
-        if share >= _LEAST_SHARE
+        if share >= _MIN_SHARE
     )
     return f"The best match speaks for (by {evidence.basis}): {likely}."

@@ -17,7 +17,7 @@ _SHOWN_UNKNOWN = 6
 _SHOWN_FORMS = 3
 _SHOWN_ALIKE = 4
 _SHOWN_ROWS = 24
-_LEAST_SHARE = 0.01
+_MIN_SHARE = 0.01
 
 
 class _Seen(TypedDict):
@@ -77,7 +77,7 @@ async def weigh_sightings(case: Case, sightings: list[str], within: list[str] | 
         }
         for one, moves in zip(weighed.sightings, weighed.moves, strict=True)
     ]
-    countries = {code: round(share, 4) for code, share in weighed.countries.items() if share >= _LEAST_SHARE}
+    countries = {code: round(share, 4) for code, share in weighed.countries.items() if share >= _MIN_SHARE}
     data: _Odds = {
         "sightings": seen,
         "not_understood": list(weighed.not_understood),

@@ -19,7 +19,7 @@ from .viewer import Viewer, at, length, one_line, percent, place_words, point_da
 
 _PLACE_CHARS = 200
 _EVIDENCE_CHARS = 400
-_MOST_EVIDENCE = 20
+_MAX_EVIDENCE = 20
 
 
 class _Hypothesis(TypedDict):
@@ -139,7 +139,7 @@ async def _radius_km(found: Whereabouts | None) -> float | None:
 
 def _evidence(texts: list[str] | None) -> list[str]:
     lines = (one_line(text, _EVIDENCE_CHARS) for text in texts or ())
-    return [line for line in lines if line][:_MOST_EVIDENCE]
+    return [line for line in lines if line][:_MAX_EVIDENCE]
 
 
 def _words(hypothesis: dict[str, Any], found: Whereabouts | None) -> str:

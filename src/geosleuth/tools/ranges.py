@@ -27,9 +27,9 @@ _READINGS = 4
 # Signs lead to towns that people go to: one with a tenth of the people is named a sixth as often. Distances that miss
 # each other by a fortieth of their length are as unlikely as a sign that is wrong by so much, one in three or so.
 _CROWD_POWER = 0.75
-_LEAST_PEOPLE = 500.0
+_MIN_PEOPLE = 500.0
 _COST_OF_CONFLICT = 40.0
-_MOST_COST = 4.0
+_MAX_COST = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def _solve(
         solved.append((_Reading(reading.hits, result.conflict, reading.obscurity), result))
     solved.sort(key=lambda pair: (pair[1].absurd, pair[0].cost))
     best = solved[0][0].cost
-    kept = [pair for pair in solved if pair[0].cost <= best + _MOST_COST and not pair[1].absurd] or solved[:1]
+    kept = [pair for pair in solved if pair[0].cost <= best + _MAX_COST and not pair[1].absurd] or solved[:1]
     return [reading for reading, _ in kept], [result for _, result in kept]
 
 
@@ -203,7 +203,7 @@ def _readings(found: Sequence[list[Hit]], ranges_km: Sequence[float], along: Alo
 
 def _crowd(hit: Hit) -> float:
     """How often a sign leads to a place, as a logarithm."""
-    return _CROWD_POWER * log(max(float(hit.place.details.get("population", 0)), _LEAST_PEOPLE))
+    return _CROWD_POWER * log(max(float(hit.place.details.get("population", 0)), _MIN_PEOPLE))
 
 
 async def _name(case: Case, fix: RangeFix) -> str:

@@ -51,7 +51,7 @@ _SAME_M = 60.0
 _SAME_MARK_KM = 0.001
 _SURE_OF_SPELLING = 0.8
 _OTHERS_SHOWN = 3
-_LEAST_SHARE = 0.02
+_MIN_SHARE = 0.02
 _MAP_PX = 640, 520
 _ANGLES = ("heading_deg", "heading_sd_deg", "fov_deg", "fov_sd_deg")
 _AREA = "#f2960f"
@@ -366,7 +366,7 @@ def _found_text(request: StandRequest, known: Sequence[_Known], found: Resection
             lines = [f"The camera stood at {place}", area]
         else:
             lines = [f"The nearest compromise is {place} The area, up to {reach}, is a guess."]
-        others = [pose for pose in found.poses[1:] if pose.share >= _LEAST_SHARE][:_OTHERS_SHOWN]
+        others = [pose for pose in found.poses[1:] if pose.share >= _MIN_SHARE][:_OTHERS_SHOWN]
         lines += [
             f"Or at {coordinates(pose.point, found.radius_km)} ({percent(pose.share)} of the probability)."
             for pose in others
@@ -485,7 +485,7 @@ def _data(
                 "heading_deg": round(pose.heading_deg, 2),
             }
             for pose in (found.poses[1:] if found else ())
-            if found is not None and pose.share >= _LEAST_SHARE
+            if found is not None and pose.share >= _MIN_SHARE
         ],
         "check": None if checked is None or request.check is None else _check_data(request.check, found, checked),
     }

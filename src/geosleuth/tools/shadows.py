@@ -14,7 +14,7 @@ from .sun import clock_times, sun_anywhere, sun_at, windows_of
 from .sun_sight import MeasuredSun, outline_of, sight_of
 from .viewer import point_data
 
-MOST_SHADOWS = 12
+MAX_SHADOWS = 12
 
 
 class ShadowsFound(TypedDict):
@@ -66,8 +66,8 @@ async def read_shadows(case: Case, question: ShadowQuestion) -> Output:
     Raises:
         BadInput: values that can't be, times without a zone, or too many shadows.
     """
-    if not 1 <= len(question.shadows) <= MOST_SHADOWS:
-        raise BadInput(f"give one to {MOST_SHADOWS} shadows")
+    if not 1 <= len(question.shadows) <= MAX_SHADOWS:
+        raise BadInput(f"give one to {MAX_SHADOWS} shadows")
     sights = [_sight(one, question) for one in question.shadows]
     if question.place is not None:
         return await _times(question, question.place, sights)

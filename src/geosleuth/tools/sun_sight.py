@@ -36,8 +36,8 @@ _LOWEST_DEG = 1.0  # below that shadows are too long and faint to have a directi
 _FIRST_YEAR, _LAST_YEAR = 1900, 2100
 _ROWS_AT_ONCE = 2000
 Mask = npt.NDArray[np.bool_]
-CELLS_A_DEGREE = 3
-"""The picture's and the count's fineness: a third of a degree, 37 km at the equator."""
+# Resolution of the picture and of the count, in cells per degree: 37 km per cell at the equator.
+CELLS_PER_DEGREE = 3
 _SUN_MINUTES_A_DEGREE = 4
 _BAND = "#f2960f"
 _SUN = "#d1121f"
@@ -352,8 +352,8 @@ def together(bands: Sequence[Band]) -> Band:
 def _cells_of_towns() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The row and the column of each town's cell."""
     known = towns()
-    rows = np.clip(((90 - known.lats) * CELLS_A_DEGREE).astype(int), 0, 180 * CELLS_A_DEGREE - 1)
-    return rows, np.clip(((known.lons + 180) * CELLS_A_DEGREE).astype(int), 0, 360 * CELLS_A_DEGREE - 1)
+    rows = np.clip(((90 - known.lats) * CELLS_PER_DEGREE).astype(int), 0, 180 * CELLS_PER_DEGREE - 1)
+    return rows, np.clip(((known.lons + 180) * CELLS_PER_DEGREE).astype(int), 0, 360 * CELLS_PER_DEGREE - 1)
 
 
 def outline_of(seen: Mask) -> "dict[str, Any] | None":
@@ -370,7 +370,7 @@ def outline_of(seen: Mask) -> "dict[str, Any] | None":
     shape = shapely.simplify(shapely.union_all(boxes), 0.5)
 
     def degrees(corners: FloatArray) -> FloatArray:
-        turned: FloatArray = np.round(np.array([-180.0, 90.0]) + corners * np.array([1.0, -1.0]) / CELLS_A_DEGREE, 3)
+        turned: FloatArray = np.round(np.array([-180.0, 90.0]) + corners * np.array([1.0, -1.0]) / CELLS_PER_DEGREE, 3)
         return turned
 
     made: dict[str, Any] = shapely.geometry.mapping(shapely.transform(shape, degrees))
@@ -392,7 +392,7 @@ def draw_band(band: Band, windows: Sequence[Window], points: Sequence[LatLon], c
     world = _world()
     pixels = np.empty((*world.countries.shape, 3), dtype=np.uint8)
     pixels[:] = ImageColor.getrgb(style.SEA)
-    lines = np.arange(30 * CELLS_A_DEGREE, 360 * CELLS_A_DEGREE, 30 * CELLS_A_DEGREE)
+    lines = np.arange(30 * CELLS_PER_DEGREE, 360 * CELLS_PER_DEGREE, 30 * CELLS_PER_DEGREE)
     pixels[:, lines] = pixels[lines[lines < len(pixels)], :] = ImageColor.getrgb(_GRATICULE)
     pixels[world.countries > 0] = ImageColor.getrgb(style.LAND)
     pixels[_edges(world.countries)] = ImageColor.getrgb(style.BORDER)
@@ -418,7 +418,7 @@ def _cut_out(image: "Image", cells: Mask) -> "Image":
     from PIL import Image
 
     rows, columns = np.flatnonzero(cells.any(axis=1)), np.flatnonzero(cells.any(axis=0))
-    edge = 2 * CELLS_A_DEGREE
+    edge = 2 * CELLS_PER_DEGREE
     left, right = max(0, int(columns[0]) - edge), min(image.width, int(columns[-1]) + 1 + edge)
     top, bottom = max(0, int(rows[0]) - edge), min(image.height, int(rows[-1]) + 1 + edge)
     times = max(1, min(image.width // (right - left), image.height // (bottom - top), 12))
@@ -427,7 +427,7 @@ def _cut_out(image: "Image", cells: Mask) -> "Image":
 
 
 def _pixel(lat: float, lon: float) -> tuple[float, float]:
-    return (lon + 180) * CELLS_A_DEGREE, (90 - lat) * CELLS_A_DEGREE
+    return (lon + 180) * CELLS_PER_DEGREE, (90 - lat) * CELLS_PER_DEGREE
 
 
 def _edges(countries: npt.NDArray[np.int16]) -> Mask:
@@ -477,14 +477,14 @@ def _world() -> _World:
     """Whose land each cell of the world is; a second or so at first, since borders are read then."""
     from geosleuth.atlas.borders import Borders
 
-    lats = 90 - (np.arange(180 * CELLS_A_DEGREE) + 0.5) / CELLS_A_DEGREE
-    lons = -180 + (np.arange(360 * CELLS_A_DEGREE) + 0.5) / CELLS_A_DEGREE
+    lats = 90 - (np.arange(180 * CELLS_PER_DEGREE) + 0.5) / CELLS_PER_DEGREE
+    lons = -180 + (np.arange(360 * CELLS_PER_DEGREE) + 0.5) / CELLS_PER_DEGREE
     lat_grid, lon_grid = np.meshgrid(lats, lons, indexing="ij")
     countries = Borders.load().countries(lat_grid, lon_grid, waters=False)
     codes, numbers = np.unique(countries, return_inverse=True)
     if codes[0]:
         raise ValueError("a world without sea")
-    half = 0.5 / CELLS_A_DEGREE
+    half = 0.5 / CELLS_PER_DEGREE
     heights = np.sin(np.radians(lats + half)) - np.sin(np.radians(lats - half))
     row_km2: FloatArray = EARTH_RADIUS_KM**2 * heights * math.radians(2 * half)
     return _World(lats, lons, numbers.reshape(countries.shape).astype(np.int16), codes, row_km2)

@@ -36,10 +36,10 @@ NUMBER: Schema = {"type": "number"}
 WHOLE: Schema = {"type": "integer"}
 YES_NO: Schema = {"type": "boolean"}
 POINT = {"lat": NUMBER, "lon": NUMBER}
-_LEAST_SIDE_PX = 64
-_LEAST_QUALITY = 30
+_MIN_SIDE_PX = 64
+_MIN_QUALITY = 30
+# Maximum size of all pictures in one result: clients reject messages over one mebibyte, and JSON enlarges pictures.
 PICTURE_BYTES = 560_000
-"""What all pictures of one result may take: clients refuse messages of more than a mebibyte, and JSON swells them."""
 
 
 class EnvironmentBase:
@@ -321,8 +321,8 @@ def _fitting(view: View, max_bytes: int) -> tuple[bytes, bool]:
             return encode(shown, max_bytes=max_bytes), shown is not view
         except BadInput:
             width, height = shown.size
-            if min(width, height) < _LEAST_SIDE_PX:
-                return encode(shown, quality=_LEAST_QUALITY), True
+            if min(width, height) < _MIN_SIDE_PX:
+                return encode(shown, quality=_MIN_QUALITY), True
             less = shown.image.resize((width * 2 // 3, height * 2 // 3))
             shown = View(view.handle, less, view.box_in_original, view.photo_handle)
 

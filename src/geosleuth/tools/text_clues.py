@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _PLACES = 3
 _COUNTRIES = 3
 _POSTCODES = 3
-LEAST_SHARE = 0.02
-"""What is less likely is not worth telling."""
+# Minimum probability worth reporting.
+MIN_SHARE = 0.02
 _LINES = 40
 _SHOWN = 8
 _SIGN_COUNTRIES = 4
@@ -107,14 +107,14 @@ async def _distances_met(case: Case, lines: Sequence["TextSeen"], first: "Poster
 
 async def _known_towns(case: Case, towns: Sequence["TownDistance"]) -> list["TownDistance"]:
     """Those that the atlas knows, each once, and no more than are asked about: a question may go to a service."""
-    from geosleuth.evidence.distances import MOST_TOWNS, is_known
+    from geosleuth.evidence.distances import MAX_TOWNS, is_known
 
     distinct: dict[str, TownDistance] = {}
     for one in towns:
         distinct.setdefault(fold(one.town), one)
     known: list[TownDistance] = []
     for one in distinct.values():
-        hits = await case.atlas.geocode(one.town, limit=1) if len(known) < MOST_TOWNS else []
+        hits = await case.atlas.geocode(one.town, limit=1) if len(known) < MAX_TOWNS else []
         known += [one for hit in hits if is_known(hit.match, hit.score)]
     return known
 
@@ -144,7 +144,7 @@ def together_data(found: "Posterior") -> dict[str, Any]:
 
 
 def _places(found: "Posterior") -> list["PlaceCandidate"]:
-    likely = [one for one in found.candidates if one.probability >= LEAST_SHARE]
+    likely = [one for one in found.candidates if one.probability >= MIN_SHARE]
     return each_point_once(likely)[:_PLACES]
 
 
@@ -160,7 +160,7 @@ def _countries(found: "Posterior") -> list[tuple[str, float]]:
     """The likeliest countries, where any clue speaks of one: how many people live where is no finding."""
     if not any(clue.countries or clue.spots for clue in found.clues):
         return []
-    return [(code, share) for code, share in found.countries.items() if share >= LEAST_SHARE][:_COUNTRIES]
+    return [(code, share) for code, share in found.countries.items() if share >= MIN_SHARE][:_COUNTRIES]
 
 
 class _Clue(TypedDict):
@@ -236,7 +236,7 @@ def _line(clue: "Clue") -> str:
         f"{one_line(spot.name)}: {at(spot.point)}, within {length(spot.radius_km)}"
         for spot in each_point_once(clue.spots)[:_SPOTS]
     ]
-    likely = [(code, share) for code, share in _likeliest(clue) if share >= LEAST_SHARE]
+    likely = [(code, share) for code, share in _likeliest(clue) if share >= MIN_SHARE]
     if len(likely) > 1:
         parts.append(", ".join(f"{country_name(code)} {percent(share)}" for code, share in likely))
     parts.append(f"about the place in {percent(clue.reliability)} of cases")

@@ -17,8 +17,8 @@ from geosleuth.support.service_use import ServiceUse, counting_services, merge_u
 
 from .argument_types import writable
 from .calls import (
-    BRINGS,
     MISSING,
+    PROVIDED_BY,
     Case,
     FailureKind,
     ImageInfo,
@@ -106,7 +106,7 @@ class Toolset:
     def usable(self, have: Collection[Need]) -> "Toolset":
         """Only the tools that can answer in a run that has this; the others are its ``missing``."""
         lacking = {one.name: lacks[0] for one in self if (lacks := one.lacks(have))}
-        missing = (MissingTool(name, MISSING[need], BRINGS.get(need, "")) for name, need in lacking.items())
+        missing = (MissingTool(name, MISSING[need], PROVIDED_BY.get(need, "")) for name, need in lacking.items())
         return Toolset((one for one in self if one.name not in lacking), missing)
 
     async def run(

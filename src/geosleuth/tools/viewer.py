@@ -29,8 +29,8 @@ Icon = Literal["zoom", "text", "map", "note", "sun", "search"]
 Arguments = Mapping[str, Any]
 Words = Callable[[Mapping[str, Any]], str]
 """From the arguments of a call, or the data of its result, to a few words on one line."""
-PART = "the part in words"
-"""The argument under which a call's words find which part of the photo its box covers, where somebody knows."""
+# Argument that describes in words the part of the photo which a call's box covers, if known.
+PART_ARGUMENT = "the part in words"
 NAME_CHARS = 60
 _SHOWN = 3
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -214,8 +214,8 @@ def several(arguments: Arguments, name: str) -> str:
 def image_of(arguments: Arguments) -> str:
     """The image that a call looks at, or the part of it, in words."""
     image = arguments["image"] if isinstance(arguments.get("image"), str) else "the photo"
-    if PART in arguments:
-        return f"the part of {image} {arguments[PART]}"
+    if PART_ARGUMENT in arguments:
+        return f"the part of {image} {arguments[PART_ARGUMENT]}"
     return f"a part of {image}" if arguments.get("bbox_2d") else image
 
 

@@ -127,7 +127,7 @@ def test_suggests_them_by_their_beginning(places: BasePlaces) -> None:
 
 
 def test_the_packaged_table_is_made_of_what_there_is_now(script: ModuleType) -> None:
-    made_of = packed_tables.made_of(packed_tables.read_packaged(packed_tables.NAMED))
+    made_of = packed_tables.made_of(packed_tables.read_packaged(packed_tables.NAMED_PLACES_FILE))
     assert made_of == script.sources(), "run scripts/make_named_places.py"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from geosleuth.atlas.online import ONLINE_NAMES, OnlineSettings, make_online
-from geosleuth.atlas.online.base import WHO_ANSWERS
+from geosleuth.atlas.online.base import SERVICES_BY_METHOD
 from geosleuth.atlas.protocol import Atlas, Hit, NotOffered
 from geosleuth.geo import Box, Disc, LatLon, distance_km
 from geosleuth.support.errors import BadInput, ServiceFault
@@ -418,7 +418,7 @@ def test_what_a_service_does_not_offer_it_says_and_names_who_does(settings: Sett
     ]:
         with pytest.raises(NotOffered) as caught:
             ask(name, settings(), calls[question])
-        assert str(caught.value) == f"{name} does not offer {question}; {WHO_ANSWERS[question]} can answer it"
+        assert str(caught.value) == f"{name} does not offer {question}; {SERVICES_BY_METHOD[question]} can answer it"
     for name in ONLINE_NAMES:
         with pytest.raises(NotOffered, match="the offline atlas can answer"):
             ask(name, settings(), calls["search_documents"])

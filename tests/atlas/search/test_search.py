@@ -203,8 +203,8 @@ def test_a_common_triple_is_not_read_to_its_end_and_what_was_meant_is_found(monk
         return numbers, runs, counts
 
     monkeypatch.setattr(region_names, "unpack_all", counted)
-    monkeypatch.setattr(region_names, "_MOST_READ", 3000)
-    monkeypatch.setattr(region_names, "_MOST_READ", 3000)
+    monkeypatch.setattr(region_names, "_MAX_READ", 3000)
+    monkeypatch.setattr(region_names, "_MAX_READ", 3000)
     right = 0
     long = [name for _, name, _ in names if len(name) > 15][:100]
     for name in long:

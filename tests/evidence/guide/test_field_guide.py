@@ -21,7 +21,7 @@ from geosleuth.evidence.guide import (
 )
 from geosleuth.evidence.guide.tables import UNCHECKED
 from geosleuth.evidence.posterior import posterior
-from geosleuth.models.detective.stated import StatedFacts, stated_clues
+from geosleuth.models.detective.stated import StatedFacts, build_stated_clues
 from geosleuth.pipeline.plan import make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.errors import BadInput
@@ -239,12 +239,12 @@ def test_the_command_shows_every_sighting_whole() -> None:
 
 def test_what_somebody_sees_adds_to_what_signs_say() -> None:
     words = Clue("language", "Bread and cakes", "English is spoken there", 0.9, {"GB": 0.6, "US": 0.3, "IE": 0.1})
-    (seen,) = stated_clues(StatedFacts(seen="dashed yellow edge line, a zeppelin"), (), ())
+    (seen,) = build_stated_clues(StatedFacts(seen="dashed yellow edge line, a zeppelin"), (), ())
     assert (seen.kind, seen.seen) == ("sighting", "Edge line: Yellow, broken")
     alone, both = posterior([words]).countries, posterior([words, seen]).countries
     assert next(iter(alone)) == "GB"
     assert next(iter(both)) == "IE"
-    assert list(stated_clues(StatedFacts(seen="a zeppelin"), (), ())) == []
+    assert list(build_stated_clues(StatedFacts(seen="a zeppelin"), (), ())) == []
 
 
 def test_a_plan_names_what_the_guide_does_not_know_and_refuses_what_it_can_not_have() -> None:

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from baseline_tasks import ask
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.lab.baselines.gallery import encoder_of
-from geosleuth.lab.baselines.nearest import NearestPolicy, Neighbours, NeighbourVote, learn_odds, recall, vote_of
+from geosleuth.lab.baselines.gallery import open_encoder
+from geosleuth.lab.baselines.nearest import NearestPolicy, Neighbours, NeighbourVote, count_votes, learn_odds, recall
 from geosleuth.lab.baselines.options import picture_key
 from geosleuth.models import make_policy
 from geosleuth.photo import open_photo
@@ -99,7 +99,7 @@ def test_what_a_photo_was_before_something_was_hidden_is_no_evidence_either(
     gallery = index
     if known_by == "features":
         photos = [open_photo(folder / f"{number}.jpg").photo.image for number in range(6)]
-        rows, points = encoder_of("bundled").features(photos), [(10.0 * number, 5.0 * number) for number in range(6)]
+        rows, points = open_encoder("bundled").features(photos), [(10.0 * number, 5.0 * number) for number in range(6)]
         gallery = write_gallery(tmp_path / "g", rows, points, encoder="bundled")
     hidden = whole.copy()
     hidden.paste((90, 90, 90), (40, 40, 90, 80))
@@ -172,7 +172,7 @@ def test_stated_odds_are_how_often_it_is_right() -> None:
     stated, right = [], []
     rows, cosines = neighbours.search(features[750:], 10)
     for number, (near, alike) in enumerate(zip(rows, cosines, strict=True), 750):
-        vote = vote_of(lats[near], lons[near], alike, "first", 25.0)
+        vote = count_votes(lats[near], lons[near], alike, "first", 25.0)
         stated.append(odds.probability(vote))
         right.append(place[near[vote.chosen]] == place[number])
     said, was = np.array(stated), np.array(right)
@@ -269,8 +269,8 @@ def test_networks_of_pytorch_look_too(tmp_path: Path) -> None:
         json.dumps({"size": {"height": 32, "width": 48}, "do_normalize": False})
     )
     with pytest.raises(BadInput, match=r"runs code when it is loaded; .* --trust-code"):
-        encoder_of(str(folder))
-    encoder = encoder_of(str(folder), trust_code=True)
+        open_encoder(str(folder))
+    encoder = open_encoder(str(folder), trust_code=True)
     (seen,) = encoder.features([scene(3)])
     small = np.asarray(scene(3).resize((48, 32)), dtype=np.float32).reshape(4, 8, 4, 12, 3).mean(axis=(1, 3))
     expected = small.transpose(2, 0, 1).ravel()
@@ -286,7 +286,7 @@ def test_networks_of_pytorch_look_too(tmp_path: Path) -> None:
     assert answer.point == LatLon(7, 7)
     (folder / "model.pt").write_bytes(b"nothing")
     with pytest.raises(BadInput, match="TorchScript"):
-        encoder_of(str(folder), trust_code=True).features([scene(1)])
+        open_encoder(str(folder), trust_code=True).features([scene(1)])
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ from dataclasses import fields
 import pytest
 
 from geosleuth.agent.methods import method
-from geosleuth.lab.bench.ablation import MASK, PRESETS, SETTINGS, variants_of
+from geosleuth.lab.bench.ablation import MASK, PRESETS, SETTINGS, expand_variants
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.errors import BadInput
 from geosleuth.tools.toolset import all_tools
 
 
 def varied(*words: str) -> list[tuple[str, dict[str, object]]]:
-    return [(variant.name, dict(variant.changes)) for variant in variants_of(words)]
+    return [(variant.name, dict(variant.changes)) for variant in expand_variants(words)]
 
 
 def test_varies_only_options_of_a_run() -> None:
@@ -29,7 +29,7 @@ def test_reads_values_by_their_setting() -> None:
     assert varied("web-search=offline,tavily")[0] == ("offline", {"web-search": None})
     assert varied("mask=none,text") == [("none", {"mask": None}), ("text", {"mask": "text"})]
     assert varied("force_answer=yes,no")[0] == ("yes", {"force-answer": True})
-    assert [variant.folder for variant in variants_of(["model=hf:/models/a,hf:/models/b"])] == [
+    assert [variant.folder for variant in expand_variants(["model=hf:/models/a,hf:/models/b"])] == [
         "hf-models-a",
         "hf-models-b",
     ]
@@ -60,7 +60,7 @@ def test_makes_every_combination_of_several_settings() -> None:
 )
 def test_refuses_words_that_can_not_be_meant(words: list[str], said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        variants_of(words)
+        expand_variants(words)
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -15,9 +15,9 @@ from geosleuth.answer import Address, Answer
 from geosleuth.atlas import Hit, OfflineAtlas
 from geosleuth.cli.commands import whole_app
 from geosleuth.geo import LatLon
-from geosleuth.lab.bench.placed import Placed, place_nothing, placer_of
+from geosleuth.lab.bench.placed import Placed, create_placer, place_nothing
 from geosleuth.lab.bench.records import Record
-from geosleuth.lab.bench.scored import PLACED, score_records, with_placed
+from geosleuth.lab.bench.scored import PLACED_LEVEL, score_records, with_placed
 from geosleuth.lab.score import Truth
 from geosleuth.support.errors import ServiceFault
 from printed_replies import printed_labels
@@ -54,7 +54,7 @@ def test_only_unlocated_answers_that_name_a_place_are_put_on_the_map() -> None:
     placed = with_placed(plain, {"Paris, France": Placed(PARIS, "town")}.get)
     assert placed.label == "model"
     assert placed.notes[0].startswith("of 3 answers without a point 1 placed by their words (1 by town)")
-    column = placed.fields[PLACED]
+    column = placed.fields[PLACED_LEVEL]
     assert [column.values[code] for code in column.codes] == ["own point", "town", "(unknown)", "(unknown)"]
     assert placed.distance_km[0] == plain.distance_km[0] > 300
     assert placed.distance_km[1] == 0
@@ -79,7 +79,7 @@ def test_each_text_is_looked_up_once_and_again_only_after_a_fault(atlas_home: Pa
         opened.append(Counted(atlas_home / "regions"))
         return opened[-1]
 
-    place = placer_of(open_atlas)
+    place = create_placer(open_atlas)
     assert not opened
     with pytest.raises(ServiceFault):
         place("Paris, France")

@@ -15,7 +15,7 @@ from geosleuth.answer.answer import envelope
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.placing import place_words
 from geosleuth.geo import LatLon, distance_km
-from geosleuth.lab.bench.placed import placer_of
+from geosleuth.lab.bench.placed import create_placer
 from geosleuth.lab.bench.prose import read_reply
 from homes import add_region
 
@@ -124,6 +124,6 @@ def test_rewards_place_text_by_the_same_function(world: OfflineAtlas, shared: Pa
     place = places(shared)[-1]
     text = f"{place.address}, {place.city}, {place.country}"
     hit = asyncio.run(place_words(world, [text]))[text]
-    placed = placer_of(lambda: world)(text)
+    placed = create_placer(lambda: world)(text)
     assert placed is not None
     assert placed.point == hit.place.point

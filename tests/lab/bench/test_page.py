@@ -16,7 +16,7 @@ from geosleuth.lab.bench.page.score_charts import error_curve
 from geosleuth.lab.bench.page.score_page import render_page
 from geosleuth.lab.bench.report import FileReport, compare_files, report_file
 from geosleuth.lab.bench.scored import Field, Scored
-from geosleuth.lab.score import NOT_NAMED, PublishedRow, published_rows
+from geosleuth.lab.score import NOT_NAMED, PublishedRow, list_published_rows
 from geosleuth.report.worldmap import equal_earth, great_circle
 from geosleuth.support.text.numbers import distance
 
@@ -153,9 +153,9 @@ def test_several_files_and_a_pair() -> None:
 
 def test_published_rows_are_marked_and_say_which_images() -> None:
     rows = tuple(
-        row for row in published_rows(dataset="GeoBench", paper="twm") if row.values.get("acc@25km") is not None
+        row for row in list_published_rows(dataset="GeoBench", paper="twm") if row.values.get("acc@25km") is not None
     )
-    other = tuple(row for row in published_rows(paper="spotagent") if row.values.get("acc@25km") is not None)[:1]
+    other = tuple(row for row in list_published_rows(paper="spotagent") if row.values.get("acc@25km") is not None)[:1]
     assert {row.n for row in rows} >= {934, 428}
     reader = Reader(make_page(report_file(make_scored(934)), published=rows + other))
     badges = [attributes for tag, attributes in reader.elements if attributes.get("class") == "badge"]
@@ -196,7 +196,7 @@ def test_loads_nothing_and_runs_no_script() -> None:
 
 
 def test_links_and_labels_lead_somewhere() -> None:
-    rows = published_rows(dataset="GeoBench", paper="twm")
+    rows = list_published_rows(dataset="GeoBench", paper="twm")
     reader = Reader(make_page(report_file(make_scored(50, sure=True)), published=rows))
     ids = [attributes["id"] for _, attributes in reader.elements if "id" in attributes]
     assert len(ids) == len(set(ids))

@@ -5,7 +5,14 @@ import pytest
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
 from geosleuth.lab.bench.records import Record
-from geosleuth.lab.bench.report import FileReport, beside, report_file, reported_percent, rows_for, with_any_of
+from geosleuth.lab.bench.report import (
+    FileReport,
+    beside,
+    filter_by_distance,
+    find_dataset_rows,
+    get_reported_percent,
+    report_file,
+)
 from geosleuth.lab.bench.scored import score_records
 from geosleuth.lab.score import PublishedRow, Truth
 from geosleuth.support.errors import BadInput
@@ -18,12 +25,12 @@ def report(data_source: str | None, n: int) -> FileReport:
 
 
 def row(dataset: str, n: int | None) -> PublishedRow:
-    return next(found for found in rows_for(dataset) if found.n == n)
+    return next(found for found in find_dataset_rows(dataset) if found.n == n)
 
 
 def test_rows_are_those_with_accuracies_in_any_spelling() -> None:
-    rows = rows_for("geobench")
-    assert rows == rows_for("GeoBench")
+    rows = find_dataset_rows("geobench")
+    assert rows == find_dataset_rows("GeoBench")
     assert {found.dataset for found in rows} == {"GeoBench"}
     assert all(any(metric.startswith("acc@") for metric in found.values) for found in rows)
 
@@ -31,7 +38,7 @@ def test_rows_are_those_with_accuracies_in_any_spelling() -> None:
 @pytest.mark.parametrize("dataset", ["Atlantis", "", "MP16-Pro"])
 def test_a_set_without_accuracies_lists_those_there_are(dataset: str) -> None:
     with pytest.raises(BadInput, match=r"GeoBench.*IMAGEO-2.*MAPBench") as caught:
-        rows_for(dataset)
+        find_dataset_rows(dataset)
     assert "MP16-Pro," not in str(caught.value)
 
 
@@ -62,14 +69,14 @@ def test_without_a_data_source_nobody_can_know() -> None:
 
 
 def test_rows_without_any_of_the_distances_are_left_out() -> None:
-    rows = rows_for("GeoBench")
-    at_three = with_any_of(rows, [3.0, 7.0])
+    rows = find_dataset_rows("GeoBench")
+    at_three = filter_by_distance(rows, [3.0, 7.0])
     assert 0 < len(at_three) < len(rows)
-    assert all(reported_percent(found, 3.0) is not None for found in at_three)
-    assert with_any_of(rows, [7.0]) == []
+    assert all(get_reported_percent(found, 3.0) is not None for found in at_three)
+    assert filter_by_distance(rows, [7.0]) == []
 
 
 def test_a_tier_of_a_set_is_part_of_it() -> None:
-    found = rows_for("MAPBench-hard")[0]
+    found = find_dataset_rows("MAPBench-hard")[0]
     assert "other images" not in beside(found, [report("MAPBench_V1", 3)])
     assert "another subset" in beside(found, [report("MAPBench_V1", 3)])

@@ -10,9 +10,9 @@ from rich.console import Console, RenderableType
 from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon
 from geosleuth.lab.bench.records import Record
-from geosleuth.lab.bench.report import compare_files, report_file, rows_for, tier_files
+from geosleuth.lab.bench.report import compare_files, find_dataset_rows, report_file, tier_files
 from geosleuth.lab.bench.scored import Scored, score_records
-from geosleuth.lab.bench.terminal import pair_view, published_view, score_view, tier_view
+from geosleuth.lab.bench.terminal import pair_view, render_published, score_view, tier_view
 from geosleuth.lab.score import Truth, papers
 
 HOME = LatLon(48.0, 2.0)
@@ -79,7 +79,7 @@ def test_notes_and_confidence_are_told() -> None:
 
 
 def test_published_rows_stand_beside_ours_with_what_is_wrong_about_them() -> None:
-    rows = rows_for("GeoBench")
+    rows = find_dataset_rows("GeoBench")
     text = text_of(score_view([report_file(file("x", [HOME]))], rows))
     assert "x (measured)" in text
     for row in rows:
@@ -91,7 +91,7 @@ def test_published_rows_stand_beside_ours_with_what_is_wrong_about_them() -> Non
 
 def test_all_published_rows_can_be_printed() -> None:
     rows = [row for paper in papers() for row in paper.rows]
-    text = text_of(published_view(rows), width=400)
+    text = text_of(render_published(rows), width=400)
     for source in {row.source for row in rows}:
         assert source in text
     assert "260756" in text.replace(",", "")
@@ -155,8 +155,8 @@ def test_nothing_is_cut_or_torn_on_80_columns() -> None:
     rows = [row for paper in papers() for row in paper.rows]
     one, two = file(LONG, [HOME] * 1200 + [None] * 34), file(LONG + "_2", [LatLon(40.0, 2.0)] * 1234)
     views = {
-        "published": published_view(rows),
-        "beside": score_view([report_file(one), report_file(two)], rows_for("GeoBench")),
+        "published": render_published(rows),
+        "beside": score_view([report_file(one), report_file(two)], find_dataset_rows("GeoBench")),
     }
     narrow, wide = ({name: text_of(view, width) for name, view in views.items()} for width in (80, 500))
     for name in views:
@@ -168,9 +168,9 @@ def test_nothing_is_cut_or_torn_on_80_columns() -> None:
 
 
 def test_footnotes_are_numbered_and_every_number_leads_to_a_note() -> None:
-    rows = rows_for("GeoBench")
+    rows = find_dataset_rows("GeoBench")
     for text in (
-        text_of(published_view(rows), 5000),
+        text_of(render_published(rows), 5000),
         text_of(score_view([report_file(file("x", [HOME]))], rows), 5000),
     ):
         notes = re.findall(r"^\[(\d+)\] \S", text, re.MULTILINE)

@@ -93,7 +93,7 @@ def test_nothing_is_sent_without_leave(tmp_path: Path, monkeypatch: pytest.Monke
     assert "add --yes to allow it" in run(*words, *away, fails=True)
     assert "--offline rules out" in run(*words, *away, "--offline", fails=True)
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(preparation, "asked", lambda _question: False)
+    monkeypatch.setattr(preparation, "confirm", lambda _question: False)
     assert "add --yes" in run(*words, *away, fails=True)
     assert not (tmp_path / "set" / "rated.csv").exists()
 

@@ -10,7 +10,7 @@ import yaml
 
 from geosleuth.lab.cli.handlers.train import _estimate
 from geosleuth.lab.train.recipe_files import ABLATIONS, as_mapping, read_recipe, recipe_names
-from geosleuth.lab.train.run_folder import held_run, write_done
+from geosleuth.lab.train.run_folder import lock_run, write_done
 from geosleuth.lab.train.run_page import nobody_trains
 from in_process import geosleuth
 from train_runs import write_run
@@ -71,7 +71,7 @@ def test_who_watches_a_dead_run_is_told(tmp_path: Path) -> None:
     done = geosleuth("train", "show", run, "--watch", "600")
     assert done.returncode == 0
     assert "no process trains here; the run stopped after step 3" in done.stderr
-    with held_run(tmp_path / "alive", read_recipe(recipe_file(tmp_path))):
+    with lock_run(tmp_path / "alive", read_recipe(recipe_file(tmp_path))):
         assert not nobody_trains(tmp_path / "alive")
     assert nobody_trains(tmp_path / "alive")
 
@@ -118,7 +118,7 @@ def test_what_can_be_mended_is_told_in_one_line(tmp_path: Path, words: tuple[str
 @pytest.mark.parametrize("stage", ["sft", "coldstart", "grpo"])
 def test_a_finished_run_is_told_again_and_left_as_it_is(tmp_path: Path, stage: str) -> None:
     config = recipe_file(tmp_path, stage=stage, model={"path": "Qwen/Qwen3-VL-8B-Instruct"})
-    with held_run(tmp_path / "run", read_recipe(config)) as run:
+    with lock_run(tmp_path / "run", read_recipe(config)) as run:
         write_done(run, 7, {"loss": 0.25})
     done = geosleuth("train", stage, "--config", config, "--out", tmp_path / "run", "--json")
     assert done.returncode == 0, done.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.lab.bench.sets import describe, open_set
-from geosleuth.lab.scenes import World, make_scenes, read_scenes, truth_of
+from geosleuth.lab.scenes import World, build_truth, make_scenes, read_scenes
 from geosleuth.support.errors import BadInput
 from homes import home_with_base
 from worlds import world_of
@@ -53,7 +53,7 @@ def test_the_set_is_one_that_runs_open(made: Path) -> None:
     items = {item.id: item for item in data}
     for one in read_scenes(made):
         item = items[one.scene.id]
-        assert item.truth == truth_of(one.scene)
+        assert item.truth == build_truth(one.scene)
         assert one.path.is_file()
         marked = {mark.clue for mark in one.marks}
         assert marked <= {clue.id for clue in one.scene.clues}

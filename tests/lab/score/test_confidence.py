@@ -22,8 +22,8 @@ def test_surest_answers_first_by_hand() -> None:
         (1.0, 0.5),
     ]
     assert [point.least_confidence for point in curve.points] == [0.9, 0.8, 0.5, 0.2]
-    assert curve.risk_at(0.5) == 0
-    assert curve.risk_at(0.6) == pytest.approx(1 / 3)
+    assert curve.compute_risk(0.5) == 0
+    assert curve.compute_risk(0.6) == pytest.approx(1 / 3)
     assert curve.area == curve.ideal_area == pytest.approx((0 + 0 + 1 / 3 + 1 / 2) / 4)
 
 
@@ -32,8 +32,8 @@ def test_records_without_point_or_confidence_are_never_answered() -> None:
     assert curve is not None
     assert (curve.n, curve.with_confidence) == (4, 2)
     assert curve.points[-1].coverage == 0.5
-    assert curve.risk_at(1.0) is None
-    assert curve.risk_at(0.5) == 0.5
+    assert curve.compute_risk(1.0) is None
+    assert curve.compute_risk(0.5) == 0.5
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=40))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geosleuth.geo.distance import great_circle_km
-from geosleuth.lab.score.levels import NO_NAME, AnswerNames, LevelResult, TruthNames, match_levels
+from geosleuth.lab.score.levels import NO_NAME_ANSWERS, AnswerNames, LevelResult, TruthNames, match_levels
 from geosleuth.names.folding import fold
 
 SHARED = Path(os.environ.get("GEOSLEUTH_SHARED", Path(__file__).parents[3].parent / "shared"))
@@ -105,10 +105,10 @@ answers = st.builds(AnswerNames, text, text, text)
 @given(truths, answers)
 def test_wrong_above_is_wrong_below(truth: TruthNames, answer: AnswerNames) -> None:
     result = match_levels(truth, answer)
-    if result.country is False and answer.country and fold(answer.country) not in NO_NAME:
+    if result.country is False and answer.country and fold(answer.country) not in NO_NAME_ANSWERS:
         assert not result.region
         assert not result.city
-    if result.region is False and answer.region and fold(answer.region) not in NO_NAME:
+    if result.region is False and answer.region and fold(answer.region) not in NO_NAME_ANSWERS:
         assert not result.city
 
 
@@ -117,7 +117,7 @@ def test_wrong_above_is_wrong_below(truth: TruthNames, answer: AnswerNames) -> N
 def test_saying_the_truth_is_right_on_every_level_it_gives(truth: TruthNames) -> None:
     result = match_levels(truth, AnswerNames(truth.country, truth.region, truth.city))
     for level, name in ((result.country, truth.country), (result.region, truth.region), (result.city, truth.city)):
-        assert level is (None if name is None or fold(name) in NO_NAME else True)
+        assert level is (None if name is None or fold(name) in NO_NAME_ANSWERS else True)
 
 
 def recorded_answers() -> Iterator[tuple[float, TruthNames, AnswerNames]]:

@@ -14,8 +14,8 @@ from geosleuth.lab.score.published import (
     METRICS,
     PublishedRow,
     canonical_dataset,
+    list_published_rows,
     papers,
-    published_rows,
     read_papers,
     threshold_km,
 )
@@ -48,7 +48,7 @@ def printed_rows(key: str) -> list[tuple[PublishedRow, dict[str, str]]]:
     raw = [row for table in document["tables"] for block in table["blocks"] for row in block["rows"]]
     return [
         (row, {metric: value for metric, value in source["values"].items() if value is not None})
-        for row, source in zip(published_rows(paper=key), raw, strict=True)
+        for row, source in zip(list_published_rows(paper=key), raw, strict=True)
     ]
 
 
@@ -72,7 +72,7 @@ def the_row(source: tuple[str, int], dataset: str, system: str, *, split: str = 
     paper, table = source
     found = [
         row
-        for row in published_rows(paper=paper, table=table, dataset=dataset)
+        for row in list_published_rows(paper=paper, table=table, dataset=dataset)
         if row.system == system and split in ("", row.split) and setting in row.setting
     ]
     assert len(found) == 1, found
@@ -80,31 +80,31 @@ def the_row(source: tuple[str, int], dataset: str, system: str, *, split: str = 
 
 
 def test_no_row_is_there_twice() -> None:
-    names = Counter((row.source, row.dataset, row.split, row.system, row.setting) for row in published_rows())
+    names = Counter((row.source, row.dataset, row.split, row.system, row.setting) for row in list_published_rows())
     assert [name for name, times in names.items() if times > 1] == []
 
 
 def test_percentages_are_percentages_and_scores_are_scores() -> None:
-    for row in published_rows():
+    for row in list_published_rows():
         for metric, value in row.values.items():
             limit = 100.0 if is_percent(metric) else 5000.0 if metric == "geoscore" else float("inf")
             assert value is None or 0 <= value <= limit, row
 
 
 def test_accuracy_never_falls_as_the_threshold_grows() -> None:
-    for row in published_rows():
+    for row in list_published_rows():
         by_distance = sorted((km, row.values[name]) for name in row.values if (km := threshold_km(name)) is not None)
         shares = [share for _, share in by_distance if share is not None]
         assert shares == sorted(shares), row
 
 
 def test_a_smaller_place_is_never_right_more_often_than_the_larger_around_it() -> None:
-    for row in published_rows(metric="province"):
+    for row in list_published_rows(metric="province"):
         assert (row.values["city"] or 0) <= (row.values["province"] or 0) <= (row.values["country"] or 0), row
 
 
 def test_flags_are_defined_used_and_say_something() -> None:
-    used = {flag for row in published_rows() for flag in row.flags}
+    used = {flag for row in list_published_rows() for flag in row.flags}
     defined = {flag for paper in papers() for flag in paper.flags}
     assert used == defined
     assert all(len(flag.text) > 60 for flag in defined)
@@ -128,7 +128,7 @@ def test_percentages_are_whole_counts_of_n_unless_flagged(key: str) -> None:
 
 
 def test_geovista_city_figures_add_up_over_the_kinds_of_image() -> None:
-    for row in published_rows(paper="geovista", table=2, metric="country"):
+    for row in list_published_rows(paper="geovista", table=2, metric="country"):
         parts = [
             the_row(("geovista", 2), "GeoBench", row.system, split=split)
             for split in ("panorama", "photo", "satellite")
@@ -139,7 +139,7 @@ def test_geovista_city_figures_add_up_over_the_kinds_of_image() -> None:
 
 
 def test_spotagent_filter_counts_add_up() -> None:
-    for row in published_rows(paper="spotagent", table=8):
+    for row in list_published_rows(paper="spotagent", table=8):
         parts = [row.values[f"{part}_images"] or 0 for part in ("pass8", "pass0", "kept")]
         assert sum(parts) == row.n
         for part, images in zip(("pass8", "pass0", "kept"), parts, strict=True):
@@ -159,15 +159,15 @@ def test_spotagent_filter_counts_add_up() -> None:
 )
 def test_data_sets_are_found_however_they_are_written(written: str, ours: str | None) -> None:
     assert canonical_dataset(written) == ours
-    assert {row.dataset for row in published_rows(dataset=written)} == ({ours} if ours else set())
+    assert {row.dataset for row in list_published_rows(dataset=written)} == ({ours} if ours else set())
 
 
 def test_unknown_papers_and_metrics_are_named_with_what_there_is() -> None:
     with pytest.raises(BadInput, match="twm"):
-        published_rows(paper="smileyGeo")
+        list_published_rows(paper="smileyGeo")
     with pytest.raises(BadInput, match="acc@<km>km"):
-        published_rows(metric="accuracy")
-    assert all(published_rows(metric=name) for name in METRICS if "<" not in name)
+        list_published_rows(metric="accuracy")
+    assert all(list_published_rows(metric=name) for name in METRICS if "<" not in name)
 
 
 @pytest.mark.parametrize(

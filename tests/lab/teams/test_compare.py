@@ -22,9 +22,9 @@ from geosleuth.lab.teams.compare import (
     Example,
     Measured,
     PartOfSociety,
+    compare_pairs,
     error_km,
     measure,
-    paired,
     points,
     read_variation,
     read_ways,
@@ -115,7 +115,7 @@ def test_ways_are_tested_against_each_other_photo_by_photo() -> None:
         return Measured(tuple(1.0 if one else 900.0 for one in right), (1,) * count, (1,) * count, (1.0,) * count)
 
     first = way([True] * 8 + [False] * 2)
-    found = paired(first, {"worse": way([False] * 8 + [False, True]), "same": first})
+    found = compare_pairs(first, {"worse": way([False] * 8 + [False, True]), "same": first})
     assert (found["worse"].only_first, found["worse"].only_second) == (8, 1)
     assert found["worse"].difference.value == pytest.approx(0.7)
     assert found["worse"].difference.low > 0
@@ -123,7 +123,7 @@ def test_ways_are_tested_against_each_other_photo_by_photo() -> None:
     assert found["worse"].p_adjusted == pytest.approx(2 * found["worse"].p)
     assert (found["same"].p, found["same"].difference.value) == (1.0, 0.0)
     with pytest.raises(ValueError, match="shorter"):
-        paired(first, {"other": way([True])})
+        compare_pairs(first, {"other": way([True])})
 
 
 def test_personas_stand_against_backbones() -> None:

@@ -16,8 +16,8 @@ from geosleuth.atlas.placing import Placer
 from geosleuth.geo import Box, LatLon
 from geosleuth.lab.score import Truth
 from geosleuth.lab.teams.learning import (
-    PAPER,
-    QUICK,
+    PAPER_TRAINING,
+    QUICK_TRAINING,
     Examples,
     Heard,
     LearnSettings,
@@ -34,7 +34,7 @@ from geosleuth.photo import first_view
 from geosleuth.photo.image_encoder import Features, load_encoder
 from geosleuth.support.errors import BadInput
 from geosleuth.teams import Member, Reply, Request
-from geosleuth.teams.network import predicted
+from geosleuth.teams.network import predict_trust
 from members import ScriptedMember, comment, place
 from named_places import NamedPlaces, placement
 
@@ -183,8 +183,8 @@ def learned_and_held_out(
     pictures, features, held = looked_at()
     answers = [first_answers(team, one) for one in pictures]
     seen = [observed(km, LearnSettings(), number) for number, km in enumerate(answers)]
-    weights = train(Examples.of(features[:-held], seen[:-held]))
-    elected = predicted(weights, features[-held:])[0].argmax(axis=1)
+    weights = train(Examples.from_observations(features[:-held], seen[:-held]))
+    elected = predict_trust(weights, features[-held:])[0].argmax(axis=1)
     right = np.array([[km is not None and km <= 50 for km in row] for row in answers])
     blind = int(right[:-held].mean(axis=0).argmax())
     return (
@@ -228,24 +228,36 @@ def test_only_differences_that_are_there_on_other_pictures_are_believed() -> Non
 
 
 def test_the_paper_is_a_preset_and_its_last_epochs_are_averaged() -> None:
-    assert (PAPER.embedding, PAPER.fea, PAPER.hidden, PAPER.rate) == (1024, 1024, 1024, 1e-5)
-    assert (PAPER.epochs, PAPER.averaged, PAPER.side_px) == (2500, 100, 512)
+    assert (PAPER_TRAINING.embedding, PAPER_TRAINING.fea, PAPER_TRAINING.hidden, PAPER_TRAINING.rate) == (
+        1024,
+        1024,
+        1024,
+        1e-5,
+    )
+    assert (PAPER_TRAINING.epochs, PAPER_TRAINING.averaged, PAPER_TRAINING.side_px) == (2500, 100, 512)
     rng = np.random.default_rng(0)
     seen = [observed([1.0, 999.0, None], LearnSettings(), number) for number in range(12)]
-    small = replace(PAPER, embedding=8, fea=8, hidden=8, epochs=30, averaged=5, rate=1e-2)
-    weights = train(Examples.of(rng.random((12, 5)), seen), small)
+    small = replace(PAPER_TRAINING, embedding=8, fea=8, hidden=8, epochs=30, averaged=5, rate=1e-2)
+    weights = train(Examples.from_observations(rng.random((12, 5)), seen), small)
     assert weights.figures["epochs"] == 30
     assert weights.trust == 1.0
     assert weights.usual_election[0] > 0.7
     assert weights.usual_election[1] < 0.3
     with pytest.raises(BadInput, match="nothing to learn from"):
-        train(Examples(np.empty((0, 5)), Examples.of(rng.random((12, 5)), seen).targets.rows(np.array([], dtype=int))))
+        train(
+            Examples(
+                np.empty((0, 5)),
+                Examples.from_observations(rng.random((12, 5)), seen).targets.rows(np.array([], dtype=int)),
+            )
+        )
 
 
 def test_the_same_lessons_teach_the_same() -> None:
     rng = np.random.default_rng(0)
     features = rng.random((30, 6))
     seen = [observed([1.0 if row[0] > 0.5 else 999.0, 999.0], LearnSettings(), n) for n, row in enumerate(features)]
-    first, second = (train(Examples.of(features, seen), replace(QUICK, epochs=20)) for _ in range(2))
+    first, second = (
+        train(Examples.from_observations(features, seen), replace(QUICK_TRAINING, epochs=20)) for _ in range(2)
+    )
     for one, other in zip(first.parameters.arrays(), second.parameters.arrays(), strict=True):
         np.testing.assert_array_equal(one, other)

@@ -20,7 +20,7 @@ from experts import Known, expert_team
 from geosleuth.atlas.placing import Placer
 from geosleuth.lab.bench.sets import FilePicture, Item
 from geosleuth.lab.teams.learning import (
-    QUICK,
+    QUICK_TRAINING,
     Budget,
     Examples,
     LearnSettings,
@@ -38,7 +38,7 @@ from geosleuth.lab.teams.learning.links import full_links
 from geosleuth.photo import open_photo
 from geosleuth.support.errors import BadInput
 from geosleuth.teams import Reply, Society, TrustWeights
-from geosleuth.teams.network import READABLE, TrainedSociety, open_for_answering
+from geosleuth.teams.network import READABLE_TABLES, TrainedSociety, open_for_answering
 from members import ScriptedMember, place
 from no_atlas import NoAtlas
 
@@ -160,7 +160,7 @@ def test_other_settings_learn_again_from_the_stored_replies_what_a_fresh_run_lea
             assert lessons_of(state) == lessons_of(tmp_path / f"fresh-{number}.db"), change
             assert again.weights is not None
             assert fresh.weights is not None
-            assert again.weights.packed() == fresh.weights.packed()
+            assert again.weights.pack() == fresh.weights.pack()
             assert TrainedSociety.open(state).usual() == TrainedSociety.open(tmp_path / f"fresh-{number}.db").usual()
     same, asked = taught(drawn, state, settings=settings, count=2)
     assert (same.known, same.again, same.version, asked) == (12, 0, number, 0)
@@ -284,7 +284,12 @@ def learned_state(folder: Path) -> Path:
         for one in lessons:
             notebook.add(one, {})
         features = np.stack([one.features for one in lessons])
-        notebook.keep(train(Examples.of(features, [one.observation for one in lessons]), replace(QUICK, epochs=80)))
+        notebook.keep(
+            train(
+                Examples.from_observations(features, [one.observation for one in lessons]),
+                replace(QUICK_TRAINING, epochs=80),
+            )
+        )
     return state
 
 
@@ -322,7 +327,7 @@ def test_whoever_answers_can_not_read_what_was_learned_from(tmp_path: Path) -> N
         ):
             with pytest.raises(sqlite3.DatabaseError):
                 conn.execute(forbidden).fetchall()
-    assert "lesson" not in READABLE
+    assert "lesson" not in READABLE_TABLES
 
 
 def test_the_type_that_answers_holds_no_way_to_a_truth(tmp_path: Path) -> None:

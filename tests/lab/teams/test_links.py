@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.lab.teams.learning.links import LinkRule, full_links, link_factor, next_streak, updated_links
+from geosleuth.lab.teams.learning.links import LinkRule, full_links, link_factor, next_streak, update_links
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,12 @@ def test_a_link_is_multiplied_as_the_rule_says(rule: LinkRule, right: bool, stre
 
 
 def test_only_links_to_reviewers_of_that_round_change() -> None:
-    links = updated_links(full_links(4), 1, [0, 3], right=True, streak=0)
+    links = update_links(full_links(4), 1, [0, 3], right=True, streak=0)
     assert links == ((0, 1, 1, 1), (1.5, 0, 1, 1.5), (1, 1, 0, 1), (1, 1, 1, 0))
 
 
 def test_nobody_is_linked_to_themselves_even_if_told_so() -> None:
-    assert updated_links(full_links(3), 0, [0, 1], right=True, streak=0)[0] == (0.0, 1.5, 1.0)
+    assert update_links(full_links(3), 0, [0, 1], right=True, streak=0)[0] == (0.0, 1.5, 1.0)
 
 
 @given(
@@ -64,7 +64,7 @@ def test_links_of_right_members_end_above_unused_ones_and_those_above_links_of_w
         for answerer, right in ((0, True), (1, True), (2, False), (3, False)):
             reviewers = chance.sample([one for one in range(5) if one != answerer], 2)
             used |= {(answerer, one) for one in reviewers}
-            links = updated_links(links, answerer, reviewers, right=right, streak=streaks[answerer])
+            links = update_links(links, answerer, reviewers, right=right, streak=streaks[answerer])
             streaks[answerer] = next_streak(streaks[answerer], right=right)
     of_right = [links[i][j] for i, j in used if i in (0, 1)]
     of_wrong = [links[i][j] for i, j in used if i in (2, 3)]
@@ -75,20 +75,20 @@ def test_links_of_right_members_end_above_unused_ones_and_those_above_links_of_w
 def test_with_the_released_rule_links_stay_between_0_and_1_and_move_less_and_less() -> None:
     links, streak, weights = full_links(3, "released"), 0, [0.5]
     for right in (True, True, True, False, False):
-        links = updated_links(links, 0, [1], right=right, streak=streak, rule="released")
+        links = update_links(links, 0, [1], right=right, streak=streak, rule="released")
         streak = next_streak(streak, right=right)
         weights.append(links[0][1])
     # 1/2 + w/2, 1/4 + 3w/4, 1/6 + 5w/6 when right; w/2, 3w/4 when wrong.
     assert weights == pytest.approx([0.5, 0.75, 0.8125, 0.84375, 0.421875, 0.31640625])
     assert links[0][2] == 0.5
     thin = tuple(tuple(0.0015 if i != j else 0.0 for j in range(3)) for i in range(3))
-    assert updated_links(thin, 0, [1], right=False, streak=0, rule="released")[0] == (0.0, 0.0, 0.0015)
+    assert update_links(thin, 0, [1], right=False, streak=0, rule="released")[0] == (0.0, 0.0, 0.0015)
 
 
 def test_with_the_printed_rule_members_who_are_always_right_lose_their_links() -> None:
     links, streak = full_links(3), 0
     for _ in range(10):
-        links = updated_links(links, 0, [1], right=True, streak=streak, rule="printed")
+        links = update_links(links, 0, [1], right=True, streak=streak, rule="printed")
         streak = next_streak(streak, right=True)
     assert links[0][1] < 0.02
     assert links[0][2] == 1.0

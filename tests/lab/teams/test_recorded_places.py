@@ -8,10 +8,10 @@ import pytest
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
 from geosleuth.lab.score import Truth
-from geosleuth.lab.teams.recorded import Panel, Said, groups_of, trust_from_json, trust_to_json
+from geosleuth.lab.teams.recorded import Panel, Said, number_groups, trust_from_json, trust_to_json
 from geosleuth.lab.teams.recorded.learn_trust import LEARNED, SINGLE, Known, learn, replay
 from geosleuth.lab.teams.recorded.panel import towns_named
-from geosleuth.lab.teams.recorded.places import known_places, points_of, unit_vectors
+from geosleuth.lab.teams.recorded.places import convert_vectors, find_common_places, unit_vectors
 from geosleuth.lab.teams.recorded.trust import PLACES
 
 TOWNS = {
@@ -36,8 +36,8 @@ def images(count: int, *, names: float) -> Known:
             point_said = near(point, chance) if chance.random() < 0.3 else near(SHANGHAI, chance)
             told = town if chance.random() < names else "some town"
             replies.append(Said(f"The shop signs suggest {told}, but I can't be sure.", Answer(point_said)))
-    groups = groups_of([[row] for row in range(count)])
-    return Known.of(Panel.of(said), truths, groups)
+    groups = number_groups([[row] for row in range(count)])
+    return Known.from_panel(Panel.from_answers(said), truths, groups)
 
 
 def right(distances: np.ndarray) -> float:
@@ -52,8 +52,8 @@ def test_towns_that_a_reply_names_are_found_in_its_own_words_and_script() -> Non
 
 def test_places_of_many_images_are_known_and_others_are_not() -> None:
     lat = np.array([10.0] * 9 + [50.0] * 3)
-    [place] = known_places(unit_vectors(lat, np.full(12, 20.0)))
-    assert points_of(place) == pytest.approx((10.0, 20.0))
+    [place] = find_common_places(unit_vectors(lat, np.full(12, 20.0)))
+    assert convert_vectors(place) == pytest.approx((10.0, 20.0))
 
 
 def test_a_town_that_replies_name_is_elected_over_points_that_are_mostly_wrong() -> None:

@@ -14,12 +14,12 @@ from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import METHODS as PRESETS
 from geosleuth.agent.methods import method as method_of
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.lab.scenes.environment import prompt_for
+from geosleuth.lab.scenes.environment import build_prompt_column
 from geosleuth.lab.train.models import load_model, save_policy
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import DataPart, ModelPart, Recipe, RolloutPart
 from geosleuth.lab.train.rollouts import rollout_setup
-from geosleuth.models.box_scale import box_scale_for, box_scale_of
+from geosleuth.models.box_scale import find_box_scale, read_box_scale
 from geosleuth.models.protocol import Prompt, Step
 from geosleuth.photo import open_photo
 from geosleuth.pipeline.plan import make_plan
@@ -59,9 +59,9 @@ BOXES = {"pixels": [10, 8, 70, 50], "thousandths": [104, 125, 729, 781]}
 def test_a_family_has_its_scale_and_a_folder_may_say_otherwise(
     tmp_path: Path, configuration: dict[str, str], scale: str
 ) -> None:
-    assert box_scale_of(configuration) == scale
+    assert read_box_scale(configuration) == scale
     (tmp_path / "config.json").write_text(json.dumps(configuration))
-    assert box_scale_for(f"hf:{tmp_path}") == scale
+    assert find_box_scale(f"hf:{tmp_path}") == scale
 
 
 def zooming(method: str) -> RolloutPart:
@@ -175,7 +175,7 @@ def test_replies_with_several_calls_come_to_the_same_transcript(tiny: Path, tmp_
     assert ended.answer == found.trajectory.answer
     # The words before the first reply are the same, too.
     first = thinker.seen[0]
-    assert prompt_for(setup.setting)[0]["content"] == first.system
+    assert build_prompt_column(setup.setting)[0]["content"] == first.system
     asked = first.messages[0]
     assert isinstance(asked, Prompt)
     assert shown[-1]["text"] == asked.text

@@ -10,7 +10,7 @@ import pytest
 from geosleuth.lab.traces import write_store
 from geosleuth.lab.train.configs import accelerate_config
 from geosleuth.lab.train.dryrun import as_lines, as_mapping, dry_run, meta_model
-from geosleuth.lab.train.papers import values_of
+from geosleuth.lab.train.papers import find_paper_values
 from geosleuth.lab.train.recipe_files import ABLATIONS, read_recipe, recipe_names
 from geosleuth.support.errors import BadInput
 from later import later
@@ -41,7 +41,7 @@ def test_a_recipe_of_a_paper_is_as_the_paper_has_it(name: str) -> None:
     assert told["accelerate"]["num_processes"] == read_recipe(name).run.devices
     found = report.estimate
     steps = "unknown" if found.steps is None else f"{found.steps:,}"
-    published = sum(one.published for one in values_of(read_recipe(name)))
+    published = sum(one.published for one in find_paper_values(read_recipe(name)))
     cells = (f"`{name}`", published, len(report.ours), f"{found.memory.peak:.1f} of {found.device_gb:g}", steps)
     assert f"| {' | '.join(map(str, cells))} |" in DOCS.read_text(encoding="utf-8")
 

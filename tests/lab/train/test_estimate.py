@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from geosleuth.lab.train.architectures import ARCHITECTURES, KINDS, ModelShape, configuration_of, shape_of
+from geosleuth.lab.train.architectures import ARCHITECTURES, KINDS, ModelShape, compute_shape, load_configuration
 from geosleuth.lab.train.estimate import (
     Estimate,
     as_lines,
     as_mapping,
-    cached_bytes,
+    compute_cached_bytes,
     estimate,
     layer_values,
     state_bytes,
@@ -68,7 +68,7 @@ def built(configuration: Any, device: str) -> Any:
 def small(kind: str) -> tuple[Any, ModelShape]:
     """A model of a few hundred thousand random weights."""
     configuration = {"model_type": kind, **SMALL[kind]}
-    return built(configuration, "cpu"), shape_of(configuration)
+    return built(configuration, "cpu"), compute_shape(configuration)
 
 
 def count(weights: Any) -> int:
@@ -83,7 +83,7 @@ def tuned(**model: Any) -> Recipe:
 
 @pytest.mark.parametrize("name", list(ARCHITECTURES))
 def test_published_models_are_counted_as_they_are_built(name: str) -> None:
-    shape, model = shape_of(ARCHITECTURES[name]), built(ARCHITECTURES[name], "meta")
+    shape, model = compute_shape(ARCHITECTURES[name]), built(ARCHITECTURES[name], "meta")
     assert shape.weights == count(model.parameters())
     assert shape.vision_weights == count(model.model.visual.parameters())
     assert shape.layer_weights == count(model.model.language_model.layers[0].parameters())
@@ -96,11 +96,11 @@ def test_published_models_are_counted_as_they_are_built(name: str) -> None:
 def test_small_models_and_their_adapters_are_counted_as_they_are_built(kind: str, freeze: bool) -> None:
     peft: Any = import_module("peft")
     configuration = {"model_type": kind, **SMALL[kind]}
-    shape, model = shape_of(configuration), built(configuration, "meta")
+    shape, model = compute_shape(configuration), built(configuration, "meta")
     assert shape.weights == count(model.parameters())
     part = ModelPart(path="x", tuned="lora", rank=4, freeze_vision=freeze)
     adapted = peft.get_peft_model(model, adapters(part), low_cpu_mem_usage=True)
-    assert shape.trained_weights(part) == count(one for one in adapted.parameters() if one.requires_grad)
+    assert shape.count_trained_weights(part) == count(one for one in adapted.parameters() if one.requires_grad)
 
 
 @pytest.mark.parametrize("kind", list(SMALL))
@@ -124,7 +124,7 @@ def test_weights_gradients_and_optimiser_take_the_bytes_that_are_told(kind: str,
         one for state in optimiser.state.values() for one in state.values() if torch.is_tensor(one) and one.dim() > 0
     ]
     of_optimiser = sum(one.numel() * one.element_size() for one in moments)
-    assert state_bytes(recipe, shape_of(configuration)) == (of_weights, of_gradients, of_optimiser)
+    assert state_bytes(recipe, compute_shape(configuration)) == (of_weights, of_gradients, of_optimiser)
 
 
 @pytest.mark.parametrize("kind", ["qwen3_vl", "qwen3_vl_moe", "qwen2_5_vl"])
@@ -134,7 +134,7 @@ def test_keys_and_values_take_the_bytes_that_are_told(kind: str) -> None:
     with torch.no_grad():
         cache_of = model(input_ids=torch.ones((3, 40), dtype=torch.long), use_cache=True).past_key_values
     held = sum(one.numel() * one.element_size() for layer in cache_of.layers for one in (layer.keys, layer.values))
-    assert held == 3 * 40 * cached_bytes(tuned(dtype="float32"), shape)
+    assert held == 3 * 40 * compute_cached_bytes(tuned(dtype="float32"), shape)
 
 
 def kept_bytes(model: Any, ids: Any) -> int:
@@ -168,7 +168,7 @@ def test_what_a_layer_keeps_is_about_what_is_told() -> None:
 
 
 def told(recipe: Recipe, **changes: Any) -> Estimate:
-    return estimate(recipe, shape_of(configuration_of(recipe.model)), **changes)
+    return estimate(recipe, compute_shape(load_configuration(recipe.model)), **changes)
 
 
 def test_how_many_steps_a_run_has() -> None:
@@ -199,7 +199,7 @@ def test_what_does_not_fit_is_said() -> None:
 
 def test_replies_without_vllm_need_room_for_all_of_them_at_once() -> None:
     recipe = read_recipe("geovista-grpo", {"rollout.vllm": False})
-    shape = shape_of(ARCHITECTURES[QWEN25])
+    shape = compute_shape(ARCHITECTURES[QWEN25])
     # 64 prompts of 8 replies on 8 devices, 32768 tokens each, and the whole model gathered.
     by_hand = 64 * 32_768 * 57_344 + shape.weights * 2
     assert told(recipe).memory.rollouts == pytest.approx(by_hand / 1e9)
@@ -208,6 +208,6 @@ def test_replies_without_vllm_need_room_for_all_of_them_at_once() -> None:
 
 def test_models_that_nobody_knows() -> None:
     with pytest.raises(BadInput, match="known are Qwen"):
-        configuration_of(ModelPart(path="nobody/knows"))
+        load_configuration(ModelPart(path="nobody/knows"))
     with pytest.raises(BadInput, match="can't be estimated"):
-        shape_of({"model_type": "llama", "text_config": {}, "vision_config": {}})
+        compute_shape({"model_type": "llama", "text_config": {}, "vision_config": {}})

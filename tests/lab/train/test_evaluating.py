@@ -13,12 +13,12 @@ from geosleuth.lab.train.evaluation import (
     EvaluationSettings,
     PlaySettings,
     band,
-    compared,
+    compare_scenes,
+    compute_parallel_figures,
+    compute_scene_figures,
     evaluate,
-    figures_of,
-    parallel_of,
     read_evaluation,
-    sliced,
+    slice_figures,
     summary_figures,
 )
 from geosleuth.lab.train.generator import Asked
@@ -41,7 +41,7 @@ def scene(number: int, *kms: float | None, verified: float | None = None, **more
 
 
 def test_one_try_a_scene() -> None:
-    figures = figures_of([scene(0, 0.4), scene(1, 20.0), scene(2, 5000.0), scene(3, None)])
+    figures = compute_scene_figures([scene(0, 0.4), scene(1, 20.0), scene(2, 5000.0), scene(3, None)])
     assert [figures["within"][name]["value"] for name in ("0.5 km", "25 km", "750 km")] == [25.0, 50.0, 50.0]
     assert figures["within"]["25 km"]["low"] == pytest.approx(15.0, abs=0.1)  # Wilson's, for 2 of 4
     assert figures["median_km"]["value"] == 2510.0
@@ -54,7 +54,7 @@ def test_calls_and_failures_are_counted_by_call_and_by_try() -> None:
     calls = {"zoom": 3, "geocode": 1}
     busy = tried(1.0, tools=calls, failures={"repeated": 1, "bad_arguments": 1}, calls=3, turns=4)
     idle = tried(1.0, turns=2)
-    figures = figures_of([replace(scene(0, 1.0), tries=(busy,)), replace(scene(1, 1.0), tries=(idle,))])
+    figures = compute_scene_figures([replace(scene(0, 1.0), tries=(busy,)), replace(scene(1, 1.0), tries=(idle,))])
     assert figures["failed"] == {
         "percent": 50.0,
         "strict_percent": 50.0,
@@ -72,18 +72,18 @@ def test_what_a_verifier_is_worth() -> None:
         scene(2, 900.0, 1.0, verified=900.0),
         scene(3, None, None),
     ]
-    at_2 = parallel_of(played)["2 km"]
+    at_2 = compute_parallel_figures(played)["2 km"]
     assert (at_2["single"], at_2["verifier"], at_2["best"]) == (37.5, 50.0, 75.0)
     assert at_2["verifier_over_single"]["value"] == 12.5
     assert at_2["best_over_verifier"]["value"] == 25.0
     assert at_2["verifier_over_single"]["low"] < 12.5 < at_2["verifier_over_single"]["high"]
-    assert figures_of(played)["within"]["2 km"]["value"] == 37.5
+    assert compute_scene_figures(played)["within"]["2 km"]["value"] == 37.5
 
 
 def test_two_policies_on_the_same_scenes() -> None:
     before = [scene(number, 900.0 if number % 2 else 1.0) for number in range(40)]
     after = [scene(number, 1.0) for number in range(10, 50)]
-    found = compared(before, after)
+    found = compare_scenes(before, after)
     assert found["scenes"] == 30
     at_2 = found["within"]["2 km"]
     assert at_2["value"] == 50.0
@@ -91,14 +91,14 @@ def test_two_policies_on_the_same_scenes() -> None:
     assert at_2["p"] < 0.001
     assert found["within"]["0.5 km"]["value"] == 0.0
     with pytest.raises(ValueError, match="no scene in common"):
-        compared(before, [scene(99, 1.0)])
+        compare_scenes(before, [scene(99, 1.0)])
     with pytest.raises(ValueError, match="differ in seed or split"):
-        compared(before, [replace(scene(1, 1.0), id="held-out-8-1")])
+        compare_scenes(before, [replace(scene(1, 1.0), id="held-out-8-1")])
 
 
 def test_slices() -> None:
     played = [scene(0, 1.0, needs_zoom=True), scene(1, 900.0, misleading=True, finest=None), scene(2, 1.0)]
-    found = sliced(played)
+    found = slice_figures(played)
     assert {name: set(kinds) for name, kinds in found.items()} == {
         "needs zoom": {"yes", "no"},
         "misleading text": {"yes", "no"},

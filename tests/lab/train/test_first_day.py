@@ -14,7 +14,7 @@ import pytest
 
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import DataPart
-from geosleuth.lab.train.recipe_files import override_of, read_recipe
+from geosleuth.lab.train.recipe_files import parse_override, read_recipe
 from geosleuth.support.errors import BadInput
 from in_process import geosleuth, parsed
 from later import later
@@ -116,7 +116,7 @@ def test_every_stage_is_dry_run_and_fits_eight_gpus(day: Path) -> None:
         given = parsed(words)
         recipe = str(given.get("config") or given.get("recipe"))
         changes = [str(one) for one in given["changes"]]
-        resolved = read_recipe(recipe, dict(map(override_of, changes)))
+        resolved = read_recipe(recipe, dict(map(parse_override, changes)))
         assert words[1] in ("dry-run", resolved.stage), line
         key = repr(resolved)
         if key not in known:

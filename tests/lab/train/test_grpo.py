@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from geosleuth.lab.scenes.environment import pose_photo
-from geosleuth.lab.train.grpo import grpo_trainer, run_grpo, scaled_advantages
+from geosleuth.lab.train.grpo import compute_scaled_advantages, grpo_trainer, run_grpo
 from geosleuth.lab.train.models import load_model
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import ModelPart, OptimPart, Recipe, RolloutPart
@@ -213,7 +213,7 @@ def test_the_objective_decides_the_advantages(tiny: Path, photos: Path, tmp_path
     earned = trainer.rollouts.newest.total.reshape(2, 4)
     spread = earned.std(axis=1, ddof=1, keepdims=True)
     plain = (earned - earned.mean(axis=1, keepdims=True)) / (spread + 1e-4)
-    assert advantages == pytest.approx(plain if objective == "grpo" else scaled_advantages(earned, 2), rel=1e-3)
+    assert advantages == pytest.approx(plain if objective == "grpo" else compute_scaled_advantages(earned, 2), rel=1e-3)
 
 
 def test_rewards_see_the_whole_group(tiny: Path, photos: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.lab.train.rollouts import MOST_WORKERS, usual_workers
+from geosleuth.lab.train.rollouts import MAX_WORKERS, usual_workers
 
 CHILD = """
 import os, signal
@@ -54,7 +54,7 @@ def test_nobody_stays_behind_when_training_is_killed(tmp_path: Path) -> None:
 
 def test_cores_are_shared_among_those_who_train_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)), raising=False)
-    assert usual_workers() == MOST_WORKERS
+    assert usual_workers() == MAX_WORKERS
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
     assert usual_workers() == 7
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")

@@ -13,7 +13,7 @@ from geosleuth.lab.train.models import load_model
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import RolloutPart
 from geosleuth.lab.train.recipe_files import read_recipe
-from geosleuth.lab.train.rollouts import JUDGE_FAILED, JUDGE_UNREAD, judge_of
+from geosleuth.lab.train.rollouts import JUDGE_FAILED, JUDGE_UNREAD, build_judge
 from geosleuth.lab.train.training_log import part_name
 from geosleuth.support.errors import BadInput, ServiceFault
 from later import later
@@ -150,11 +150,11 @@ def test_settings_of_the_judge_are_read_from_a_recipe_and_checked() -> None:
     rollout = read_recipe("geoagent-grpo", values).rollout
     assert rollout.judge_extra_body["chat_template_kwargs"] == {"enable_thinking": False}
     assert (rollout.judge_limit, rollout.judge_at_once, rollout.judge_tokens) == (0.25, 4, 1024)
-    judge = judge_of(rollout)
+    judge = build_judge(rollout)
     assert isinstance(judge, PolicyJudge)
     judge.close()
     for wrong in ({"judge_limit": 1.5}, {"judge_tokens": 0}, {"judge_at_once": 0}):
         with pytest.raises(BadInput, match=r"rollout: judge_tokens"):
-            judge_of(RolloutPart(judge="server:m", judge_url="http://127.0.0.1:9/v1", **wrong))
+            build_judge(RolloutPart(judge="server:m", judge_url="http://127.0.0.1:9/v1", **wrong))
     with pytest.raises(BadInput, match="goes to a judge that is served"):
-        judge_of(RolloutPart(judge="hf:/nowhere", judge_extra_body={"a": 1}))
+        build_judge(RolloutPart(judge="hf:/nowhere", judge_extra_body={"a": 1}))

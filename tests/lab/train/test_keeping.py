@@ -11,7 +11,15 @@ import pytest
 
 from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe
 from geosleuth.lab.train.recipe_files import read_recipe
-from geosleuth.lab.train.run_folder import RunFolder, finished, held_run, is_whole, last_checkpoint, step_of, write_done
+from geosleuth.lab.train.run_folder import (
+    RunFolder,
+    is_whole,
+    last_checkpoint,
+    lock_run,
+    parse_step,
+    read_finished,
+    write_done,
+)
 from geosleuth.support.errors import BadInput
 
 RECIPE = Recipe(name="r", stage="sft", model=ModelPart(path="m"), data=DataPart(store=Path("stores/a")))
@@ -43,35 +51,35 @@ def checkpoint(run: RunFolder, step: int, *, state: str | None = None) -> Path:
 
 
 def test_a_folder_keeps_its_recipe_and_gives_it_back(tmp_path: Path) -> None:
-    with held_run(tmp_path / "run", RECIPE) as run:
+    with lock_run(tmp_path / "run", RECIPE) as run:
         assert run.checkpoints.is_dir()
     assert read_recipe(tmp_path / "run" / "recipe.yaml") == RECIPE
-    with held_run(tmp_path / "run", RECIPE):
+    with lock_run(tmp_path / "run", RECIPE):
         pass
 
 
 def test_another_recipe_is_refused_and_the_difference_named(tmp_path: Path) -> None:
-    with held_run(tmp_path, RECIPE) as run:
+    with lock_run(tmp_path, RECIPE) as run:
         checkpoint(run, 1)
     other = replace(RECIPE, optim=OptimPart(learning_rate=3e-4))
-    with pytest.raises(BadInput, match=r"optim\.learning_rate was 1e-05 and is 0\.0003"), held_run(tmp_path, other):
+    with pytest.raises(BadInput, match=r"optim\.learning_rate was 1e-05 and is 0\.0003"), lock_run(tmp_path, other):
         pass
-    with pytest.raises(BadInput, match="holds a run already"), held_run(tmp_path, RECIPE, resume=False):
+    with pytest.raises(BadInput, match="holds a run already"), lock_run(tmp_path, RECIPE, resume=False):
         pass
 
 
 def test_only_one_trains_in_a_folder(tmp_path: Path) -> None:
     with (
-        held_run(tmp_path, RECIPE),
+        lock_run(tmp_path, RECIPE),
         pytest.raises(BadInput, match="another process trains here"),
-        held_run(tmp_path, RECIPE),
+        lock_run(tmp_path, RECIPE),
     ):
         pass
 
 
 def test_checkpoints_that_were_cut_off_are_passed_over_and_removed(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
-    with held_run(tmp_path, RECIPE):
+    with lock_run(tmp_path, RECIPE):
         assert last_checkpoint(run) is None
         good = checkpoint(run, 9)
         half = checkpoint(run, 10, state='{"global_step": 10, "epo')
@@ -80,41 +88,41 @@ def test_checkpoints_that_were_cut_off_are_passed_over_and_removed(tmp_path: Pat
         (run.checkpoints / "README.md").write_text("x", encoding="utf-8")
         assert last_checkpoint(run) == good
         assert not any(map(is_whole, (half, bare)))
-    with held_run(tmp_path, RECIPE):
+    with lock_run(tmp_path, RECIPE):
         assert sorted(path.name for path in run.checkpoints.iterdir()) == ["README.md", "checkpoint-9"]
-    assert step_of(good) == 9
+    assert parse_step(good) == 9
     with pytest.raises(BadInput, match="not a checkpoint"):
-        step_of(tmp_path)
+        parse_step(tmp_path)
 
 
 def test_a_finished_run_tells_its_figures(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
-    assert finished(run) is None
+    assert read_finished(run) is None
     done = write_done(run, 7, {"loss": 0.25, "kl": float("nan")})
-    assert finished(run) == done
+    assert read_finished(run) == done
     assert (done.steps, done.figures, done.policy) == (7, {"loss": 0.25}, tmp_path / "policy")
     for damage in ("{", "[]", '{"steps": 7, "figures": [1]}', '{"steps": 7, "figures": {"loss": "low"}}'):
         run.done.write_text(damage, encoding="utf-8")
         with pytest.raises(BadInput, match="damaged"):
-            finished(run)
+            read_finished(run)
 
 
 def test_a_folder_in_which_nothing_was_reached_is_free_for_a_mended_recipe(tmp_path: Path) -> None:
     mended = replace(RECIPE, optim=OptimPart(learning_rate=3e-4))
-    with held_run(tmp_path, RECIPE) as run:
+    with lock_run(tmp_path, RECIPE) as run:
         run.metrics.write_text('{"step": 1}\n', encoding="utf-8")
         run.scenes.mkdir()
         (run.checkpoints / "checkpoint-50").mkdir()
     elsewhere = replace(RECIPE, data=DataPart(store=Path("stores/b")))
-    with pytest.raises(BadInput, match=r"data\.store was stores/a"), held_run(tmp_path, elsewhere):
+    with pytest.raises(BadInput, match=r"data\.store was stores/a"), lock_run(tmp_path, elsewhere):
         pass
-    with held_run(tmp_path, mended):
+    with lock_run(tmp_path, mended):
         assert read_recipe(run.recipe) == mended
         assert not any(run.checkpoints.iterdir())
-    with held_run(tmp_path, RECIPE, resume=False):
+    with lock_run(tmp_path, RECIPE, resume=False):
         assert read_recipe(run.recipe) == RECIPE
     run.policy.mkdir()
-    with pytest.raises(BadInput, match="holds a run of another recipe"), held_run(tmp_path, mended):
+    with pytest.raises(BadInput, match="holds a run of another recipe"), lock_run(tmp_path, mended):
         pass
 
 
@@ -152,13 +160,13 @@ DAMAGE = [
 def test_a_damaged_checkpoint_is_set_aside_and_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, harm: Callable[[Path], None]
 ) -> None:
-    with held_run(tmp_path, RECIPE) as run:
+    with lock_run(tmp_path, RECIPE) as run:
         good, newest = checkpoint(run, 2), checkpoint(run, 4)
     assert is_whole(newest)
     harm(newest / name)
     assert not is_whole(newest)
     assert last_checkpoint(run) == good
-    with caplog.at_level(logging.WARNING), held_run(tmp_path, RECIPE):
+    with caplog.at_level(logging.WARNING), lock_run(tmp_path, RECIPE):
         assert sorted(path.name for path in run.checkpoints.iterdir()) == ["checkpoint-2", "damaged-4"]
     (line,) = caplog.messages
     assert name in line
@@ -166,7 +174,7 @@ def test_a_damaged_checkpoint_is_set_aside_and_said(
     assert "\n" not in line
     # Once is enough.
     caplog.clear()
-    with held_run(tmp_path, RECIPE):
+    with lock_run(tmp_path, RECIPE):
         assert not caplog.messages
 
 
@@ -174,14 +182,14 @@ def test_a_damaged_checkpoint_is_set_aside_and_said(
 def test_a_run_whose_checkpoints_are_all_damaged_does_not_begin_anew(
     tmp_path: Path, name: str, harm: Callable[[Path], None]
 ) -> None:
-    with held_run(tmp_path, RECIPE) as run:
+    with lock_run(tmp_path, RECIPE) as run:
         only = checkpoint(run, 4)
     harm(only / name)
     for _ in range(2):
-        with pytest.raises(BadInput, match=r"delete .*checkpoints to start over") as caught, held_run(tmp_path, RECIPE):
+        with pytest.raises(BadInput, match=r"delete .*checkpoints to start over") as caught, lock_run(tmp_path, RECIPE):
             pass
         assert name in str(caught.value)
     # Nobody goes on with a run that is done.
     write_done(run, 7, {})
-    with held_run(tmp_path, RECIPE):
+    with lock_run(tmp_path, RECIPE):
         pass

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from geosleuth.lab.traces import Store
-from geosleuth.lab.train.masks import IGNORED, Chat, RewrittenHistory, Writer, encode, length_of
-from geosleuth.lab.train.samples import chat_of, chat_text, dataset_of, image_tokens, open_picture, store_chats
+from geosleuth.lab.train.masks import IGNORED, Chat, RewrittenHistory, Writer, count_tokens, encode
+from geosleuth.lab.train.samples import build_dataset, chat_text, image_tokens, load_chat, open_picture, store_chats
 from geosleuth.models.weights_engine import ChatTemplate as PolicyChat
 from geosleuth.models.weights_engine import find_abilities
 from geosleuth.support.errors import BadInput
@@ -82,7 +82,7 @@ def test_tokens_are_those_of_the_processor(name: str) -> None:
 def test_a_run_is_learned_as_the_policy_was_shown_it(tmp_path: Path, text: str, wire: Any) -> None:
     processor = processor_with(text)
     (chat,) = store_chats(Store(short_store(tmp_path / "store", 1)), wire=wire)
-    made = encode(chat_of(chat_text(chat), open_picture), processor)
+    made = encode(load_chat(chat_text(chat), open_picture), processor)
     starts = [at for at, label in enumerate(made.labels) if label != IGNORED and made.labels[at - 1] == IGNORED]
     render = partial(processor.apply_chat_template, add_generation_prompt=True, tokenize=False)
     policy = PolicyChat(find_abilities(lambda messages, tools: str(render(messages, tools=tools))))
@@ -204,7 +204,7 @@ def trainer(tmp_path_factory: pytest.TempPathFactory) -> Any:
         block for message in chat.messages for block in message["content"] if block["type"] == "image"
     ):
         pictures[str(number)], block["image"] = block["image"], str(number)
-    dataset, _ = dataset_of([chat], Writer(processor), max_length=2048, sizes=lambda name: pictures[name].size)
+    dataset, _ = build_dataset([chat], Writer(processor), max_length=2048, sizes=lambda name: pictures[name].size)
     return sft_trainer(model, processor, dataset, plan, folder, pictures=pictures.__getitem__)
 
 
@@ -258,5 +258,5 @@ def test_lengths_are_counted_before_pictures_are_opened() -> None:
     processor = processor_with(template("qwen3_vl"))
     writer = Writer(processor)
     (chat,) = writer.lessons(tool_chat())
-    counted = length_of(chat, writer, image_tokens(processor, lambda image: image.size))
+    counted = count_tokens(chat, writer, image_tokens(processor, lambda image: image.size))
     assert counted == len(encode(chat, processor, writer=writer).input_ids)

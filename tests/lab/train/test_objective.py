@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.lab.train.grpo import best_of_k_advantages, check_loss_mask, scaled_advantages
+from geosleuth.lab.train.grpo import best_of_k_advantages, check_loss_mask, compute_scaled_advantages
 from geosleuth.support.errors import BadInput, DataFault
 
 REWARDS = st.sampled_from((0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0))
@@ -41,7 +41,7 @@ def test_advantages_are_those_of_all_choices_counted_out(drawn: tuple[list[float
 def test_with_k_of_1_it_is_plain_grpo_but_for_the_constant_of_leaving_one_out() -> None:
     rewards = np.array([[0.0, 0.2, 0.9, 0.4], [1.0, 1.0, 0.0, 0.5]])
     plain = (rewards - rewards.mean(axis=1, keepdims=True)) / (rewards.std(axis=1, ddof=1, keepdims=True) + 1e-4)
-    assert scaled_advantages(rewards, 1) == pytest.approx(plain * 4 / 3)
+    assert compute_scaled_advantages(rewards, 1) == pytest.approx(plain * 4 / 3)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -63,7 +63,7 @@ def test_the_gradient_has_no_bias(k: int) -> None:
 
 
 def test_equal_rewards_teach_nothing() -> None:
-    assert scaled_advantages([[0.4] * 8], 4) == pytest.approx(np.zeros((1, 8)), abs=1e-9)
+    assert compute_scaled_advantages([[0.4] * 8], 4) == pytest.approx(np.zeros((1, 8)), abs=1e-9)
 
 
 @pytest.mark.parametrize(("k", "group"), [(0, 4), (4, 4), (5, 4)])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.lab.train.curves import Chart, Line, Point, drawn_chart, ticks
+from geosleuth.lab.train.curves import Chart, Line, Point, draw_chart, ticks
 from geosleuth.lab.train.run_folder import RunFolder, write_done
 from geosleuth.lab.train.run_page import duration, read_run, review_document, write_page
 from geosleuth.support.errors import BadInput
@@ -77,7 +77,7 @@ def test_ticks_cover_the_span_and_are_few(one: float, other: float) -> None:
 def test_whatever_is_measured_is_drawn_inside_the_picture(values: list[float]) -> None:
     points = [Point(float(place), y, y - 1, y + 1) for place, y in enumerate(values)]
     chart = Chart("A & B", (Line("first", tuple(points)), Line("second", tuple(points[:1]))))
-    drawn = ET.fromstring(drawn_chart("made-up", chart))  # noqa: S314  (our own text)
+    drawn = ET.fromstring(draw_chart("made-up", chart))  # noqa: S314  (our own text)
     _, _, width, height = map(float, drawn.attrib["viewBox"].split())
     for path in drawn.iter("path"):
         spots = path.attrib["d"].strip("MZ").split("L") if path.attrib["d"] else []

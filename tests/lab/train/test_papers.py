@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from geosleuth.lab.train import dryrun
-from geosleuth.lab.train.papers import PAPER_VALUES, PaperValue, differences, unaccounted, values_of
+from geosleuth.lab.train.papers import PAPER_VALUES, PaperValue, differences, find_paper_values, find_unaccounted
 from geosleuth.lab.train.recipe import ModelPart
 from geosleuth.lab.train.recipe_files import flat, read_recipe
 from geosleuth.support.errors import BadInput
@@ -105,17 +105,19 @@ def test_a_value_that_strays_from_the_paper_is_named(paper: str, stage: str, val
 def test_a_recipe_of_a_paper_has_nothing_that_is_quietly_ours(paper: str, stage: str) -> None:
     recipe = read_recipe(f"{paper}-{stage}")
     assert differences(recipe) == []
-    assert unaccounted(recipe) == []
-    assert all(one.where for one in values_of(recipe))
-    names = [one.name for one in values_of(recipe)]
+    assert find_unaccounted(recipe) == []
+    assert all(one.where for one in find_paper_values(recipe))
+    names = [one.name for one in find_paper_values(recipe)]
     assert len(names) == len(set(names))
 
 
 def test_a_mark_that_is_missing_or_too_much_is_found() -> None:
     recipe = read_recipe("twm-grpo")
     marks = [one for one in recipe.unpublished if one != "rollout.clip"]
-    assert unaccounted(read_recipe("twm-grpo", {"unpublished": marks})) == ["rollout.clip"]
-    assert unaccounted(read_recipe("twm-grpo", {"unpublished": [*recipe.unpublished, "rollout.kl"]})) == ["rollout.kl"]
+    assert find_unaccounted(read_recipe("twm-grpo", {"unpublished": marks})) == ["rollout.clip"]
+    assert find_unaccounted(read_recipe("twm-grpo", {"unpublished": [*recipe.unpublished, "rollout.kl"]})) == [
+        "rollout.kl"
+    ]
 
 
 @pytest.mark.parametrize("name", ["geovista-grpo", "twm-grpo", "spotagent-grpo"])
@@ -131,7 +133,7 @@ def test_what_papers_do_not_say_is_shown_as_ours(name: str) -> None:
 def test_a_recipe_of_our_own_is_held_against_no_paper() -> None:
     recipe = read_recipe("twm-grpo", {"paper": None, "optim.learning_rate": 1.0})
     assert differences(recipe) == []
-    assert unaccounted(recipe) == []
+    assert find_unaccounted(recipe) == []
     assert flat(recipe)["optim.learning_rate"] == 1.0
 
 

@@ -15,7 +15,7 @@ from geosleuth.lab.traces.photo_chats import photo_chats as imported
 from geosleuth.lab.train.dryrun import as_lines, dry_run
 from geosleuth.lab.train.prompts import photo_items, prompt_rows
 from geosleuth.lab.train.recipe import DataPart
-from geosleuth.lab.train.recipe_files import recipe_of
+from geosleuth.lab.train.recipe_files import build_recipe
 from geosleuth.lab.train.samples import photo_chats, store_chats
 from geosleuth.lab.train.sft import run_sft
 from geosleuth.support.errors import BadInput
@@ -74,7 +74,7 @@ def words(photos: Path, **data: Any) -> dict[str, Any]:
 
 def test_a_run_learns_photos_and_a_dry_run_says_so(tmp_path: Path) -> None:
     photos = make_photos(tmp_path / "photos", 4)
-    recipe = recipe_of(words(photos, limit=3))
+    recipe = build_recipe(words(photos, limit=3))
     assert any("asked as spotagent does; the first 3 photos" in line for line in as_lines(dry_run(recipe)))
     done = run_sft(recipe, tmp_path / "run")
     assert done.complete

@@ -7,13 +7,13 @@ import pytest
 
 from geosleuth.agent import read_trajectory
 from geosleuth.agent.policy_card import read_card
-from geosleuth.lab.scenes.environment import prompt_for
+from geosleuth.lab.scenes.environment import build_prompt_column
 from geosleuth.lab.train.evaluation import EvaluationSettings, evaluate
 from geosleuth.lab.train.grpo import run_grpo
 from geosleuth.lab.train.recipe import RolloutPart
 from geosleuth.lab.train.rollouts import rollout_setup
 from geosleuth.lab.train.run_folder import RunFolder
-from geosleuth.lab.train.saved_policies import as_trained, run_of
+from geosleuth.lab.train.saved_policies import as_trained, find_run
 from geosleuth.support.errors import BadInput
 from in_process import geosleuth
 from later import later
@@ -48,7 +48,9 @@ def test_an_evaluation_shows_what_training_showed(run: RunFolder, photos: Path, 
     card = read_card(run.policy)
     assert (card.method, card.tools, card.turns) == ("spotagent", ("image_zoom_in_tool", "maps_geocode"), 2)
     assert (card.wire, card.box_scale) == ("native", "thousandths")
-    with as_trained(run_of(run.policy), EvaluationSettings(scenes=1, photos=str(photos), max_new_tokens=4)) as settings:
+    with as_trained(
+        find_run(run.policy), EvaluationSettings(scenes=1, photos=str(photos), max_new_tokens=4)
+    ) as settings:
         evaluate(run.policy, settings, folder=tmp_path, keep_trajectories=True)
     (played,) = (tmp_path / "trajectories").glob("*.jsonl")
     started = read_trajectory(played).started
@@ -58,7 +60,7 @@ def test_an_evaluation_shows_what_training_showed(run: RunFolder, photos: Path, 
     trained = rollout_setup(recipe).setting
     assert (started.method, started.wire, started.budget.turns) == ("spotagent", "native", 2)
     assert started.tools == trained.toolset.names
-    assert started.system == prompt_for(trained)[0]["content"]
+    assert started.system == build_prompt_column(trained)[0]["content"]
     assert started.system.startswith("Mind the kerbs.")
     asked = json.loads((tmp_path / "asked.json").read_text())
     assert (asked["method"], asked["tools"], asked["turns"]) == ("spotagent", list(card.tools), 2)

@@ -10,7 +10,7 @@ from geosleuth.lab.train.prompts import phases, prompt_rows, run_order
 from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe
 from geosleuth.lab.train.recipe_files import as_mapping
 from geosleuth.lab.train.run_folder import RunFolder, write_done
-from geosleuth.models.training_mark import learned_tests
+from geosleuth.models.training_mark import find_learned_tests
 from geosleuth.support.errors import BadInput
 
 # Scenes by what their tries teach: the first at 1 km alone, the second at 25, the third at 200, the last two nothing.
@@ -133,4 +133,4 @@ def test_a_policy_that_learned_test_photos_is_marked_and_so_is_what_is_trained_f
         learned = Recipe(name="r", stage="grpo", model=ModelPart(path=model), data=data)
         run.recipe.write_text(json.dumps(as_mapping(learned)))
         write_done(run, 1, {})
-        assert learned_tests(run.policy) == ("mapbench",)
+        assert find_learned_tests(run.policy) == ("mapbench",)

@@ -7,14 +7,14 @@ from pathlib import Path
 from factory_scenes import plain_picture, scene_of, without
 from geosleuth.agent.methods import method
 from geosleuth.lab.scenes import MadeScene, Mark, Scene
-from geosleuth.lab.train.samples import Question, open_picture, picture_size, questions_of, scene_chats
+from geosleuth.lab.train.samples import Question, generate_questions, open_picture, picture_size, scene_chats
 from geosleuth.photo import first_view, open_photo
 
 VIEW = (1632, 1224)
 
 
 def asked(scene: Scene, marks: tuple[Mark, ...], kind: str) -> Question:
-    (question,) = questions_of(scene, marks, VIEW, [kind])
+    (question,) = generate_questions(scene, marks, VIEW, [kind])
     assert question.kind == kind
     return question
 
@@ -25,7 +25,7 @@ def test_signs_are_read_as_far_as_they_are_legible() -> None:
     # The town's sign is too small in a view of half the width.
     assert lines == ["Bäckerei Lindemann", "Tel. 02921 34567", "Iberia", "Madrid"]
     assert asked(scene, marks, "script").reply == "latin."
-    far = questions_of(scene, marks, (160, 120), ["signs"])
+    far = generate_questions(scene, marks, (160, 120), ["signs"])
     assert far[0].reply == "Nothing can be read in this picture."
 
 
@@ -46,10 +46,10 @@ def test_boxes_are_those_of_the_view() -> None:
         texts = {'"Bäckerei Lindemann"': (210, 405, 690, 450), '"Tel. 02921 34567"': (210, 460, 500, 490)}
         found = [texts[text] for text in texts if text in question.text]
         assert not found or box == list(found[0])
-    (scaled,) = questions_of(scene, marks, VIEW, ["boxes"], box_scale="thousandths")
+    (scaled,) = generate_questions(scene, marks, VIEW, ["boxes"], box_scale="thousandths")
     assert max(json.loads(scaled.reply)["bbox_2d"]) <= 1000
     nothing = without(scene, "a", "b", "c")
-    assert questions_of(nothing, marks[-1:], VIEW, ["boxes"]) == []
+    assert generate_questions(nothing, marks[-1:], VIEW, ["boxes"]) == []
     assert asked(nothing, marks[-1:], "signs").reply == "Nothing can be read in this picture."
 
 

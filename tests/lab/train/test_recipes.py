@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from geosleuth.lab.train.configs import accelerate_config, batches, grpo_config, sft_config
 from geosleuth.lab.train.recipe import Loss, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
-from geosleuth.lab.train.recipe_files import as_mapping, override_of, read_recipe, recipe_names, recipe_of
+from geosleuth.lab.train.recipe_files import as_mapping, build_recipe, parse_override, read_recipe, recipe_names
 from geosleuth.support.errors import BadInput
 
 PAPERS = (
@@ -37,8 +37,8 @@ def test_every_recipe_of_the_package_is_read_and_named_as_its_file() -> None:
         recipe = read_recipe(name)
         assert recipe.name == name
         assert name.endswith(recipe.stage)
-        assert recipe_of(as_mapping(recipe)) == recipe
-        assert recipe_of(yaml.safe_load(yaml.safe_dump(as_mapping(recipe)))) == recipe
+        assert build_recipe(as_mapping(recipe)) == recipe
+        assert build_recipe(yaml.safe_load(yaml.safe_dump(as_mapping(recipe)))) == recipe
 
 
 def test_overrides_change_single_values() -> None:
@@ -67,8 +67,8 @@ def test_overrides_change_single_values() -> None:
     ],
 )
 def test_an_override_on_a_command_line(text: str, name: str, value: object) -> None:
-    assert override_of(text) == (name, value)
-    read_recipe("twm-grpo", dict([override_of(text)]))
+    assert parse_override(text) == (name, value)
+    read_recipe("twm-grpo", dict([parse_override(text)]))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_recipe_that_is_not_there() -> None:
     with pytest.raises(BadInput, match="no such file"):
         read_recipe("nowhere/mine.yaml")
     with pytest.raises(BadInput, match="looks like"):
-        override_of("optim.steps")
+        parse_override("optim.steps")
 
 
 def of_stage(stage: Any, *, group: int = 8, devices: int = 1, **optim: Any) -> Recipe:

@@ -15,7 +15,7 @@ from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup
 from geosleuth.lab.traces import Store, write_store
 from geosleuth.lab.train.masks import IGNORED, Writer, encode
-from geosleuth.lab.train.samples import CHATS, chat_of, dataset_of, open_picture, packed, store_chats
+from geosleuth.lab.train.samples import CHATS, build_dataset, load_chat, open_picture, pack_rows, store_chats
 from geosleuth.photo import encode as encode_picture
 from geosleuth.support.errors import BadInput
 from geosleuth.tools import Toolset
@@ -66,8 +66,8 @@ def test_a_template_without_tools_gets_them_as_text(store: Store) -> None:
     (chat, *_) = store_chats(store, wire="tagged")
     assert chat.tools is None
     assert len(images(chat)) == 3
-    rows, _ = dataset_of([chat], Writer(processor), max_length=4000)
-    made = encode(chat_of(rows[0][CHATS][0], open_picture), processor)
+    rows, _ = build_dataset([chat], Writer(processor), max_length=4000)
+    made = encode(load_chat(rows[0][CHATS][0], open_picture), processor)
     decode = processor.tokenizer.decode
     learned = decode([number for number, label in zip(made.input_ids, made.labels, strict=True) if label != IGNORED])
     rest = decode([number for number, label in zip(made.input_ids, made.labels, strict=True) if label == IGNORED])
@@ -79,9 +79,9 @@ def test_a_template_without_tools_gets_them_as_text(store: Store) -> None:
 
 
 def test_a_forgetful_template_makes_a_row_of_each_reply(store: Store) -> None:
-    rows, counted = dataset_of(store_chats(store), Writer(processor_with(FORGETFUL)), max_length=4000)
+    rows, counted = build_dataset(store_chats(store), Writer(processor_with(FORGETFUL)), max_length=4000)
     assert (counted.chats, counted.rows) == (3, 6)
-    assert [chat_of(row[CHATS][0], open_picture).history for row in rows] == [0, 1] * 3
+    assert [load_chat(row[CHATS][0], open_picture).history for row in rows] == [0, 1] * 3
 
 
 def test_results_are_as_long_as_the_method_shows_them(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_picture_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 @given(st.lists(st.integers(1, 50), max_size=40))
 def test_packing_loses_nothing_and_fills_rows(lengths: list[int]) -> None:
-    rows = packed(lengths, 50)
+    rows = pack_rows(lengths, 50)
     assert sorted(number for row in rows for number in row) == list(range(len(lengths)))
     filled = [sum(lengths[number] for number in row) for row in rows]
     assert all(one <= 50 for one in filled)

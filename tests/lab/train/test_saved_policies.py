@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.lab.train.evaluation import measures_of
+from geosleuth.lab.train.evaluation import compute_measures
 from geosleuth.lab.train.play import PlayedScene, PlayedTry
 from geosleuth.lab.train.run_folder import RunFolder
-from geosleuth.lab.train.saved_policies import each_policy, is_run, opened, saved_policies
+from geosleuth.lab.train.saved_policies import each_policy, is_run, list_saved_policies, open_weights
 from geosleuth.lab.train.sft import run_sft
 from geosleuth.models.weights import check_folder
 from geosleuth.support.errors import BadInput
@@ -39,14 +39,14 @@ def test_checkpoints_become_policies_for_as_long_as_they_are_used(
     run = runs[tuned]
     assert is_run(run.path)
     assert not is_run(run.policy)
-    first, last = saved_policies(run)
+    first, last = list_saved_policies(run)
     assert (first.step, first.is_checkpoint) == (3, True)
     assert (last.step, last.folder, last.is_checkpoint) == (4, run.policy, False)
-    with opened(run, first, tmp_path / "scratch") as weights:
+    with open_weights(run, first, tmp_path / "scratch") as weights:
         check_folder(weights)
         own = (weights / "model.safetensors").read_bytes()
     assert not weights.exists()
-    with opened(run, last, tmp_path / "scratch") as weights:
+    with open_weights(run, last, tmp_path / "scratch") as weights:
         assert weights == run.policy
         assert (weights / "model.safetensors").read_bytes() != own
 
@@ -77,7 +77,7 @@ def played(number: int, *tries_km: float | None) -> PlayedScene:
 
 def test_measures_are_told_at_any_distances() -> None:
     scenes = [played(0, 0.4, 30.0, None, 700.0), played(1, 0.2, 0.3, 0.1, 0.2)]
-    found = measures_of(scenes, (1.0, 50.0))
+    found = compute_measures(scenes, (1.0, 50.0))
     assert found["mean single"] == [62.5, 75.0]
     assert found["pass@1"] == found["mean single"]
     assert found["pass@2"] == [75.0, round(100 * (1 + 5 / 6) / 2, 4)]
@@ -85,7 +85,7 @@ def test_measures_are_told_at_any_distances() -> None:
     assert found["range@4"] == [50.0, 50.0]
     assert found["verifier@4"] == [100.0, 100.0]
     with pytest.raises(BadInput, match="from 1 to the 4 tries"):
-        measures_of(scenes, (1.0,), [8])
+        compute_measures(scenes, (1.0,), [8])
 
 
 @pytest.mark.slow

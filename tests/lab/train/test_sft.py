@@ -13,8 +13,8 @@ import pytest
 from geosleuth.lab.traces import Store
 from geosleuth.lab.train.masks import IGNORED, Writer
 from geosleuth.lab.train.models import load_model
-from geosleuth.lab.train.run_folder import Finished, RunFolder, finished
-from geosleuth.lab.train.samples import CHATS, Collator, dataset_of, positions_of, store_chats
+from geosleuth.lab.train.run_folder import Finished, RunFolder, read_finished
+from geosleuth.lab.train.samples import CHATS, Collator, build_dataset, find_position_counter, store_chats
 from geosleuth.lab.train.sft import run_sft, sft_trainer
 from geosleuth.models import Conversation, Prompt, Sampling
 from geosleuth.models.weights import WeightsPolicy
@@ -60,7 +60,7 @@ def ended(store: Path, tuned: str, *folders: Path) -> list[tuple[Finished, list[
     """Runs that come to their end, one after the other: what came of each, and how far it was when it told."""
     child = in_a_process(store, 0, tuned, "never", *folders)
     assert child.returncode == 0, child.stderr[-2000:]
-    done = [one for one in (finished(RunFolder(folder)) for folder in folders) if one is not None]
+    done = [one for one in (read_finished(RunFolder(folder)) for folder in folders) if one is not None]
     return list(zip(done, map(json.loads, child.stdout.splitlines()[-len(folders) :]), strict=True))
 
 
@@ -138,7 +138,7 @@ def test_questions_about_scenes_are_learned(tmp_path: Path) -> None:
 
 
 def rows_of(store: Path, processor: Any, *, packing: bool) -> Any:
-    return dataset_of(store_chats(Store(store)), Writer(processor), max_length=2400, packing=packing)[0]
+    return build_dataset(store_chats(Store(store)), Writer(processor), max_length=2400, packing=packing)[0]
 
 
 def test_packed_chats_do_not_see_each_other(store: Path) -> None:
@@ -151,7 +151,7 @@ def test_packed_chats_do_not_see_each_other(store: Path) -> None:
     assert len(together) < 5
     assert sorted(text for row in together for text in row[CHATS]) == sorted(row[CHATS][0] for row in apart)
     single = Collator(processor, max_length=2400)
-    packs = Collator(processor, max_length=2400, packing=True, positions=positions_of(model))
+    packs = Collator(processor, max_length=2400, packing=True, positions=find_position_counter(model))
     # Two rows of unlike length in one batch, so that one is filled up.
     batch = packs([together[0], together[len(together) - 1]])
     with torch.no_grad():

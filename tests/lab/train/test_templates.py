@@ -9,7 +9,7 @@ import pytest
 
 from geosleuth.lab.train.dryrun import dry_run
 from geosleuth.lab.train.grpo import run_grpo
-from geosleuth.lab.train.models import check_for_grpo, open_processor, put_on, template_text
+from geosleuth.lab.train.models import check_for_grpo, open_processor, set_template, template_text
 from geosleuth.lab.train.recipe import ModelPart, RolloutPart
 from geosleuth.lab.train.sft import run_sft
 from geosleuth.support.errors import BadInput
@@ -58,7 +58,7 @@ def test_a_template_that_trl_can_not_read_calls_from() -> None:
 def test_a_template_takes_the_place_of_the_models_own() -> None:
     processor = processor_with(template("qwen2_5_vl"))
     processor.tokenizer.response_template = {"of": "the old one"}
-    put_on(processor, "qwen3_vl")
+    set_template(processor, "qwen3_vl")
     assert processor.chat_template == processor.tokenizer.chat_template == template("qwen3_vl")
     check_for_grpo(processor, tools=True)
     assert processor.tokenizer.response_template != {"of": "the old one"}

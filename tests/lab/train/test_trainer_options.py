@@ -9,7 +9,7 @@ import pytest
 
 from geosleuth.lab.train.configs import grpo_config, sft_config
 from geosleuth.lab.train.dryrun import as_lines, dry_run
-from geosleuth.lab.train.recipe_files import as_mapping, read_recipe, recipe_of
+from geosleuth.lab.train.recipe_files import as_mapping, build_recipe, read_recipe
 from geosleuth.support.errors import BadInput
 from later import later
 
@@ -99,6 +99,6 @@ def test_a_lab_recipe_fits_the_machine_that_it_is_named_after(name: str) -> None
     report = dry_run(recipe)
     assert report.ok, as_lines(report)
     assert report.estimate.memory.peak < recipe.run.device_gb
-    assert recipe_of(as_mapping(recipe)) == recipe
+    assert build_recipe(as_mapping(recipe)) == recipe
     half = replace(recipe, run=replace(recipe.run, device_gb=recipe.run.device_gb / 8))
     assert not dry_run(half).ok

@@ -11,7 +11,7 @@ from geosleuth.lab.train.models import (
     adapters,
     limit_pixels,
     load_model,
-    merged_weights,
+    merge_weights,
     save_gathered,
     save_policy,
 )
@@ -59,7 +59,7 @@ def test_adapters_are_worked_into_a_plain_folder(adapted: tuple[Any, Any], tmp_p
     torch.testing.assert_close(logits(plain), before, rtol=1e-4, atol=1e-5)
     with model.disable_adapter():
         assert (logits(model) - before).abs().max() > 0.01
-    assert not any("lora" in name or "base_layer" in name for name in merged_weights(model))
+    assert not any("lora" in name or "base_layer" in name for name in merge_weights(model))
     assert [path.name for path in tmp_path.iterdir()] == ["policy"]
     told = json.loads((tmp_path / "policy" / "processor_config.json").read_text(encoding="utf-8"))
     assert told["processor_class"] == "Qwen3VLProcessor"

@@ -19,7 +19,7 @@ from geosleuth.lab.train.grpo import grpo_trainer, run_grpo
 from geosleuth.lab.train.models import load_model
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import EvaluationPart, OptimPart, Recipe, RolloutPart
-from geosleuth.lab.train.recipe_files import as_mapping, recipe_of
+from geosleuth.lab.train.recipe_files import as_mapping, build_recipe
 from geosleuth.lab.train.run_folder import RunFolder, read_best
 from geosleuth.lab.train.run_page import read_run, render_run
 from geosleuth.lab.train.sft import run_sft
@@ -258,4 +258,4 @@ def test_no_best_policy_by_test_photos_and_none_of_spread_weights(photos: Path, 
     with pytest.raises(BadInput, match="geosleuth train evaluate RUN/ --follow"):
         check_evaluation(spread)
     with pytest.raises(BadInput, match=r"say after how many steps with evaluation\.every"):
-        recipe_of(as_mapping(replace(recipe, evaluation=part(photos, every=0))))
+        build_recipe(as_mapping(replace(recipe, evaluation=part(photos, every=0))))

@@ -16,7 +16,7 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall as InspectCall
 
-from geosleuth.lab.inspect.policy import memory_key, native_messages, step_of, usage_of
+from geosleuth.lab.inspect.policy import convert_output, convert_usage, memory_key, native_messages
 from geosleuth.models import Conversation, Message, Observed, Prompt, Step, Wire
 from geosleuth.photo import View
 from geosleuth.tools import Observation, ToolCall
@@ -66,7 +66,7 @@ def test_a_models_own_message_comes_back_with_its_signature_and_our_ids() -> Non
         content=[ContentReasoning(reasoning="hm", signature="signed"), ContentText(text="look")],
         tool_calls=[InspectCall(id="theirs", function="zoom", arguments={})],
     )
-    step = step_of(replied(said, "tool_calls"), conversation())
+    step = convert_output(replied(said, "tool_calls"), conversation())
     assert (step.text, step.thinking, step.finish) == ("look", "hm", "calls")
     ours = Step(step.text, step.thinking, (ToolCall("call-7", "zoom", {}),))
     assert memory_key(ours) == memory_key(step)
@@ -80,7 +80,7 @@ def test_a_models_own_message_comes_back_with_its_signature_and_our_ids() -> Non
 def test_ids_that_were_used_before_are_replaced() -> None:
     said = ChatMessageAssistant(content="", tool_calls=[InspectCall(id="0", function="zoom", arguments={})])
     before = Step(calls=(ToolCall("0", "zoom", {}),))
-    [call] = step_of(replied(said), conversation(before)).calls
+    [call] = convert_output(replied(said), conversation(before)).calls
     assert call.id == "call-1"
 
 
@@ -88,32 +88,32 @@ def test_arguments_that_can_not_be_read_are_handed_on_as_text() -> None:
     said = ChatMessageAssistant(
         content="", tool_calls=[InspectCall(id="a", function="zoom", arguments={}, parse_error="no JSON: {x")]
     )
-    [call] = step_of(replied(said), conversation()).calls
+    [call] = convert_output(replied(said), conversation()).calls
     assert call.arguments == "no JSON: {x"
 
 
 def test_redacted_thoughts_are_told_by_their_summary() -> None:
     secret = ContentReasoning(reasoning="ciphertext", summary="I compared signs.", redacted=True)
     said = ChatMessageAssistant(content=[secret, ContentText(text="Rome")])
-    assert step_of(replied(said), conversation()).thinking == "I compared signs."
+    assert convert_output(replied(said), conversation()).thinking == "I compared signs."
 
 
 @pytest.mark.parametrize(
     ("stop", "finish"), [("max_tokens", "length"), ("content_filter", "filtered"), ("stop", "stop")]
 )
 def test_why_a_reply_ended(stop: str, finish: str) -> None:
-    assert step_of(replied(ChatMessageAssistant(content="x"), stop), conversation()).finish == finish
+    assert convert_output(replied(ChatMessageAssistant(content="x"), stop), conversation()).finish == finish
 
 
 def test_a_reply_without_a_message_is_no_crash() -> None:
-    assert step_of(ModelOutput(model="m", choices=[], error="held back"), conversation()).finish == "filtered"
+    assert convert_output(ModelOutput(model="m", choices=[], error="held back"), conversation()).finish == "filtered"
 
 
 def test_tokens_from_a_cache_are_tokens_too() -> None:
     output = replied(ChatMessageAssistant(content="x"))
-    assert usage_of(output).cost_usd is None
+    assert convert_usage(output).cost_usd is None
     output.usage = ModelUsage(
         input_tokens=10, output_tokens=5, input_tokens_cache_read=100, input_tokens_cache_write=7, total_cost=0.5
     )
-    used = usage_of(output)
+    used = convert_usage(output)
     assert (used.input_tokens, used.output_tokens, used.cached_tokens, used.cost_usd) == (117, 5, 100, 0.5)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from geosleuth.server.http.limits import HEAD_S, SparseLog, caps_for
+from geosleuth.server.http.limits import HEAD_TIMEOUT_S, SparseLog, compute_connection_caps
 from homes import home_with_base
 from serving import GEOSLEUTH, Served, stop, url_of
 
@@ -93,7 +93,7 @@ def test_half_sent_requests_keep_nobody_out_and_are_closed(poor: tuple[Served, P
         answers(server)
         assert sum(not is_closed(one) for one in flood) < DESCRIPTORS - 64
         # A byte now and then does not make the wait any longer.
-        until = time.monotonic() + HEAD_S + 5
+        until = time.monotonic() + HEAD_TIMEOUT_S + 5
         while not all(map(is_closed, flood)) and time.monotonic() < until:
             for one in flood:
                 with suppress(OSError):
@@ -128,7 +128,7 @@ def test_one_address_leaves_room_for_others(poor: tuple[Served, Path]) -> None:
         other.sendall(b": 1\r\n\r\n" + asks)
         assert other.recv(1000).startswith(b"HTTP/1.1 200")
         kept = sum(not is_closed(one) for one in flood)
-        assert kept == caps_for(DESCRIPTORS).each
+        assert kept == compute_connection_caps(DESCRIPTORS).each
 
 
 def test_answers_that_nobody_reads_keep_nobody_out(poor: tuple[Served, Path]) -> None:
@@ -142,9 +142,9 @@ def test_answers_that_nobody_reads_keep_nobody_out(poor: tuple[Served, Path]) ->
 
 def test_caps_leave_room_for_our_own_files() -> None:
     for descriptors in (64, 128, 256, 1024, 4096, 1_000_000):
-        caps = caps_for(descriptors)
+        caps = compute_connection_caps(descriptors)
         assert 0 < caps.each < caps.together <= max(8, descriptors - 96)
-    assert caps_for(None).together == 2048
+    assert compute_connection_caps(None).together == 2048
 
 
 @pytest.mark.slow

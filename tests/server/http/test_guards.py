@@ -12,9 +12,9 @@ from keyring.backends.fail import Keyring as NoKeyring
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from geosleuth.server.http import Hosts, Keys, named_hosts
+from geosleuth.server.http import Hosts, Keys, normalize_hosts
 from geosleuth.server.http.auth import Sessions, check_host, check_origin
-from geosleuth.server.http.limits import Bodies, Pace, Streams, client_of
+from geosleuth.server.http.limits import Bodies, Pace, Streams, identify_client
 from geosleuth.server.http.responses import PAGE_POLICY, RequestRefused, with_online_tiles
 from geosleuth.server.http.static_page import tile_origin
 from geosleuth.support.errors import BadInput
@@ -35,7 +35,7 @@ def test_names_of_hosts_are_read_or_refused(given: str, name: str) -> None:
 
 @pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1:8711", "127.9.9.9", "[::1]:8711", "photos.example.org"])
 def test_own_names_are_ours(host: str) -> None:
-    check_host(Headers({"host": host}), Hosts(named_hosts(["Photos.Example.org"])))
+    check_host(Headers({"host": host}), Hosts(normalize_hosts(["Photos.Example.org"])))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_a_million_clients_cost_no_more_than_a_few_thousand() -> None:
     ],
 )
 def test_clients_are_told_apart_by_address(peer: tuple[str, int] | None, client: str) -> None:
-    assert client_of({"client": peer}) == client
+    assert identify_client({"client": peer}) == client
 
 
 def test_streams_are_counted_for_each_and_together() -> None:

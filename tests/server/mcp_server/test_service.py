@@ -235,7 +235,7 @@ def test_a_client_can_ask_for_less_than_the_server_tells_but_not_for_more() -> N
 
 def test_services_beyond_this_machine_are_told_to_be_that() -> None:
     service = service_of(web_search="duckduckgo", allow=("html.duckduckgo.com",))
-    hints = {one.name: one.annotations for one in service.listed()}
+    hints = {one.name: one.annotations for one in service.list_tools()}
     assert {name for name, hint in hints.items() if hint and hint.open_world_hint} == {"search_web", "locate"}
     assert hints["locate"] is not None
     assert hints["locate"].idempotent_hint is False
@@ -243,12 +243,14 @@ def test_services_beyond_this_machine_are_told_to_be_that() -> None:
 
 def test_only_tools_that_can_answer_are_listed(tmp_path: Path) -> None:
     bare = replace(service_of(offline=True), atlas=OfflineAtlas(tmp_path))
-    names = {one.name for one in bare.listed()}
+    names = {one.name for one in bare.list_tools()}
     assert {"open_photo", "locate", "image_zoom_in_tool", "maps_geocode", "weigh_sightings"} <= names
     without = {"visual_prior", "search_image", "search_web", "satellite_map_query", "nearby", "find_crossing"}
     assert not without & names
     searches = replace(bare.plan.searches, visual=Known())
-    assert "visual_prior" in {one.name for one in replace(bare, plan=replace(bare.plan, searches=searches)).listed()}
+    assert "visual_prior" in {
+        one.name for one in replace(bare, plan=replace(bare.plan, searches=searches)).list_tools()
+    }
 
 
 def test_what_somebody_sees_is_weighed() -> None:

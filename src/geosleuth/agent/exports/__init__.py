@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from geosleuth.agent.codec import from_line, to_line
-from geosleuth.agent.conversation import stretches_of
+from geosleuth.agent.conversation import split_stretches
 from geosleuth.agent.method import Context
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.support import plugins
@@ -13,14 +13,14 @@ from geosleuth.support.errors import BadInput
 from geosleuth.tools import Tool
 
 from . import ms_swift, openai, sharegpt, tagged, trl
-from .dialect import Talk, image_path, items_of, offered, talk_of, write_images
+from .dialect import Talk, build_items, build_talk, image_path, list_offered_tools, write_images
 
 __all__ = [
     "DIALECTS",
     "Dialect",
+    "build_records",
     "export",
     "image_path",
-    "played",
     "record_line",
     "write_images",
 ]
@@ -51,12 +51,12 @@ def export(trajectory: Trajectory, dialect: str, *, tools: Iterable[Tool] | None
     """
     plugin = plugins.find("exporters", dialect)
     if plugin is not None:
-        return _exported(plugin, trajectory)
-    record = _writer(dialect)(talk_of(trajectory), offered(trajectory.started, tools), trajectory.id)
+        return _export_with_plugin(plugin, trajectory)
+    record = _writer(dialect)(build_talk(trajectory), list_offered_tools(trajectory.started, tools), trajectory.id)
     return from_line(to_line(record))
 
 
-def played(trajectory: Trajectory, context: Context, dialect: str) -> Iterator[tuple[dict[str, Any], int]]:
+def build_records(trajectory: Trajectory, context: Context, dialect: str) -> Iterator[tuple[dict[str, Any], int]]:
     """Yield records of a run just as its policy was shown it.
 
     There is one, unless something was taken out of sight on the way: then each begins anew from what was left. With
@@ -66,10 +66,10 @@ def played(trajectory: Trajectory, context: Context, dialect: str) -> Iterator[t
         BadInput: there is no such dialect.
     """
     write = _writer(dialect)
-    whole = talk_of(trajectory)
-    tools = offered(trajectory.started)
-    for messages, history in stretches_of(trajectory.events, context):
-        record = write(replace(whole, items=items_of(messages)), tools, trajectory.id)
+    whole = build_talk(trajectory)
+    tools = list_offered_tools(trajectory.started)
+    for messages, history in split_stretches(trajectory.events, context):
+        record = write(replace(whole, items=build_items(messages)), tools, trajectory.id)
         yield from_line(to_line(record)), history
 
 
@@ -78,7 +78,7 @@ def record_line(record: Mapping[str, Any]) -> bytes:
     return to_line(record)
 
 
-def _exported(plugin: plugins.Plugin, trajectory: Trajectory) -> dict[str, Any]:
+def _export_with_plugin(plugin: plugins.Plugin, trajectory: Trajectory) -> dict[str, Any]:
     def record(given: Any) -> dict[str, Any]:
         made = given(trajectory)
         if not isinstance(made, Mapping):

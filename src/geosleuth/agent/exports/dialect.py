@@ -16,14 +16,14 @@ from geosleuth.agent.events import Event, Prompted, Said, Started, ToolObserved
 from geosleuth.agent.replay import Rebuilt
 from geosleuth.agent.trajectory import Trajectory
 from geosleuth.models import Message, Observed, Prompt, Step
-from geosleuth.models.tagged import DATA, SPOKEN, Escaping, prompt_text
+from geosleuth.models.tagged import DATA, REPLIES, Escaping, prompt_text
 from geosleuth.photo import encode
 from geosleuth.support.errors import BadInput, BrokenPlugin
 from geosleuth.support.files import write_bytes_atomically
 from geosleuth.tools import ImageInfo, Observation, Output, Tool
 
-ERROR = "Error: "
-"""What the result of a failed call begins with: no dialect has another place for it."""
+# Prefix of the result of a failed call: no dialect has a separate field for errors.
+ERROR_PREFIX = "Error: "
 
 
 IMAGE = "<image>"
@@ -34,7 +34,7 @@ _BETWEEN_RESULTS = "\n</tool_response>\n<tool_response>\n"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Result of a call as it is shown: failures begin with `ERROR`; images by their handles."""
+    """Result of a call as it is shown: failures begin with `ERROR_PREFIX`; images by their handles."""
 
     text: str
     images: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Talk:
     sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict, hash=False)
 
 
-def item_of(event: Event) -> Item | None:
+def build_item(event: Event) -> Item | None:
     """Return an event as an item of the conversation; None if it adds nothing, like an empty reply."""
     match event.body:
         case Prompted(prompt=prompt):
@@ -64,27 +64,27 @@ def item_of(event: Event) -> Item | None:
         case Said(step=step) if step.text or step.thinking or step.calls:
             return step
         case ToolObserved(observation=seen):
-            return _result_of(seen)
+            return _build_result(seen)
         case _:
             return None
 
 
-def items_of(messages: Iterable[Message]) -> tuple[Item, ...]:
+def build_items(messages: Iterable[Message]) -> tuple[Item, ...]:
     """Return the messages that a policy was shown as items of a conversation."""
     items: list[Item] = []
     for message in messages:
-        items += map(_result_of, message.observations) if isinstance(message, Observed) else [message]
+        items += map(_build_result, message.observations) if isinstance(message, Observed) else [message]
     return tuple(items)
 
 
-def _result_of(seen: Observation) -> Result:
-    text = f"{ERROR}{seen.text}" if seen.failure else seen.text
+def _build_result(seen: Observation) -> Result:
+    text = f"{ERROR_PREFIX}{seen.text}" if seen.failure else seen.text
     return Result(text, tuple(image.handle for image in seen.images), seen.call_id, seen.name)
 
 
-def talk_of(trajectory: Trajectory) -> Talk:
+def build_talk(trajectory: Trajectory) -> Talk:
     """The conversation of a trajectory, whole: nothing that a context policy would leave out is missing."""
-    items = tuple(item for event in trajectory.events if (item := item_of(event)) is not None)
+    items = tuple(item for event in trajectory.events if (item := build_item(event)) is not None)
     sizes = {image.handle: image.size for image in trajectory.images}
     return Talk(trajectory.started.system, trajectory.started.tools, items, sizes)
 
@@ -113,7 +113,7 @@ def plain_json(value: Any) -> str:
     return to_line(value).decode().rstrip("\n")
 
 
-def offered(started: Started, known: Iterable[Tool] | None = None) -> list[Tool]:
+def list_offered_tools(started: Started, known: Iterable[Tool] | None = None) -> list[Tool]:
     """The tools of a run as its policy was shown them; one that nobody knows any more has its name and nothing else.
 
     Args:
@@ -122,20 +122,20 @@ def offered(started: Started, known: Iterable[Tool] | None = None) -> list[Tool]
     """
     names = started.tools
     if known is None:
-        from geosleuth.agent.methods import made_with
+        from geosleuth.agent.methods import find_method
 
-        way = made_with(started.method)
-        found = [_installed(name) for name in names]
+        way = find_method(started.method)
+        found = [_find_installed_tool(name) for name in names]
         shown = [one if one is None or way is None else way.shown(one) for one in found]
-        return [_named(name, one) for name, one in zip(names, shown, strict=True)]
+        return [_rename_tool(name, one) for name, one in zip(names, shown, strict=True)]
     by_name: dict[str, Tool] = {}
     for tool in known:
         for name in (tool.name, *tool.aliases):
             by_name.setdefault(name, tool)
-    return [_named(name, by_name.get(name)) for name in names]
+    return [_rename_tool(name, by_name.get(name)) for name in names]
 
 
-def _installed(name: str) -> Tool | None:
+def _find_installed_tool(name: str) -> Tool | None:
     from geosleuth.tools.toolset import all_tools
 
     try:
@@ -144,7 +144,7 @@ def _installed(name: str) -> Tool | None:
         return None
 
 
-def _named(name: str, tool: Tool | None) -> Tool:
+def _rename_tool(name: str, tool: Tool | None) -> Tool:
     if tool is None:
         return Tool(name, "", (), _nothing)
     return Tool(name, tool.description, tool.told, tool.function)
@@ -215,7 +215,9 @@ class TextWriter:
 
     def turn(self, turn: Sequence[Prompt | Result]) -> str:
         """Return a turn in which results stand between tags."""
-        return "\n".join(self._prompt(item) if isinstance(item, Prompt) else self._tagged(item) for item in turn)
+        return "\n".join(
+            self._write_prompt(item) if isinstance(item, Prompt) else self._tag_result(item) for item in turn
+        )
 
     def results(self, turn: Sequence[Result]) -> str:
         """Return a turn of nothing but results, for a role of their own."""
@@ -226,14 +228,14 @@ class TextWriter:
         self.handles += result.images
         return IMAGE.join(result_segments(result, PLACES.escape(DATA.escape(result.text)), self.sizes))
 
-    def _tagged(self, result: Result) -> str:
+    def _tag_result(self, result: Result) -> str:
         return f"<tool_response>\n{self.result(result)}{'' if result.images else chr(10)}</tool_response>"
 
-    def _prompt(self, prompt: Prompt) -> str:
+    def _write_prompt(self, prompt: Prompt) -> str:
         self.handles += prompt.images
         return IMAGE.join(prompt_segments(prompt, _PROMPTED.escape(prompt_text(prompt)), self.sizes))
 
 
 def thought(step: Step, gap: str) -> str:
     """The thinking of a step between its tags, with what comes after; nothing where there is none."""
-    return f"<think>\n{SPOKEN.escape(step.thinking)}\n</think>{gap}" if step.thinking else ""
+    return f"<think>\n{REPLIES.escape(step.thinking)}\n</think>{gap}" if step.thinking else ""

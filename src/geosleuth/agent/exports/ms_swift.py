@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from geosleuth.models import Step
-from geosleuth.models.tagged import SPOKEN
+from geosleuth.models.tagged import REPLIES
 from geosleuth.tools import Tool, native_tools
 
 from .dialect import (
@@ -40,7 +40,7 @@ def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> dict[str, An
     writer = TextWriter(talk.sizes)
     for turn in sides(talk.items):
         if isinstance(turn, Step):
-            messages += _spoken(turn)
+            messages += _build_step_messages(turn)
             continue
         results = [item for item in turn if isinstance(item, Result)]
         if len(results) == len(turn):
@@ -54,13 +54,13 @@ def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> dict[str, An
     return record
 
 
-def _spoken(step: Step) -> list[dict[str, str]]:
+def _build_step_messages(step: Step) -> list[dict[str, str]]:
     messages = []
     if step.text or step.thinking:
-        content = thought(step, "\n\n" if step.text else "\n") + SPOKEN.escape(step.text)
+        content = thought(step, "\n\n" if step.text else "\n") + REPLIES.escape(step.text)
         messages.append({"role": "assistant", "content": PLACES.escape(content)})
     for call in step.calls:
         arguments = call.arguments if isinstance(call.arguments, str) else dict(call.arguments)
-        content = SPOKEN.escape_in_json(plain_json({"name": call.name, "arguments": arguments}))
+        content = REPLIES.escape_in_json(plain_json({"name": call.name, "arguments": arguments}))
         messages.append({"role": "tool_call", "content": PLACES.escape(content)})
     return messages

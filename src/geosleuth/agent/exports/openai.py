@@ -43,15 +43,15 @@ def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> dict[str, An
         messages += _pictures(results, talk, trajectory_id)
         results = []
         if isinstance(item, Prompt):
-            parts = _parts(prompt_segments(item, item.text, talk.sizes), item.images, trajectory_id)
+            parts = _build_content_parts(prompt_segments(item, item.text, talk.sizes), item.images, trajectory_id)
             messages.append({"role": "user", "content": parts if item.images else item.text})
         else:
-            messages.append(_spoken(item))
+            messages.append(_build_assistant_message(item))
     messages += _pictures(results, talk, trajectory_id)
     return {"messages": messages, **({"tools": native_tools(tools)} if tools else {})}
 
 
-def _spoken(step: Step) -> dict[str, Any]:
+def _build_assistant_message(step: Step) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": step.text or (None if step.calls else "")}
     if step.thinking:
         message["reasoning_content"] = step.thinking
@@ -76,11 +76,11 @@ def _pictures(results: Sequence[Result], talk: Talk, trajectory_id: str) -> list
         if result.images:
             parts.append({"type": "text", "text": f"{_PICTURES_OF}{result.call_id}:"})
             segments = [*(caption(handle, talk.sizes) for handle in result.images), ""]
-            parts += _parts(segments, result.images, trajectory_id)
+            parts += _build_content_parts(segments, result.images, trajectory_id)
     return [{"role": "user", "content": parts}] if parts else []
 
 
-def _parts(segments: Sequence[str], handles: Sequence[str], trajectory_id: str) -> Parts:
+def _build_content_parts(segments: Sequence[str], handles: Sequence[str], trajectory_id: str) -> Parts:
     parts: Parts = []
     for number, segment in enumerate(segments):
         if segment:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from geosleuth.models import Step
-from geosleuth.models.tagged import SPOKEN
+from geosleuth.models.tagged import REPLIES
 from geosleuth.tools import Tool
 
 from .dialect import (
@@ -40,7 +40,7 @@ def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> dict[str, An
     for turn in sides(talk.items):
         if isinstance(turn, Step):
             who = "function_call" if turn.calls else "gpt"
-            turns.append({"from": who, "value": PLACES.escape(_spoken(turn))})
+            turns.append({"from": who, "value": PLACES.escape(_format_step(turn))})
             continue
         results = [item for item in turn if isinstance(item, Result)]
         if len(results) == len(turn):
@@ -52,13 +52,13 @@ def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> dict[str, An
     return {"conversations": turns, "tools": schemas, "images": images}
 
 
-def _spoken(step: Step) -> str:
-    words = SPOKEN.escape(step.text)
+def _format_step(step: Step) -> str:
+    words = REPLIES.escape(step.text)
     if not step.calls:
         return thought(step, "\n\n") + words
     calls = [
         {"name": call.name, "arguments": call.arguments if isinstance(call.arguments, str) else dict(call.arguments)}
         for call in step.calls
     ]
-    text = SPOKEN.escape_in_json(plain_json(calls if len(calls) > 1 else calls[0]))
+    text = REPLIES.escape_in_json(plain_json(calls if len(calls) > 1 else calls[0]))
     return thought(step, "\n\n") + (f"{words}\n<tool_call>\n{text}\n</tool_call>" if words else text)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from geosleuth.models import Prompt, Step
-from geosleuth.models.tagged import DATA, SPOKEN, prompt_text
+from geosleuth.models.tagged import DATA, REPLIES, prompt_text
 from geosleuth.tools import Tool, native_tools
 
 from .dialect import (
@@ -38,7 +38,7 @@ def write(talk: Talk, tools: Sequence[Tool], trajectory_id: str) -> dict[str, An
     handles: list[str] = []
     for item in talk.items:
         if isinstance(item, Step):
-            messages.append(_spoken(item))
+            messages.append(_build_step_message(item))
             continue
         if isinstance(item, Prompt):
             handles += item.images
@@ -64,10 +64,10 @@ def _blocks(segments: Sequence[str], paths: Sequence[str] = ()) -> Blocks:
     return blocks
 
 
-def _spoken(step: Step) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": _blocks([SPOKEN.escape(step.text)])}
+def _build_step_message(step: Step) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": _blocks([REPLIES.escape(step.text)])}
     if step.thinking:
-        message["reasoning_content"] = SPOKEN.escape(step.thinking)
+        message["reasoning_content"] = REPLIES.escape(step.thinking)
     if step.calls:
         message["tool_calls"] = [
             {

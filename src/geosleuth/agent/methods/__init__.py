@@ -16,16 +16,24 @@ from geosleuth.photo import BoxScale
 from geosleuth.support import plugins
 from geosleuth.support.errors import BadInput, BrokenPlugin
 
-from .smilegeo import Comment, anonymous, discussion_prompt, pieces_of, read_comment, review_prompt, summary_prompt
+from .smilegeo import (
+    Comment,
+    anonymous,
+    build_prompt_pieces,
+    discussion_prompt,
+    read_comment,
+    review_prompt,
+    summary_prompt,
+)
 
 __all__ = [
     "METHODS",
     "Comment",
     "anonymous",
+    "build_prompt_pieces",
     "discussion_prompt",
-    "made_with",
+    "find_method",
     "method",
-    "pieces_of",
     "read_comment",
     "review_prompt",
     "summary_prompt",
@@ -47,7 +55,7 @@ class _Methods(Mapping[str, MakeMethod]):
         plugin = plugins.find("methods", name) if ":" in name else None
         if plugin is None:
             raise KeyError(name)
-        return _loaded(plugin)
+        return _load_factory(plugin)
 
     def __iter__(self) -> Iterator[str]:
         return iter((*_presets(), *plugins.ids("methods")))
@@ -74,7 +82,7 @@ def method(name: str | Method, *, box_scale: BoxScale = "pixels") -> Method:
     return make(box_scale)
 
 
-def made_with(name: str) -> Method | None:
+def find_method(name: str) -> Method | None:
     """The method that a run was made with, by the name that its trajectory has; None where nobody knows it any more."""
     try:
         make = METHODS.get(name)
@@ -90,23 +98,23 @@ def _presets() -> tuple[str, ...]:
 
 
 @cache
-def _loaded(plugin: plugins.Plugin) -> MakeMethod:
+def _load_factory(plugin: plugins.Plugin) -> MakeMethod:
     def check(given: Any) -> MakeMethod:
         if not isinstance(given, Method) and not callable(given):
             raise TypeError(f"it is a {type(given).__name__}; give a Method, or a function that makes one")
-        return make_of(given)
+        return adapt_factory(given)
 
-    def make_of(given: Any) -> MakeMethod:
+    def adapt_factory(given: Any) -> MakeMethod:
         def make(box_scale: BoxScale) -> Method:
             # Trajectories name their method: by this name it is found again.
-            return replace(_made(plugin, given, box_scale), name=plugin.id)
+            return replace(_make_method(plugin, given, box_scale), name=plugin.id)
 
         return make
 
     return plugin.load(check)
 
 
-def _made(plugin: plugins.Plugin, given: Any, box_scale: BoxScale) -> Method:
+def _make_method(plugin: plugins.Plugin, given: Any, box_scale: BoxScale) -> Method:
     def check(_: Any) -> Method:
         made = given if isinstance(given, Method) else given(box_scale)
         if not isinstance(made, Method):

@@ -10,10 +10,10 @@ from geosleuth.photo import BoxScale
 from .shared import EVIDENCE_ONLY, PLACES_NOT_PEOPLE, ask, boxes, paragraphs, read_words
 
 RESULT_TOKENS = 1500
-MOST_IMAGES = 8
+MAX_IMAGES = 8
 
-_CHECKING = frozenset({"poi_keyword_search", "nearby", "find_colocated", "find_crossing", "satellite_map_query"})
-"""What shows more than towns, and so enough to hold a photo against."""
+# Tools that return more than towns, so that a photo can be checked against their results.
+_CHECKING_TOOLS = frozenset({"poi_keyword_search", "nearby", "find_colocated", "find_crossing", "satellite_map_query"})
 
 # A search forgives what poi_input_tips completes; request_map needs a person at the other end. Few photos show three
 # mapped features, and each schema is read in every turn: resection is for runs that ask for it (--tools +resection).
@@ -34,7 +34,7 @@ name: a word read, a name found, a thing that can't be there. Odds, averages and
 Independent calls go together. A failed call fails again unless changed."""
 
 _IMAGES = f"""\
-At most {MOST_IMAGES} images of results are shown; then the oldest you have seen make way."""
+At most {MAX_IMAGES} images of results are shown; then the oldest you have seen make way."""
 
 _POOL = """\
 Keep the candidates and what speaks for and against each with note_hypothesis; if the run ends early, the best is
@@ -71,13 +71,13 @@ When done, reply without a call, with one JSON object; leave out what you can't 
 Every level may have clues, "reasoning" and "uncertainty" (low, moderate or high)."""
 
 
-def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
+def _build_default_system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
     return paragraphs(
         _ROLE,
         _LOOK,
         _CALLS if tools else None,
         _POOL if "note_hypothesis" in tools else _UNWRITTEN_POOL,
-        f"{_CHECK} {_WEIGH}" if _CHECKING.intersection(tools) else _WEIGH,
+        f"{_CHECK} {_WEIGH}" if _CHECKING_TOOLS.intersection(tools) else _WEIGH,
         boxes(tools, box_scale),
         _IMAGES if tools else None,
         EVIDENCE_ONLY,
@@ -108,8 +108,8 @@ def default(box_scale: BoxScale = "pixels") -> Method:
         tools=tools,
         budget=Budget(turns=12),
         wire="native",
-        context=Context("trimmed", result_tokens=RESULT_TOKENS, images=MOST_IMAGES),
-        system=partial(_system, box_scale=box_scale),
+        context=Context("trimmed", result_tokens=RESULT_TOKENS, images=MAX_IMAGES),
+        system=partial(_build_default_system, box_scale=box_scale),
         prompt=partial(ask, "Where was this photo taken?"),
         read_answer=read_answer,
         reminder=(

@@ -12,10 +12,10 @@ from geosleuth.photo import BoxScale
 from .papers import GEOAGENT
 from .shared import (
     FORCED_RADIUS_KM,
+    add_usual_radius,
     ask,
     paper_system,
     read_words,
-    sized,
 )
 
 _ROLE = """\
@@ -52,7 +52,7 @@ _THOUGHT_ENDS = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _FINAL = re.compile(r"<answer>(.*?)</answer>|\"FinalAnswer\"\s*:\s*\"((?:[^\"\\]|\\.)*)\"", re.DOTALL | re.IGNORECASE)
 
 
-def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
+def _build_geoagent_system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
     parts = _ROLE, _RULES, _FORM, _FORCED
     return paper_system(parts, task, tools, box_scale=box_scale)
 
@@ -78,9 +78,9 @@ def read_answer(text: str) -> Answer:
     return replace(
         answer,
         address=Address(
-            _named(levels.country, named.country),
-            _named(levels.region, named.region),
-            _named(levels.precise, named.precise),
+            _fill_conclusion(levels.country, named.country),
+            _fill_conclusion(levels.region, named.region),
+            _fill_conclusion(levels.precise, named.precise),
         ),
     )
 
@@ -89,7 +89,7 @@ def _levels(answer: Answer) -> tuple[Level, Level, Level]:
     return answer.address.country, answer.address.region, answer.address.precise
 
 
-def _named(level: Level, final: Level) -> Level:
+def _fill_conclusion(level: Level, final: Level) -> Level:
     return replace(level, conclusion=final.conclusion or level.conclusion)
 
 
@@ -103,9 +103,9 @@ def geoagent(box_scale: BoxScale = "pixels") -> Method:
         budget=Budget(turns=GEOAGENT.turns or 1, calls=GEOAGENT.calls),
         wire="native",
         context=Context("whole"),
-        system=partial(_system, box_scale=box_scale),
+        system=partial(_build_geoagent_system, box_scale=box_scale),
         prompt=partial(ask, "Where was this photo taken? Reason through the three levels."),
-        read_answer=sized(read_answer),
+        read_answer=add_usual_radius(read_answer),
         reminder='That held no answer that could be read. Reply with the JSON object that ends in "FinalAnswer".',
         box_scale=box_scale,
         reads_thinking=True,

@@ -12,10 +12,10 @@ from geosleuth.photo import BoxScale
 from .papers import GEOVISTA
 from .shared import (
     FORCED_RADIUS_KM,
+    add_usual_radius,
     ask,
     paper_system,
     read_words,
-    sized,
 )
 
 TOOLS = ("image_zoom_in_tool", "search_web")
@@ -47,7 +47,7 @@ _ANSWER_TAG = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.DOTALL | re.IGNORE
 _OBJECT = re.compile(r"(?:```(?:json)?\s*)?\{[^{}]*\}(?:\s*```)?\s*\Z")
 
 
-def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
+def _build_geovista_system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
     parts = _ROLE, _WAY if tools else _WITHOUT_TOOLS, _ANSWER, _FORCED
     return paper_system(parts, task, tools, box_scale=box_scale)
 
@@ -71,9 +71,9 @@ def geovista(box_scale: BoxScale = "pixels") -> Method:
         budget=Budget(turns=GEOVISTA.turns or 1),
         wire="tagged",
         context=Context("whole", tokens=GEOVISTA.context_tokens),
-        system=partial(_system, box_scale=box_scale),
+        system=partial(_build_geovista_system, box_scale=box_scale),
         prompt=partial(ask, "Find out where this photo was taken."),
-        read_answer=sized(read_answer),
+        read_answer=add_usual_radius(read_answer),
         reminder=(
             "That named no place that could be read. Give your final answer between <answer> and </answer> now, ending "
             "with the object that holds country, province_or_state, city and address."

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from geosleuth.models import Sampling
 
+# Sampling of parallel trajectories in Thinking with Map (appendix B.1, table 7). Single runs keep their own sampling.
 TWM_PARALLEL = Sampling(temperature=1.0, top_p=0.95, top_k=60, max_tokens=4096)
-"""How Thinking with Map draws several trajectories of one photo: appendix B.1, table 7. Single runs leave it be."""
+# Sampling temperature of the verifier in the code of Thinking with Map.
 VERIFIER_TEMPERATURE = 0.0
-"""How its code draws the verifier's reply."""
 
 
 @dataclass(frozen=True, slots=True)

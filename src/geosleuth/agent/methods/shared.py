@@ -16,11 +16,11 @@ EVIDENCE_ONLY = (
 )
 PLACES_NOT_PEOPLE = "Your subject is the place. Do not try to find out who the people in a picture are."
 
+# A forced guess counts as right within this distance when its probability is asked for: the papers' city level.
 FORCED_RADIUS_KM = 25
-"""How near a forced guess counts as right when its probability is asked for; the papers' city level."""
 
+# Placeholder in a user's prompt for a value that is known only when the run starts.
 PLACEHOLDER = re.compile(r"\{\{\s*([a-z_]+)\s*\}\}")
-"""What stands in a user's own words for something that a run knows."""
 _UNITS: Mapping[BoxScale, str] = {
     "pixels": "pixels of that image as it is shown to you",
     "thousandths": "thousandths of its width and height, 0 to 1000",
@@ -47,7 +47,7 @@ def own_names(tools: Sequence[str], shown_as: Mapping[str, str]) -> tuple[str, .
 def tool_list(tools: Sequence[str], shown_as: Mapping[str, str] | None = None) -> str | None:
     """A line for each tool that is on: its name, and what it is good for. None where none is on."""
     renamed = shown_as or {}
-    lines = [f"- {renamed.get(name, name)}: {_good_for(name)}" for name in own_names(tools, renamed)]
+    lines = [f"- {renamed.get(name, name)}: {_find_purpose(name)}" for name in own_names(tools, renamed)]
     return "\n".join(["Your tools:", *lines]) if lines else None
 
 
@@ -58,7 +58,7 @@ def _find(name: str) -> Tool | None:
     return all_tools().get(name)
 
 
-def _good_for(name: str) -> str:
+def _find_purpose(name: str) -> str:
     found = _find(name)
     return "see its description" if found is None else found.good_for
 
@@ -137,7 +137,7 @@ def read_words(text: str) -> Answer:
     return replace(answer, address=Address())
 
 
-def sized(read: Callable[[str], Answer] = read_words) -> Callable[[str], Answer]:
+def add_usual_radius(read: Callable[[str], Answer] = read_words) -> Callable[[str], Answer]:
     """Reads as ``read`` does; a probability without a radius is for the one that forced answers are asked for."""
 
     def read_sized(text: str) -> Answer:

@@ -50,7 +50,7 @@ class Comment:
     probability: float | None = None
 
 
-def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
+def _build_smilegeo_system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
     parts = _ROLE, _SEARCH_FIRST if "search_image" in tools else None, _ANSWER, _FORCED
     return paper_system(parts, task, tools, box_scale=box_scale)
 
@@ -87,7 +87,7 @@ def smilegeo(box_scale: BoxScale = "pixels") -> Method:
         budget=Budget(turns=2, calls=1),
         wire="native",
         context=Context("freshest", replies=SMILEGEO.replies_kept or 1),
-        system=partial(_system, box_scale=box_scale),
+        system=partial(_build_smilegeo_system, box_scale=box_scale),
         prompt=partial(ask, "Where was this photo taken?"),
         read_answer=read_answer,
         reminder=_REMINDER,
@@ -95,19 +95,19 @@ def smilegeo(box_scale: BoxScale = "pixels") -> Method:
     )
 
 
-def pieces_of(
+def build_prompt_pieces(
     answer: Answer, comments: Sequence[Comment] = (), others: Sequence[Answer] = (), *, names: Iterable[str] = ()
 ) -> dict[str, str]:
     """Return what a team's questions quote: the answer in question, the comments on it, and the others' answers."""
     hidden = tuple(names)
     return {
-        "answer": _stated(answer, hidden),
+        "answer": _format_answer(answer, hidden),
         "comments": "\n\n".join(
             f"Comment {number} ({_percent(comment.probability)}):\n{anonymous(comment.text, hidden)}"
             for number, comment in enumerate(comments, 1)
         ),
         "opinions": "\n\n".join(
-            f"Opinion {number}:\n{_stated(other, hidden)}" for number, other in enumerate(others, 1)
+            f"Opinion {number}:\n{_format_answer(other, hidden)}" for number, other in enumerate(others, 1)
         ),
     }
 
@@ -116,7 +116,7 @@ def review_prompt(answer: Answer, *, names: Iterable[str] = ()) -> str:
     """Ask a reviewer about somebody's answer: it sees the photo with these words, and no name."""
     return paragraphs(
         "Somebody was shown this photo and asked where it was taken. This is the reply:",
-        pieces_of(answer, names=names)["answer"],
+        build_prompt_pieces(answer, names=names)["answer"],
         "Check it against what you see. Which of its evidence is really in the photo? Does it lead to this place, or "
         "to others as well? What was overlooked? Say plainly if you think that the place is another one, and which.",
         EVIDENCE_ONLY,
@@ -134,7 +134,7 @@ def read_comment(text: str) -> Comment:
 
 def summary_prompt(answer: Answer, comments: Sequence[Comment], *, names: Iterable[str] = ()) -> str:
     """Ask an answer agent to weigh the comments on its answer and to answer anew."""
-    pieces = pieces_of(answer, comments, names=names)
+    pieces = build_prompt_pieces(answer, comments, names=names)
     return paragraphs(
         "You said before where this photo was taken:",
         pieces["answer"],
@@ -149,7 +149,7 @@ def summary_prompt(answer: Answer, comments: Sequence[Comment], *, names: Iterab
 
 def discussion_prompt(own: Answer, others: Sequence[Answer], *, names: Iterable[str] = ()) -> str:
     """Ask an answer agent for its next turn, given the freshest reply of each of the others."""
-    pieces = pieces_of(own, others=others, names=names)
+    pieces = build_prompt_pieces(own, others=others, names=names)
     return paragraphs(
         "Several people are trying to agree on where this photo was taken. Your own last reply was:",
         pieces["answer"],
@@ -169,7 +169,7 @@ def anonymous(text: str, names: Iterable[str]) -> str:
     return text
 
 
-def _stated(answer: Answer, names: Iterable[str]) -> str:
+def _format_answer(answer: Answer, names: Iterable[str]) -> str:
     place = str(answer.address) or "not told"
     if answer.point:
         place += f" ({answer.point.lat:.4f}, {answer.point.lon:.4f})"

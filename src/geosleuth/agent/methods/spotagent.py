@@ -8,7 +8,7 @@ from geosleuth.models import Sampling
 from geosleuth.photo import BoxScale
 
 from .papers import SPOTAGENT
-from .shared import FORCED_RADIUS_KM, ask, paper_system, sized
+from .shared import FORCED_RADIUS_KM, add_usual_radius, ask, paper_system
 
 TOOLS = ("image_zoom_in_tool", "search_web", "maps_geocode")
 
@@ -45,7 +45,7 @@ _PROBABILITY = (
 )
 
 
-def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
+def _build_spotagent_system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
     parts = _ROLE, _BEFORE_A_CALL if tools else _WITHOUT_TOOLS, _ANSWER, _PROBABILITY
     return paper_system(parts, task, tools, box_scale=box_scale)
 
@@ -61,9 +61,9 @@ def spotagent(box_scale: BoxScale = "pixels") -> Method:
         budget=Budget(turns=(SPOTAGENT.calls or 0) + 2, calls=SPOTAGENT.calls),
         wire="tagged",
         context=Context("whole"),
-        system=partial(_system, box_scale=box_scale),
+        system=partial(_build_spotagent_system, box_scale=box_scale),
         prompt=partial(ask, "Where was this photo taken?"),
-        read_answer=sized(),
+        read_answer=add_usual_radius(),
         reminder=(
             "That held no answer that could be read. Close now with <answer> and the lines Country, City, Latitude and "
             "Longitude; both coordinates must be numbers."

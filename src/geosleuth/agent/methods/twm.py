@@ -10,9 +10,9 @@ from geosleuth.photo import BoxScale
 from .papers import TWM
 from .shared import (
     FORCED_RADIUS_KM,
+    add_usual_radius,
     ask,
     paper_system,
-    sized,
 )
 
 TOOLS = (
@@ -23,8 +23,8 @@ TOOLS = (
     "static_map_query",
     "satellite_map_query",
 )
-SHOWN_AS = {"image_zoom_in_tool": "image_zoom_tool", "search_web": "web_search_tool"}
-"""The paper's names: table 1 and table 5."""
+# Tool names as the paper prints them, in tables 1 and 5.
+PAPER_TOOL_NAMES = {"image_zoom_in_tool": "image_zoom_tool", "search_web": "web_search_tool"}
 
 _MAP_TOOLS = frozenset(TOOLS[1:])
 
@@ -65,9 +65,9 @@ def _way(tools: tuple[str, ...]) -> str:
     return _WITH_TOOLS if tools else _WITHOUT_TOOLS
 
 
-def _system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
+def _build_twm_system(task: Task, tools: tuple[str, ...], *, box_scale: BoxScale) -> str:
     parts = _ROLE, _way(tools), _ANSWER, _PROBABILITY
-    return paper_system(parts, task, tools, box_scale=box_scale, shown_as=SHOWN_AS)
+    return paper_system(parts, task, tools, box_scale=box_scale, shown_as=PAPER_TOOL_NAMES)
 
 
 def twm(box_scale: BoxScale = "pixels") -> Method:
@@ -80,16 +80,16 @@ def twm(box_scale: BoxScale = "pixels") -> Method:
         budget=Budget(turns=TWM.turns or 1, reply_tokens=TWM.run_tokens),
         wire="native",
         context=Context("trimmed", result_characters=TWM.result_characters),
-        system=partial(_system, box_scale=box_scale),
+        system=partial(_build_twm_system, box_scale=box_scale),
         prompt=partial(ask, "What are the coordinates of the place in this photo?"),
-        read_answer=sized(),
+        read_answer=add_usual_radius(),
         reminder=(
             "That held no coordinates that could be read. Give your best guess now, as one JSON object with the keys "
             "lat, lon, city and country."
         ),
         sampling=Sampling(max_tokens=TWM.run_tokens),
         box_scale=box_scale,
-        shown_as=SHOWN_AS,
+        shown_as=PAPER_TOOL_NAMES,
         wants_guess=True,
         states_odds=False,
     )

@@ -42,31 +42,31 @@ _KINDS = {CITY: "city", REGION: "region", COUNTRY: "country", UNIT: UNIT_KIND}
 _ALIAS_PENALTY, _CODE_PENALTY = 0.09, 0.15
 """Other names say less than the main one, and attributes such as codes still less."""
 _REGION_BONUS = 0.1  # for what lies in a region that was named
+# Score penalty of regions that share their city's name: a bare "New York" or "São Paulo" means the city.
 _REGION_PENALTY = 0.16
-"""A bare "New York" or "São Paulo" is the city and not the region around it."""
 _UNIT_PENALTY, _UNIT_OUTWEIGHS = 0.4, 20
 """A bare "Siena" or "York" is the town and not the unit around it, unless that is so many times as well known."""
 _CITY_OF_ITS_REGION, _GREAT_CITY = 50_000, 1_000_000
 """A city so large is meant before the region of its name around it, a great one before any of its country: Buenos Aires
 is not in the province of its name."""
-_LEAST_LIKENESS = 0.7  # a guess less like the query is another name
+_MIN_LIKENESS = 0.7  # a guess less like the query is another name
 _NEAR_POOL = 40  # settlements that are ranked around a point; more can't be among the results
 _MOST_NAMESAKES, _MOST_TOWNS = 400, 50  # the most populous of a name, so that a common one costs no more than others
 _MAX_ABBREVIATION = 3  # so short, words are codes of several regions: "WA" is two
 _MOST_CONTAINERS, _MOST_REMEMBERED = 4096, 2048  # bounds of memory: then it is forgotten
+# Minimum population of towns recognised from one part of a query or its last words: smaller ones are too ambiguous.
 _SURE_POPULATION = 15_000
-"""Smaller towns are too ambiguous to be recognized from one part of a query alone, or from its last words."""
 _PARTIAL_FACTOR, _MISSING_PART_PENALTY = 0.7, 0.1
 """Score factor for hits that match one part of a query, and the penalty for each further part that is missing."""
+# The population given to parks, islands and second-level units as containers: any town may lie in one.
 _AREA_PEOPLE = 10**9
-"""The population given to parks, islands and second-level units as containers: any town may lie in one."""
 _NAMESAKE_SHARE = 0.9  # of the best score: with part of the query missing, other namesakes are unlikely
 _COARSENESS = {COUNTRY: 0, REGION: 1}  # of a name alone, the coarsest is the likeliest
 _LARGE_CITY = 100_000  # the nearest so large is always among the results
-SUREST_GUESS = 0.95
-"""The highest score of a fuzzy match."""
-REACHES = 2.0
-"""How far a settlement reaches at most, as a multiple of its radius."""
+# Maximum score of a fuzzy match.
+MAX_FUZZY_SCORE = 0.95
+# Maximum distance from a settlement at which a point still belongs to it, as a multiple of the settlement's radius.
+MAX_REACH_FACTOR = 2.0
 _LEAST_RADIUS_KM, _PEOPLE_PER_KM2 = 0.6, 3000  # GeoNames has populations and no areas
 _shared_caches: dict[tuple[str, int], dict[str, Any]] = {}
 _shared_lock = Lock()
@@ -398,18 +398,18 @@ class BasePlaces:
         large = (cities.population[near] >= _LARGE_CITY).nonzero()[0]
         large = large[km[large].argsort()[:1]]
         order = km.argpartition(_NEAR_POOL)[:_NEAR_POOL] if len(near) > _NEAR_POOL else np.arange(len(near))
-        holding = (reach <= REACHES).nonzero()[0]
+        holding = (reach <= MAX_REACH_FACTOR).nonzero()[0]
         if len(holding) > _NEAR_POOL:
             holding = holding[reach[holding].argsort()[:_NEAR_POOL]]
         # Of those that don't reach the point, only the nearest can be among the results.
-        beyond = order[reach[order] > REACHES]
+        beyond = order[reach[order] > MAX_REACH_FACTOR]
         beyond = beyond[km[beyond].argsort()[:limit]]
         chosen = sorted({*holding.tolist(), *beyond.tolist(), *large.tolist()})
         ranked = []
         towns = self._settlements(cities.id[near[chosen]].tolist())
         for town, away, radii in zip(towns, km[chosen].tolist(), reach[chosen].tolist(), strict=True):
             # Settlements that reach the point rank by region and distance per radius, all others by distance.
-            if radii > REACHES:
+            if radii > MAX_REACH_FACTOR:
                 ranked.append((True, False, away, town.ref, away, town))
             else:
                 ranked.append((False, region is not None and town.region != region, radii, town.ref, away, town))
@@ -510,7 +510,7 @@ class BasePlaces:
         among = None if only is None else self._owners_in(only)
         hits = []
         for found in self._names.search(reading.name, limit=5 * limit, among=among, boost=self._boost):
-            if found.score < _LEAST_LIKENESS or not (
+            if found.score < _MIN_LIKENESS or not (
                 is_same_name(reading.name, found.text) or is_short_for(reading.key, found.text)
             ):
                 continue
@@ -518,7 +518,7 @@ class BasePlaces:
             if self._fits_all(row, reading):
                 # Similarity decides; fame breaks near-ties.
                 score = 0.78 * found.score + 0.17 * self._fame(row, reading)
-                hits.append(Hit(self._place(row), min(SUREST_GUESS, score), "fuzzy", found.text))
+                hits.append(Hit(self._place(row), min(MAX_FUZZY_SCORE, score), "fuzzy", found.text))
         return hits
 
     @staticmethod

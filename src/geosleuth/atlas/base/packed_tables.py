@@ -24,8 +24,8 @@ from geosleuth.atlas.search import NameIndex
 from geosleuth.support.errors import DataFault
 
 TABLES = ("places.zip", "stations_odbl.zip")
-NAMED = "named_places.zip"
-"""Parks, islands, lakes, mountains, sights and second-level units, from `scripts/make_named_places.py`."""
+# File of parks, islands, lakes, mountains, sights and second-level units; built by `scripts/make_named_places.py`.
+NAMED_PLACES_FILE = "named_places.zip"
 
 MADE_OF = "made_of.txt"
 _ROLE_BITS = 2
@@ -144,7 +144,7 @@ def read_tables() -> PlaceTables:
     Raises:
         DataFault: a table is missing or damaged.
     """
-    first, *others = (unpack_tables(read_packaged(name)) for name in (*TABLES, NAMED))
+    first, *others = (unpack_tables(read_packaged(name)) for name in (*TABLES, NAMED_PLACES_FILE))
     return reduce(PlaceTables.followed_by, others, first)
 
 

@@ -34,8 +34,8 @@ Numbers = npt.NDArray[np.int64]
 _PREPARE_FROM_CORNERS = 100_000
 _FEW_POINTS = 8  # up to so many points are looked up one by one, unless the grid of the world is already built
 
+# ``Borders.regions[0]``: the region of points that lie in no region.
 NOWHERE = BorderRegion(code="", name="", country="", country_name="")
-"""``Borders.regions[0]``: the region of points that are in none."""
 LONGEST_SNAP_KM = 100.0
 Ground = Literal["land", "waters", "near"]
 _loading = Lock()

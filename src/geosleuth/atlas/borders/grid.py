@@ -39,10 +39,10 @@ UNITS_PER_DEGREE = 100_000
 Ints = npt.NDArray[np.int32]
 Labels = npt.NDArray[np.uint16]
 
+# Units along the side of a fine cell: 0.02 degrees.
 CELL = 2_000
-"""Units along the side of a fine cell: 0.02 degrees."""
+# Fine cells along the side of a block (0.2 degrees).
 PER_BLOCK = 10
-"""Fine cells along the side of a block (0.2 degrees)."""
 COLUMNS = 360 * UNITS_PER_DEGREE // CELL
 ROWS = 180 * UNITS_PER_DEGREE // CELL
 BLOCK_COLUMNS = COLUMNS // PER_BLOCK
@@ -50,17 +50,17 @@ BLOCK_ROWS = ROWS // PER_BLOCK
 EAST = 180 * UNITS_PER_DEGREE
 NORTH = 90 * UNITS_PER_DEGREE
 CELL_OFFSET = 0.5
+# Units by which cells are widened when a border is traced through them: far more than the rounding errors.
 SLACK = 1e-3
-"""Units by which cells are widened when a border is traced through them, far more than rounding errors."""
-EDGES_AT_ONCE = 1 << 17
-"""Edges traced at a time, to bound the memory that tracing takes."""
+# Edges traced per batch, to limit the memory that tracing takes.
+EDGES_PER_BATCH = 1 << 17
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 DATA = Path(__file__).parent / "data"
 BORDERS = DATA / "borders.zip"
 OUTLINES = DATA / "outlines.zip"
+# Units by which points are moved north and east (a tenth of a millimetre), so that none is level with a vertex.
 NUDGE = 1e-4
-"""Units by which points are moved north and east (a tenth of a millimetre), so that none is level with a vertex."""
 CHUNK = 1 << 16
 THREADS = 2
 Numbers = npt.NDArray[np.int32]
@@ -160,8 +160,8 @@ def touched_cells(arcs: Arcs) -> tuple[Ints, Ints]:
     at = arcs.edges()
     x, y = arcs.x + np.int32(EAST), arcs.y + np.int32(NORTH)
     batches = []
-    for begin in range(0, len(at), EDGES_AT_ONCE):
-        part = at[begin : begin + EDGES_AT_ONCE]
+    for begin in range(0, len(at), EDGES_PER_BATCH):
+        part = at[begin : begin + EDGES_PER_BATCH]
         cells, edge = _touched(x[part], y[part], x[part + 1], y[part + 1])
         batches.append((cells.astype(np.int64) << 32) + (edge + begin))  # single numbers sort several times as fast
     pairs = np.concatenate(batches) if batches else np.zeros(0, dtype=np.int64)

@@ -32,8 +32,8 @@ from geosleuth.support.net import host_of
 
 from .download import missing_file_fault
 
+# The server of the catalogue and the extracts, unless the user names a mirror.
 OFFICIAL: Final = "https://download.geofabrik.de"
-"""The server of the catalogue and the extracts, unless the user names a mirror."""
 
 _INDEX: Final = "index-v1.json"
 _CACHE_S: Final = 7 * 86_400.0
@@ -45,10 +45,10 @@ _SEPARATOR: Final = re.compile(r"[,;|/()]")
 _MAX_NAME_CHARS: Final = 80
 _MAX_ID_CHARS: Final = 60
 _MAX_COORDINATE_DEG: Final = 360.0  # some extracts continue beyond the 180th meridian
+# The share of a region's land that an extract must cover; below 1, as both draw coasts and borders differently.
 _MIN_COVERED_SHARE: Final = 0.9
-"""The share of a region's land that an extract must cover; below 1, as both draw coasts and borders differently."""
+# Points per side of the grid that is sampled to find the countries of an extract without country codes.
 _GRID_POINTS: Final = 80
-"""Points per side of the grid that is sampled to find the countries of an extract without country codes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

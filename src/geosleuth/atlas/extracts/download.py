@@ -34,8 +34,8 @@ from geosleuth.support.text.numbers import size
 Progress = Callable[[int, int], None]
 """Called with the number of bytes downloaded so far and in total."""
 
+# Twice the size of the whole planet; a server that announces more is broken or malicious.
 MAX_BYTES: Final = 200 * 10**9
-"""Twice the size of the whole planet; a server that announces more is broken or malicious."""
 
 _UNCOMPRESSED: Final = (("accept-encoding", "identity"),)
 _MAX_WAIT_S: Final = 60.0

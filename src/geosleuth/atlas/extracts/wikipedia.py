@@ -13,8 +13,8 @@ from geosleuth.support.net import host_of
 
 from .download import missing_file_fault
 
+# Kiwix's own mirror. Its main address redirects to other hosts, to which the user has not consented.
 KIWIX: Final = "https://mirror.download.kiwix.org/zim/wikipedia"
-"""Kiwix's own mirror. Its main address redirects to other hosts, to which the user has not consented."""
 
 Edition = Literal["mini", "nopic", "maxi"]
 _FILE: Final = re.compile(r"wikipedia_([a-z]{2,12}(?:-[a-z]{2,12})?)_all_(mini|nopic|maxi)_(\d{4}-\d\d)\.zim\b")

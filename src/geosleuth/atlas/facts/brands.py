@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 MAX_SIGN_CHARS = 200
 MAX_BRAND_WORDS = 6
+# Minimum length of names matched fuzzily: in shorter names one wrong letter usually makes another name.
 MIN_FUZZY_CHARS = 5
-"""In shorter names a wrong letter usually makes another name, so they are not matched fuzzily."""
 
+# Minimum length of names that may differ in look-alike characters only, if too short for ``MIN_FUZZY_CHARS``.
 MIN_LOOK_ALIKE_CHARS = 3
-"""Names shorter than ``MIN_FUZZY_CHARS`` may differ only in look-alike characters, still shorter ones not at all."""
 
-LONGEST_WITH_ONE_ERROR = 8
-"""Longer names may have two errors."""
+# Names up to this length may have one error, longer ones two.
+MAX_CHARS_WITH_ONE_ERROR = 8
 
 _SHAPES = str.maketrans("01i58", "ollsb")
 
@@ -207,7 +207,7 @@ def _fuzzy(whole: str) -> list[tuple[int, BrandHit]]:
     if len(whole) < MIN_FUZZY_CHARS:
         return []
     index = _index()
-    errors = 1 if len(whole) <= LONGEST_WITH_ONE_ERROR else 2
+    errors = 1 if len(whole) <= MAX_CHARS_WITH_ONE_ERROR else 2
     low, high = (int(at) for at in np.searchsorted(index.lengths, [len(whole) - errors, len(whole) + errors + 1]))
     # An error changes at most two members of the letter set, which rules most names out before they are compared.
     differing = np.bitwise_count(index.letters[low:high] ^ letter_sets([whole]))

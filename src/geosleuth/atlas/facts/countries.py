@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 DrivingSide = Literal["left", "right"]
 SpeedUnit = Literal["km/h", "mph"]
 _QUOTED_CHARS = 60
+# Köppen classes in the order of their numbers in the grid, which begin at 1; the number after the last is sea.
 CODES = (
     "Af", "Am", "As", "Aw", "BSh", "BSk", "BWh", "BWk", "Cfa", "Cfb", "Cfc", "Csa", "Csb", "Csc", "Cwa", "Cwb",
     "Cwc", "Dfa", "Dfb", "Dfc", "Dfd", "Dsa", "Dsb", "Dsc", "Dsd", "Dwa", "Dwb", "Dwc", "Dwd", "EF", "ET",
 )  # fmt: skip
-"""Classes in the order of their numbers in the grid, which begin at 1; the next number is sea."""
 _GROUPS = {"A": "tropical", "B": "dry", "C": "temperate", "D": "continental", "E": "polar"}
 _RAIN = {"f": "no dry season", "m": "monsoon", "s": "dry summer", "w": "dry winter"}
 _HEAT = {"a": "hot summer", "b": "warm summer", "c": "cold summer", "d": "very cold winter"}

@@ -30,8 +30,8 @@ from .countries import CountryFacts, all_countries, read_bytes, read_json
 
 MAX_QUERY_CHARS = 1000
 MAX_QUERY_WORDS = 16
+# Schema version; increment it whenever the content built from the table changes.
 SCHEMA = 3
-"""Incremented with every change of what is built from the table."""
 
 FACTBOOK, OWN_FACTS = "World Factbook", "geosleuth facts"
 
@@ -44,8 +44,8 @@ _SHORT_COUNTRY_NAMES = frozenset({
     "UK", "US", "USA", "UAE", "PRC", "DRC", "Chad", "Cuba", "Fiji", "Guam", "Iran", "Iraq", "Laos", "Mali", "Niue",
     "Oman", "Peru", "Togo",
 })  # fmt: skip
-_MORE_THAN_A_COUNTRY = frozenset({"america"})
-"""Names that are not taken for a country: South America is not the United States."""
+# Names not read as a country: South America is not the United States.
+_NOT_COUNTRY_NAMES = frozenset({"america"})
 
 _MIN_COVERED, _MIN_COVERED_OF_COUNTRY = 0.6, 0.45
 """The share of a query's words, weighted by rarity, that a passage must have; the latter if a country is named."""
@@ -139,7 +139,7 @@ def _country_and_words(text: str) -> tuple[str | None, list[str]]:
             name = " ".join(words[start : start + count])
             if "new" in (word.lower() for word in words[max(0, start - 2) : start]):
                 continue  # New South Wales, New Mexico
-            if (len(name) > 4 and name.lower() not in _MORE_THAN_A_COUNTRY) or name in _SHORT_COUNTRY_NAMES:
+            if (len(name) > 4 and name.lower() not in _NOT_COUNTRY_NAMES) or name in _SHORT_COUNTRY_NAMES:
                 code = country_code(name)
                 if code is not None:
                     return code, _content_words(words[:start] + words[start + count :])

@@ -20,8 +20,8 @@ from geosleuth.support.errors import DataFault
 
 from .countries import read_bytes
 
+# Approximate radius of a place by its kind; for other kinds see ``_OTHER_RADIUS_KM``.
 RADIUS_KM = {"airport": 2.5, "port": 2.5, "station": 0.3, "nature": 5.0, "peak": 2.0, "volcano": 5.0}
-"""The approximate radius of places by kind; of others see ``_OTHER_RADIUS_KM``."""
 
 _OTHER_RADIUS_KM = 0.5
 _SOURCES = {"airport": "airportsdata", "port": "searoute", "station": "Deutsche Bahn"}

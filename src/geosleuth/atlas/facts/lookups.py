@@ -14,8 +14,8 @@ from .countries import Evidence, SpeedUnit, all_countries, country_tables, equal
 if TYPE_CHECKING:
     from phonenumbers import PhoneNumber
 
+# Longer clues are truncated: no domain, price or postcode is that long.
 MAX_CLUE_CHARS = 200
-"""Longer clues are cut: no domain, price or postcode is that long."""
 
 BY_PEOPLE = "people of each country"
 
@@ -23,13 +23,13 @@ _HOST = re.compile(r"^(?:[a-z][a-z0-9+.-]*://)?(?:[^/@\s]*@)?([^/:?#\s]*)", re.I
 _NUMBERS = re.compile(r"[\d\s.,'’]+")
 _POSTCODE_SEPARATORS = re.compile(r"[\s-]+")
 
+# Longer texts are truncated: no number is that long, even with an extension and words around it.
 MAX_PHONE_CHARS = 60
-"""Longer texts are cut: no number is that long, even with an extension and words around it."""
+# Descriptions of the values of `phonenumbers.PhoneNumberType`.
 _KINDS = {
     0: "fixed line", 1: "mobile", 2: "fixed line or mobile", 3: "toll free", 4: "premium rate", 5: "shared cost",
     6: "internet telephone", 7: "personal", 8: "pager", 9: "universal access", 10: "voicemail",
 }  # fmt: skip
-"""`phonenumbers.PhoneNumberType` in words."""
 
 
 def by_tld(address: str) -> Evidence:

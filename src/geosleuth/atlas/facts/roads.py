@@ -23,6 +23,8 @@ _SPAIN = (
     "AC|AG|AL|AS|AV|AB|BI|BU|BA|CA|CC|CL|CM|CO|CR|CS|CU|CV|EX|GC|GI|GP|GR|GU|HU|JA|JV|LE|LR|LU|MA|MU|NA|OU|PM|PO|SA|SE|"
     "SG|SO|TE|TF|TO|VA|VG|ZA"
 )
+# Countries along each E road (UNECE AGR, annex I), without most three-digit branches and without Britain, whose signs
+# show none.
 E_ROUTES = {
     1: "IE PT ES", 3: "FR", 4: "SE FI", 5: "FR ES", 6: "SE NO", 7: "FR ES", 8: "NO FI", 9: "FR ES", 10: "NO SE",
     11: "FR", 12: "NO SE FI", 14: "NO SE", 15: "FR ES", 16: "NO SE", 17: "FR BE", 18: "NO SE FI RU", 19: "NL BE FR",
@@ -41,16 +43,14 @@ E_ROUTES = {
     95: "RU BY UA TR", 96: "TR", 97: "UA RU GE TR", 98: "TR", 99: "TR", 101: "UA RU", 105: "RU NO", 117: "RU GE AM",
     119: "RU AZ", 125: "RU KZ KG",
 }  # fmt: skip
-"""Countries that an E road runs through. Source: annex I of UNECE's AGR (European Agreement on Main International
-Traffic Arteries). Most three-digit branches are left out, and so is Britain, whose signs do not show E roads."""
+# Countries with E roads; Britain has them officially but not on its signs.
 E_COUNTRIES = (
     "AL AM AT AZ BA BE BG BY CH CY CZ DE DK EE ES FI FR GE GR HR HU IE IT KG KZ LT LU LV MD ME MK NL NO PL PT RO RS RU "
     "SE SI SK TJ TM TR UA UZ XK"
 )
-"""Countries with E roads; Britain has them officially but not on its signs."""
 MAX_ROAD_CHARS = 40
+# Maps Cyrillic capitals to Latin letters of the same shape, so that М-4 on a Russian sign and M4 are the same.
 _LOOKALIKES = str.maketrans("АВЕКМНОРСТХЕ", "ABEKMHOPCTXE")
-"""Maps Cyrillic capitals to Latin letters of the same shape, so that М-4 on a Russian sign and M4 are the same."""
 _WORDS = (
     (re.compile(r"^(?:INTERSTATE)(?=\d)"), "I"),
     (re.compile(r"^(?:HIGHWAY|HIGHWAYNO\.?)(?=\d)"), "HWY"),

@@ -11,6 +11,8 @@ from functools import cache, lru_cache
 
 from .countries import CountryFacts, Evidence, all_countries, weighted_shares
 
+# ISO 15924 script code by prefix of the Unicode character name: the Unicode Character Database names characters by
+# script.
 SCRIPT_OF_NAME = (
     ("LATIN ", "Latn"), ("FULLWIDTH LATIN", "Latn"), ("CYRILLIC ", "Cyrl"), ("ARABIC ", "Arab"), ("CJK ", "Hani"),
     ("HIRAGANA", "Hira"), ("KATAKANA", "Kana"), ("HALFWIDTH KATAKANA", "Kana"), ("HANGUL", "Hang"),
@@ -24,8 +26,6 @@ SCRIPT_OF_NAME = (
     ("BALINESE ", "Bali"), ("SUNDANESE ", "Sund"), ("COPTIC ", "Copt"), ("CHAKMA ", "Cakm"), ("LIMBU ", "Limb"),
     ("TAI LE ", "Tale"), ("NEW TAI LUE ", "Talu"),
 )  # fmt: skip
-"""Beginnings of Unicode character names and the ISO 15924 code of their script. Source: the Unicode Character Database
-names characters after their script."""
 
 _SHARED = {
     "ß": "de", "ő": "hu", "ű": "hu", "ł": "pl", "ą": "pl lt", "ę": "pl lt", "ś": "pl", "ź": "pl", "ń": "pl",
@@ -50,8 +50,8 @@ _SHARED = {
 
 _VIETNAMESE = "ạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ"
 
-TELLING_LETTERS = {**_SHARED, **dict.fromkeys(_VIETNAMESE, "vi")}
-"""Distinctive letters, with the ISO 639 codes of the few languages that have them. Source: the alphabets themselves."""
+# Distinctive letters and the ISO 639 codes of the few languages that use them, taken from the alphabets themselves.
+DISTINCTIVE_LETTERS = {**_SHARED, **dict.fromkeys(_VIETNAMESE, "vi")}
 
 SIMPLIFIED_ONLY = frozenset(
     "们这个为时对说发经现过还进样车东书长门问间见马鸟鱼龙风飞电话语请谢谁让认识读买卖红银铁钱钟头质贵费资贸购运远"
@@ -61,18 +61,19 @@ SIMPLIFIED_ONLY = frozenset(
     "联胜脑艺节药营蓝虽补规视览觉订计讨训议记许论设访证评词试详误课调谈谊贝财责败货贯贡赛赞赵趋跃轨转轮软轻载较输"
     "辆达迁迈递遗邮邻释钢铃错镇镜闭闲闻阅阳阶际陆陈险隐难顶项顺须顾预领频题颜额饭饮馆驾验鲜鸡齐龄"
 )
+# Characters found only in simplified or only in traditional Chinese, and not in Japanese; the most common ones on
+# signs.
 TRADITIONAL_ONLY = frozenset(
     "們這來對說發經讓讀賣鐵錢遲專嚴豐樂眾價單廠廳歷壓縣雙變號聽圍圖團圓壞獎寶實歲帶幫莊應廢彈歸當錄戀戰戶擴擔擇據"
     "歡歐氣淚澤濟燒獨獵稱簽臺灣國學區銷檢樓權條產"
 )
-"""Characters that only simplified or only traditional Chinese has, and Japanese has not; the commonest on signs."""
 
 
+# Longer texts are truncated; the shares of scripts converge long before.
 MAX_TEXT_CHARS = 5000
-"""Longer texts are cut; the shares of scripts converge long before."""
 
+# Minimum share of letters at which a script other than Latin decides: signs everywhere have Latin words.
 SIGNIFICANT_SHARE = 0.1
-"""The share of letters from which scripts other than Latin decide, as Latin words are on signs everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +161,10 @@ def _chinese(text: str) -> tuple[str, ...]:
 
 def _telling(text: str) -> tuple[str, tuple[str, ...]]:
     """Return the distinctive letters of a text, and the languages that have all of them."""
-    present = [letter for letter in dict.fromkeys(text.lower()) if letter in TELLING_LETTERS]
+    present = [letter for letter in dict.fromkeys(text.lower()) if letter in DISTINCTIVE_LETTERS]
     if not present:
         return "", ()
-    languages = set.intersection(*(set(TELLING_LETTERS[letter].split()) for letter in present))
+    languages = set.intersection(*(set(DISTINCTIVE_LETTERS[letter].split()) for letter in present))
     return ("".join(present), tuple(sorted(languages))) if languages else ("", ())
 
 

@@ -1,5 +1,6 @@
 """English names of scripts, and of languages that CLDR has no English name for."""
 
+# Script names by ISO 15924 code, for all scripts in `geosleuth.atlas.facts.all_countries`.
 SCRIPT_NAMES = {
     "Adlm": "Adlam", "Arab": "Arabic", "Armi": "Imperial Aramaic", "Armn": "Armenian", "Bali": "Balinese",
     "Bamu": "Bamum", "Beng": "Bengali", "Cakm": "Chakma", "Cans": "Canadian syllabics", "Cham": "Cham",
@@ -14,8 +15,8 @@ SCRIPT_NAMES = {
     "Talu": "New Tai Lue", "Taml": "Tamil", "Tavt": "Tai Viet", "Telu": "Telugu", "Tfng": "Tifinagh", "Thaa": "Thaana",
     "Thai": "Thai", "Tibt": "Tibetan", "Vaii": "Vai", "Yiii": "Yi",
 }  # fmt: skip
-"""By ISO 15924 code: all that `geosleuth.atlas.facts.all_countries` has."""
 
+# Language names (ISO 639-3) by ISO 639 code, for the eight most used languages of each country.
 LANGUAGE_NAMES = {
     "abr": "Abron", "apc": "Levantine Arabic", "apd": "Sudanese Arabic", "bci": "Baoulé", "bjt": "Balanta-Ganja",
     "bqv": "Koro Wachi", "buc": "Bushi", "bvb": "Bube", "cab": "Garifuna", "ccr": "Cacaopera", "cja": "Western Cham",
@@ -38,4 +39,3 @@ LANGUAGE_NAMES = {
     "wni": "Ndzwani Comorian", "wof": "Gambian Wolof", "yua": "Yucatec Maya", "zdj": "Ngazidja Comorian",
     "zmi": "Negeri Sembilan Malay",
 }  # fmt: skip
-"""By ISO 639 code: those among the eight languages of a country that most people use. Source: ISO 639-3."""

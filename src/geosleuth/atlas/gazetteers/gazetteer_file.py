@@ -28,8 +28,8 @@ from geosleuth.support.errors import BadInput
 from . import name_index
 
 E5: Final = 100_000
+# SQL for the 0.05-degree cell of a feature, counted by rows from the south-west; indexed.
 CELL: Final = "(lat_e5 + 9000000) / 5000 * 7201 + (lon_e5 + 18000000) / 5000"
-"""SQL for the cell of a twentieth of a degree that a feature lies in, counted by rows from the south-west; indexed."""
 
 CELL_COLUMNS: Final = 7201
 MAX_NAMES: Final = 250

@@ -20,11 +20,11 @@ from geosleuth.support.errors import BadFile
 
 from .gazetteer_file import MAX_NAME_CHARS, MAX_NAMES, GazetteerRow, GazetteerWriter, writing_gazetteer
 
+# Maximum size of a decompressed dump: ten times that of the whole world.
 MAX_BYTES: Final = 16 << 30
-"""The largest dump after decompression; that of the whole world has a tenth of it."""
 
+# Maximum compression ratio. Names and numbers compress to a quarter; a ratio of 100 is no GeoNames dump.
 MAX_RATIO: Final = 60
-"""The highest compression ratio. Names and numbers compress to a quarter; a hundredth is no GeoNames dump."""
 
 _MAX_LINE_BYTES: Final = 1 << 16
 _COLUMNS: Final = 19

@@ -35,6 +35,8 @@ from geosleuth.atlas.search import (
 )
 from geosleuth.names.folding import fold_once
 
+# Spellings of each length are numbered from 0. ``spelling`` lists the first name of each spelling, ``gram`` the
+# spellings that contain a triple. Lists are little-endian 32-bit numbers.
 TABLES: Final = """
 CREATE TABLE name (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, role INTEGER NOT NULL, fame INTEGER NOT NULL,
                    text TEXT NOT NULL, key TEXT NOT NULL);
@@ -43,16 +45,14 @@ CREATE TABLE spelling (length INTEGER NOT NULL, first INTEGER NOT NULL, names BL
 CREATE TABLE gram (gram TEXT NOT NULL, length INTEGER NOT NULL, part INTEGER NOT NULL, count INTEGER NOT NULL,
                    spellings BLOB NOT NULL, PRIMARY KEY (gram, length, part)) WITHOUT ROWID
 """
-"""Spellings of each length are numbered from 0. ``spelling`` lists the first name of each spelling, ``gram`` the
-spellings that contain a triple. Lists are little-endian 32-bit numbers."""
 
 _BATCH: Final = 200_000
 _MAX_LENGTH: Final = 40
+# Cost factors of posting lists by difference in length from the query: costly lists are read last.
 _LENGTH_PENALTIES: Final = (1.0, 1.3, 2.0)
-"""Factors on the length of a list by the difference of its spellings' length from the query's: long lists come last."""
 
+# Maximum spellings compared, by difference in length from the query.
 _MAX_COMPARED: Final = (36, 24, 12)
-"""How many spellings are compared, by the difference of their length from the query's."""
 
 _MAX_LENGTH_DIFFERENCE: Final = len(_LENGTH_PENALTIES) - 1
 _ID_BITS: Final = 20  # a batch has fewer than 2 ** 20 spellings
@@ -69,6 +69,7 @@ _LATIN_SHARE: Final = 0.95
 _GENERIC_SHARE: Final = 0.96
 _MIN_CHARS_WITHOUT_KIND: Final = 5
 
+# Generic words that may be present in or missing from a name.
 _GENERIC: Final = frozenset(
     {"lake", "lakes", "lac", "lago", "laguna", "loch", "mount", "mountain", "mountains", "mt", "mts", "mont", "monte",
      "range", "river", "rio", "riviere", "fluss", "see", "sea", "bay", "bahia", "baie", "gulf", "island", "islands",
@@ -76,7 +77,6 @@ _GENERIC: Final = frozenset(
      "peninsula", "strait", "falls", "waterfall", "glacier", "valley", "volcano", "peak", "hill", "hills", "creek",
      "reservoir", "dam", "the", "of", "de", "du", "del"}
 )  # fmt: skip
-"""Generic words, which a name may have or lack."""
 
 _KIND_WORDS: Final = frozenset(
     {"lake", "l", "lac", "lago", "loch", "mount", "mt", "monte", "river", "reservoir", "peak", "volcano"}

@@ -26,8 +26,8 @@ PLAIN, BOLD = "sans", "sans-semibold"
 _KOREAN, _JAPANESE, _CHINESE = "korean", "japanese", "chinese-simplified"
 _EAST_ASIAN = (_KOREAN, _JAPANESE, _CHINESE)
 _JOINERS = "\u200c\u200d"  # zero-width; they control whether the letters around them join
+# FreeType fonts must not be used by two threads at once.
 _LOCK = threading.Lock()
-"""FreeType fonts must not be used by two threads at once."""
 
 _GAP_PX = 3
 _STREET_STEP_PX = 10.0

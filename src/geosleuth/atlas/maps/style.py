@@ -4,6 +4,7 @@ from typing import Final
 
 LAND: Final = "#f3f0e8"
 SEA: Final = "#a8cfe3"
+# Land colours by altitude in metres, as (altitude, colour) steps.
 RELIEF: Final = (
     (-50.0, (226, 236, 214)),
     (100.0, (236, 240, 219)),
@@ -13,7 +14,6 @@ RELIEF: Final = (
     (3500.0, (203, 180, 162)),
     (5000.0, (240, 238, 238)),
 )
-"""Land colours by altitude in metres."""
 
 OUTSIDE_WORLD: Final = "#dfe3e6"  # above and below the Mercator plane
 WATER_LINE: Final = "#8fbfd8"
@@ -21,6 +21,7 @@ COAST_LINE: Final = "#86b3c9"
 GREEN: Final = "#cce1b8"
 BUILDING: Final = "#dbd2c6"
 BUILDING_EDGE: Final = "#c3b7a7"
+# Colours of land use by kind, from the bottom up; other kinds are drawn as plain land.
 LANDUSE: Final = {
     "residential": "#ebe6dd",
     "farmland": "#eeead3",
@@ -44,8 +45,8 @@ LANDUSE: Final = {
     "beach": "#f5e9c0",
     "sand": "#f5e9c0",
 }
-"""Colours of land use by kind, from the bottom up; other kinds are drawn as plain land."""
 
+# Colours of paved surfaces and structures, drawn above parks and water.
 PAVED: Final = {
     "apron": "#d5d4dc",
     "parking": "#e9e7e6",
@@ -60,10 +61,9 @@ PAVED: Final = {
     "taxiway": "#c6c5d0",
     "runway": "#c6c5d0",
 }
-"""Colours of paved surfaces and structures, drawn above parks and water."""
 
+# Land use that may stand in the sea, and so is not evidence of land.
 OVER_WATER: Final = frozenset({"pier", "breakwater", "bridge"})
-"""Land use that may stand in the sea, and so is no evidence of land."""
 
 RUNWAY_WIDTH_M: Final = {"runway": 45.0, "taxiway": 18.0}
 
@@ -76,6 +76,7 @@ PATH: Final = "#b08f74"
 ROAD_FILL: Final = {1: "#f2a65e", 2: "#f6bd77", 3: "#fad98d", 4: "#fdf0b4", 5: "#ffffff", 6: "#ffffff", 7: "#fbfaf7"}
 ROAD_CASING: Final = {1: "#c9772c", 2: "#cc8f45", 3: "#cda84f", 4: "#c9b871", 5: "#bdb5a8", 6: "#c6beb1", 7: "#d3ccc0"}
 ROAD_FROM_ZOOM: Final = {1: 6, 2: 7, 3: 9, 4: 10, 5: 12, 6: 13, 7: 14.5, 8: 15.5}
+# Width of the road fill by rank, as (zoom, pixels) steps; interpolated linearly in between.
 ROAD_WIDTH_PX: Final = {
     1: ((6, 1.0), (10, 2.2), (13, 4.5), (15, 8), (17, 16), (20, 44)),
     2: ((7, 0.8), (10, 1.8), (13, 4.0), (15, 7), (17, 15), (20, 42)),
@@ -86,7 +87,6 @@ ROAD_WIDTH_PX: Final = {
     7: ((14.5, 0.8), (16, 2.4), (17, 4.5), (20, 16)),
     8: ((15.5, 0.8), (17, 1.4), (20, 4)),
 }
-"""Width of the road fill by rank, as (zoom, pixels) steps; interpolated linearly in between."""
 
 CASING_FROM_ZOOM: Final = 12.5
 PATH_RANK: Final = 8

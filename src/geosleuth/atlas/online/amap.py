@@ -15,7 +15,7 @@ from geosleuth.support.errors import ServiceFault
 
 from . import replies
 from .access import Credentials, key_from_environment
-from .base import WHO_ANSWERS, OnlineAtlas
+from .base import SERVICES_BY_METHOD, OnlineAtlas
 from .http import OnlineClient, parse_json
 from .replies import (
     LONG_CHARS,
@@ -45,8 +45,8 @@ _MAX_SIDE_PX = 1024
 _MAX_ZOOM = 17
 _MAX_MARKERS = 10
 _ID = re.compile(r"amap:([A-Za-z0-9]{1,40})\Z")
+# Error codes for "too fast", "busy" and "failed": the same request may succeed later.
 _RETRYABLE = frozenset({"10004", "10014", "10015", "10016", "10019", "10020", "10021", "10022", "10023", "20003"})
-"""The codes for "too fast", "busy" and "failed": the same request may succeed later."""
 _LEVELS = {
     "国家": "country",
     "省": "region",
@@ -87,7 +87,7 @@ class Amap(OnlineAtlas):
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
         """Return a satellite picture from the tiles that the settings name."""
         if not self.has_tiles:
-            raise NotOffered(f"{self.name} does not offer satellite; {WHO_ANSWERS['satellite']} can answer it")
+            raise NotOffered(f"{self.name} does not offer satellite; {SERVICES_BY_METHOD['satellite']} can answer it")
         return await XyzTiles(self.client).satellite(centre, zoom=zoom, size=size)
 
     async def geocode(

@@ -32,7 +32,7 @@ from .access import OnlineSettings
 from .cache import question_key
 from .http import OnlineClient, ServiceRequest
 from .record import AnswerRecord, Recorded
-from .shared_record import MOST_BYTES, announcement
+from .shared_record import MAX_BYTES, announcement
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -218,7 +218,7 @@ async def _serve(settings: OnlineSettings, record: Path, handle: int, pipe: "Con
     token = secrets.token_urlsafe(32)
     server = AnswerServer(settings, record, token)
     listener = await asyncio.start_server(
-        server.handle, "127.0.0.1", 0, limit=MOST_BYTES, backlog=_MAX_WAITING_CONNECTIONS
+        server.handle, "127.0.0.1", 0, limit=MAX_BYTES, backlog=_MAX_WAITING_CONNECTIONS
     )
     port = listener.sockets[0].getsockname()[1]
     # Overwrite the announcement of a server that was killed, rather than replace the file: the lock is on this file.

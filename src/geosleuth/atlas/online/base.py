@@ -11,7 +11,8 @@ from geosleuth.support.net import host_of
 from .access import Credentials, OnlineSettings
 from .http import OnlineClient, ServiceRequest
 
-WHO_ANSWERS = {
+# Services that offer each method of the atlas protocol, named in error messages.
+SERVICES_BY_METHOD = {
     "geocode": "the offline atlas, nominatim, photon, google, amap or opencage",
     "reverse": "the offline atlas, nominatim, photon, google, amap or opencage",
     "suggest": "the offline atlas, photon, google or amap",
@@ -24,7 +25,6 @@ WHO_ANSWERS = {
     "map": "the offline atlas, google, amap or xyz",
     "satellite": "the offline atlas with tiles added, google or xyz",
 }
-"""Who offers each method of the atlas protocol, for error messages."""
 
 _Refusal = Callable[..., Coroutine[Any, Any, Any]]
 
@@ -33,7 +33,7 @@ def _not_offered(method: str) -> _Refusal:
     """Return a method that raises `NotOffered` as soon as it is called, and names the services that offer it."""
 
     def refuse(self: "OnlineAtlas", *_: object, **__: object) -> NoReturn:
-        raise NotOffered(f"{self.name} does not offer {method}; {WHO_ANSWERS[method]} can answer it")
+        raise NotOffered(f"{self.name} does not offer {method}; {SERVICES_BY_METHOD[method]} can answer it")
 
     refuse.__name__ = method
     refuse.__doc__ = "Not offered by this service."

@@ -39,8 +39,8 @@ _MAX_LIMIT = 40
 _NEAR_KM = 50.0
 
 _PHOTON_MAX_LIMIT = 50
+# Languages of the public server: Photon rejects languages that its index was not built with.
 _PUBLIC_LANGUAGES = ("de", "en", "fr")
-"""The languages of the public server; Photon refuses languages that its index was not built with."""
 _OPENCAGE_MAX_LIMIT = 100
 _KINDS = {"road": "street", "house": "address", "building": "address", "country": "country", "state": "region"}
 

@@ -36,7 +36,8 @@ from .replies import (
     spot,
 )
 
-FIELDS = (
+# Field mask for Places: only the fields that are used, since fields determine the price.
+FIELD_MASK = (
     "id",
     "displayName",
     "formattedAddress",
@@ -48,7 +49,6 @@ FIELDS = (
     "internationalPhoneNumber",
     "websiteUri",
 )
-"""The field mask for Places: only what is used, since fields determine the price."""
 
 _KINDS = {
     "country": "country",
@@ -248,7 +248,7 @@ class Google(OnlineAtlas):
             {"languageCode": self.settings.language},
             credentials=self._in_header,
             base=_PLACES,
-            headers=(("x-goog-fieldmask", ",".join(FIELDS)),),
+            headers=(("x-goog-fieldmask", ",".join(FIELD_MASK)),),
             absent=(404,),
         )
         answer = await self.client.json(question)
@@ -343,7 +343,7 @@ class Google(OnlineAtlas):
     async def _places(
         self, method: str, body: dict[str, object], *, fields: str | None, paged: bool = True
     ) -> replies.Object:
-        mask = [f"{fields}.{field}" for field in FIELDS] + (["nextPageToken"] if paged else []) if fields else None
+        mask = [f"{fields}.{field}" for field in FIELD_MASK] + (["nextPageToken"] if paged else []) if fields else None
         question = self.question(
             f"/v1/places{method}",
             {},

@@ -56,16 +56,16 @@ from .record import AnswerRecord, Recorded
 from .replies import clean
 from .shared_record import ask_shared
 
+# The request extension that carries the API keys, so that they are not in a URL that may be logged.
 CREDENTIALS = "geosleuth.credentials"
-"""The request extension that carries the API keys, so that they are not in a URL that may be logged."""
 
+# The response extension that carries the target of a redirect.
 LOCATION = "geosleuth.location"
-"""The response extension that carries the target of a redirect."""
 
 _in_use: ContextVar[Credentials | None] = ContextVar("credentials in use", default=None)
 _NOT_JSON = object()
+# Maximum nesting of accepted JSON: more than twice what services send.
 MAX_DEPTH = 40
-"""The deepest nesting of JSON that is accepted; over twice what services send."""
 _lock = threading.Lock()
 _next_free: dict[str, float] = {}
 _last_sent: dict[str, float] = {}

@@ -39,8 +39,8 @@ _TIMEOUT_S = 25
 _MAX_ELEMENTS = 2000
 _NEAR_M = 5_000.0
 _MAX_RADIUS_M = 50_000.0
+# Nodes closer than this count as one crossing: two dual carriageways meet in four nodes.
 _SAME_CROSSING_KM = 0.05
-"""Nodes nearer to each other are one crossing: two dual carriageways meet in four nodes."""
 _OUT = f"out tags bb {_MAX_ELEMENTS};\n"
 _ELEMENTS = {"node": "n", "way": "w", "relation": "r"}
 

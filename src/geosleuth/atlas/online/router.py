@@ -39,8 +39,8 @@ T = TypeVar("T")
 _listeners: list[Callable[[str, ServiceFault], None]] = []
 _CLASSES: tuple[type[OnlineAtlas], ...] = (Nominatim, Photon, Overpass, Google, Amap, OpenCage, XyzTiles)
 _SERVICES: dict[str, Callable[[OnlineClient], OnlineAtlas]] = {service.name: service for service in _CLASSES}
+# Names of all online services.
 ONLINE_NAMES: tuple[str, ...] = tuple(_SERVICES)
-"""The names of all services."""
 
 
 class _Failed(NotOffered):

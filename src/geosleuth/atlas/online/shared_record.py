@@ -15,8 +15,8 @@ from typing import Any
 
 from geosleuth.support.errors import NotRecorded
 
-MOST_BYTES = 64 << 20
-"""The longest line: room for the longest allowed answer in base64."""
+# Maximum size of a line: room for the longest allowed answer in base64.
+MAX_BYTES = 64 << 20
 
 _PATIENCE_S = 30.0
 _POLL_S = 0.1
@@ -59,7 +59,7 @@ async def _send(server: Mapping[str, Any] | None, request: Mapping[str, Any]) ->
     if server is None:
         return None
     try:
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(server["port"]), limit=MOST_BYTES)
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(server["port"]), limit=MAX_BYTES)
     except OSError:
         return None
     try:

@@ -11,7 +11,7 @@ from geosleuth.geo.gcj02 import to_gcj02
 from geosleuth.support.errors import BadInput, ServiceFault
 
 from .access import Credentials, TileSource, check_consent, key_from_environment
-from .base import WHO_ANSWERS, OnlineAtlas
+from .base import SERVICES_BY_METHOD, OnlineAtlas
 from .http import ServiceRequest
 from .replies import NAME_CHARS, TILE_PX, check_picture, clean, open_picture, picture_box, resized, to_pixels, to_png
 
@@ -51,7 +51,7 @@ class XyzTiles(OnlineAtlas):
         markers: Sequence[Marker],
     ) -> Picture:
         if source is None:
-            others = WHO_ANSWERS[question].replace(" or xyz", "")
+            others = SERVICES_BY_METHOD[question].replace(" or xyz", "")
             variable = f"GEOSLEUTH_{question.upper()}_TILES"
             raise NotOffered(f"xyz has no tile server for {question}: name one in {variable}, or ask one of: {others}")
         check_picture(zoom, size, _MAX_SIDE_PX, self.name)

@@ -51,8 +51,8 @@ _MIN_SCORE: Final = 0.7
 _MAX_HOUSES: Final = 20_000
 _MAX_COMPARED: Final = 200  # houses whose address is compared with the rest of the text
 _MISFIT_PENALTY: Final = 0.08
-_STREET_WITHOUT_NUMBER: Final = 0.9
-"""Score of a street that lacks the number; higher than that of a feature whose name includes the number."""
+# Score of a street without the wanted house number; above that of a feature whose name includes the number.
+_STREET_ONLY_SCORE: Final = 0.9
 
 _REGIONS_WITH_HITS: Final = 3  # a street name is expected to occur in at most this many regions
 _MAX_BELOW_BEST: Final = 0.12
@@ -63,18 +63,18 @@ _NEARLY_MEET_M: Final = 60.0
 _CROSSING_SEPARATOR: Final = re.compile(r"\s+(?:and|et|und|y|e|ja|x|near|corner of)\s+|\s*[&/×@+]\s*", re.IGNORECASE)
 _MAX_PAIRS: Final = 30
 _MATCH_ORDER: Final[dict[str, int]] = {"exact": 0, "alias": 1, "fuzzy": 2}
+# Kind of place: the area of a postcode within a town.
 POSTCODE: Final = "postcode"
-"""Kind of a place: the area of a postcode in a town."""
 _CODE: Final = re.compile(r"(?=(?:\D*\d){2})(?!.*[A-Z]{4})[A-Z\d]{1,7}(?:[ -][A-Z\d]{1,5})?", re.ASCII)
 _WITH_TOWN: Final = re.compile(r"\s*(\S*\d\S*(?:\s\S*\d\S*)?)\s+([^\d,]+?)\s*")
+# Country or state before the postcode: "MC-98000", "CA 90210".
 _COUNTRY_PREFIX: Final = re.compile(r"[A-Z]{1,3}[ -](?=\d)")
-"""A country or state before the code: "MC-98000", "CA 90210"."""
 _MIN_CHARS: Final = 4
+# Maximum score of a postcode that only shares a prefix with the wanted one.
 _MAX_PREFIX_SCORE: Final = 0.7
-"""Highest score of a code that only shares a prefix with the wanted one."""
 _SAME_AREA_KM: Final = 20.0
-_MISTAGGED: Final = 0.02
-"""An area with a smaller share of the addresses of the largest area of its code is a tagging mistake."""
+# An area is a tagging mistake if it has less than this share of the addresses of its postcode's largest area.
+_MISTAGGED_SHARE: Final = 0.02
 _COLUMNS: Final = "key, code, town, country, addresses, lat, lon, south, west, north, east"
 _MAX_ROWS: Final = 2000
 
@@ -143,7 +143,7 @@ def find_addresses(
             hits.extend(
                 Hit(
                     place_of(region, rows_by_id[owner]),
-                    _STREET_WITHOUT_NUMBER * score,
+                    _STREET_ONLY_SCORE * score,
                     "part",
                     text_of(rows_by_id[owner][2]),
                     missing=(number,),
@@ -463,7 +463,7 @@ def _areas(region: OpenRegion, where: str, values: Sequence[Any]) -> Iterator[_P
             else:
                 kept[at] = _joined(kept[at], area)
         most = max(area.addresses for area in kept)
-        yield from (area for area in kept if area.addresses >= _MISTAGGED * most)
+        yield from (area for area in kept if area.addresses >= _MISTAGGED_SHARE * most)
 
 
 def _area(row: Sequence[Any]) -> _PostcodeArea:

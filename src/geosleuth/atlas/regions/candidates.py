@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from geosleuth.atlas.keyed_rows import rows_with
 from geosleuth.geo import Extent, FloatArray
 
-from .cells import BESIDE, hashed_cells
+from .cells import NEIGHBOUR_OFFSETS, hashed_cells
 from .feature_query import FeatureQuery, FeatureSet, Ints, by_region
 from .geometry import E7
 from .region_store import OpenRegion, RegionStore, check_positions, grounds_of, inside, sources_of
 
-_MOST_CACHED: Final = 20_000  # entries in the cache of a region
+_MAX_CACHED: Final = 20_000  # entries in the cache of a region
 _STREET_STEP_DEG: Final = 0.0001  # about 11 m
 _REGION_BITS: Final = 40  # an object number is the feature's id, plus the region's number shifted by this
 _SHORT: Final = 200  # positions; to clip a shorter street takes longer than to compare all of it
@@ -127,7 +127,7 @@ def _may_be_cut(spots: Ints, of: Ints) -> NDArray[np.bool_]:
     np.minimum.at(least, spot, of)  # the first and the last region that has a street in each cell
     np.maximum.at(most, spot, of)
     found = np.zeros(len(spots), dtype=bool)
-    for wanted in (cells + step for step in BESIDE):
+    for wanted in (cells + step for step in NEIGHBOUR_OFFSETS):
         beside = np.minimum(cells.searchsorted(wanted), len(cells) - 1)
         there = cells[beside] == wanted
         found |= there[spot] & ((least[beside][spot] != of) | (most[beside][spot] != of))
@@ -176,7 +176,7 @@ def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArra
     cuts = np.searchsorted(of, np.arange(len(drawn) + 1)).tolist()
     for number, street in enumerate(drawn):
         along = known[street] = np.unique(points[cuts[number] : cuts[number + 1]], axis=0)
-        if len(region.memory) < _MOST_CACHED:
+        if len(region.memory) < _MAX_CACHED:
             region.memory[f"street {street}"] = along
     return [np.empty((0, 2)) if known[street] is None else known[street] for street in streets]
 

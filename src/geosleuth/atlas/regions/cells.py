@@ -20,16 +20,19 @@ Hashes = NDArray[np.uint32]
 Positions = tuple[NDArray[Any], NDArray[Any]]
 """Latitudes and longitudes, both in the same unit."""
 
-NARROWEST_M: Final = 5.0
-"""The smallest radius that cells are made for: tables of smaller cells would not fit into memory."""
+# Minimum radius for which cells are made: tables of smaller cells would not fit into memory.
+MIN_RADIUS_M: Final = 5.0
 
-ROW: Final = 1_000_003
-"""The number of a cell is its row times this, plus its column."""
+# Multiplier for cell numbers: a cell's number is its row times this, plus its column.
+ROW_STRIDE: Final = 1_000_003
 
-BESIDE: Final = np.array([0, -1, 1, -ROW, ROW, -ROW - 1, -ROW + 1, ROW - 1, ROW + 1], dtype=np.int64).astype(np.uint32)
-"""What to add to the hash of a cell for its own and those of the eight cells around it; sums wrap around."""
+# Offsets from the hash of a cell to its own and to those of its eight neighbours; sums wrap around.
+NEIGHBOUR_OFFSETS: Final = np.array(
+    [0, -1, 1, -ROW_STRIDE, ROW_STRIDE, -ROW_STRIDE - 1, -ROW_STRIDE + 1, ROW_STRIDE - 1, ROW_STRIDE + 1],
+    dtype=np.int64,
+).astype(np.uint32)
 
-_SOUTH_WEST: Final = np.array([0, -1, -ROW, -ROW - 1], dtype=np.int64).astype(np.uint32)
+_SOUTH_WEST: Final = np.array([0, -1, -ROW_STRIDE, -ROW_STRIDE - 1], dtype=np.int64).astype(np.uint32)
 _OFFSET: Final = 1 << 26  # larger than any row or column, so that negative ones become positive
 _ENTRIES_PER_POSITION: Final = 32  # of the smallest set, each of which marks four
 _LEAST_BITS, _MOST_BITS = 12, 24  # of the size of the table
@@ -49,7 +52,7 @@ def hashed_cells(rows: FloatArray, columns: FloatArray, shift: float = 0.0) -> H
     """
     # Processors convert several floats to signed integers at a time, but not to unsigned ones.
     hashes: Hashes = (rows + (_OFFSET + shift)).astype(np.int32).view(np.uint32)
-    hashes *= np.uint32(ROW)
+    hashes *= np.uint32(ROW_STRIDE)
     hashes += (columns + (_OFFSET + shift)).astype(np.int32).view(np.uint32)
     return hashes
 
@@ -121,7 +124,7 @@ def neighbours(here: Positions, there: Positions, radius_m: float) -> tuple[Ints
         radius_m: pairs within this are all returned, with some that are farther apart.
     """
     (lats, lons), (other_lats, other_lons) = here, there
-    reach = math.degrees(max(radius_m, NARROWEST_M) / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
+    reach = math.degrees(max(radius_m, MIN_RADIUS_M) / 1000 / EARTH_RADIUS_KM) * 1.0000001 + 1e-9
     farthest = max(float(np.abs(lats).max(initial=0.0)), float(np.abs(other_lats).max(initial=0.0))) + reach
     wide = reach / math.cos(math.radians(min(farthest, 89.9999)))
     if wide > _WIDEST_DEG:  # near a pole all longitudes are near each other

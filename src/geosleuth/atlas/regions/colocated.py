@@ -22,7 +22,7 @@ from geosleuth.geo import Extent, LatLon, normalize_lon
 from geosleuth.support.errors import BadInput
 
 from .candidates import Candidates, candidates_of
-from .combinations import CLOSE_M, WIDEN_BY, CombinationRules, Combinations, CombinationSearch
+from .combinations import CLOSE_M, WIDENING_FACTOR, CombinationRules, Combinations, CombinationSearch
 from .feature_query import FeatureQuery, FeatureSet, Ints
 from .geometry import E7
 from .pbf import spans
@@ -31,12 +31,12 @@ from .region_store import OpenRegion, RegionStore, places_of, rows_of
 
 _FIRST_RADIUS_M: Final = 15.0
 _FEW_ANCHORS: Final = 100  # for so few, only features near them are read
-_MOST_BOXES: Final = 2000  # also for so many, if there are enough other features to make it worth
+_MAX_BOXES: Final = 2000  # also for so many, if there are enough other features to make it worth
 _WORTH_A_BOX: Final = 200  # to query the spatial index for a box takes as long as to compare so many features
 _MANY_ANCHORS: Final = 200  # from so many, the search starts with a small radius
 _WORTH_A_SAMPLE: Final = 4000  # from so many anchors, that radius is estimated from a sample
 _SAMPLE: Final = 600  # anchors in the sample
-_LEAST_SHARE: Final = 0.02  # but at least this share of all anchors
+_MIN_SHARE: Final = 0.02  # but at least this share of all anchors
 _STRIPE: Final = 16  # anchors in a stripe of the sample, from south to north
 _FAR_M: Final = 1000.0  # the largest radius around the sample
 _SAFETY_FACTOR: Final = 3.0  # combinations expected within the estimated radius, as a multiple of the limit
@@ -110,7 +110,7 @@ class _ColocationSearch:
         self._features_read[anchor] = replace(
             self._features_of(anchor), boxes=feature_boxes(store, regions, self._features_of(anchor))
         )
-        worth_boxes = min(_MOST_BOXES, sum(counts) // (_WORTH_A_BOX * (len(queries) - 1)))
+        worth_boxes = min(_MAX_BOXES, sum(counts) // (_WORTH_A_BOX * (len(queries) - 1)))
         self._anchors_are_few = len(self._features_of(anchor)) <= max(_FEW_ANCHORS, worth_boxes)
 
     def run(self) -> list[Colocation]:
@@ -124,7 +124,7 @@ class _ColocationSearch:
             sets, found = self._tightest(self._features_near_anchors(radius_m), radius_m, first_m)
             if len(found) >= self._limit:
                 break
-            first_m = WIDEN_BY * radius_m
+            first_m = WIDENING_FACTOR * radius_m
         return _colocations(self._store, self._regions, sets, found, self._within_m)
 
     def _radii_from_sample(self, radii_m: Sequence[float], first_m: float) -> tuple[list[float], float]:
@@ -132,7 +132,7 @@ class _ColocationSearch:
 
         Features that are everywhere have many tight combinations, so a small radius is likely to be enough.
         """
-        share = max(_LEAST_SHARE, _SAMPLE / len(self._features_of(self._anchor)))
+        share = max(_MIN_SHARE, _SAMPLE / len(self._features_of(self._anchor)))
         enough = math.ceil(_SAFETY_FACTOR * self._limit * share)
         feature_sets = [self._features_of(number) for number in range(len(self._queries))]
         for radius_m in dict.fromkeys((radii_m[0], min(_FAR_M, self._within_m))):

@@ -22,14 +22,14 @@ from .cells import neighbours
 from .feature_query import Ints
 
 BEARING_TOLERANCE_DEG: Final = 30.0
+# Maximum number of combinations that a search compares before it stops.
 MAX_COMBINATIONS: Final = 6_000_000
-"""Combinations that a search compares; after that it stops."""
 
-WIDEN_BY: Final = 2.0
-"""Each radius is so many times the one before."""
+# Factor from one search radius to the next.
+WIDENING_FACTOR: Final = 2.0
 
+# Radius within which features have few neighbours.
 CLOSE_M: Final = 80.0
-"""Within so small a radius, features have few neighbours."""
 
 # The search takes one step with the full radius if that is no larger than the first of these, or if there are no more
 # combinations than the second, or no more anchors than the others: for two features, and within `CLOSE_M`.
@@ -103,7 +103,7 @@ class CombinationSearch:
             if len(parts) >= limit or radius_m >= self._within_m or self._budget <= 0:
                 break
             open_points = open_points[~np.isin(anchor.owner_of[open_points], anchor.owner_of[parts[:, self._anchor]])]
-            radius_m = min(radius_m * WIDEN_BY, self._within_m)
+            radius_m = min(radius_m * WIDENING_FACTOR, self._within_m)
         if len(parts) > limit:
             kept = spreads <= np.partition(spreads, limit - 1)[limit - 1]
             parts, spreads = parts[kept], spreads[kept]

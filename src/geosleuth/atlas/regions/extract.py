@@ -56,8 +56,8 @@ from .region_writer import FeatureRow, StagedRuns, curve_of, shape_rows, stage, 
 from .runs import Row
 from .tags import address_line, has_name, house_number, index_names, kept_tags, main_name
 
+# Ways of the same name within this distance (about 300 m) are one street; farther apart they are different streets.
 _SAME_STREET_DEG: Final = 0.003
-"""Ways of the same name within about 300 m are one street; farther apart they are different streets."""
 
 _MERGED_KEYS: Final = ("highway", "waterway", "railway")
 _WATERWAYS: Final = frozenset({"river", "stream", "canal", "drain", "ditch", "tidal_channel"})

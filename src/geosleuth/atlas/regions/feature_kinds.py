@@ -14,12 +14,13 @@ from geosleuth.names.folding import fold
 
 from .region_file import ROAD_RANKS, Layer
 
+# Kind of a feature that is only a house number on a street.
 ADDRESS: Final = "address"
-"""Kind of a feature that is only a house number on a street."""
 
+# As a category, every road and path; the key ``highway`` also covers bus stops, signals and so on.
 STREET: Final = "street"
-"""In a category, means every road and path; the key ``highway`` alone also has bus stops, signals and so on."""
 
+# Keys that give the kind of a feature, most specific first.
 _KEYS: Final = (
     "amenity", "shop", "tourism", "historic", "leisure", "healthcare", "office", "craft", "club", "aeroway",
     "aerialway",
@@ -28,11 +29,11 @@ _KEYS: Final = (
     "landuse", "boundary", "route", "bridge", "building", "water", "advertising", "attraction", "junction", "barrier",
     "entrance", "area:highway", "type",
 )  # fmt: skip
-"""The keys that say what a feature is, the most specific first."""
 _KEY_ORDER: Final = {key: at for at, key in enumerate(_KEYS)}
 MAIN_KEYS: Final = frozenset(_KEYS)
 
-_FOUND_WITHOUT_NAME: Final[dict[str, frozenset[str] | None]] = {
+# Keys and values that are indexed even without a name; None means every value.
+_INDEXED_WITHOUT_NAME: Final[dict[str, frozenset[str] | None]] = {
     "amenity": None,
     "shop": None,
     "tourism": None,
@@ -61,7 +62,6 @@ _FOUND_WITHOUT_NAME: Final[dict[str, frozenset[str] | None]] = {
     "advertising": None,
     "attraction": None,
 }  # fmt: skip
-"""Keys and their values that are indexed even without a name; None means every value."""
 
 _AREA_KEYS: Final = frozenset(
     {"building", "landuse", "leisure", "amenity", "shop", "tourism", "historic", "office", "craft", "healthcare",
@@ -104,6 +104,7 @@ _KEY_RANKS: Final = {
 }  # fmt: skip
 _HIGHWAY_RANKS: Final = {"motorway": 0.5, "trunk": 0.48, "primary": 0.46, "secondary": 0.43, "tertiary": 0.4}
 
+# Words that are not an OpenStreetMap key or value, or that mean several kinds.
 _SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "address": (ADDRESS,),
     "airport": ("aeroway=aerodrome",),
@@ -180,7 +181,6 @@ _SYNONYMS: Final[dict[str, tuple[str, ...]]] = {
     "transit stop": ("highway=bus_stop", "railway=tram_stop", "public_transport", "railway=station", "railway=halt"),
     "viewpoint": ("tourism=viewpoint",),
 }
-"""Words that are not a key or value in OpenStreetMap, or that mean several kinds."""
 
 _PLURALS: Final = (("ies", "y"), ("es", ""), ("s", ""))
 _NOT_A_CATEGORY: Final = frozenset({"", "yes", "no", "type"})
@@ -237,7 +237,7 @@ def kind_of(tags: Mapping[str, str], *, named: bool) -> str | None:
         if not value or value == "no":
             continue
         if not named:
-            values = _FOUND_WITHOUT_NAME.get(key, frozenset())
+            values = _INDEXED_WITHOUT_NAME.get(key, frozenset())
             if values is not None and value not in values:
                 continue
         return f"{key}={value.split(';')[0].strip() or value}"

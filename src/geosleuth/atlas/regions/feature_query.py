@@ -20,7 +20,7 @@ from geosleuth.names import fold
 
 from .geometry import E7
 from .pbf import spans
-from .region_names import OF_ATTRIBUTE, Keep, all_owners, owners_of, search_spellings
+from .region_names import ATTRIBUTE_FACTOR, Keep, all_owners, owners_of, search_spellings
 from .region_store import (
     Edges,
     OpenRegion,
@@ -39,18 +39,18 @@ from .region_store import (
 )
 
 Ints = NDArray[np.int64]
-_MOST_CACHED: Final = 300_000  # features, for each region; they take 5 MB
+_MAX_CACHED: Final = 300_000  # features, for each region; they take 5 MB
 _POOL: Final = 400  # features with similar names
-_MOST_WITH_PREFIX: Final = 1000  # spellings, for all regions together
+_MAX_WITH_PREFIX: Final = 1000  # spellings, for all regions together
 _CUT_BELOW_BEST: Final = 0.08  # similar names that are worse than the best by more are dropped
 _MIN_SCORE: Final = 0.75
 _MIN_SCORE_WITH_ALL_WORDS: Final = 0.6
-_MOST_BOXES: Final = 60  # for more boxes, reading all features of a category is faster than the spatial index
+_MAX_BOXES: Final = 60  # for more boxes, reading all features of a category is faster than the spatial index
 _COMMON: Final = 10_000  # features; rarer categories are read as a whole
 _NONE: Final = np.empty(0, dtype=np.int64)
 _FEW: Final = 100  # so few features are not worth filtering
 _STREETS_PER_BOX: Final = 30  # with fewer, reading their boxes later is faster than a query of the spatial index
-_MOST_EXACT: Final = 20_000
+_MAX_EXACT: Final = 20_000
 _SMALL_KM, _SMALL_DEG = 50.0, 1.0  # the largest extents for which the spatial index is used
 
 
@@ -112,8 +112,8 @@ class FeaturePoints(NamedTuple):
         return FeaturePoints(self.ids[kept], self.lats[kept], self.lons[kept], self.streets[kept])
 
 
+# Region number, some of its features, and their scores.
 _Part = tuple[int, FeaturePoints, FloatArray]
-"""The number of a region, some of its features, and their scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class FeatureQuery:
         def read(region: OpenRegion, text: str) -> FeaturePoints:
             return _in_area(region, text, _edges(region, boxes))
 
-        few = len(boxes) <= _MOST_BOXES and sum(self.of_kind) >= _COMMON
+        few = len(boxes) <= _MAX_BOXES and sum(self.of_kind) >= _COMMON
         parts = self._wanted([*self.named, *self._parts_of_kind(read if few else _of_kind)])
         return _joined(self.store, self.regions, _inside(self.store, self.regions, parts, boxes))
 
@@ -245,10 +245,10 @@ def _of_kind(region: OpenRegion, text: str) -> FeaturePoints:
     ids = of_category(region, text)
     lats, lons, kinds = spots_of(region, ids)
     found, _ = _ordered(ids, lats, lons, street_kinds(region)[kinds])
-    if len(ids) <= _MOST_CACHED:
+    if len(ids) <= _MAX_CACHED:
         size = len(ids) + sum(len(one.ids) for one in list(known.values()))
         for oldest in list(known):
-            if size <= _MOST_CACHED:
+            if size <= _MAX_CACHED:
                 break
             dropped = known.pop(oldest, None)
             size -= 0 if dropped is None else len(dropped.ids)
@@ -342,10 +342,10 @@ def _named(
                 exact = [one for one in exact if one[0] < ATTRIBUTE]
             for _, name_owners in exact:
                 wanted = name_owners if reach is None else name_owners[reach(name_owners)]
-                candidates.append((wanted[:_MOST_EXACT], 1.0))
+                candidates.append((wanted[:_MAX_EXACT], 1.0))
                 exact_count += len(wanted)
             if similar:
-                longer = list(region.index.with_prefix(f"{key} ", _MOST_WITH_PREFIX // len(regions)))
+                longer = list(region.index.with_prefix(f"{key} ", _MAX_WITH_PREFIX // len(regions)))
                 owners = [all_owners(names) for _, names in longer]
                 if owners:
                     lengths = np.array([len(name) for name, _ in longer]).repeat([len(one) for one in owners])
@@ -375,7 +375,7 @@ def _add_similar(
         if spelling.similarity < _MIN_SCORE_WITH_ALL_WORDS or pool <= 0:
             return
         for role, owners in spelling.owners(reading) if spelling.similarity >= min_similarity else ():
-            score = spelling.similarity * (1.0 if role < ATTRIBUTE else OF_ATTRIBUTE)
+            score = spelling.similarity * (1.0 if role < ATTRIBUTE else ATTRIBUTE_FACTOR)
             if score >= min_similarity:
                 found[spelling.index].append((owners[:_POOL], score))
                 pool -= len(owners)

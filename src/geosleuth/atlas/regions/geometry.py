@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from .pbf import DamagedData, Ints, spans, starts_of, varints, zigzag
 
 _POINT, _LINE, _RING, _MULTI, _LINES = 0x11, 0x12, 0x13, 0x14, 0x15  # WKB begins with 0 or 1
+# Stored units per degree.
 E7: Final = 10_000_000
-"""Stored units in a degree."""
 
 _MAX_LON_LAT: Final = np.array([1_800_000_000, 900_000_000])
 Geometries = NDArray[np.object_]

@@ -24,6 +24,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 _REQUIRED: Final = ("id", "names")
 
+# OpenStreetMap kinds of Overture categories, so that a search by category finds both.
 _OSM_KINDS: Final = {
     "bakery": "shop=bakery", "bank": "amenity=bank", "atms": "amenity=atm", "bar": "amenity=bar", "pub": "amenity=pub",
     "beach": "natural=beach", "cafe": "amenity=cafe", "coffee_shop": "amenity=cafe", "church_cathedral":
@@ -41,7 +42,6 @@ _OSM_KINDS: Final = {
     "bus_station": "amenity=bus_station", "airport": "aeroway=aerodrome", "college_university": "amenity=university",
     "movie_theater": "amenity=cinema", "theatre": "amenity=theatre", "town_hall": "amenity=townhall",
 }  # fmt: skip
-"""OpenStreetMap kinds of Overture categories, so that a search by category finds both."""
 
 _EDGES: Final = ("xmin", "ymin", "xmax", "ymax")
 

@@ -29,11 +29,11 @@ _MAX_BLOB_BYTES: Final = 64 * 1024 * 1024
 _RAW, _RAW_SIZE, _ZLIB = 1, 2, 3
 _STRINGS, _GROUP, _GRANULARITY, _LAT_OFFSET, _LON_OFFSET = 1, 2, 17, 19, 20
 _NODE, _DENSE, _WAY, _RELATION = 1, 2, 3, 4
+# Nanodegrees per unit of returned positions (1e-7 degrees).
 _NANODEGREES_PER_UNIT: Final = 100
-"""Positions are returned in units of 1e-7 degrees."""
 
+# Value for a missing latitude or longitude; larger than every valid one in 1e-7 degrees.
 NO_POSITION: Final = 2_000_000_000
-"""Stands for a missing latitude or longitude; larger than every valid one in 1e-7 degrees."""
 
 _MAX_FIELDS: Final = 64
 

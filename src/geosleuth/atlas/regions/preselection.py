@@ -20,15 +20,15 @@ from shapely import STRtree
 
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray
 
-from .cells import NARROWEST_M, ROW, cell_numbers, in_company
+from .cells import MIN_RADIUS_M, ROW_STRIDE, cell_numbers, in_company
 from .feature_query import FeatureSet, Ints, by_region
 from .geometry import E7
 from .pbf import spans
 from .region_store import OpenRegion, RegionStore, boxes_of
 
 _FEW: Final = 100  # so few features are not worth preselecting
-_MOST_COMPARED: Final = 200_000  # pairs of boxes; for more, a tree is faster
-_MOST_CELLS: Final = 300_000
+_MAX_COMPARED: Final = 200_000  # pairs of boxes; for more, a tree is faster
+_MAX_CELLS: Final = 300_000
 _POLAR_DEG: Final = 85.0
 _TABLE_MASK: Final = (1 << 20) - 1
 
@@ -127,7 +127,7 @@ def preselect(
 def _preselect_points(feature_sets: Sequence[FeatureSet], within_m: float) -> Sequence[FeatureSet]:
     """Do `preselect` for sets without streets, with a grid."""
     farthest = max(_largest(features.lats_e7) for features in feature_sets)
-    lat_deg, lon_deg = margins_deg(max(within_m, NARROWEST_M), farthest)
+    lat_deg, lon_deg = margins_deg(max(within_m, MIN_RADIUS_M), farthest)
     if farthest > _POLAR_DEG or max(_largest(features.lons_e7) for features in feature_sets) + lon_deg > 180:
         return feature_sets
     positions = [(features.lats_e7, features.lons_e7) for features in feature_sets]
@@ -158,16 +158,16 @@ def _points_near_rarest(
     west, east = cell_numbers(boxes[:, 0] - lon_deg, 180, lon_deg), cell_numbers(boxes[:, 2] + lon_deg, 180, lon_deg)
     south, north = cell_numbers(boxes[:, 1] - lat_deg, 90, lat_deg), cell_numbers(boxes[:, 3] + lat_deg, 90, lat_deg)
     rows = north - south + 1
-    if int((rows * (east - west + 1)).sum()) > _MOST_CELLS:
+    if int((rows * (east - west + 1)).sum()) > _MAX_CELLS:
         return feature_sets
     table = np.zeros(_TABLE_MASK + 1, dtype=bool)
     box_of, row = np.repeat(np.arange(len(boxes)), rows), spans(south, rows)
     columns = (east - west + 1)[box_of]
-    table[(np.repeat(row, columns) * ROW + spans(west[box_of], columns)) & _TABLE_MASK] = True
+    table[(np.repeat(row, columns) * ROW_STRIDE + spans(west[box_of], columns)) & _TABLE_MASK] = True
     found = list(feature_sets)
     for number, features in enumerate(feature_sets):
         if number != rarest:
-            cells = cell_numbers(features.lats, 90, lat_deg) * ROW + cell_numbers(features.lons, 180, lon_deg)
+            cells = cell_numbers(features.lats, 90, lat_deg) * ROW_STRIDE + cell_numbers(features.lons, 180, lon_deg)
             kept = table[cells & _TABLE_MASK]
             found[number] = features.chosen(kept | features.streets)
     return found
@@ -208,7 +208,7 @@ def _points_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, In
 
 def _boxes_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Ints]:
     """Do `_intersecting` for those rows of ``some`` that are not points."""
-    if len(near) * len(rows) > _MOST_COMPARED:
+    if len(near) * len(rows) > _MAX_COMPARED:
         here, there = STRtree(shapely.box(*some[rows].T)).query(shapely.box(*near.T))
         return here, rows[there]
     wests, souths, easts, norths = (edge[:, None] for edge in some[rows].T)

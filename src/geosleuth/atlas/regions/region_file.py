@@ -54,14 +54,13 @@ FORMAT_VERSION: Final = "4"
 APPLICATION_ID: Final = 0x47534C52  # "GSLR" in the header marks region files among SQLite files
 
 Layer = Literal["water", "coast", "green", "building", "road", "rail", "place", "landuse"]
+# From the bottom of a map to its top.
+#
+# ``water``: polygons (lakes, basins, riverbanks) and lines (rivers rank 1, canals 2, streams 3, the rest 4). ``coast``:
+# coastline ways, land on the left. ``green``: parks, woods, grass. ``building``: footprints. ``landuse``: residential,
+# industrial and so on, named by its value. ``road``: rank by ``ROAD_RANKS``. ``rail``: 1 main lines, 2 light rail, tram
+# and subway, 3 sidings. ``place``: points with a name to label, rank 1 city to 8 single station.
 LAYERS: Final[tuple[Layer, ...]] = ("landuse", "green", "water", "coast", "building", "rail", "road", "place")
-"""From the bottom of a map to its top.
-
-``water``: polygons (lakes, basins, riverbanks) and lines (rivers rank 1, canals 2, streams 3, the rest 4).
-``coast``: coastline ways, land on the left. ``green``: parks, woods, grass. ``building``: footprints. ``landuse``:
-residential, industrial and so on, named by its value. ``road``: rank by ``ROAD_RANKS``. ``rail``: 1 main lines,
-2 light rail, tram and subway, 3 sidings. ``place``: points with a name to label, rank 1 city to 8 single station.
-"""
 
 ROAD_RANKS: Final[dict[str, int]] = {
     "motorway": 1,
@@ -134,17 +133,17 @@ _CACHE_PAGES: Final = 4_096
 _ABANDONED_AFTER_S: Final = 86_400.0
 _RESUMABLE: Final = ".resume"
 _RESUME_WITHIN_S: Final = 7 * 86_400.0
+# Features per entry of the R-tree.
 FEATURE_BLOCK: Final = 32
-"""Features in one entry of the R-tree."""
+# Number of features whose tags are compressed together.
 TAG_BLOCK: Final = 8
-"""Features whose tags are compressed together."""
 _BOX: Final = struct.Struct("<4i")
 OsmKind = Literal["n", "w", "r"]
 _TYPES: Final = "nwr"
+# A feature's point and box (south, west, north, east) in 1e-7 degrees, its kind, and flags (`HAS_GROUND`).
 SPOT: Final = np.dtype([("lat", "<i4"), ("lon", "<i4"), ("box", "<i4", 4), ("kind", "<u2"), ("flags", "u1")])
-"""A feature's point and box (south, west, north, east) in 1e-7 degrees, its kind, and flags (`HAS_GROUND`)."""
+# Flag: the table ``ground`` has the feature's geometry.
 HAS_GROUND: Final = 1
-"""Flag: table ``ground`` has the feature's geometry."""
 
 
 def create_tables(conn: sqlite3.Connection) -> None:

@@ -50,23 +50,22 @@ from .geometry import are_packed, step_widths, unpack_all
 from .name_runs import NameRow
 from .pbf import Ints, starts_of
 
+# Tables of the index.
+#
+# - ``spelling.names`` has a line for each name of a spelling: the digit of its role, the text (empty if it is the key
+#   in title case), a tab and the owners, comma-separated, each as the difference from the one before.
+# - ``spelling_step`` has every 16th key of each length class, for binary search.
+# - ``gram`` has the posting lists. ``id`` is the triple's number times the number of slots, plus the slot: 0 for a list
+#   that is not split, else 1 + length class. A list is packed as by `geometry.pack_steps`.
+# - ``name_column`` has an array for each column: the triples' codes ("gram"), the lengths of their lists ("count"), the
+#   first spelling of each class ("first"), the number of triples of each spelling ("size"), the owners of all spellings
+#   ("owner") and how many of them each spelling has ("owners").
 TABLES: Final = """
 CREATE TABLE spelling (id INTEGER PRIMARY KEY, key TEXT NOT NULL, names TEXT NOT NULL);
 CREATE TABLE spelling_step (length INTEGER NOT NULL, key TEXT NOT NULL, id INTEGER NOT NULL,
                             PRIMARY KEY (length, key)) WITHOUT ROWID;
 CREATE TABLE gram (id INTEGER PRIMARY KEY, spellings BLOB NOT NULL);
 CREATE TABLE name_column ("column" TEXT PRIMARY KEY, bytes BLOB NOT NULL)
-"""
-"""Tables of the index.
-
-- ``spelling.names`` has a line for each name of a spelling: the digit of its role, the text (empty if it is the key in
-  title case), a tab and the owners, comma-separated, each as the difference from the one before.
-- ``spelling_step`` has every 16th key of each length class, for binary search.
-- ``gram`` has the posting lists. ``id`` is the triple's number times the number of slots, plus the slot: 0 for a list
-  that is not split, else 1 + length class. A list is packed as by `geometry.pack_steps`.
-- ``name_column`` has an array for each column: the triples' codes ("gram"), the lengths of their lists ("count"), the
-  first spelling of each class ("first"), the number of triples of each spelling ("size"), the owners of all spellings
-  ("owner") and how many of them each spelling has ("owners").
 """
 
 _LENGTHS: Final = (4, 6, 8, 10, 12, 15, 18, 22, 28)  # upper bounds of the length classes; the last has none
@@ -75,20 +74,20 @@ _SLOTS: Final = _CLASSES + 1  # lists of a triple: one that is not split, and on
 _TOGETHER: Final = 1_500  # a list no longer than this is not split by length class
 _STEP: Final = 16
 _CHUNK: Final = 12_000_000  # entries of posting lists that are sorted in memory at once
-_MOST_READ: Final = 60_000  # entries of posting lists
-_MOST_READ_IF_EXACT: Final = 10_000  # if the query itself is a spelling, others matter less
+_MAX_READ: Final = 60_000  # entries of posting lists
+_MAX_READ_IF_EXACT: Final = 10_000  # if the query itself is a spelling, others matter less
 _CANDIDATES: Final = 60  # per criterion, see `best_of_both`
 _SHARE_OF_UNREAD: Final = 0.3  # the share of the weight of unread lists that is credited to each spelling
+# Cost factors of posting lists of spellings that are 0, 1, 2… length classes longer or shorter than the query.
 _CLASS_FACTORS: Final = (1.0, 1.5, 3.0, 5.0, 8.0, 10.0, 12.0, 14.0, 16.0, 18.0)
-"""A list of spellings that are 0, 1, 2… classes longer or shorter than the query counts as so many times as long."""
 
-_MOST_TRIPLES: Final = 60  # of a query: a longer one is told apart by its beginning
+_MAX_TRIPLES: Final = 60  # of a query: a longer one is told apart by its beginning
 _MIN_SIMILARITY: Final = 0.5  # what is less alike is another name
 _MIN_WEIGHT_SHARE: Final = 0.2  # of the lists that were read: what shares less is not compared
-_MOST_OWNERS: Final = 1_000  # of one spelling; thousands of shops of a chain would only fill the results
+_MAX_OWNERS: Final = 1_000  # of one spelling; thousands of shops of a chain would only fill the results
 _ALL_OWNERS: Final = 1 << 40
-OF_ATTRIBUTE: Final = 0.97
-"""The score of an attribute, as a factor."""
+# Score factor of a match on an attribute.
+ATTRIBUTE_FACTOR: Final = 0.97
 
 FloatArray = NDArray[np.float32]
 Keep = Callable[[Ints], NDArray[np.bool_]]
@@ -322,12 +321,12 @@ class RegionNames:
         row = self.find_spelling(key) if key else None
         hits = [
             NameHit(owner, text, role, 1.0, "exact" if role == MAIN else "alias")
-            for role, text, owners in (_decoded(key, row[2], _MOST_OWNERS, keep) if row else ())
+            for role, text, owners in (_decoded(key, row[2], _MAX_OWNERS, keep) if row else ())
             for owner in owners
         ]
         if keep is not None and hits:
             hits = list(compress(hits, keep(np.array([hit.owner for hit in hits], dtype=np.int64)).tolist()))
-        return hits[:_MOST_OWNERS]
+        return hits[:_MAX_OWNERS]
 
     def find_spelling(self, key: str) -> SpellingRow | None:
         """Return the row of the spelling with this key; None if there is none."""
@@ -493,7 +492,7 @@ def search_names(
     best: dict[tuple[int, int], NameHit] = {}
     # Without filters, no more owners of a name are decoded (a chain may have thousands) than can be returned.
     unfiltered = all(keep is None for keep in keeps)
-    most, enough = (limit, limit) if unfiltered else (_MOST_OWNERS, inf)
+    most, enough = (limit, limit) if unfiltered else (_MAX_OWNERS, inf)
     least = _MIN_SIMILARITY
     for spelling in search_spellings(indexes, query, keeps=keeps, reading=reading):
         if spelling.similarity < least:
@@ -502,13 +501,13 @@ def search_names(
             kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"
             if spelling.similarity == 1.0:
                 kind = "exact" if role == MAIN else "alias"
-            score = spelling.similarity * (1.0 if role < ATTRIBUTE else OF_ATTRIBUTE)
+            score = spelling.similarity * (1.0 if role < ATTRIBUTE else ATTRIBUTE_FACTOR)
             for owner in owners:
                 known = best.get((spelling.index, owner))
                 if known is None or score > known.score:
                     best[spelling.index, owner] = NameHit(owner, text, role, score, kind)
         if len(best) >= enough:  # less similar ones can't be among the best
-            least = max(least, OF_ATTRIBUTE * spelling.similarity)
+            least = max(least, ATTRIBUTE_FACTOR * spelling.similarity)
     return _sorted([(number, hit) for (number, _), hit in best.items()], limit, keeps)
 
 
@@ -536,14 +535,14 @@ def search_spellings(
     latin = latin_key(query)
     keys = [key] if latin is None or latin == key else [key, latin]
     known = {number: row[0] for number, row in rows}
-    most = _MOST_READ_IF_EXACT if rows else _MOST_READ
+    most = _MAX_READ_IF_EXACT if rows else _MAX_READ
     return _ranked(rows + _spellings_like(indexes, keys, keeps, most, known, reading), keys)
 
 
 @lru_cache(maxsize=64)
 def _codes_of(compact: str) -> Codes:
     """Return the triples of a compact key; the same array each time, which `RegionNames._find` relies on."""
-    return triple_codes(triples(compact)[:_MOST_TRIPLES])
+    return triple_codes(triples(compact)[:_MAX_TRIPLES])
 
 
 def _spellings_like(
@@ -755,7 +754,7 @@ def _decoded(key: str, names: str, most: int, keep: Keep | None = None) -> list[
 
 
 __all__ = [
-    "OF_ATTRIBUTE",
+    "ATTRIBUTE_FACTOR",
     "TABLES",
     "Keep",
     "Reading",

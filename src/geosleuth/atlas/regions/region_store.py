@@ -55,11 +55,11 @@ from .tags import address_of
 _log = logging.getLogger(__name__)
 _HEADER_BYTES = 100
 _SETTLED_AFTER_NS: Final = 3_000_000_000
+# Errors that damaged rows can cause; any value in them may be wrong, even its type.
 _DAMAGE_ERRORS: Final = (
     sqlite3.Error, zlib.error, struct.error, shapely.errors.ShapelyError, OSError,
     ValueError, LookupError, TypeError, AttributeError, ArithmeticError, msgspec.MsgspecError,
 )  # fmt: skip
-"""Errors that damaged rows can cause; any value in them may be wrong, even its type."""
 
 _thread = threading.local()
 _MEMORY: dict[Path, tuple[tuple[int, int, int], dict[str, Any]]] = {}

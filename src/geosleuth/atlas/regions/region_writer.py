@@ -65,8 +65,8 @@ _ROWS_PER_RUN: Final = 5_000
 _FEATURES_PER_JOB: Final = FEATURE_BLOCK * 150
 _SHAPES_PER_ROW: Final = 48
 _SHAPE_ROWS_AT_ONCE: Final = 200
+# Added to the curve position of large features so that they sort last; each gets its own R-tree entry.
 _LARGE: Final = 1 << 62
-"""Added to the curve position of large features, so that they come last; each has an R-tree entry of its own."""
 
 _LARGE_E7: Final = 200_000  # about 2 km
 _LARGE_SIZE: Final = 12  # size class of shapes that get a row of their own

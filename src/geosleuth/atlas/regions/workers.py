@@ -12,8 +12,8 @@ from geosleuth.support.processes import children_without_ctrl_c, cleanup_on_sigt
 
 _T = TypeVar("_T")
 _EXTRA_JOBS: Final = 3
+# Thresholds for the garbage collector: rows have no reference cycles, and the defaults cost a tenth of an import.
 _GC_THRESHOLDS: Final = (100_000, 50, 100)
-"""Rows have no reference cycles; with Python's default thresholds, looking for some takes a tenth of an import."""
 
 
 class JobPool:

@@ -22,8 +22,8 @@ from geosleuth.geo import FloatArray, LatLon
 from geosleuth.geo.extent import repaired
 from geosleuth.support.errors import BadInput
 
+# Units across a tile.
 EXTENT: Final = 4096
-"""Units across a tile."""
 
 Value = str | int | float | bool
 Geometries = npt.NDArray[np.object_]
@@ -32,18 +32,18 @@ Ints = npt.NDArray[np.int64]
 _POINT, _LINE, _POLYGON = 1, 2, 3
 _MOVE, _DRAW, _CLOSE = 1, 2, 7
 
+# Maximum zoom with tiles of its own (a unit is about 15 cm); closer views enlarge these tiles.
 MAX_ZOOM = 16
-"""The closest zoom that has tiles of its own (a unit is about 15 cm); closer views enlarge these."""
+# Units beyond the tile's edge up to which shapes are kept, so that strokes don't end at the edge.
 BUFFER = 64
-"""Units beyond the edge up to which shapes are kept, so that strokes don't end at the edge."""
 # A page shows a tile, 512 pixels wide, until the next zoom begins, at up to twice its size. Drawn maps count zooms by
 # tiles of 256 pixels, so a tile corresponds to drawn maps of one to two zooms more. Its content is chosen as for the
 # first of these, which keeps wide views uncluttered, and from the zoom of buildings on as for one halfway between.
 _CLOSE_FROM_ZOOM = 14
 _ZOOM_OFFSET, _ZOOM_OFFSET_CLOSE = 0.99, 1.49
 _VIEW_PX, _VIEW_PX_CLOSE = 512, 724
+# Width at which a page shows a tile at the start of its zoom level.
 TILE_PX = 512
-"""The width at which a page shows a tile when its zoom begins."""
 _WHOLE_WORLD = MapView(LatLon(0, 0), 0, 256, 256)
 
 

@@ -19,11 +19,11 @@ MAX_ZOOM = 5
 SIDE_PX = 256
 _MAX_LEVELS = 6
 _KM_PER_DEGREE = 111.32
+# Vertical exaggeration of slopes, which are gentle between cells of 9 km.
 _EXAGGERATION = 18.0
-"""The vertical exaggeration of slopes, which are gentle between cells of 9 km."""
 
+# Fainter shades are not drawn: they show the grid's steps of 28 m in flat land.
 _MIN_SHADE = 0.06
-"""Fainter shades are not drawn: they show the grid's steps of 28 m in flat land."""
 
 _MAX_OPACITY = 150
 

@@ -42,8 +42,8 @@ _LEFT_TO_RIGHT = frozenset({"L", "EN", "AN"})
 
 COUNTRIES_TO_ZOOM = 7
 _CELLS_PER_TILE = 4  # in each direction; the most populous place of a cell is labelled
+# Minimum zoom at which a cell has room for more than one name.
 SHARED_CELLS_FROM_ZOOM = 13
-"""From this zoom on there is room for more than one name in a cell."""
 _CAPITAL_WEIGHT = 6  # a capital ranks like another city with this many times its population
 _MIN_POPULATION = {1: 8e6, 2: 3e6, 3: 1e6, 4: 3e5, 5: 8e4, 6: 3e4, 7: 1e4, 8: 4e3, 9: 1.5e3, 10: 5e2}
 _RANK_POPULATIONS = (5e6, 1e6, 3e5, 1e5, 3e4, 1e4, 2e3)

@@ -24,11 +24,11 @@ from .settlements import SHARED_CELLS_FROM_ZOOM, Settlements, cell_of, countries
 from .style import make_style
 from .world_tiles import Detail, TileCache, borders, detail_of, land
 
+# Tile format version; increment it whenever the content of tiles changes, so that older cached tiles are not used.
 FORMAT = 1
-"""Incremented with every change of what tiles hold, so that tiles cached before are not used."""
 
+# Map layers, from bottom to top.
 LAYERS = ("land", "landuse", "green", "water", "buildings", "rails", "roads", "borders", "places", "names", "pois")
-"""From the bottom of the map to its top."""
 
 MEMORY_BYTES = 64_000_000
 _MIN_MAKE_S = 0.03  # tiles that take longer to make are kept on disk: dense ones, mostly of middle zooms

@@ -37,7 +37,7 @@ from geosleuth.cli.preparation import offline_atlas
 from geosleuth.geo import SAME_SPOT_KM, Extent, LatLon, distance_km
 from geosleuth.geo.extent import Outline, extent_dict, plain
 from geosleuth.names import country_code, country_name, fold, required_country_code
-from geosleuth.pipeline.area import Area, area_of, extent_of, parse_point
+from geosleuth.pipeline.area import Area, get_extent, parse_area, parse_point
 from geosleuth.pipeline.searches import online_settings
 from geosleuth.support.console import facts_view, progress, show, show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput
@@ -60,8 +60,8 @@ _WIDE_CHARS = 100
 _WIDE_ONLY_COLUMNS = ("streets", "addresses", "age")
 _T = TypeVar("_T")
 _Found = TypeVar("_Found", Hit, Colocation)
+# Factor by which more results are requested within an outline, since the atlas searches its bounding box.
 _OUTLINE_FACTOR = 10
-"""How many more results to request within an outline, since the atlas searches its bounding box."""
 _CATEGORY_EXAMPLES = "cafe, pharmacy, hotel, bus stop, shop=bakery or natural=peak"
 
 
@@ -85,7 +85,7 @@ def ask(
 # Command-line arguments.
 
 
-def required_text(text: str, what: str) -> str:
+def require_text(text: str, what: str) -> str:
     """Return a text argument.
 
     Raises:
@@ -117,28 +117,28 @@ class SearchArea:
         """Return how many results to request: more for an outline, since its bounding box is searched."""
         return min(1000, _OUTLINE_FACTOR * limit) if isinstance(self.extent, Outline) else limit
 
-    def filtered(self, found: Sequence[_Found], limit: int) -> list[_Found]:
+    def filter_results(self, found: Sequence[_Found], limit: int) -> list[_Found]:
         """Return the results that lie in the area itself."""
         if self.area is None or not isinstance(self.extent, Outline):
             return list(found)
         # The outline of a region extends a little into its neighbours, so the region itself is checked, too.
         both = self.area, replace(self.area, extent=None)
-        return [result for result in found if all(area.contains(_point_of(result)) for area in both)][:limit]
+        return [result for result in found if all(area.contains(_get_point(result)) for area in both)][:limit]
 
 
-def _point_of(found: Hit | Colocation) -> LatLon:
+def _get_point(found: Hit | Colocation) -> LatLon:
     return found.point if isinstance(found, Colocation) else found.place.point
 
 
 def search_area(text: str | None) -> SearchArea:
     """Parse ``--within``, like ``locate --within``."""
-    area = area_of(text)
-    return SearchArea(area, None if area is None else extent_of(area))
+    area = parse_area(text)
+    return SearchArea(area, None if area is None else get_extent(area))
 
 
 def category(text: str | None) -> str | None:
     """Check a category, if one was given."""
-    return None if text is None else required_text(text, f"a category, such as {_CATEGORY_EXAMPLES}")
+    return None if text is None else require_text(text, f"a category, such as {_CATEGORY_EXAMPLES}")
 
 
 def country(text: str | None) -> str | None:
@@ -386,7 +386,7 @@ def _stores() -> "list[RegionStore]":
     return [RegionStore(regions_dir()), RegionStore(gazetteers_dir())]
 
 
-def _store_of(name: str) -> "RegionStore":
+def _find_store(name: str) -> "RegionStore":
     """Return the store that has a name; if neither has, that of regions, whose error lists the names there are."""
     regions, gazetteers = _stores()
     return gazetteers if name in gazetteers.names() and name not in regions.names() else regions
@@ -456,7 +456,7 @@ def remove_region(name: str, *, as_json: bool) -> None:
     if wikipedia is not None:
         wikipedia.unlink()
     else:
-        _store_of(name).remove(name)
+        _find_store(name).remove(name)
     if as_json:
         show_json({"removed": name})
     else:
@@ -469,7 +469,7 @@ def show_info(name: str | None, *, as_json: bool) -> None:
     from geosleuth.atlas.extracts.wikipedia import zim_files
 
     if name is not None:
-        found: Any = plain(_store_of(name).info(name))
+        found: Any = plain(_find_store(name).info(name))
     else:
         base = base_path()
         regions, gazetteers = _stores()
@@ -489,7 +489,7 @@ def show_place_facts(point: LatLon, date: str | None, *, as_json: bool) -> None:
     """Print facts about the land at a point; ``date`` is for the length of the day."""
     from geosleuth.atlas.place_facts import read_day
 
-    day = None if date is None else read_day(required_text(date, "a date, such as 2026-06-21"))
+    day = None if date is None else read_day(require_text(date, "a date, such as 2026-06-21"))
     found = asyncio.run(offline_atlas().place_facts(point, day)).as_dict()
     show_result(found, facts_view({key: value for key, value in found.items() if key != "point"}), as_json=as_json)
 

@@ -25,16 +25,16 @@ from geosleuth.server.downloads import (
     add_overture,
     ask_size,
     check_disk,
-    day_of,
     describe_overture,
     describe_plan,
     fetch,
-    fetched,
     find_map,
     find_overture,
+    format_data_date,
     geonames_target,
     is_of_another_file,
     is_same,
+    list_downloaded,
     update_target,
 )
 from geosleuth.support.console import progress, show, show_json, talk
@@ -54,10 +54,10 @@ _UNKNOWN_OPTION = re.compile(r"-(?!\d|\.\d)")
 def get_maps(options: GetOptions) -> None:
     """Download and add the data of a place; without a place, update all that was downloaded before."""
     _check_options(options)
-    kind = _kind(options)
+    kind = _resolve_kind(options)
     if options.place is None:
         _advise_on_overture(kind)
-        if not fetched(_folder(kind)):
+        if not list_downloaded(_get_data_folder(kind)):
             _report_nothing_to_update(options, kind)
             return
     source = DownloadServer(kind, options.mirror)
@@ -92,7 +92,7 @@ def _doubt_of_name(options: GetOptions, kind: Kind) -> str:
 
 
 def _check_options(options: GetOptions) -> None:
-    kind = _kind(options)
+    kind = _resolve_kind(options)
     if options.offline:
         raise BadInput("atlas get fetches over the network, which --offline rules out; leave one of them out")
     _check_place(options, kind)
@@ -125,11 +125,11 @@ def _check_name(options: GetOptions, kind: Kind) -> None:
     if kind == "wikipedia":
         raise BadInput("--name does not apply to --wikipedia, whose files keep their names")
     region_name(options.name, Path())
-    if options.update and options.name not in RegionStore(_folder(kind)).names():
+    if options.update and options.name not in RegionStore(_get_data_folder(kind)).names():
         raise BadInput(f"there is no region {options.name} to update; leave out --update to add it")
 
 
-def _folder(kind: Kind) -> Path:
+def _get_data_folder(kind: Kind) -> Path:
     return gazetteers_dir() if kind == "geonames" else regions_dir()
 
 
@@ -142,14 +142,14 @@ def _edition(options: GetOptions) -> Edition:
 
 def _advise_on_overture(kind: Kind) -> None:
     """Print how to update Overture's places: the area they were downloaded for is not kept with them."""
-    for info in RegionStore(_folder(kind)).list():
+    for info in RegionStore(_get_data_folder(kind)).list():
         if info.kind == "overture" and info.origin:
             command = f"geosleuth atlas get BOX --overture --update --name {info.name}"
             talk(f"{info.name} has places of Overture and stays as it is; to update it: {command}")
 
 
 def _report_nothing_to_update(options: GetOptions, kind: Kind) -> None:
-    infos = RegionStore(_folder(kind)).list()
+    infos = RegionStore(_get_data_folder(kind)).list()
     added = [f"{info.name} was added from {info.source}" for info in infos if not info.origin]
     advice = [] if infos else [f"fetch a map with: {get_command(None)}"]
     talk("; ".join(["no map to update", *added, *advice]))
@@ -179,7 +179,7 @@ def _show(regions: list[RegionInfo], options: GetOptions, places: Sequence[str] 
         show_json(plain(regions[0]) | ({"understood_as": places[0]} if places else {}))
 
 
-def _kind(options: GetOptions) -> Kind:
+def _resolve_kind(options: GetOptions) -> Kind:
     chosen: dict[Kind, bool] = {
         "geonames": options.geonames, "overture": options.overture, "wikipedia": options.wikipedia,
     }  # fmt: skip
@@ -194,17 +194,17 @@ def _kind(options: GetOptions) -> Kind:
 
 def _wikipedia(options: GetOptions, language: str, source: DownloadServer) -> None:
     edition = _edition(options)
-    found = _run(source, find_wikipedia(source.client, source.url, language, edition))
+    found = _run_requests(source, find_wikipedia(source.client, source.url, language, edition))
     kept, path = zim_dir() / found.file, downloads_dir() / found.file
     if kept.is_file():
         talk(f"{found.file} is there already")
     else:
-        offer = _run(source, ask_offer(source.client, found.url, checked=False))
+        offer = _run_requests(source, ask_offer(source.client, found.url, checked=False))
         check_room({path.parent: offer.size_bytes})
         plan = f"Wikipedia {found.language} ({edition}): {size(offer.size_bytes)} from {offer.host}"
         agree(plan, yes=options.yes, stopped=_NOTHING)
         with progress(f"downloading {found.file}", offer.size_bytes, measure="bytes") as bar:
-            _run(source, download(source.client, offer, path, bar.at))
+            _run_requests(source, download(source.client, offer, path, bar.at))
         try:
             kept = keep_zim(path, found)
         finally:
@@ -215,7 +215,7 @@ def _wikipedia(options: GetOptions, language: str, source: DownloadServer) -> No
         show(f"{kept}; atlas documents searches it from now on")
 
 
-def _run(source: DownloadServer, requests: Coroutine[Any, Any, _T]) -> _T:
+def _run_requests(source: DownloadServer, requests: Coroutine[Any, Any, _T]) -> _T:
     async def run_and_close() -> _T:
         async with source.client:
             return await requests
@@ -226,19 +226,19 @@ def _run(source: DownloadServer, requests: Coroutine[Any, Any, _T]) -> _T:
 def _targets(options: GetOptions, source: DownloadServer) -> list[DownloadTarget]:
     """Return the files to download: that of a place, or those of all earlier downloads."""
     if options.geonames and options.place is None:
-        names = {info.source.partition(".")[0]: info.name for info in fetched(gazetteers_dir())}
+        names = {info.source.partition(".")[0]: info.name for info in list_downloaded(gazetteers_dir())}
         return [geonames_target(source, code, name) for code, name in names.items()]
     if options.place is None:
-        return _run(source, _update_targets(source))
+        return _run_requests(source, _update_targets(source))
     if options.geonames:
         return [geonames_target(source, options.place, options.name)]
-    return [_run(source, find_map(source, options.place, options.name, refresh=options.update))]
+    return [_run_requests(source, find_map(source, options.place, options.name, refresh=options.update))]
 
 
 async def _update_targets(source: DownloadServer) -> list[DownloadTarget]:
     catalogue = await fetch_catalogue(source.client, source.url, refresh=True)
     targets = []
-    for info in fetched(regions_dir()):
+    for info in list_downloaded(regions_dir()):
         target = update_target(catalogue, info)
         if target is None:
             talk(f"{info.name}: {source.host} has no such extract ({info.origin}); it stays as it is")
@@ -249,13 +249,13 @@ async def _update_targets(source: DownloadServer) -> list[DownloadTarget]:
 
 def _get_overture(options: GetOptions, area: str, source: DownloadServer) -> RegionInfo:
     name = options.name or f"overture-{'-'.join(re.findall(r'[a-z0-9]+', fold(area)))}"[:60]
-    offer = _run(source, find_overture(source, area))
+    offer = _run_requests(source, find_overture(source, area))
     exists = any(info.name == name for info in RegionStore(regions_dir()).list())
     if exists and not options.update:
         raise BadInput(f"a region called {name} is there already; --update replaces it, --name NAME adds another")
     agree(describe_overture(name, offer), yes=options.yes, stopped=_NOTHING)
     with progress(f"downloading {name}", offer.size_bytes, measure="bytes") as bar, importing() as report:
-        return _run(source, add_overture(source, name, offer, bar.at, report))
+        return _run_requests(source, add_overture(source, name, offer, bar.at, report))
 
 
 def _get_target(target: DownloadTarget, options: GetOptions, source: DownloadServer) -> RegionInfo:
@@ -266,19 +266,22 @@ def _get_target(target: DownloadTarget, options: GetOptions, source: DownloadSer
                 f"a region called {existing.name} was added from {existing.source} before; --update replaces it, and "
                 "--name NAME adds another"
             )
-        talk(f"{existing.name} is there already, with data of {day_of(existing)}; --update downloads newer data")
+        talk(
+            f"{existing.name} is there already, with data of {format_data_date(existing)}; "
+            "--update downloads newer data"
+        )
         return existing
     if existing is not None and is_of_another_file(existing, target):
         raise BadInput(
             f"the region {existing.name} is from {existing.origin}; choose another --name for {target.title}"
         )
-    offer = _run(source, ask_size(source, target))
+    offer = _run_requests(source, ask_size(source, target))
     if existing is not None and is_same(existing, offer):
-        talk(f"{existing.name} is up to date, with data of {day_of(existing)}")
+        talk(f"{existing.name} is up to date, with data of {format_data_date(existing)}")
         return existing
     check_disk(target, offer)
     agree(describe_plan(target, offer), yes=options.yes, stopped=_NOTHING)
     with progress(f"downloading {target.name}", offer.size_bytes, measure="bytes") as bar:
-        _run(source, fetch(source, target, offer, bar.at))
+        _run_requests(source, fetch(source, target, offer, bar.at))
     with importing() as report:
         return add(target, offer, report)

@@ -9,7 +9,7 @@ from geosleuth.support.console import show, show_json, table_view, talk
 
 _SHOWN = 10
 _SHOWN_REGIONS = 5
-_LEAST_SHARE = 0.005
+_MIN_SHARE = 0.005
 
 
 def weigh(sightings: Sequence[str], *, within: Sequence[str] = (), as_json: bool) -> None:
@@ -36,9 +36,9 @@ def weigh(sightings: Sequence[str], *, within: Sequence[str] = (), as_json: bool
         return
     tables = field_guide()
     show(table_view(("country", "probability", "regions"), [
-        (country_name(code), f"{share:.0%}", _regions(weighed.regions.get(code, {})))
+        (country_name(code), f"{share:.0%}", _format_shares(weighed.regions.get(code, {})))
         for code, share in list(weighed.countries.items())[:_SHOWN]
-        if share >= _LEAST_SHARE
+        if share >= _MIN_SHARE
     ], unbroken=("country",)))  # fmt: skip
     show(table_view(("seen", "moved"), [
         (
@@ -101,5 +101,5 @@ def guide(about: str, *, as_json: bool) -> None:
         show(", ".join(f"{count:,} {what}" for what, count in tables.counts().items()))
 
 
-def _regions(shares: Mapping[str, float]) -> str:
+def _format_shares(shares: Mapping[str, float]) -> str:
     return ", ".join(f"{place} {share:.0%}" for place, share in list(shares.items())[:_SHOWN_REGIONS])

@@ -13,29 +13,29 @@ from pathlib import Path
 
 from geosleuth.agent.locate import Finding
 from geosleuth.atlas import Atlas
-from geosleuth.cli.preparation import asked
+from geosleuth.cli.preparation import confirm
 from geosleuth.geo import coordinates, rounded
 from geosleuth.pipeline.outputs import (
-    LOCATED,
+    LOCATED_SUFFIX,
     PACKAGE,
     PAGE,
-    WRITABLE,
+    WRITABLE_EXTENSIONS,
     Outputs,
     PlacedPhoto,
-    copy_of,
-    entries_of,
-    placed_of,
-    sidecar_of,
+    build_entries,
+    build_placed,
+    exif_copy_path,
+    sidecar_path,
     write_entries,
 )
-from geosleuth.pipeline.result import ClaimCheck, checked_lines
+from geosleuth.pipeline.result import ClaimCheck, format_claim_check
 from geosleuth.support.console import talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import write_bytes_atomically, write_text_atomically
 from geosleuth.support.text.numbers import plural
 
 
-async def report_of(
+async def build_report(
     finding: Finding, atlas: Atlas | None, *, checked: ClaimCheck | None = None, frames: Sequence[str] = ()
 ) -> str:
     """Return the report of one finding, with what was found out about a place that somebody claims.
@@ -45,7 +45,7 @@ async def report_of(
     from geosleuth.report import report_html
 
     pictures = finding.album.__getitem__ if finding.album is not None else None
-    claim = () if checked is None else tuple(checked_lines(checked))
+    claim = () if checked is None else tuple(format_claim_check(checked))
     return await report_html(finding, atlas=atlas, pictures=pictures, claim=claim, frames=frames)
 
 
@@ -55,17 +55,17 @@ async def write_outputs(
     """Write every file that was asked for, and say so."""
     for path in outputs.files:
         if path.name.lower().endswith(PAGE):
-            write_text_atomically(path, await report_of(finding, atlas, checked=checked))
+            write_text_atomically(path, await build_report(finding, atlas, checked=checked))
         elif path.name.lower().endswith(PACKAGE):
             from geosleuth.report.evidence_package import evidence_package
 
-            package = evidence_package(finding, await report_of(finding, atlas, checked=checked), checked)
+            package = evidence_package(finding, await build_report(finding, atlas, checked=checked), checked)
             write_bytes_atomically(path, package)
             talk(f"the SHA-256 of {path} is {hashlib.sha256(package).hexdigest()}")
         else:
             hashes = [claims.sha256 for claims in finding.claims]
             photos = zip(hashes, paths, strict=True)
-            write_entries(path, entries_of(finding.trajectory, photos, finding.granularity))
+            write_entries(path, build_entries(finding.trajectory, photos, finding.granularity))
         talk(f"wrote {path}")
 
 
@@ -79,9 +79,9 @@ def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) ->
 
     if not outputs.exif:
         return
-    copy, answer = copy_of(photo), finding.whole_answer
+    copy, answer = exif_copy_path(photo), finding.whole_answer
     named = finding.granularity == "exact"
-    (one,) = placed_of(finding, [photo])
+    (one,) = build_placed(finding, [photo])
     point = one.entry.point
     if point is None:
         why = "there is no point to put into it"
@@ -90,7 +90,7 @@ def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) ->
         return
     where = coordinates(point, answer.radius_km)
     called = f"the copy {copy}" if named else "a copy beside the photo"
-    if not yes and not asked(f"Write {where} as an estimated place into {called}?"):
+    if not yes and not confirm(f"Write {where} as an estimated place into {called}?"):
         talk("nothing was written into a copy")
         return
     done = write_exif_copy(photo, copy, rounded(point, answer.radius_km), answer.radius_km, overwrite=outputs.overwrite)
@@ -103,21 +103,21 @@ def write_copies(found: Sequence[PlacedPhoto], outputs: Outputs, *, yes: bool) -
     if not outputs.exif:
         return
     placed = [one for one in found if one.entry.point is not None]
-    fit = [one for one in placed if one.photo.suffix.lower() in WRITABLE]
-    wanted = [one for one in fit if outputs.overwrite or not copy_of(one.photo).exists()]
+    fit = [one for one in placed if one.photo.suffix.lower() in WRITABLE_EXTENSIONS]
+    wanted = [one for one in fit if outputs.overwrite or not exif_copy_path(one.photo).exists()]
     photos = plural(len(wanted), "photo", "photos")
-    question = f"Write estimated places into copies of {photos}, beside the originals as NAME{LOCATED}?"
-    if wanted and not yes and not asked(question):
+    question = f"Write estimated places into copies of {photos}, beside the originals as NAME{LOCATED_SUFFIX}?"
+    if wanted and not yes and not confirm(question):
         talk("nothing was written into copies")
         return
-    written = sum(_copied(one, overwrite=outputs.overwrite) for one in wanted)
+    written = sum(_write_copy(one, overwrite=outputs.overwrite) for one in wanted)
     _tell("copy", "copies", written, kept=len(fit) - len(wanted))
     if len(placed) > len(fit):
         unfit = plural(len(placed) - len(fit), "photo is", "photos are")
         talk(f"{unfit} neither JPEG nor PNG and got no copy; --sidecars is for all kinds")
 
 
-def _copied(one: PlacedPhoto, *, overwrite: bool) -> bool:
+def _write_copy(one: PlacedPhoto, *, overwrite: bool) -> bool:
     from geosleuth.photo.geotag import write_exif_copy
 
     answer, place = one.entry.answer, one.entry.point
@@ -125,9 +125,9 @@ def _copied(one: PlacedPhoto, *, overwrite: bool) -> bool:
         return False
     try:
         point = rounded(place, answer.radius_km)
-        write_exif_copy(one.photo, copy_of(one.photo), point, answer.radius_km, overwrite=overwrite)
+        write_exif_copy(one.photo, exif_copy_path(one.photo), point, answer.radius_km, overwrite=overwrite)
     except BadInput as error:
-        talk(_renamed(str(error), one, copy_of(one.photo)))
+        talk(_anonymize_complaint(str(error), one, exif_copy_path(one.photo)))
         return False
     return True
 
@@ -136,7 +136,7 @@ def write_sidecars(found: Sequence[PlacedPhoto], outputs: Outputs) -> None:
     """Write a sidecar beside each photo that has a point."""
     if not outputs.sidecars:
         return
-    placed = {sidecar_of(one.photo): one for one in found if one.entry.answer.point is not None}
+    placed = {sidecar_path(one.photo): one for one in found if one.entry.answer.point is not None}
     wanted = {path: one for path, one in placed.items() if outputs.overwrite or not path.exists()}
     written = 0
     for path, one in wanted.items():
@@ -145,11 +145,11 @@ def write_sidecars(found: Sequence[PlacedPhoto], outputs: Outputs) -> None:
             written += 1
         except (BadInput, OSError) as error:
             complaint = f"{path}: can't be written: {getattr(error, 'strerror', None) or error}"
-            talk(_renamed(complaint, one, path))
+            talk(_anonymize_complaint(complaint, one, path))
     _tell("sidecar", "sidecars", written, kept=len(placed) - len(wanted))
 
 
-def _renamed(complaint: str, one: PlacedPhoto, beside: Path) -> str:
+def _anonymize_complaint(complaint: str, one: PlacedPhoto, beside: Path) -> str:
     """Return an error about a file beside a photo, with the photo's public name in it."""
     if one.name == one.photo.name:
         return complaint
@@ -163,7 +163,7 @@ def _tell(one: str, many: str, written: int, *, kept: int) -> None:
     talk(f"wrote {plural(written, one, many)}{there}")
 
 
-def numbered(number: int) -> str:
+def build_photo_label(number: int) -> str:
     """Return the label of a photo whose name must not be shown; 0 is the first."""
     return f"photo {number + 1}"
 
@@ -189,11 +189,11 @@ def without_names(text: str, photos: Sequence[Path]) -> str:
     """A text with numbers in place of the photos' names, and of those of copies and sidecars."""
     names: dict[str, str] = {}
     for number, photo in enumerate(photos):
-        called = numbered(number)
+        called = build_photo_label(number)
         for path, words in (
             (photo, called),
-            (copy_of(photo), f"the copy of {called}"),
-            (sidecar_of(photo), f"the sidecar of {called}"),
+            (exif_copy_path(photo), f"the copy of {called}"),
+            (sidecar_path(photo), f"the sidecar of {called}"),
         ):
             names[str(path)] = words
         if photo.parent.name:

@@ -13,15 +13,15 @@ from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.models.endpoints import announcing_retries
 from geosleuth.photo import OpenedPhoto, open_photos
 from geosleuth.photo.nature import judged, looks_like
-from geosleuth.pipeline.outputs import placed_of
+from geosleuth.pipeline.outputs import build_placed
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.result import ClaimCheck, LocateResult, check_claim, checked_lines
+from geosleuth.pipeline.result import ClaimCheck, LocateResult, check_claim, format_claim_check
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
 from geosleuth.report.chain import telling
-from geosleuth.server.model_discovery import command_with, reach_line, within_reach
-from geosleuth.support.console import CTRL_C, cancelled_by_ctrl_c, quiet_libraries, show, show_json, talk
+from geosleuth.server.model_discovery import build_locate_command, reach_line, within_reach
+from geosleuth.support.console import EXIT_INTERRUPTED, cancelled_by_ctrl_c, quiet_libraries, show, show_json, talk
 from geosleuth.support.errors import GeosleuthError
 from geosleuth.tools import ImageSearch
 
@@ -51,18 +51,18 @@ def locate_photos(paths: Sequence[Path], request: LocateRequest, *, as_json: boo
             for path in (request.trajectory, *files_beside(request.trajectory, plan.several)):
                 path.unlink(missing_ok=True)
         try:
-            result = asyncio.run(_work(plan, photos, similar, paths, request.trajectory))
+            result = asyncio.run(_locate_photos(plan, photos, similar, paths, request.trajectory))
         except asyncio.CancelledError:
             if request.trajectory is not None:
                 files = (request.trajectory, *files_beside(request.trajectory, plan.several))
                 for path in [path for path in files if path.exists()][:1]:
                     talk(f"stopped; {path} holds what was done until then")
-            raise typer.Exit(CTRL_C) from None
+            raise typer.Exit(EXIT_INTERRUPTED) from None
         reachable = within_reach(offline=request.offline) if plan.by_detective and not as_json else []
-        failed = _show(result, plan, as_json=as_json, with_a_model=command_with(reachable, paths[0]))
+        failed = _show(result, plan, as_json=as_json, with_a_model=build_locate_command(reachable, paths[0]))
         if not failed and (line := reach_line(reachable)):
             talk(line)
-        write_sidecars(placed_of(result, paths), plan.outputs)
+        write_sidecars(build_placed(result, paths), plan.outputs)
         write_exif(result, paths[0], plan.outputs, yes=request.yes)
     if failed:
         raise GeosleuthError(_trouble(result))
@@ -95,7 +95,7 @@ def _trouble(finding: Finding) -> str:
     return told or "the model failed"
 
 
-async def _work(
+async def _locate_photos(
     plan: Plan,
     photos: Sequence[OpenedPhoto],
     similar: ImageSearch | None,
@@ -112,7 +112,7 @@ async def _work(
         finding = await run_plan(plan, photos, offline, similar=similar, keep_in=keep_in, sinks=(tell,), say=talk)
         checked = await check_claim(finding, plan, offline)
         await write_outputs(finding, paths, plan.outputs, offline, checked=checked)
-        return LocateResult.of(finding, checked)
+        return LocateResult.from_finding(finding, checked)
 
 
 def _verdict(checked: ClaimCheck) -> "RenderableType":
@@ -123,6 +123,6 @@ def _verdict(checked: ClaimCheck) -> "RenderableType":
 
     from geosleuth.report.card import COLUMNS
 
-    head, *lines = checked_lines(checked)
+    head, *lines = format_claim_check(checked)
     sides = [Padding(Text(line.strip()), (0, 0, 0, 2)) for line in lines]
     return Constrain(Group(Text(head, style="bold"), *sides, Text("")), COLUMNS)

@@ -24,22 +24,22 @@ from geosleuth.answer.granularity import cap_text
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.geo import LatLon, coordinates
-from geosleuth.models.endpoints import GIVE_UP, InARow, announcing_retries
+from geosleuth.models.endpoints import MAX_CONSECUTIVE_FAILURES, InARow, announcing_retries
 from geosleuth.photo import Claims, open_photo
 from geosleuth.photo.nature import NotAPhoto, leave_out_others
 from geosleuth.photo.neighbours import Moment, Neighbour, nearest_in_time
 from geosleuth.photo.runtime import give_back_memory
-from geosleuth.pipeline.outputs import INDEX, PAGE, PlacedPhoto, entries_of, write_entries
+from geosleuth.pipeline.outputs import INDEX, PAGE, PlacedPhoto, build_entries, write_entries
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.result import check_claim, checked_lines, result_document
+from geosleuth.pipeline.result import check_claim, format_claim_check, result_document
 from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
 from geosleuth.report import SummaryRow, summary_html, summary_row
-from geosleuth.server.review import LIST, FindingFiles, Listed, path_from, write_list
+from geosleuth.server.review import LIST, FindingFiles, Listed, compute_relative_path, write_list
 from geosleuth.support.console import (
-    CTRL_C,
-    SOME_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_SOME_FAILED,
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,
@@ -53,7 +53,7 @@ from geosleuth.support.files import make_folder, sha256_of, write_text_atomicall
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import one_line
 
-from .finding_files import names_left_out, numbered, report_of, write_copies, write_sidecars
+from .finding_files import build_photo_label, build_report, names_left_out, write_copies, write_sidecars
 
 _RESUME = "resume"
 
@@ -92,32 +92,35 @@ def locate_batch(
         if plan.outputs.folder is not None:
             make_folder(plan.outputs.folder)
         ask_consent(plan, yes=request.yes)
-        batch = _Batch(plan, settings_of(request), jobs or plan.usual_jobs, named)
+        batch = _Batch(plan, hash_settings(request), jobs or plan.usual_jobs, named)
         try:
             done = asyncio.run(batch.work(paths))
         except asyncio.CancelledError:
-            talk(f"stopped; {_how_to_go_on(plan)}")
-            raise typer.Exit(CTRL_C) from None
-        _write(done, plan, yes=request.yes)
+            talk(f"stopped; {_describe_resuming(plan)}")
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+        _write_outputs(done, plan, yes=request.yes)
     if as_json:
         untried = {"not_tried": len(paths) - len(done)} if batch.given_up else {}
-        show_json({"photos": [_document(one) for one in done], "failed": _failed(done), **untried})
+        show_json({"photos": [_build_document(one) for one in done], "failed": _count_failed(done), **untried})
     else:
         _show(done)
     if batch.given_up:
         left = plural(len(paths) - len(done), "photo was", "photos were")
-        talk(f"stopped: {GIVE_UP} times in a row {batch.given_up}; {left} not tried; mend it; {_how_to_go_on(plan)}")
-    if _failed(done):
-        raise typer.Exit(SOME_FAILED)
+        talk(
+            f"stopped: {MAX_CONSECUTIVE_FAILURES} times in a row {batch.given_up}; {left} not tried; "
+            f"fix it; {_describe_resuming(plan)}"
+        )
+    if _count_failed(done):
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
-def _how_to_go_on(plan: Plan) -> str:
+def _describe_resuming(plan: Plan) -> str:
     if plan.outputs.folder is None:
         return "nothing is kept; add --out DIR/ to keep findings, so that the same command can go on later"
     return "what is finished is kept; run the same command again to go on"
 
 
-def settings_of(request: LocateRequest) -> str:
+def hash_settings(request: LocateRequest) -> str:
     """Return a short hash of all that a finding depends on beside the photo; another hash means a new run."""
     files = {"out", "overwrite", "trajectory", "yes", "write_exif", "sidecars"}
     settings = {name: value for name, value in asdict(request).items() if name not in files}
@@ -171,11 +174,11 @@ class _Batch:
             self.given_up = one.row.note
 
     async def _one(self, number: int, path: Path, atlas: OfflineAtlas) -> FinishedPhoto:
-        name = path.name if self._plan.granularity == "exact" else numbered(number)
+        name = path.name if self._plan.granularity == "exact" else build_photo_label(number)
         try:
             sha256 = await asyncio.to_thread(sha256_of, path)
             async with self._under_way.setdefault(sha256, asyncio.Lock()):
-                return self._finished(sha256, path, name) or await self._worked(sha256, path, name, atlas)
+                return self._load_finished(sha256, path, name) or await self._locate_photo(sha256, path, name, atlas)
         except NotAPhoto as error:
             note = str(error).removeprefix(f"{path}: ")
             return FinishedPhoto(SummaryRow(name, "unlocated", note=note), document={"nature": error.nature})
@@ -187,7 +190,7 @@ class _Batch:
             note = str(error) if known else f"{type(error).__name__}: {error}"
             return FinishedPhoto(SummaryRow(name, "failed", note=cap_text(note, self._plan.granularity)), by_model=True)
 
-    async def _worked(self, sha256: str, path: Path, name: str, atlas: OfflineAtlas) -> FinishedPhoto:
+    async def _locate_photo(self, sha256: str, path: Path, name: str, atlas: OfflineAtlas) -> FinishedPhoto:
         plan = self._plan
         photo = await asyncio.to_thread(open_photo, path)
         if path not in self._named:
@@ -201,27 +204,27 @@ class _Batch:
         page = self._file(sha256, ".html", name)
         checked = await check_claim(finding, plan, atlas)
         if page is not None:
-            write_text_atomically(page, await report_of(finding, atlas, checked=checked))
+            write_text_atomically(page, await build_report(finding, atlas, checked=checked))
         row = summary_row(name, finding, report=page.name if page else None)
         if row.status == "failed":
             return FinishedPhoto(replace(row, note=row.note or "the model failed"), by_model=True)
         document = result_document(finding, checked)
         if checked is not None:
-            claim = checked_lines(checked)[0].removesuffix(".")
+            claim = format_claim_check(checked)[0].removesuffix(".")
             row = replace(row, note="; ".join(filter(None, (row.note, claim))))
-        entries = self._entries(finding.trajectory, sha256, path)
+        entries = self._build_entries(finding.trajectory, sha256, path)
         moment = _moment(photo.claims)
-        self._keep(self._file(sha256, ".json", name), row, document, entries[0], moment)
+        self._write_finding(self._file(sha256, ".json", name), row, document, entries[0], moment)
         return FinishedPhoto(row, entries, document, moment=moment)
 
-    def _entries(self, trajectory: Trajectory, sha256: str, path: Path) -> tuple[LocatedAnswer, ...]:
-        return tuple(entries_of(trajectory, [(sha256, path)], self._plan.granularity))
+    def _build_entries(self, trajectory: Trajectory, sha256: str, path: Path) -> tuple[LocatedAnswer, ...]:
+        return tuple(build_entries(trajectory, [(sha256, path)], self._plan.granularity))
 
     def _file(self, sha256: str, ending: str, name: str) -> Path | None:
         told = name if self._plan.granularity == "exact" else ""
         return None if self._files is None else self._files.path(sha256, ending, told)
 
-    def _keep(
+    def _write_finding(
         self, path: Path | None, row: SummaryRow, document: dict[str, Any], entry: LocatedAnswer, moment: Moment | None
     ) -> None:
         """Write the finding for programs, and under a key of its own what a later run goes on from.
@@ -239,7 +242,7 @@ class _Batch:
             resume["moment"] = [moment.taken_at.isoformat(), moment.camera, at]
         write_text_atomically(path, dump({**public_document(entry), **check, _RESUME: resume}))
 
-    def _finished(self, sha256: str, path: Path, name: str) -> FinishedPhoto | None:
+    def _load_finished(self, sha256: str, path: Path, name: str) -> FinishedPhoto | None:
         """Return the finding of an earlier run with the same settings; None if missing or incomplete."""
         kept, trajectory = self._file(sha256, ".json", name), self._file(sha256, ".jsonl", name)
         if kept is None or trajectory is None or not kept.is_file():
@@ -254,7 +257,7 @@ class _Batch:
             row = SummaryRow(**{**plain, "name": name, "point": point, "thumbnail": small})
             taken, camera, at = resume.get("moment") or (None, "", None)
             moment = Moment(datetime.fromisoformat(taken), camera, LatLon(*at) if at else None) if taken else None
-            entries = self._entries(read_trajectory(trajectory), sha256, path)
+            entries = self._build_entries(read_trajectory(trajectory), sha256, path)
             return FinishedPhoto(row, entries, document, kept=True, moment=moment)
         except (BadInput, OSError, ValueError, KeyError, TypeError):
             return None
@@ -292,11 +295,11 @@ def _progress(total: int, *, exact: bool) -> Iterator[Callable[[str, FinishedPho
         yield advance
 
 
-def _failed(done: Sequence[FinishedPhoto]) -> int:
+def _count_failed(done: Sequence[FinishedPhoto]) -> int:
     return sum(1 for one in done if one.row.status == "failed")
 
 
-def _write(done: Sequence[FinishedPhoto], plan: Plan, *, yes: bool) -> None:
+def _write_outputs(done: Sequence[FinishedPhoto], plan: Plan, *, yes: bool) -> None:
     entries = [entry for one in done for entry in one.entries]
     pages = [path for path in plan.outputs.files if path.name.lower().endswith(PAGE)]
     if plan.outputs.folder is not None:
@@ -314,7 +317,7 @@ def _write(done: Sequence[FinishedPhoto], plan: Plan, *, yes: bool) -> None:
     write_copies(placed, plan.outputs, yes=yes)
 
 
-def _document(one: FinishedPhoto) -> dict[str, Any]:
+def _build_document(one: FinishedPhoto) -> dict[str, Any]:
     row = {"name": one.row.name, "status": one.row.status, "note": one.row.note or None, **(one.document or {})}
     if (near := one.neighbour) is not None:
         row["nearest_in_time"] = {
@@ -332,7 +335,7 @@ def _write_list(folder: Path, done: Sequence[FinishedPhoto], *, exact: bool) -> 
     if not exact:
         (folder / LIST).unlink(missing_ok=True)
         return
-    write_list(folder, [_listed(folder, one) for one in done if one.entries])
+    write_list(folder, [_build_listed(folder, one) for one in done if one.entries])
     missing = [module for module in ("fastapi", "uvicorn") if find_spec(module) is None]
     talk("to confirm, correct or reject the findings:")
     if missing:
@@ -340,11 +343,11 @@ def _write_list(folder: Path, done: Sequence[FinishedPhoto], *, exact: bool) -> 
     talk(f"  {this_command()} review {shlex.quote(str(folder))}")
 
 
-def _listed(folder: Path, one: FinishedPhoto) -> Listed:
+def _build_listed(folder: Path, one: FinishedPhoto) -> Listed:
     row = one.row
     return Listed(
         sha256=one.entries[0].context.sha256 or "",
-        path=path_from(folder, one.path),
+        path=compute_relative_path(folder, one.path),
         status=row.status,
         place=row.place,
         lat=row.point.lat if row.point else None,
@@ -385,4 +388,7 @@ def _show(done: Sequence[FinishedPhoto]) -> None:
     doubts = f", {doubtful} doubtful" if doubtful else ""
     kept = sum(1 for one in done if one.kept)
     before = f", {kept} kept from before" if kept else ""
-    talk(f"{len(located) - doubtful} of {len(done)} found{doubts}, {_failed(done)} failed{before}; leads, not verdicts")
+    talk(
+        f"{len(located) - doubtful} of {len(done)} found{doubts}, {_count_failed(done)} failed{before}; "
+        "leads, not verdicts"
+    )

@@ -16,7 +16,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.models.endpoints import announcing_retries
 from geosleuth.photo.video import Clip, ShownPlace, clock, places_shown, read_clip
-from geosleuth.pipeline.outputs import INDEX, PAGE, check_new_file, entries_of, write_entries
+from geosleuth.pipeline.outputs import INDEX, PAGE, build_entries, check_new_file, write_entries
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.video import VideoPlace, VideoResult, locate_places
@@ -24,7 +24,7 @@ from geosleuth.report import small_jpeg, summary_html, summary_row
 from geosleuth.report.card import card
 from geosleuth.report.chain import telling
 from geosleuth.support.console import (
-    CTRL_C,
+    EXIT_INTERRUPTED,
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,
@@ -36,7 +36,7 @@ from geosleuth.support.errors import BadInput, GeosleuthError
 from geosleuth.support.files import make_folder, write_text_atomically
 from geosleuth.support.text.numbers import plural
 
-from .finding_files import names_left_out, report_of
+from .finding_files import build_report, names_left_out
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -59,7 +59,7 @@ def locate_video(paths: Sequence[Path], request: LocateRequest, *, as_json: bool
     with quiet_libraries(), names_left_out(paths, request.granularity):
         plan = make_plan(replace(request, trajectory=None), paths, batch=True)
         ask_consent(plan, yes=request.yes)
-        clip, shown = _looked_through(path)
+        clip, shown = _analyze_video(path)
         if request.trajectory is not None:
             for number in range(1, len(shown) + 1):
                 check_new_file(place_file(request.trajectory, number), overwrite=request.overwrite)
@@ -68,10 +68,10 @@ def locate_video(paths: Sequence[Path], request: LocateRequest, *, as_json: bool
             f"{plural(len(shown), 'place', 'places')} by the look of it{''.join(f'; {note}' for note in clip.notes)}"
         )
         try:
-            result = asyncio.run(_work(plan, clip, shown, path, request.trajectory))
+            result = asyncio.run(_locate_places(plan, clip, shown, path, request.trajectory))
         except asyncio.CancelledError:
             talk("stopped")
-            raise typer.Exit(CTRL_C) from None
+            raise typer.Exit(EXIT_INTERRUPTED) from None
         show_result(result.to_dict(), places_card(result, plan), as_json=as_json)
     if trouble := next(filter(None, map(_trouble, result.places)), None):
         raise GeosleuthError(trouble)
@@ -82,7 +82,7 @@ def place_file(trajectory: Path, number: int) -> Path:
     return trajectory.with_name(f"{trajectory.stem}-{number}{trajectory.suffix}")
 
 
-def _looked_through(path: Path) -> tuple[Clip, list[ShownPlace]]:
+def _analyze_video(path: Path) -> tuple[Clip, list[ShownPlace]]:
     with progress("", measure="time") as bar:
 
         def far(what: str, seconds: float) -> None:
@@ -93,7 +93,7 @@ def _looked_through(path: Path) -> tuple[Clip, list[ShownPlace]]:
         return clip, places_shown(clip, progress=lambda what, share: bar.at(round(100 * share), 100, what))
 
 
-async def _work(
+async def _locate_places(
     plan: Plan, clip: Clip, shown: Sequence[ShownPlace], path: Path, trajectory: Path | None
 ) -> VideoResult:
     folder = plan.outputs.folder
@@ -101,7 +101,7 @@ async def _work(
         make_folder(folder)
         trajectory = trajectory or folder / "place.jsonl"
 
-    def keep_in(number: int) -> Path | None:
+    def choose_file(number: int) -> Path | None:
         file = None if trajectory is None else place_file(trajectory, number)
         if file is not None:
             file.unlink(missing_ok=True)
@@ -113,13 +113,13 @@ async def _work(
         tell = held.enter_context(telling(plan.granularity))
         held.enter_context(cancelled_by_ctrl_c())
         held.enter_context(announcing_retries(talk, exact=plan.granularity == "exact"))
-        places = await locate_places(plan, shown, atlas, keep_in=keep_in, sinks=(tell,), say=talk)
+        places = await locate_places(plan, shown, atlas, keep_in=choose_file, sinks=(tell,), say=talk)
         result = VideoResult(clip, tuple(places))
-        await _write(result, plan, path, atlas)
+        await _write_video_files(result, plan, path, atlas)
         return result
 
 
-async def _write(result: VideoResult, plan: Plan, path: Path, atlas: OfflineAtlas) -> None:
+async def _write_video_files(result: VideoResult, plan: Plan, path: Path, atlas: OfflineAtlas) -> None:
     exact = plan.granularity == "exact"
     for file in plan.outputs.files:
         if file.name.lower().endswith(PAGE):
@@ -127,23 +127,25 @@ async def _write(result: VideoResult, plan: Plan, path: Path, atlas: OfflineAtla
         elif file.name.lower().endswith(".json"):
             write_text_atomically(file, dump(result.to_dict()))
         else:
-            write_entries(file, [entry for place in result.places for entry in _entries(place, result.clip, path)])
+            write_entries(
+                file, [entry for place in result.places for entry in _build_place_entries(place, result.clip, path)]
+            )
         talk(f"wrote {file}")
     folder = plan.outputs.folder
     if folder is not None:
         for number, place in enumerate(result.places, 1):
             lines = [frame.words for frame in place.frames] if exact else []
-            page = await report_of(place.result, atlas, checked=place.result.checked, frames=lines)
+            page = await build_report(place.result, atlas, checked=place.result.checked, frames=lines)
             write_text_atomically(folder / f"place-{number}.html", page)
         write_text_atomically(folder / "video.json", dump(result.to_dict()))
         write_text_atomically(folder / INDEX, _page(result, path.name, exact=exact, linked=True))
         talk(f"wrote {folder / INDEX}")
 
 
-def _entries(place: VideoPlace, clip: Clip, path: Path) -> list[LocatedAnswer]:
+def _build_place_entries(place: VideoPlace, clip: Clip, path: Path) -> list[LocatedAnswer]:
     start, end = place.spans[0][0], place.spans[-1][1]
     name = path.with_name(f"{path.name} {clock(start)}–{clock(end)}")
-    return entries_of(place.result.trajectory, [(clip.sha256, name)], place.result.granularity)
+    return build_entries(place.result.trajectory, [(clip.sha256, name)], place.result.granularity)
 
 
 def _page(result: VideoResult, name: str, *, exact: bool, linked: bool = False) -> str:

@@ -27,7 +27,7 @@ def serve_tools(request: LocateRequest, options: "McpOptions") -> None:
     with quiet_libraries():
         plan = make_plan(request, [])
         ask_consent(plan, yes=request.yes)
-        source = PhotoSource(tuple(_folder(path) for path in options.photos), anywhere=not options.http)
+        source = PhotoSource(tuple(_resolve_folder(path) for path in options.photos), anywhere=not options.http)
         service = McpService(plan, request, source)
         with plan.announcing(talk):
             if options.http:
@@ -37,9 +37,9 @@ def serve_tools(request: LocateRequest, options: "McpOptions") -> None:
 
 
 def _serve_http(service: McpService, options: "McpOptions", token: str | None) -> None:
-    from geosleuth.server.http import Hosts, named_hosts
+    from geosleuth.server.http import Hosts, normalize_hosts
 
-    names = named_hosts([*options.allowed_host, options.host])
+    names = normalize_hosts([*options.allowed_host, options.host])
     hosts = Hosts(names, by_address=not is_loopback(options.host))
     with listening(options.host, options.port) as at:
         shown = f"[{options.host}]" if ":" in options.host else options.host
@@ -48,7 +48,7 @@ def _serve_http(service: McpService, options: "McpOptions", token: str | None) -
         asyncio.run(serve_http(service, at, hosts=hosts, token=token))
 
 
-def _folder(path: Path) -> Path:
+def _resolve_folder(path: Path) -> Path:
     try:
         folder = path.expanduser().resolve(strict=True)
     except (OSError, RuntimeError) as error:

@@ -14,8 +14,8 @@ from geosleuth.photo import Claims, SidecarClaim, first_view, open_photo
 from geosleuth.photo.geotag import is_copy_of_ours
 from geosleuth.photo.sidecar import is_sidecar_of_ours
 from geosleuth.photo.text import ReadingOptions, TextLine, read_picture
-from geosleuth.pipeline.outputs import copy_of, photos_below, sidecar_of
-from geosleuth.support.console import SOME_FAILED, facts_view, progress, show_json, show_result, table_view, talk
+from geosleuth.pipeline.outputs import exif_copy_path, photos_below, sidecar_path
+from geosleuth.support.console import EXIT_SOME_FAILED, facts_view, progress, show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import make_folder, sha256_of
 from geosleuth.support.text import printable
@@ -46,7 +46,7 @@ def undo_estimates(folder: Path, *, reviewed: bool, yes: bool, as_json: bool) ->
     """
     if not folder.is_dir():
         raise BadInput(f"{folder}: there is no such folder; check the path")
-    beside = [(photo, made(photo)) for photo in photos_below(folder) for made in (sidecar_of, copy_of)]
+    beside = [(photo, made(photo)) for photo in photos_below(folder) for made in (sidecar_path, exif_copy_path)]
     there = [(photo, path) for photo, path in beside if path.is_file() and not path.is_symlink()]
     ours = [(photo, path) for photo, path in there if _is_ours(photo, path, reviewed=reviewed)]
     left = len(there) - len(ours)
@@ -68,11 +68,11 @@ def undo_estimates(folder: Path, *, reviewed: bool, yes: bool, as_json: bool) ->
         show_json({"removed": removed, "left": left, "troubles": troubles})
     talk(f"removed {plural(len(removed), 'file', 'files')}; {left} beside these photos are not geosleuth's estimates")
     if troubles:
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
 def _is_ours(photo: Path, path: Path, *, reviewed: bool) -> bool:
-    if path == copy_of(photo):
+    if path == exif_copy_path(photo):
         return is_copy_of_ours(photo, path, reviewed=reviewed)
     return is_sidecar_of_ours(path, sha256_of(photo), reviewed=reviewed)
 

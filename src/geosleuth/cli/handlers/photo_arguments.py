@@ -11,7 +11,7 @@ from geosleuth.support.errors import BadInput
 _PATTERN = frozenset("*?[")
 
 
-def inputs_of(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[list[Path], bool, frozenset[Path]]:
+def resolve_inputs(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[list[Path], bool, frozenset[Path]]:
     """The photos that the command means, whether they are a batch, and which of them it names one by one.
 
     Raises:
@@ -23,7 +23,7 @@ def inputs_of(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[l
     named: set[Path] = set()
     many = batch
     for word in words:
-        found = _expanded(word)
+        found = _expand_word(word)
         many = many or found is not None
         named |= {Path(word)} if found is None else set()
         paths += [Path(word)] if found is None else found
@@ -31,7 +31,7 @@ def inputs_of(words: Sequence[str], *, batch: bool, same_place: bool) -> tuple[l
     return unique, not same_place and (many or len(unique) > 1), frozenset(named)
 
 
-def _expanded(word: str) -> list[Path] | None:
+def _expand_word(word: str) -> list[Path] | None:
     """The photos of a folder or a pattern; None for anything else."""
     if not word.strip():
         raise BadInput("an empty name is no photo; give a photo, a folder or a quoted pattern")

@@ -59,7 +59,9 @@ def local_photos(words: Sequence[str], request: LocateRequest) -> Iterator[list[
     addresses = [word for word in words if word.lower().startswith(_WEB)]
     _agree(addresses, request)
     with tempfile.TemporaryDirectory(prefix="geosleuth-") as folder:
-        yield [_kept(word, Path(folder) / str(at)) if _is_elsewhere(word) else word for at, word in enumerate(words)]
+        yield [
+            _save_photo(word, Path(folder) / str(at)) if _is_elsewhere(word) else word for at, word in enumerate(words)
+        ]
 
 
 def _is_elsewhere(word: str) -> bool:
@@ -77,22 +79,22 @@ def _agree(addresses: Sequence[str], request: LocateRequest) -> None:
     agree(f"this fetches the photo from {' and '.join(hosts)}", yes=request.yes, stopped="nothing was fetched")
 
 
-def _kept(word: str, folder: Path) -> str:
+def _save_photo(word: str, folder: Path) -> str:
     """Return the path of a file with the photo in it."""
     if word == STDIN:
-        name, data = "stdin", _read(_stdin(), "standard input")
+        name, data = "stdin", _read_limited(_stdin(), "standard input")
     elif word == CLIPBOARD:
-        name, data = "clipboard.png", _pasted()
+        name, data = "clipboard.png", _read_clipboard()
     else:
         last = unquote(urlsplit(word).path).rpartition("/")[2]
-        name, data = _ODD.sub("_", last).strip("._")[-_LONGEST_NAME:] or "photo", asyncio.run(_fetched(word))
+        name, data = _ODD.sub("_", last).strip("._")[-_LONGEST_NAME:] or "photo", asyncio.run(_fetch_photo(word))
     folder.mkdir()
     path = folder / name
     path.write_bytes(data)
     return str(path)
 
 
-async def _fetched(url: str) -> bytes:
+async def _fetch_photo(url: str) -> bytes:
     """Fetch a file through the guarded client: from the host that was named, to its public address, and no further."""
     from geosleuth.atlas.online import OnlineClient
     from geosleuth.atlas.online.http import ServiceRequest
@@ -116,7 +118,7 @@ def _stdin() -> IO[bytes]:
     return sys.stdin.buffer
 
 
-def _read(stream: IO[bytes], what: str) -> bytes:
+def _read_limited(stream: IO[bytes], what: str) -> bytes:
     most = PhotoLimits().max_bytes
     data = stream.read(most + 1)
     if not data:
@@ -126,10 +128,10 @@ def _read(stream: IO[bytes], what: str) -> bytes:
     return data
 
 
-def _pasted() -> bytes:
+def _read_clipboard() -> bytes:
     """Return the picture in the clipboard as PNG."""
     if sys.platform in ("darwin", "win32"):
-        return _grabbed()
+        return _grab_clipboard()
     within_reach = [(name, words) for name, display, words in _PASTES if os.environ.get(display)]
     found = [(path, words) for name, words in within_reach if (path := shutil.which(name))]
     if not found:
@@ -145,13 +147,13 @@ def _pasted() -> bytes:
         late = Timer(_PASTE_S, paste.kill)
         late.start()
         try:
-            return _read(paste.stdout, "the clipboard") if paste.stdout else b""
+            return _read_limited(paste.stdout, "the clipboard") if paste.stdout else b""
         finally:
             late.cancel()
             paste.kill()
 
 
-def _grabbed() -> bytes:
+def _grab_clipboard() -> bytes:
     from PIL import ImageGrab
     from PIL.Image import Image
 

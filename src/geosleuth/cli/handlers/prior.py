@@ -34,13 +34,13 @@ from geosleuth.support.text import printable
 from geosleuth.tools.similar import IndexSummary, build_index
 from geosleuth.tools.similar.index_file import Contents, read_contents, read_coordinates
 
-_LEAST_SHARE = 0.0005
+_MIN_SHARE = 0.0005
 _COUNTRIES_SHOWN = 10
 _CELLS_TOLD = 50
 _NOT_FOR_A_NAME = re.compile(r"[^\w.@-]+")
 
-PRIOR_PART = "header.npy"
-"""What every file with a prior holds."""
+# Archive member that identifies a prior file.
+PRIOR_MEMBER = "header.npy"
 
 Progress = Callable[[str, int, int], None]
 
@@ -57,7 +57,7 @@ def learn_prior(source: Path, out: Path | None, encoder: str | None, *, overwrit
         refuse_to_replace([path], overwrite=overwrite)
     begin = time.perf_counter()
     with _working() as report:
-        summary, contents = _looked_at(source, encoder or best_spec(), report)
+        summary, contents = _compute_features(source, encoder or best_spec(), report)
         looked_s = time.perf_counter() - begin
         _check_enough(source, summary, len(contents.points))
         learned = learn(
@@ -89,9 +89,9 @@ def learn_prior(source: Path, out: Path | None, encoder: str | None, *, overwrit
         facts_view(
             {
                 "prior": str(path),
-                "learned from": f"{len(learned)} photos from {_counted(countries)}",
+                "learned from": f"{len(learned)} photos from {_format_country_count(countries)}",
                 "encoder": learned.encoder,
-                "left out": [f"{count} x {printable(reason)}" for reason, count in _left_out_of(document).items()],
+                "left out": [f"{count} x {printable(reason)}" for reason, count in _get_left_out(document).items()],
                 "how good": estimate,
                 "test it": f"geosleuth prior test OTHER_PHOTOS --prior {path}",
             }
@@ -105,7 +105,7 @@ def _refuse_other_file(path: Path) -> None:
         if not path.exists() and not path.is_symlink():
             return
         with zipfile.ZipFile(path) as parts:
-            if PRIOR_PART in parts.namelist():
+            if PRIOR_MEMBER in parts.namelist():
                 return
     except (OSError, ValueError, zipfile.BadZipFile):
         pass
@@ -116,7 +116,7 @@ def measure_prior(source: Path, prior: Path | None, *, as_json: bool) -> None:
     """Print how good a prior is on other photos."""
     learned = LearnedPrior.load(prior or default_prior_path())
     with _working() as report:
-        summary, contents = _looked_at(source, learned.spec, report)
+        summary, contents = _compute_features(source, learned.spec, report)
         if contents.encoder != learned.encoder:
             raise BadInput(
                 f"the prior was learned with the encoder {learned.encoder!r}, and {contents.encoder!r} is there now; "
@@ -147,7 +147,7 @@ def show_look(photo: Path, prior: str | None, *, as_json: bool) -> None:
     show_result(_distribution_document(seen), _distribution_view(seen), as_json=as_json)
 
 
-def _looked_at(source: Path, encoder: str, report: Progress) -> tuple[IndexSummary, Contents]:
+def _compute_features(source: Path, encoder: str, report: Progress) -> tuple[IndexSummary, Contents]:
     """Return the photos of a folder or a table with their features; features found before are used again."""
     table = source if source.is_file() else None
     folder = source if table is None else source.parent
@@ -175,7 +175,7 @@ def _check_enough(source: Path, summary: IndexSummary, photos: int) -> None:
     raise BadInput(f"{source}: {found}{left_out}; a prior needs at least {FEWEST_PHOTOS}")
 
 
-def _counted(countries: int) -> str:
+def _format_country_count(countries: int) -> str:
     return "1 country" if countries == 1 else f"{countries} countries"
 
 
@@ -184,7 +184,7 @@ def _left_out(summary: IndexSummary, at_sea: int) -> dict[str, int]:
     return {**counted, "in the open sea": at_sea} if at_sea else counted
 
 
-def _left_out_of(document: Mapping[str, Any]) -> Mapping[str, int]:
+def _get_left_out(document: Mapping[str, Any]) -> Mapping[str, int]:
     left_out: Mapping[str, int] = document["left_out"]
     return left_out
 
@@ -220,7 +220,7 @@ def _distribution_document(seen: Distribution) -> dict[str, Any]:
     best = seen.best()
     return {
         "source": seen.source,
-        "countries": {code: share for code, share in seen.countries.items() if share >= _LEAST_SHARE},
+        "countries": {code: share for code, share in seen.countries.items() if share >= _MIN_SHARE},
         "best": best and {**asdict(best.point), "radius_km": best.radius_km, "probability": best.probability},
         "cells": [
             {**asdict(cell.point), "radius_km": cell.radius_km, "country": cell.country,
@@ -240,7 +240,7 @@ def _distribution_view(seen: Distribution) -> RenderableType:
     if best is not None:
         around = f"{best.point.lat:.1f}, {best.point.lon:.1f}"
         parts.append(Text(f"most likely around {around}: {best.probability:.0%} within {best.radius_km:.0f} km"))
-    mixed = f"This holds for photos mixed as in the collection, which knows {_counted(len(seen.base))}."
+    mixed = f"This holds for photos mixed as in the collection, which knows {_format_country_count(len(seen.base))}."
     return Group(*parts, Text(f"{seen.reach.says} {mixed}"))
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.cli.options import RunOptions
-from geosleuth.cli.preparation import agree, asked
+from geosleuth.cli.preparation import agree, confirm
 from geosleuth.cli.setup import SetupOptions
 from geosleuth.models import consent_line, make_policy
 from geosleuth.models.local_models import LocalModel, fitting_models
 from geosleuth.models.registry import SERVICES
-from geosleuth.pipeline.defaults import NONE, Defaults, write_defaults
+from geosleuth.pipeline.defaults import NO_MODEL, Defaults, write_defaults
 from geosleuth.pipeline.model_choice import DETECTIVE
-from geosleuth.pipeline.profiles import SAVED, Profile, known_profiles, read_profile, write_profile
-from geosleuth.server.model_discovery import PATIENT_SECONDS, Broken, Reachable, look_around
-from geosleuth.server.model_trial import NAME, Tried, check_named, cost_of, price_usd, try_model
+from geosleuth.pipeline.profiles import SAVED_OPTIONS, Profile, list_profiles, read_profile, write_profile
+from geosleuth.server.model_discovery import PATIENT_TIMEOUT_S, Broken, Reachable, look_around
+from geosleuth.server.model_trial import MODEL_PLACEHOLDER, Tried, check_named, describe_cost, price_usd, try_model
 from geosleuth.server.ollama import NOT_RUNNING, ollama_root, pull
 from geosleuth.support.console import progress, quiet_libraries, show, show_json, table_view, talk
 from geosleuth.support.errors import BadInput
@@ -42,10 +42,10 @@ def set_up(options: SetupOptions) -> None:
 
 
 def _set_up_model(options: SetupOptions) -> None:
-    if others := [name for name in SAVED if name not in ("model", "base_url") and _is_told(options, name)]:
+    if others := [name for name in SAVED_OPTIONS if name not in ("model", "base_url") and _is_told(options, name)]:
         raise BadInput(f"--{others[0].replace('_', '-')} is kept in a profile; name it with --profile NAME")
     if options.model is not None:
-        _keep(options.model.strip(), options)
+        _try_and_save(options.model.strip(), options)
         return
     if options.base_url is not None:
         raise BadInput("--base-url is the address of a model; name the model with --model")
@@ -56,7 +56,7 @@ def _set_up_model(options: SetupOptions) -> None:
     found, broken = look_around()
     if options.as_json:
         offer = asdict(fitting_models()[0]) if _lacking(found) else None
-        models = [_document(one) for one in found]
+        models = [_build_model_document(one) for one in found]
         show_json({"models": models, "broken": [asdict(one) for one in broken], "offer": offer})
         return
     _show(found, broken)
@@ -71,7 +71,7 @@ def _set_up_model(options: SetupOptions) -> None:
     if chosen is None:
         talk("nothing was changed")
         return
-    _keep(chosen.model, replace(options, base_url=chosen.base_url))
+    _try_and_save(chosen.model, replace(options, base_url=chosen.base_url))
 
 
 def _is_told(options: SetupOptions, name: str) -> bool:
@@ -80,8 +80,8 @@ def _is_told(options: SetupOptions, name: str) -> bool:
 
 def _save(name: str, options: SetupOptions) -> None:
     """Write a profile: the options, which hold what there was of that name where they say nothing else."""
-    before = read_profile(name) if name in known_profiles() else Profile(name, {})
-    told = {one: getattr(options, one) for one in SAVED if one in before.options or _is_told(options, one)}
+    before = read_profile(name) if name in list_profiles() else Profile(name, {})
+    told = {one: getattr(options, one) for one in SAVED_OPTIONS if one in before.options or _is_told(options, one)}
     kept = {one: tuple(value) if isinstance(value, list) else value for one, value in told.items() if value is not None}
     if not kept:
         raise BadInput(f"profile {name[:40]!r} would be empty; give options to save, such as --model and --method")
@@ -90,7 +90,7 @@ def _save(name: str, options: SetupOptions) -> None:
     hosts = tuple(host for host in before.hosts if host not in kept.get("allow", ()))
     line = f"with this profile {', '.join(hosts)} get what a model looks up"
     interactive = sys.stdin.isatty() and sys.stderr.isatty()
-    if hosts and (options.yes or (interactive and asked(f"{line}. Allow it?"))):
+    if hosts and (options.yes or (interactive and confirm(f"{line}. Allow it?"))):
         kept["allow"] = (*kept.get("allow", ()), *hosts)
     elif hosts:
         talk(f"{line}; that is not allowed yet: add --yes here, or --allow HOST to each command")
@@ -111,7 +111,7 @@ def _lacking(found: list[Reachable]) -> bool:
 def _offer(options: SetupOptions) -> None:
     """Offer to fetch a model through Ollama where it runs, or say how to get it."""
     best, *smaller = fitting_models()
-    if asyncio.run(ollama_root(PATIENT_SECONDS)) is None:
+    if asyncio.run(ollama_root(PATIENT_TIMEOUT_S)) is None:
         talk(_ADVICE.format(best.words))
     elif options.yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         talk(f"no model that sees is within reach; Ollama runs and can fetch {best.words}: geosleuth setup --pull")
@@ -123,7 +123,7 @@ def _offer(options: SetupOptions) -> None:
 
 def _pull(options: SetupOptions) -> None:
     """Have Ollama fetch the model for this machine's memory, after a yes, and make it the default."""
-    root = asyncio.run(ollama_root(PATIENT_SECONDS))
+    root = asyncio.run(ollama_root(PATIENT_TIMEOUT_S))
     if root is None:
         raise BadInput(NOT_RUNNING)
     offer = fitting_models()[0]
@@ -131,7 +131,7 @@ def _pull(options: SetupOptions) -> None:
     agree(line, yes=options.yes, question=question, stopped="nothing was fetched or changed")
     asyncio.run(_fetch(root, offer))
     usual = SERVICES["ollama"].base_url == f"{root}/v1"
-    _keep(f"ollama:{offer.model}", replace(options, base_url=None if usual else f"{root}/v1"))
+    _try_and_save(f"ollama:{offer.model}", replace(options, base_url=None if usual else f"{root}/v1"))
 
 
 async def _fetch(root: str, offer: LocalModel) -> None:
@@ -140,8 +140,8 @@ async def _fetch(root: str, offer: LocalModel) -> None:
             bar.at(done, total)
 
 
-def _document(one: Reachable) -> dict[str, Any]:
-    return {**asdict(one), "cost": cost_of(one)}
+def _build_model_document(one: Reachable) -> dict[str, Any]:
+    return {**asdict(one), "cost": describe_cost(one)}
 
 
 def _show(found: list[Reachable], broken: list[Broken]) -> None:
@@ -149,7 +149,7 @@ def _show(found: list[Reachable], broken: list[Broken]) -> None:
     for number, one in enumerate(found, 1):
         sees = {True: "yes", False: "no", None: "it does not say"}[one.sees]
         photos = "stay on this machine" if one.sent_to is None else f"go to {one.sent_to}"
-        rows.append((str(number), one.model, one.where, sees, photos, cost_of(one)))
+        rows.append((str(number), one.model, one.where, sees, photos, describe_cost(one)))
     if found:
         heads = ("", "model", "where", "sees pictures", "photos", "cost")
         show(table_view(heads, rows, title="Models within reach"))
@@ -166,18 +166,18 @@ def _chosen(found: list[Reachable]) -> Reachable | None:
     if not said.isdecimal() or not 1 <= int(said[:6]) <= len(found):
         raise BadInput(f"{said[:20]!r} is not on the list")
     chosen = found[int(said[:6]) - 1]
-    if not chosen.model.endswith(f":{NAME}"):
+    if not chosen.model.endswith(f":{MODEL_PLACEHOLDER}"):
         return chosen
     sys.stderr.write("Name of the model there: ")
     sys.stderr.flush()
     name = sys.stdin.readline().strip()
     if not name:
         return None
-    return replace(chosen, model=f"{chosen.model.removesuffix(NAME)}{name}")
+    return replace(chosen, model=f"{chosen.model.removesuffix(MODEL_PLACEHOLDER)}{name}")
 
 
-def _keep(model: str, options: SetupOptions) -> None:
-    defaults = Defaults() if model in ("", NONE, DETECTIVE) else Defaults(model, options.base_url)
+def _try_and_save(model: str, options: SetupOptions) -> None:
+    defaults = Defaults() if model in ("", NO_MODEL, DETECTIVE) else Defaults(model, options.base_url)
     outcome = None
     if defaults.model is not None:
         check_named(defaults.model)
@@ -186,14 +186,16 @@ def _keep(model: str, options: SetupOptions) -> None:
         line = consent_line(policy) + ("" if usd is None else f"; about ${usd:.3f} a photo")
         question, stopped = "Try it on an example photo, and use it from now on?", "nothing was sent or changed"
         agree(line, yes=options.yes or not policy.hosts, question=question, stopped=stopped)
-        outcome = None if options.untried else _tried(defaults)
+        outcome = None if options.untried else _try_model(defaults)
     path = write_defaults(defaults)
     talk(f"{model if defaults.model else 'the detective'} is the default now ({path}); --model names another")
     if options.as_json:
-        show_json({"model": defaults.model or NONE, "base_url": defaults.base_url, "file": str(path), "tried": outcome})
+        show_json(
+            {"model": defaults.model or NO_MODEL, "base_url": defaults.base_url, "file": str(path), "tried": outcome}
+        )
 
 
-def _tried(defaults: Defaults) -> Tried:
+def _try_model(defaults: Defaults) -> Tried:
     talk(f"trying {defaults.model} on an example photo, a drawn street sign")
     with quiet_libraries():
         tried = asyncio.run(try_model(defaults))

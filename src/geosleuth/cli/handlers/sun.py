@@ -22,6 +22,7 @@ from .resection import write_picture
 if TYPE_CHECKING:
     from geosleuth.cli.sun import SunOptions
 
+# Command option for each tool argument, to rename arguments in error messages.
 _OPTIONS: Mapping[str, str] = {
     "shadow_ratio": "--shadow",
     "sun_elevation": "--elevation",
@@ -34,7 +35,6 @@ _OPTIONS: Mapping[str, str] = {
     "time_end": "--to",
     "or the country": "or --country NAME",
 }
-"""What the tool calls its arguments, as the command has them."""
 
 _OF_ALSO: Mapping[str, str] = {"shadow_ratio": "RATIO", "shadow_direction": "DIRECTION"}
 
@@ -49,9 +49,9 @@ def show_sun(options: "SunOptions") -> None:
     shadows = [first, *(_also(one, options) for one in options.also)]
     case = Case(Album(), offline_atlas())
     try:
-        found = asyncio.run(_found(case, options, shadows))
+        found = asyncio.run(_find_sun_places(case, options, shadows))
     except BadInput as error:
-        raise BadInput(_renamed(str(error), _OPTIONS)) from error
+        raise BadInput(_rename_arguments(str(error), _OPTIONS)) from error
     if options.out is not None:
         write_picture(found, options.out, "no map: there is no band to draw")
     show_result(
@@ -61,7 +61,7 @@ def show_sun(options: "SunOptions") -> None:
     )
 
 
-async def _found(case: Case, options: "SunOptions", shadows: list[Shadow]) -> Output:
+async def _find_sun_places(case: Case, options: "SunOptions", shadows: list[Shadow]) -> Output:
     place = await find(case, options.place, "place") if options.place.strip() else None
     question = ShadowQuestion(
         shadows,
@@ -75,7 +75,7 @@ async def _found(case: Case, options: "SunOptions", shadows: list[Shadow]) -> Ou
     return await read_shadows(case, question)
 
 
-def _renamed(complaint: str, names: Mapping[str, str]) -> str:
+def _rename_arguments(complaint: str, names: Mapping[str, str]) -> str:
     """Return a complaint of the tool with its arguments called as the command calls them."""
     return re.sub(rf"\b({'|'.join(names)})\b", lambda found: names[found[0]], complaint)
 
@@ -90,5 +90,5 @@ def _also(text: str, options: "SunOptions") -> Shadow:
     try:
         sight_of(ratio, None, direction, None, options.tolerance, options.direction_tolerance)
     except BadInput as error:
-        raise BadInput(f"--also {text[:60]!r}: {_renamed(str(error), {**_OPTIONS, **_OF_ALSO})}") from error
+        raise BadInput(f"--also {text[:60]!r}: {_rename_arguments(str(error), {**_OPTIONS, **_OF_ALSO})}") from error
     return Shadow(time, ratio=ratio, direction_deg=direction)

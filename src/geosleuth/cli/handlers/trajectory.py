@@ -33,7 +33,7 @@ from geosleuth.agent import (
 )
 from geosleuth.agent.exports import export, image_path, record_line, write_images
 from geosleuth.agent.exports.dialect import plain_json
-from geosleuth.agent.locate import photos_in
+from geosleuth.agent.locate import list_album_photos
 from geosleuth.agent.methods import METHODS
 from geosleuth.agent.policy_card import method_of_run
 from geosleuth.agent.replay import first_view_pixels
@@ -81,7 +81,7 @@ def run_view(trajectory: Trajectory, *, whole: bool) -> RenderableType:
     """Return the timeline of a run, then its pool and spending."""
     parts: list[RenderableType] = []
     for event in trajectory.events:
-        parts += _told(event, None if whole else _CHARACTERS)
+        parts += _render_event(event, None if whole else _CHARACTERS)
     if trajectory.ended is None:
         parts.append(Text("It ends here unfinished, or is still running.", style="bold red"))
     if trajectory.pool:
@@ -89,26 +89,26 @@ def run_view(trajectory: Trajectory, *, whole: bool) -> RenderableType:
     return Group(*parts, Text(""), Text(_spent(trajectory.spent)))
 
 
-def _told(event: Event, most: int | None) -> Iterator[RenderableType]:
+def _render_event(event: Event, most: int | None) -> Iterator[RenderableType]:
     at = f"{event.at_s:.1f} s"
     match event.body:
         case Started() as started:
             yield from _beginning(started, most)
         case Resumed(policy=policy, tools=tools):
-            yield _head(f"resumed with {policy}, {_counted(len(tools), 'tool')}", at, "bold")
+            yield _head(f"resumed with {policy}, {_format_count(len(tools), 'tool')}", at, "bold")
         case Prompted(prompt=prompt, by=by):
             yield _head(_BY[by], at, "bold cyan")
             shown = f"[{', '.join(prompt.images)}]\n" if prompt.images else ""
-            yield _indented(f"{shown}{prompt.text}", most)
+            yield _render_indented(f"{shown}{prompt.text}", most)
         case Said() as said:
             yield from _turn(said, at, most)
         case ToolObserved(observation=seen):
-            yield _seen(seen, most)
+            yield _render_observation(seen, most)
         case Noted(hypothesis=one):
-            yield _indented(f"** {one.id}: {one.place}{_sure(one)} ({one.fate})", most, "magenta")
+            yield _render_indented(f"** {one.id}: {one.place}{_sure(one)} ({one.fate})", most, "magenta")
         case Answered(answer=answer, by=by):
             yield _head(_ANSWERED_BY[by], at, "bold")
-            yield _indented(_answer(answer), most)
+            yield _render_indented(_format_answer(answer), most)
         case Ended(reason=reason, trouble=trouble):
             yield _head(f"ended: {reason}" + (f", {trouble}" if trouble else ""), at, "bold")
 
@@ -116,13 +116,13 @@ def _told(event: Event, most: int | None) -> Iterator[RenderableType]:
 def _beginning(started: Started, most: int | None) -> Iterator[RenderableType]:
     yield _head(f"method {started.method}, {started.policy}", f"wire {started.wire}", "bold")
     for image in started.task.images:
-        yield _indented(image.caption.removesuffix(":"), most)
+        yield _render_indented(image.caption.removesuffix(":"), most)
     for name, value in (("hint", started.task.hint), ("area", started.task.area)):
         if value:
-            yield _indented(f"{name}: {value}", most)
-    yield _indented(f"tools: {', '.join(started.tools) or 'none'}", most, "dim")
+            yield _render_indented(f"{name}: {value}", most)
+    yield _render_indented(f"tools: {', '.join(started.tools) or 'none'}", most, "dim")
     limits = event_to_dict(Event(0, 0.0, started))["budget"]
-    yield _indented("budget: " + ", ".join(f"{key} {value:g}" for key, value in limits.items()), most, "dim")
+    yield _render_indented("budget: " + ", ".join(f"{key} {value:g}" for key, value in limits.items()), most, "dim")
 
 
 def _turn(said: Said, at: str, most: int | None) -> Iterator[RenderableType]:
@@ -130,19 +130,19 @@ def _turn(said: Said, at: str, most: int | None) -> Iterator[RenderableType]:
     tokens = f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens"
     yield _head(f"turn {said.turn}", f"{at}, {tokens}" + (f", {step.model}" if step.model else ""), "bold green")
     if step.thinking:
-        yield _indented(step.thinking, most, "italic dim")
+        yield _render_indented(step.thinking, most, "italic dim")
     if step.text:
-        yield _indented(step.text, most)
+        yield _render_indented(step.text, most)
     for call in step.calls:
-        yield _indented(f"-> {_call(call)}", most, "yellow")
+        yield _render_indented(f"-> {_call(call)}", most, "yellow")
     if not (step.thinking or step.text or step.calls):
-        yield _indented("(says nothing)", most, "dim")
+        yield _render_indented("(says nothing)", most, "dim")
 
 
-def _seen(seen: Observation, most: int | None) -> RenderableType:
+def _render_observation(seen: Observation, most: int | None) -> RenderableType:
     what = f"{seen.failure}: {seen.text}" if seen.failure else seen.text
     shown = f" [{', '.join(image.handle for image in seen.images)}]" if seen.images else ""
-    return _indented(f"<- {seen.name}{shown}: {what}", most, "red" if seen.failure else "")
+    return _render_indented(f"<- {seen.name}{shown}: {what}", most, "red" if seen.failure else "")
 
 
 def _sure(one: Hypothesis) -> str:
@@ -153,7 +153,7 @@ def _head(title: str, aside: str, style: str) -> Text:
     return Text.assemble((one_line(title), style), (f"  {one_line(aside)}", "dim"))
 
 
-def _indented(text: str, most: int | None, style: str = "") -> RenderableType:
+def _render_indented(text: str, most: int | None, style: str = "") -> RenderableType:
     # What models, photos and pages say may hold anything, terminal commands too.
     words = printable(text.strip())
     if most is not None:
@@ -166,7 +166,7 @@ def _call(call: ToolCall) -> str:
     return f"{call.name} {call.arguments if isinstance(call.arguments, str) else plain_json(call.arguments)}"
 
 
-def _answer(answer: Answer) -> str:
+def _format_answer(answer: Answer) -> str:
     parts = [str(answer.address), "" if answer.point is None else coordinates(answer.point, answer.radius_km)]
     if answer.probability is not None:
         within = "" if answer.radius_km is None else f" within {answer.radius_km:g} km"
@@ -196,13 +196,13 @@ def _spent(spent: Spent) -> str:
     if spent.mended_calls:
         failed += f", {strictly} by the papers' strict count"
     return (
-        f"spent: {_counted(spent.turns, 'turn')}, {_counted(spent.calls, 'call')} ({failed}, "
+        f"spent: {_format_count(spent.turns, 'turn')}, {_format_count(spent.calls, 'call')} ({failed}, "
         f"{spent.withheld_calls} withheld), {usage.input_tokens:,} + {usage.output_tokens:,} tokens, "
         f"{spent.seconds:.1f} s, {cost}" + "".join(f"; {one_line(str(use))}" for use in spent.services)
     )
 
 
-def _counted(count: int, name: str) -> str:
+def _format_count(count: int, name: str) -> str:
     return f"{count} {name}" if count == 1 else f"{count} {name}s"
 
 
@@ -248,7 +248,9 @@ def export_runs(
 
 def _export_images(trajectory: Trajectory, photos: Sequence[Path], folder: Path) -> None:
     rebuilt = rebuild_album(
-        trajectory, photos_in(map(open_photo, photos), trajectory.task), max_pixels=first_view_pixels(trajectory)
+        trajectory,
+        list_album_photos(map(open_photo, photos), trajectory.task),
+        max_pixels=first_view_pixels(trajectory),
     )
     missing = write_images(trajectory, rebuilt, folder)
     home = (folder / image_path(trajectory.id, "image-1")).parent
@@ -259,7 +261,7 @@ def _export_images(trajectory: Trajectory, photos: Sequence[Path], folder: Path)
 
 def replay_run(file: Path, photos: Sequence[Path], *, as_json: bool) -> None:
     """Check that the loop, or the loop and its tools, repeat what was recorded."""
-    events, difference, _ = replayed(read_trajectory(file), [open_photo(path) for path in photos])
+    events, difference, _ = replay_trajectory(read_trajectory(file), [open_photo(path) for path in photos])
     if as_json:
         tools = "live" if photos else "recorded"
         show_json({"same": difference is None, "events": events, "tools": tools, "difference": difference})
@@ -271,7 +273,7 @@ def replay_run(file: Path, photos: Sequence[Path], *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def replayed(trajectory: Trajectory, photos: Sequence[OpenedPhoto]) -> tuple[int, str | None, Album | None]:
+def replay_trajectory(trajectory: Trajectory, photos: Sequence[OpenedPhoto]) -> tuple[int, str | None, Album | None]:
     """Return how many events a replay has, the first that differs from the recording, and the pictures of the run.
 
     Photos let tools work; without them there are no pictures.
@@ -279,8 +281,8 @@ def replayed(trajectory: Trajectory, photos: Sequence[OpenedPhoto]) -> tuple[int
     Raises:
         BadInput: the method is not there any more, or these are not the photos of the run.
     """
-    method = _method_of(trajectory)
-    toolset, case = _live(trajectory, method, photos_in(photos, trajectory.task)) if photos else (None, None)
+    method = _load_method(trajectory)
+    toolset, case = _live(trajectory, method, list_album_photos(photos, trajectory.task)) if photos else (None, None)
     again = asyncio.run(replay(trajectory, method=method, toolset=toolset, case=case))
     return len(again.events), first_difference(trajectory, again), None if case is None else case.album
 
@@ -297,7 +299,7 @@ def _live(trajectory: Trajectory, method: Method, photos: Sequence[Photo]) -> tu
     return method.toolset(all_tools(), trajectory.started.tools), case
 
 
-def _method_of(trajectory: Trajectory) -> Method:
+def _load_method(trajectory: Trajectory) -> Method:
     """Return the method of a run, asking for boxes as it did then."""
     started = trajectory.started
     method = method_of_run(started)

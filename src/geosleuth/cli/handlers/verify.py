@@ -10,14 +10,14 @@ from typing import Any
 import typer
 
 from geosleuth.agent import ToolObserved
-from geosleuth.agent.locate import Finding, cap_finding, photos_in
+from geosleuth.agent.locate import Finding, cap_finding, list_album_photos
 from geosleuth.agent.replay import first_view_pixels
 from geosleuth.answer import Address, Level
 from geosleuth.answer.answer import envelope
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.photo import Claims, OpenedPhoto, open_photo
-from geosleuth.report import pictures_of
+from geosleuth.report import cut_pictures
 from geosleuth.report.evidence_package import (
     REPORT,
     RESULT,
@@ -37,7 +37,7 @@ from geosleuth.support.files import sha256_of
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import one_line
 
-from .trajectory import replayed
+from .trajectory import replay_trajectory
 
 
 def verify_package(
@@ -67,12 +67,12 @@ def verify_package(
         document |= {"sha256": package.sha256, "files": len(package.files), "versions": package.versions}
         lines += [
             f"whole: {plural(len(package.files), 'file', 'files')}, each as it was written",
-            f"finding: {_place(package)}",
+            f"finding: {_format_package_place(package)}",
             f"written by geosleuth {one_line(str(package.versions.get('geosleuth')))[:40]}",
             f"SHA-256 of the package: {package.sha256}",
         ]
         with quiet_libraries():
-            proved, not_proved = made_again(package, photos)
+            proved, not_proved = reproduce_package(package, photos)
         document["proved"] += proved
         document["not_proved"] += not_proved
         if sha256 is None and signed_by is None:
@@ -92,7 +92,7 @@ def verify_package(
         raise typer.Exit(1)
 
 
-def _place(package: Package) -> str:
+def _format_package_place(package: Package) -> str:
     answer = package.result.get("answer")
     named = answer if isinstance(answer, dict) else {}
     levels = {level: named.get(level) for level in ("precise", "region", "country")}
@@ -101,7 +101,7 @@ def _place(package: Package) -> str:
     return one_line(envelope(address) or "no place was found")[:200]
 
 
-def made_again(package: Package, photos: Sequence[Path]) -> tuple[list[str], list[str]]:
+def reproduce_package(package: Package, photos: Sequence[Path]) -> tuple[list[str], list[str]]:
     """Return what is proved by making it again, and what is not.
 
     Raises:
@@ -110,10 +110,10 @@ def made_again(package: Package, photos: Sequence[Path]) -> tuple[list[str], lis
     proved, unproved = [f"{RESULT} and {TOOLS}: they follow from {TRAJECTORY}"], []
     claims, pictures = None, None
     if photos:
-        proved.append(_compared(package, photos))
+        proved.append(_compare_photos(package, photos))
         opened = [open_photo(path) for path in photos]
         claims = asyncio.run(_claims(package, opened))
-        tools, left, pictures = _asked_again(package, opened)
+        tools, left, pictures = _repeat_tool_calls(package, opened)
         proved += tools
         unproved += left
     else:
@@ -126,7 +126,7 @@ def made_again(package: Package, photos: Sequence[Path]) -> tuple[list[str], lis
     if not any(one.startswith(f"{REPORT}:") for one in left_out):
         proved.append(f"{REPORT}: its words follow from {TRAJECTORY}")
     unproved += left_out
-    if package.checked is not None:
+    if package.claim_check is not None:
         unproved.append("the verdict on the claimed place: it is taken as recorded")
     if any(run.steps for run in package.runs.values()):
         unproved.append("what a model said: its words are taken as recorded")
@@ -144,7 +144,7 @@ def _blaming(name: str) -> Iterator[None]:
         raise Changed(f"{name}: {one_line(str(error))[:300]}") from error
 
 
-def _compared(package: Package, photos: Sequence[Path]) -> str:
+def _compare_photos(package: Package, photos: Sequence[Path]) -> str:
     told = [claims.sha256 for claims in package.finding().claims]
     if len(told) != len(photos):
         raise BadInput(f"the package is about {plural(len(told), 'photo', 'photos')}; give as many with --photo")
@@ -161,18 +161,18 @@ async def _claims(package: Package, photos: Sequence[OpenedPhoto]) -> tuple[Clai
     return (await cap_finding(own, package.granularity, OfflineGazetteer(OfflineAtlas()))).claims
 
 
-def _asked_again(package: Package, photos: Sequence[OpenedPhoto]) -> tuple[list[str], list[str], Pictures]:
+def _repeat_tool_calls(package: Package, photos: Sequence[OpenedPhoto]) -> tuple[list[str], list[str], Pictures]:
     """Let the tools of every run work once more; return what is proved, what is not, and the pictures."""
-    shown = package.finding().picked or package.runs[TRAJECTORY]
+    shown = package.finding().best_attempt or package.runs[TRAJECTORY]
     with _blaming(next(name for name, run in package.runs.items() if run is shown)):
-        pictures = pictures_of(shown, photos_in(photos, shown.task), max_pixels=first_view_pixels(shown))
+        pictures = cut_pictures(shown, list_album_photos(photos, shown.task), max_pixels=first_view_pixels(shown))
     if (allowed := package.granularity) != "exact":
         held_back = f"the finding is told no finer than the {allowed}, and what they answered is left out"
         return [], [f"the tools were not asked again: {held_back}"], pictures
     proved, unproved = [], []
     for name, run in package.runs.items():
         try:
-            _, difference, album = replayed(run, photos)
+            _, difference, album = replay_trajectory(run, photos)
         except BadInput as error:
             unproved.append(f"{name}: its tools were not asked again: {one_line(str(error))[:200]}")
             continue

@@ -7,7 +7,7 @@ from geosleuth.support.lazy import exported
 if TYPE_CHECKING:
     from .differences import AttributeDifference, look_alike, most_telling, tell_apart
     from .sightings import (
-        MOST_SIGHTINGS,
+        MAX_SIGHTINGS,
         Sighting,
         WeighedSightings,
         read_sightings,
@@ -27,7 +27,7 @@ __getattr__ = exported(
             "tell_apart",
         ),
         "sightings": (
-            "MOST_SIGHTINGS",
+            "MAX_SIGHTINGS",
             "Sighting",
             "WeighedSightings",
             "read_sightings",
@@ -48,7 +48,7 @@ __getattr__ = exported(
 )
 
 __all__ = [
-    "MOST_SIGHTINGS",
+    "MAX_SIGHTINGS",
     "Attribute",
     "AttributeDifference",
     "AttributeValue",

@@ -6,18 +6,18 @@ from math import log2
 
 from geosleuth.support.errors import BadInput
 
-from .tables import CHANCE, UNLISTED, FieldGuide, Grade, Visible, field_guide
+from .tables import GRADE_PROBABILITIES, UNLISTED_PROBABILITY, FieldGuide, Grade, Visible, field_guide
 
-SEEN: Mapping[Visible, float] = {"often": 1.0, "sometimes": 0.6, "seldom": 0.25}
-"""How much an attribute counts that a photo shows this often."""
+# Weight of an attribute by how often photos show it.
+VISIBILITY_WEIGHTS: Mapping[Visible, float] = {"often": 1.0, "sometimes": 0.6, "seldom": 0.25}
 
 _LEAST, _ALIKE = 0.02, 0.4
-_SMALL_PRINT = frozenset({"web_domain", "phone_prefix", "phone_grouping", "postcode_form", "currency_sign"})
-"""What tells countries apart at once, and can hardly ever be read in a photo of a street: it comes last."""
+# Attributes that distinguish countries at once but are hardly ever legible in street photos: they are listed last.
+_RARELY_LEGIBLE = frozenset({"web_domain", "phone_prefix", "phone_grouping", "postcode_form", "currency_sign"})
 
-_MOST_VALUES = 4
-_UNNAMED = 0.15
-"""How common a value may be that a table does not name, where tables name only what is usual or telling."""
+_MAX_VALUES = 4
+# Frequency assumed for values that a table does not list, where tables list only usual or distinctive values.
+_UNNAMED_FREQUENCY = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def tell_apart(candidates: Sequence[str], *, limit: int = 12) -> list[AttributeD
         raise BadInput(f"The field guide can't tell {' and '.join(asked)} apart: it has {codes[0]} as a whole.")
     found = (_difference(guide, name, codes) for name in guide.attributes)
     telling = [one for one in found if one is not None and one.bits >= _LEAST]
-    return sorted(telling, key=lambda one: (one.attribute in _SMALL_PRINT, -one.bits))[:limit]
+    return sorted(telling, key=lambda one: (one.attribute in _RARELY_LEGIBLE, -one.bits))[:limit]
 
 
 def most_telling(place: str) -> list[str]:
@@ -66,7 +66,7 @@ def most_telling(place: str) -> list[str]:
     guide = field_guide()
     return sorted(
         (name for name, table in guide.grades.items() if place in table),
-        key=lambda name: (name != "driving_side", name in _SMALL_PRINT, -_telling(guide, name, place)),
+        key=lambda name: (name != "driving_side", name in _RARELY_LEGIBLE, -_telling(guide, name, place)),
     )
 
 
@@ -75,9 +75,13 @@ def _telling(guide: FieldGuide, attribute: str, place: str) -> float:
     rows = [row for code, row in guide.grades[attribute].items() if "-" not in code]
     found = 0.0
     for value, grade in guide.grades[attribute][place].items():
-        elsewhere = sum(CHANCE[row[value]] if value in row else UNLISTED for row in rows) / max(1, len(rows))
-        found = max(found, CHANCE[grade] * log2(CHANCE[grade] / max(elsewhere, UNLISTED)))
-    return found * SEEN[guide.attributes[attribute].visible]
+        elsewhere = sum(
+            GRADE_PROBABILITIES[row[value]] if value in row else UNLISTED_PROBABILITY for row in rows
+        ) / max(1, len(rows))
+        found = max(
+            found, GRADE_PROBABILITIES[grade] * log2(GRADE_PROBABILITIES[grade] / max(elsewhere, UNLISTED_PROBABILITY))
+        )
+    return found * VISIBILITY_WEIGHTS[guide.attributes[attribute].visible]
 
 
 def look_alike(found: Sequence[AttributeDifference]) -> bool:
@@ -91,7 +95,7 @@ def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> Attr
     if len(rows) < 2:
         return None
     values = list(dict.fromkeys(value for row in rows.values() for value in row))
-    unnamed = UNLISTED if guide.attributes[attribute].complete else _UNNAMED
+    unnamed = UNLISTED_PROBABILITY if guide.attributes[attribute].complete else _UNNAMED_FREQUENCY
     spread = [_shares([_chance(guide, attribute, code, value, unnamed) for value in values]) for code in rows]
     mean = [sum(column) / len(spread) for column in zip(*spread, strict=True)]
     bits = sum(share * log2(share / mean[at]) for row in spread for at, share in enumerate(row) if share) / len(spread)
@@ -99,9 +103,9 @@ def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> Attr
     for (code, row), shares in zip(rows.items(), spread, strict=True):
         ahead = {value: share - usually for value, share, usually in zip(values, shares, mean, strict=True)}
         speaking = [value for value, by in ahead.items() if by > 0 and row.get(value, "never") != "never"]
-        usual[code] = tuple(sorted(speaking, key=ahead.__getitem__, reverse=True)[:_MOST_VALUES])
+        usual[code] = tuple(sorted(speaking, key=ahead.__getitem__, reverse=True)[:_MAX_VALUES])
     return AttributeDifference(
-        attribute, bits * SEEN[guide.attributes[attribute].visible] * len(rows) / len(codes), usual
+        attribute, bits * VISIBILITY_WEIGHTS[guide.attributes[attribute].visible] * len(rows) / len(codes), usual
     )
 
 
@@ -110,7 +114,7 @@ def _chance(guide: FieldGuide, attribute: str, code: str, value: str, unnamed: f
     grade = _row(guide, attribute, code).get(value)
     if grade is None:
         return unnamed
-    chance = CHANCE[grade]
+    chance = GRADE_PROBABILITIES[grade]
     return chance if guide.is_checked(attribute, code, value) else (chance * unnamed) ** 0.5
 
 

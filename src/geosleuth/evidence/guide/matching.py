@@ -15,14 +15,14 @@ from itertools import pairwise
 
 from .tables import Attribute, AttributeValue, field_guide
 
-_LOOSE = 3
-"""How far apart the words of a phrase may stand, beside their number."""
+# Maximum number of additional words between the words of a phrase.
+_MAX_EXTRA_WORDS = 3
 
-_HEAD_LOOSE = 4
-"""How far from the rest of a phrase the word may stand that names the thing."""
+# Maximum distance, in words, between a phrase's head noun and the rest of the phrase.
+_MAX_HEAD_DISTANCE = 4
 
-_ACROSS = 2
-"""How much further a word is that stands behind "with" or "on": it belongs to another thing."""
+# Words added to the distance for each "with" or "on" in between: what follows belongs to another object.
+_PREPOSITION_DISTANCE = 2
 
 _LONGEST_COMPOUND = 5
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
@@ -36,23 +36,23 @@ _IDLE = frozenset({
     "a", "an", "the", "of", "to", "is", "are", "there", "and", "or", "its", "it", "one", "some", "very", "this", "that",
     "has", "have", "as", "like", "s", "into", "for", "shaped", "any", "seen", "visible", "painted", "coloured",
 })  # fmt: skip
-_LOOKS = frozenset({
+# Words that do not name an object by themselves, or that name one found in every street.
+_APPEARANCE_WORDS = frozenset({
     "red", "orange", "yellow", "green", "blue", "white", "black", "grey", "brown", "pink", "purple", "silver", "gold",
     "small", "large", "long", "short", "round", "square", "wide", "narrow", "tall", "low", "old", "new", "plain",
     "metal", "wood", "concrete", "stone", "plastic", "steel", "double", "solid", "dashed", "single", "dark", "light",
     "straight", "flat", "steep", "line", "sign", "pole", "post", "plate", "house", "tree", "car", "road", "wall",
     "roof", "none", "bare", "dry", "field", "hill", "street", "building", "lamp", "window", "fence", "brick",
 })  # fmt: skip
-"""Words that are no thing by themselves, or one that every street has."""
 
-_UNITS = frozenset({"block", "brick", "tile"})
-"""What is built of: a street of concrete blocks is no concrete street."""
+# Building materials that come in pieces: a street of concrete blocks is not a concrete street.
+_MATERIAL_UNITS = frozenset({"block", "brick", "tile"})
 
-_NAMED_WRITING: Mapping[str, tuple[str, ...]] = {
+# Nouns that make the name of a script or language enough to identify it.
+_WRITING_NOUNS: Mapping[str, tuple[str, ...]] = {
     "script": ("letter", "character", "writing", "alphabet"),
     "language": ("word", "text", "language", "sign", "streetname", "name"),
 }
-"""What is said to be in a script or language, which is enough to tell it by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +128,11 @@ def _phrases_by_word() -> Mapping[str, tuple[_Phrase, ...]]:
 
 def _said_shortly(attribute: Attribute, value: AttributeValue) -> Iterator[str]:
     """Yield what people say without details: "Spanish street name", "Chinese script", "white edge line"."""
-    if attribute.name in _NAMED_WRITING:
+    if attribute.name in _WRITING_NOUNS:
         label = value.label.split()
         for name in {value.name, label[0] if len(label) == 2 else value.name}:
-            yield from (f"{name} {writing}" for writing in _NAMED_WRITING[attribute.name])
-    elif attribute.label.endswith(" line") and (colour := value.name.partition("_")[0]) in _LOOKS - {"none"}:
+            yield from (f"{name} {writing}" for writing in _WRITING_NOUNS[attribute.name])
+    elif attribute.label.endswith(" line") and (colour := value.name.partition("_")[0]) in _APPEARANCE_WORDS - {"none"}:
         yield f"{colour} {attribute.label}"
 
 
@@ -147,14 +147,14 @@ def _phrases(attribute: Attribute, texts: Iterable[str]) -> Iterator[tuple[froze
         headed = core != words
         if headed and core:
             yield core, True, len(words)
-        elif words and (len(words) > 1 or not words <= _LOOKS):
+        elif words and (len(words) > 1 or not words <= _APPEARANCE_WORDS):
             yield words, False, len(words)
 
 
 def _close(phrase: _Phrase, said: Mapping[str, Sequence[int]]) -> bool:
     """Whether the words of a phrase stand together."""
     places = [said[word] for word in phrase.words]
-    room = phrase.length - 1 + _LOOSE
+    room = phrase.length - 1 + _MAX_EXTRA_WORDS
     for start in places[0]:
         nearest = [min(each, key=lambda at: abs(at - start)) for each in places]
         if max(nearest) - min(nearest) <= room:
@@ -163,7 +163,7 @@ def _close(phrase: _Phrase, said: Mapping[str, Sequence[int]]) -> bool:
 
 
 def _near(head: Sequence[int], words: Iterable[str], said: Mapping[str, Sequence[int]]) -> bool:
-    return any(abs(at - one) <= _HEAD_LOOSE for at in head for word in words for one in said[word])
+    return any(abs(at - one) <= _MAX_HEAD_DISTANCE for at in head for word in words for one in said[word])
 
 
 def _positions(text: str) -> dict[str, list[int]]:
@@ -176,9 +176,9 @@ def _positions(text: str) -> dict[str, list[int]]:
             negated = True
         elif word in _BOUNDARIES:
             negated = False
-            at += _ACROSS
+            at += _PREPOSITION_DISTANCE
         elif word not in _IDLE:
-            made_of = f"{word} {after}" if word in _LOOKS and after in _UNITS else word
+            made_of = f"{word} {after}" if word in _APPEARANCE_WORDS and after in _MATERIAL_UNITS else word
             found.setdefault(f"{_NOT}{word}" if negated and not word.startswith(_NOT) else made_of, []).append(at)
             at += 1
     return found

@@ -18,44 +18,44 @@ from geosleuth.names import country_name
 from geosleuth.support.errors import BadInput
 
 from .matching import described
-from .tables import UNLISTED, FieldGuide, field_guide
+from .tables import UNLISTED_PROBABILITY, FieldGuide, field_guide
 
+# Probability that a sighting is correct if its confidence is not stated.
 CONFIDENCE = 0.9
-"""How often something that was seen is really so, where nobody says how sure they are."""
 
 DOUBTED = 0.5
-TEMPER = 0.9
-"""Exponent of the product of all sightings: they are neither one nor independent."""
+# Exponent of the product of all sightings: they are neither fully dependent nor independent.
+SIGHTINGS_EXPONENT = 0.9
 
-CROWDED = 0.8
-"""Exponent of how many sightings of a group count: the tenth plant says less than the first."""
+# Exponent of the number of sightings in a group: the tenth plant adds less than the first.
+GROUP_EXPONENT = 0.8
 
-FLATTER = 0.5
-"""Exponent of the prior: photos that somebody asks about are spread more evenly than people are."""
+# Exponent of the prior: the photos that people ask about are spread more evenly than the population.
+PRIOR_EXPONENT = 0.5
 
 RELIABILITY = 0.9
-MOST_SIGHTINGS = 60
+MAX_SIGHTINGS = 60
 LONGEST_TEXT = 4000
 _SHOWN_MOVES = 4
 USUAL, _USUAL_WEIGHT = 0.1, 20
 """How common a value is where nobody looked, and how many countries that guess counts as."""
 
-ABROAD = 0.08
-"""How many of the photos that show a script or a language are from countries where it is not written."""
+# Share of the photos showing a script or language that come from countries where it is not written.
+ABROAD_SHARE = 0.08
 
-_LEAST_WRITTEN = 1e-4
-"""Stands for scripts that only regions of countries are listed with."""
+# Share assumed for scripts that are listed only for regions of countries.
+_MIN_WRITTEN = 1e-4
 
 _WRITING = frozenset({"script", "language"})
 
+# Frequency of a value in a country missing from its table, relative to the average.
 UNKNOWN_SHARE = 0.6
-"""How common a value is in a country that its table lacks, beside the average."""
 
+# Exponent of the ratio from a row that has not been checked: it shifts the log odds half as far.
 UNCHECKED_WEIGHT = 0.5
-"""Exponent of the ratio of a row that nobody has looked up: it moves the odds half as far."""
 
+# Frequency of a value that the country's table does not list, relative to the average, if the table is not complete.
 UNLISTED_SHARE = 0.5
-"""The same for a country that the table has, without the value, where a table does not claim to be complete."""
 
 _TELLING_REGION, _LEAST_REGION = 2.0, 0.15
 """Regions are named where one is so much likelier than all on average, and at least so likely."""
@@ -138,7 +138,7 @@ def read_sightings(texts: str | Iterable[str]) -> tuple[list[Sighting], list[str
             kept = found.get((one.attribute, one.values))
             if kept is None or kept.confidence < one.confidence:
                 found[one.attribute, one.values] = one
-    return list(_in_pairs(found.values()))[:MOST_SIGHTINGS], unknown
+    return list(_in_pairs(found.values()))[:MAX_SIGHTINGS], unknown
 
 
 def _in_pairs(sightings: Collection[Sighting]) -> Iterator[Sighting]:
@@ -164,7 +164,7 @@ def weigh_sightings(
         BadInput: an attribute or value is named that does not exist, or ``within`` names no country.
     """
     sightings, unknown = read_sightings(texts)
-    before = prior or {code: share**FLATTER for code, share in country_prior().items()}
+    before = prior or {code: share**PRIOR_EXPONENT for code, share in country_prior().items()}
     if strange := sorted(set(within) - set(before)):
         raise BadInput(f"No country has the code {', '.join(strange)}; name countries as in JP KR TW")
     start = normalised({code: share for code, share in before.items() if not within or code in within})
@@ -233,10 +233,10 @@ def _weights(sightings: Sequence[Sighting]) -> list[float]:
     same = Counter(one.attribute for one in sightings)
     # "Yellow number plate" says nothing of front or rear, and is one thing.
     alike = Counter((one.words, one.values) for one in sightings)
-    temper = TEMPER if len(sightings) > 1 else 1.0
+    temper = SIGHTINGS_EXPONENT if len(sightings) > 1 else 1.0
     return [
         temper
-        * (groups[guide.attributes[one.attribute].group] * same[one.attribute]) ** (CROWDED - 1)
+        * (groups[guide.attributes[one.attribute].group] * same[one.attribute]) ** (GROUP_EXPONENT - 1)
         / alike[one.words, one.values]
         for one in sightings
     ]
@@ -254,7 +254,7 @@ def _log_ratio(one: Sighting, place: str, average: float) -> float:
         best = max(one.values, key=lambda value: guide.chance(one.attribute, place, value) or 0.0)
         if not guide.is_checked(one.attribute, place, best):
             weight = UNCHECKED_WEIGHT
-        if chance == UNLISTED and not guide.attributes[one.attribute].complete:
+        if chance == UNLISTED_PROBABILITY and not guide.attributes[one.attribute].complete:
             chance = max(chance, UNLISTED_SHARE * average)
     return weight * log((one.confidence * chance + (1 - one.confidence) * average) / average)
 
@@ -273,7 +273,7 @@ def _chance(one: Sighting, place: str) -> float | None:
     apart = min(
         rear - (_likeliest(_FRONT, one.values, place) or 0.0), front - (_likeliest(_REAR, one.front, place) or 0.0)
     )
-    return min(1.0, max(UNLISTED, apart / front))
+    return min(1.0, max(UNLISTED_PROBABILITY, apart / front))
 
 
 def _likeliest(attribute: str, values: Iterable[str], place: str) -> float | None:
@@ -284,7 +284,11 @@ def _likeliest(attribute: str, values: Iterable[str], place: str) -> float | Non
 
 def _of_writing(attribute: str, value: str, chance: float) -> float:
     """A chance; of a script or language where nobody writes it, so much as travels there from its own countries."""
-    return min(chance, ABROAD * _written(attribute, value)) if chance == UNLISTED and attribute in _WRITING else chance
+    return (
+        min(chance, ABROAD_SHARE * _written(attribute, value))
+        if chance == UNLISTED_PROBABILITY and attribute in _WRITING
+        else chance
+    )
 
 
 @cache
@@ -292,8 +296,8 @@ def _written(attribute: str, value: str) -> float:
     """How often a photo of the world shows a script or language in a country that the tables list for it."""
     prior, guide = country_prior(), field_guide()
     known = ((share, guide.chance(attribute, code, value)) for code, share in prior.items())
-    written = sum(share * chance for share, chance in known if chance is not None and chance != UNLISTED)
-    return max(written, _LEAST_WRITTEN)
+    written = sum(share * chance for share, chance in known if chance is not None and chance != UNLISTED_PROBABILITY)
+    return max(written, _MIN_WRITTEN)
 
 
 def _average(one: Sighting, prior: Mapping[str, float]) -> float:

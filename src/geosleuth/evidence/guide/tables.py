@@ -19,14 +19,14 @@ from geosleuth.support.errors import BadInput, DataFault
 Grade = Literal["always", "common", "rare", "never"]
 Visible = Literal["often", "sometimes", "seldom"]
 
-CHANCE: Mapping[Grade, float] = {"always": 0.9, "common": 0.5, "rare": 0.08, "never": 0.003}
-"""How often a photo that shows the attribute at all shows a value of this grade. Judgements, not measured."""
+# Probability that a photo which shows the attribute at all shows a value of this grade. Judgements, not measured.
+GRADE_PROBABILITIES: Mapping[Grade, float] = {"always": 0.9, "common": 0.5, "rare": 0.08, "never": 0.003}
 
-UNLISTED = 0.02
-"""The same for a value without a grade in a country whose other values were checked."""
+# Probability of a value without a grade in a country whose other values were checked.
+UNLISTED_PROBABILITY = 0.02
 
+# Source of rows that were written from general knowledge and have not been checked.
 UNCHECKED = "unchecked"
-"""The source of rows that were written from general knowledge and that nobody has looked up."""
 
 MOST_FORMS, LEAST_PLACES = 12, 2
 """A checklist shows so many forms of a thing at most, of those that so many countries have at least."""
@@ -36,13 +36,13 @@ _READ = frozenset({
     "petrol_brand", "road_number", "road_number_shield", "stop_sign_word", "sun_at_noon", "camera_trace", "pole_marks",
 })  # fmt: skip
 
+# Code used in the tables for each province of China, by its current ISO 3166-2 code.
 _CHINA: Mapping[str, str] = {
     "BJ": "11", "TJ": "12", "HE": "13", "SX": "14", "NM": "15", "LN": "21", "JL": "22", "HL": "23", "SH": "31",
     "JS": "32", "ZJ": "33", "AH": "34", "FJ": "35", "JX": "36", "SD": "37", "HA": "41", "HB": "42", "HN": "43",
     "GD": "44", "GX": "45", "HI": "46", "CQ": "50", "SC": "51", "GZ": "52", "YN": "53", "XZ": "54", "SN": "61",
     "GS": "62", "QH": "63", "NX": "64", "XJ": "65",
 }  # fmt: skip
-"""Provinces of China as ISO 3166-2 writes them today, and as tables do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class FieldGuide:
         if known is None:
             return None
         grade = known.get(value)
-        return UNLISTED if grade is None else CHANCE[grade]
+        return UNLISTED_PROBABILITY if grade is None else GRADE_PROBABILITIES[grade]
 
     def is_checked(self, attribute: str, place: str, value: str) -> bool:
         """Return whether the row that `chance` reads was looked up somewhere."""
@@ -266,7 +266,7 @@ def _bare(text: str) -> str:
 
 
 def _ranked(grades: Mapping[str, Grade]) -> list[tuple[str, Grade]]:
-    return sorted(grades.items(), key=lambda pair: (-CHANCE[pair[1]], pair[0]))
+    return sorted(grades.items(), key=lambda pair: (-GRADE_PROBABILITIES[pair[1]], pair[0]))
 
 
 def _table(path: Traversable) -> Iterator[dict[str, str]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from geosleuth.support.lazy import exported
 
-from .visual_clue import HOW_TO_LEARN, NAMED, default_prior_path, load_prior, prior_at_hand, visual_clue
+from .visual_clue import HOW_TO_LEARN, MAX_NAMED_COUNTRIES, default_prior_path, load_prior, prior_at_hand, visual_clue
 from .visual_prior import GRID, NEAR_KM, Best, Cell, Distribution, Reach, VisualPrior
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = [
     "FEWEST_PHOTOS",
     "GRID",
     "HOW_TO_LEARN",
-    "NAMED",
+    "MAX_NAMED_COUNTRIES",
     "NEAR_KM",
     "Best",
     "Cell",

@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 _SMALLEST_RADIUS_KM = 25.0
 
 PHOTOS_PER_AREA = 20
-MOST_AREAS = 400
+MAX_AREAS = 400
 APART_KM = 25.0
 FOLDS = 6
 _BLOCKS = CellGrid(2.0, equal_area=True)
@@ -189,11 +189,11 @@ def areas_of(places: LabelledPoints) -> tuple[Areas, Ints]:
     """Areas for a collection of photos, and which of them each photo is in.
 
     A country is cut into as many compact parts as it holds `PHOTOS_PER_AREA` photos, the whole world into no more than
-    `MOST_AREAS` and the number of its countries.
+    `MAX_AREAS` and the number of its countries.
     """
     names, country = places.codes
     points = unit_vectors(places.lats, places.lons)
-    photos = max(PHOTOS_PER_AREA, len(points) / MOST_AREAS)
+    photos = max(PHOTOS_PER_AREA, len(points) / MAX_AREAS)
     label = np.zeros(len(points), dtype=np.int64)
     owner: list[int] = []
     for number in range(len(names)):

@@ -22,8 +22,8 @@ from .visual_prior import NEAR_KM
 
 Rows = npt.NDArray[np.float32]
 
-LEAST_SPREAD = 0.1
-"""Features that hardly vary are not blown up beyond this share of the usual spread."""
+# Share of the mean spread added to each feature's spread, so that near-constant features are not over-amplified.
+MIN_SPREAD = 0.1
 
 MAIN_DIRECTIONS = 512
 
@@ -79,7 +79,7 @@ def scaling_of(features: npt.NDArray[np.floating]) -> FeatureScaling:
     rooted = _rooted(features)
     middle = rooted.mean(axis=0)
     spread = rooted.std(axis=0)
-    spread = np.maximum(spread + LEAST_SPREAD * spread.mean(), np.finfo(np.float32).tiny)
+    spread = np.maximum(spread + MIN_SPREAD * spread.mean(), np.finfo(np.float32).tiny)
     scaled = (rooted - middle) / spread
     spread *= np.sqrt(np.maximum((scaled**2).mean(), np.finfo(np.float32).tiny))
     scaled = (rooted - middle) / spread

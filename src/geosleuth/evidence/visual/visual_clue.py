@@ -10,11 +10,11 @@ from geosleuth.names import country_name
 from .visual_prior import Distribution, VisualPrior
 
 _SPOTS = 12
-_LEAST_SPOT = 0.01
-NAMED = 3
-"""How many countries a picture is said to look like."""
+_MIN_SPOT = 0.01
+# Number of countries named in the description of the clue.
+MAX_NAMED_COUNTRIES = 3
 
-_LEAST_BASE = 1e-4
+_MIN_BASE = 1e-4
 
 GEOCLIP = "geoclip:"
 HOW_TO_LEARN = "geosleuth prior learn FOLDER"
@@ -28,7 +28,7 @@ def visual_clue(distribution: Distribution) -> Clue:
     that the collection does not hold becomes neither likelier nor less likely by it.
     """
     seen, base = distribution.seen, distribution.base
-    lift = {code: seen.get(code, 0.0) / max(share, _LEAST_BASE) for code, share in base.items()}
+    lift = {code: seen.get(code, 0.0) / max(share, _MIN_BASE) for code, share in base.items()}
     countries = normalised({code: share * lift.get(code, 1.0) for code, share in country_prior().items()})
     factors = {code: countries.get(code, 0.0) / share for code, share in seen.items() if share > 0}
     weights = [cell.share * factors.get(cell.country, 0.0) for cell in distribution.cells]
@@ -37,9 +37,9 @@ def visual_clue(distribution: Distribution) -> Clue:
     spots = tuple(
         CluePlace(_spot_name(cell.country), cell.point, cell.radius_km, weight / total, cell.country or None)
         for weight, cell in ranked
-        if weight / total >= _LEAST_SPOT
+        if weight / total >= _MIN_SPOT
     )
-    named = ", ".join(country_name(code) or code for code in list(seen)[:NAMED])
+    named = ", ".join(country_name(code) or code for code in list(seen)[:MAX_NAMED_COUNTRIES])
     return Clue(
         kind="visual",
         seen="the look of the picture",

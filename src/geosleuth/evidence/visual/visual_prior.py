@@ -12,11 +12,11 @@ from geosleuth.geo import CellGrid, LatLon, great_circle_km
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+# Grid of the cells that shares are given for: about 220 km across.
 GRID = CellGrid(2.0, equal_area=True)
-"""The cells that shares are given for: about 220 km across."""
 
+# Distance that counts as roughly correct: the scale at which `Distribution.best` looks for its point.
 NEAR_KM = 750.0
-"""What counts as about right: the scale at which `Distribution.best` looks for its point."""
 
 _TRIED = 300  # cells around which `best` looks, the likeliest
 

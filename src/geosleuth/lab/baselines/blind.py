@@ -23,7 +23,7 @@ from geosleuth.names import country_name
 from geosleuth.names.country_names import cities_by_country
 from geosleuth.support.errors import BadInput
 
-from .options import answering, first_images, seed_of, take_options
+from .options import answering, compute_seed, first_images, take_options
 
 _LAND_POINTS = 60_000
 _SOUTHERNMOST = -60.0
@@ -33,14 +33,14 @@ _EARTH_KM2 = 4 * pi * EARTH_RADIUS_KM**2
 
 Ints = npt.NDArray[np.int64]
 _FIRST_BOXES_DEG = 15.0
-_MOST_BOXES = 1500
+_MAX_BOXES = 1500
 _SMALLEST = 1 / 25
 _CLOSE_ENOUGH = 2e-3
-_LEAST_STEP_KM = 25.0
+_MIN_STEP_KM = 25.0
 _STARTS = 200
 Kind = Literal["population", "land"]
-USUAL_KM = 750.0
-"""The distance at which the answer is most probable, unless another is asked for."""
+# Default distance within which the answer is most probable.
+DEFAULT_KM = 750.0
 _EVEN_BELOW_KM = {"population": 25.0, "land": 2500.0}
 _DISC_POINTS = 4000
 _WORKING, _MAKING = threading.Lock(), threading.Lock()
@@ -84,7 +84,7 @@ class Mass:
         first, last = np.searchsorted(self.lats, (lats.min() - margin_deg, lats.max() + margin_deg))
         reach_km, shares = self.reach_km[first:last], self.shares[first:last]
         cosines = unit_vectors(lats, lons) @ self._vectors[first:last].T
-        row, column = np.nonzero(cosines > _cosine_of(radii[:, None] + reach_km))
+        row, column = np.nonzero(cosines > _compute_cosine(radii[:, None] + reach_km))
         away = EARTH_RADIUS_KM * np.arccos(np.clip(cosines[row, column], -1.0, 1.0))
         covered = shares[column] * disc_share(radii[row], reach_km[column], away)
         together: FloatArray = np.bincount(row, covered, len(lats)).astype(np.float64)
@@ -155,7 +155,7 @@ def _lens_area(a: FloatArray, b: FloatArray, away: FloatArray) -> FloatArray:
     return a**2 * np.arccos(at_a) + b**2 * np.arccos(at_b) - 0.5 * np.sqrt(np.maximum(kite, 0.0))
 
 
-def _cosine_of(distance_km: FloatArray) -> FloatArray:
+def _compute_cosine(distance_km: FloatArray) -> FloatArray:
     return np.cos(np.minimum(distance_km / EARTH_RADIUS_KM, pi))
 
 
@@ -209,7 +209,7 @@ def nearest_on_average(mass: Mass) -> LatLon:
         lambda boxes: -mass.mean_km(boxes.lats, boxes.lons),
         # Nobody comes nearer to anything by more than they move.
         lambda boxes, values: values + boxes.reach_km,
-        until_km=_LEAST_STEP_KM,
+        until_km=_MIN_STEP_KM,
         starts=_heaviest(mass),
     )
 
@@ -242,7 +242,7 @@ def _search(
         hopeful = np.flatnonzero(bounds > best + _CLOSE_ENOUGH * abs(best))
         if not hopeful.size or boxes.reach_km.max() < until_km:
             return point
-        kept = hopeful[np.argsort(-bounds[hopeful], kind="stable")[:_MOST_BOXES]]
+        kept = hopeful[np.argsort(-bounds[hopeful], kind="stable")[:_MAX_BOXES]]
         boxes = boxes.quarters(kept)
 
 
@@ -266,10 +266,10 @@ def make_blind(rest: str) -> Policy:
     for kind in ("population", "land"):
         if name == kind:
             least_error = options.given.get("within") == "error"
-            within_km = USUAL_KM if least_error else options.km("within", USUAL_KM)
+            within_km = DEFAULT_KM if least_error else options.km("within", DEFAULT_KM)
             return BlindPolicy(spec, kind, within_km, least_error=least_error)
         if name == f"{kind}-draw":
-            return DrawingPolicy(spec, kind, options.km("within", USUAL_KM))
+            return DrawingPolicy(spec, kind, options.km("within", DEFAULT_KM))
     lat, comma, lon = name.partition(",")
     try:
         point = LatLon(float(lat), float(lon))
@@ -277,7 +277,7 @@ def make_blind(rest: str) -> Policy:
         known = "blind:population, blind:land, blind:population-draw, blind:land-draw or blind:LAT,LON"
         trouble = f"blind:{name[:40]} is no prior; write {known}"
         raise BadInput(trouble if not comma else f"blind:{name[:40]} is no point; {known}") from error
-    return FixedPolicy(spec, point, options.km("within", USUAL_KM))
+    return FixedPolicy(spec, point, options.km("within", DEFAULT_KM))
 
 
 class BlindPolicy:
@@ -296,7 +296,7 @@ class BlindPolicy:
         why = f"most {says} within {guess.radius_km:g} km"
         if self._least_error:
             why = f"the least mean distance to all {says}"
-        return answering(self.name, _answer(guess, says, f"the one with {why}"), began)
+        return answering(self.name, _build_blind_answer(guess, says, f"the one with {why}"), began)
 
     async def aclose(self) -> None:
         """Nothing is held."""
@@ -323,9 +323,9 @@ class DrawingPolicy:
 
     def _step(self, conversation: Conversation) -> Step:
         began = time.perf_counter()
-        point = _mass(self._kind).draw(seed_of(conversation, first_images(conversation)))
+        point = _mass(self._kind).draw(compute_seed(conversation, first_images(conversation)))
         guess = BlindGuess(point, self._within_km, share_around(self._kind, point, self._within_km))
-        return answering(self.name, _answer(guess, _mass(self._kind).says, "drawn at random"), began)
+        return answering(self.name, _build_blind_answer(guess, _mass(self._kind).says, "drawn at random"), began)
 
 
 class FixedPolicy:
@@ -341,7 +341,7 @@ class FixedPolicy:
         began = time.perf_counter()
         share = await asyncio.to_thread(share_around, "population", self._point, self._within_km)
         guess = BlindGuess(self._point, self._within_km, share)
-        return answering(self.name, _answer(guess, people().says, "the one that was given"), began)
+        return answering(self.name, _build_blind_answer(guess, people().says, "the one that was given"), began)
 
     async def aclose(self) -> None:
         """Nothing is held."""
@@ -393,7 +393,7 @@ def _mass(kind: Kind) -> Mass:
         return land() if kind == "land" else people()
 
 
-def _answer(guess: BlindGuess, says: str, why: str) -> Answer:
+def _build_blind_answer(guess: BlindGuess, says: str, why: str) -> Answer:
     code = country_at(guess.point)
     return Answer(
         point=guess.point,

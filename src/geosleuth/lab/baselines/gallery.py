@@ -45,7 +45,7 @@ _ID: Final = ("id", "path", "file", "filename", "image", "name")
 _KEY: Final = ("pixels",)
 
 
-def encoder_of(spec: str, *, trust_code: bool = False) -> ImageEncoder:
+def open_encoder(spec: str, *, trust_code: bool = False) -> ImageEncoder:
     """Return the image encoder of a spec.
 
     ``bundled``, an ONNX file, a folder that transformers can read, a TorchScript file, or a folder with one ONNX or
@@ -54,7 +54,7 @@ def encoder_of(spec: str, *, trust_code: bool = False) -> ImageEncoder:
     Raises:
         BadInput: it is none of these, or is code that nobody asked to run.
     """
-    path = _file_of(spec)
+    path = _find_encoder_file(spec)
     if path.suffix.lower() in SCRIPTED:
         if not trust_code:
             raise BadInput(
@@ -75,10 +75,10 @@ def is_code(spec: str) -> bool:
     Raises:
         BadInput: it is a folder without an encoder in it.
     """
-    return _file_of(spec).suffix.lower() in SCRIPTED
+    return _find_encoder_file(spec).suffix.lower() in SCRIPTED
 
 
-def _file_of(spec: str) -> Path:
+def _find_encoder_file(spec: str) -> Path:
     path = Path(spec).expanduser()
     if path.is_dir() and not (path / "config.json").is_file():
         files = sorted(one for one in path.iterdir() if one.suffix.lower() in (".onnx", *SCRIPTED))
@@ -164,15 +164,15 @@ def open_gallery(
     Args:
         path: the index or the folder.
         queries: a folder with ``queries.npy`` and ``queries.csv``, if not the gallery's own.
-        encoder: what looks at new photos, in place of what the gallery names; see `encoder_of`.
+        encoder: what looks at new photos, in place of what the gallery names; see `open_encoder`.
         trust_code: whether that encoder may be one that runs code; one that the gallery names never may.
 
     Raises:
         BadInput: it is neither, what is in it does not fit together, or it names an encoder that is code.
     """
     asked = _queries(queries or path, wanted=queries is not None)
-    given = None if encoder is None else encoder_of(encoder, trust_code=trust_code)
-    gallery = _folder(path, asked, given) if path.is_dir() else _index(path, asked, given)
+    given = None if encoder is None else open_encoder(encoder, trust_code=trust_code)
+    gallery = _read_gallery_folder(path, asked, given) if path.is_dir() else _index(path, asked, given)
     if not len(gallery):
         raise BadInput(f"{path}: the gallery holds no photo with a place")
     for row in list(asked.values())[:1]:
@@ -196,7 +196,7 @@ def _index(path: Path, asked: Mapping[str, Features], given: ImageEncoder | None
             points.append((lat, lon))
             rows.append(np.frombuffer(blob, dtype="<f2"))
             pixels[digest.hex()] = (*pixels.get(digest.hex(), ()), number)
-    encoder = _named(path, info.spec) if given is None else given
+    encoder = _open_named_encoder(path, info.spec) if given is None else given
     if encoder.name != info.encoder:
         raise BadInput(f"{path}: it was made with the encoder {info.encoder!r}, not {encoder.name!r}; make it anew")
     features = unit_rows(np.stack(rows)) if rows else np.empty((0, info.dimension), dtype=np.float32)
@@ -204,13 +204,13 @@ def _index(path: Path, asked: Mapping[str, Features], given: ImageEncoder | None
     return Gallery(path.name, features, places[:, 0], places[:, 1], tuple(ids), encoder, pixels, asked)
 
 
-def _folder(path: Path, asked: Mapping[str, Features], given: ImageEncoder | None) -> Gallery:
+def _read_gallery_folder(path: Path, asked: Mapping[str, Features], given: ImageEncoder | None) -> Gallery:
     features = read_matrix(path / "features.npy")
     places = path / "places.csv"
     points, ids = [], []
     pixels: dict[str, tuple[int, ...]] = {}
-    for number, (where, row) in enumerate(_rows(places)):
-        points.append(_point(row, where))
+    for number, (where, row) in enumerate(_read_gallery_rows(places)):
+        points.append(_parse_gallery_point(row, where))
         ids.append(_cell(row, _ID) or str(number))
         if key := _cell(row, _KEY):
             pixels[key.lower()] = (*pixels.get(key.lower(), ()), number)
@@ -221,7 +221,7 @@ def _folder(path: Path, asked: Mapping[str, Features], given: ImageEncoder | Non
     if encoder is None and told.is_file():
         spec = told.read_text(encoding="utf-8", errors="replace").strip()
         beside = path / spec
-        encoder = _named(path, str(beside) if not is_named(spec) and beside.exists() else spec)
+        encoder = _open_named_encoder(path, str(beside) if not is_named(spec) and beside.exists() else spec)
     elif encoder is None and not asked:
         raise BadInput(
             f"{path}: nothing says how photos are looked at; put the encoder's path into a file named 'encoder', or "
@@ -231,14 +231,14 @@ def _folder(path: Path, asked: Mapping[str, Features], given: ImageEncoder | Non
     return Gallery(path.name, unit_rows(features), lats, lons, tuple(ids), encoder, pixels, asked)
 
 
-def _named(path: Path, spec: str) -> ImageEncoder:
+def _open_named_encoder(path: Path, spec: str) -> ImageEncoder:
     """Return the encoder that a gallery names; a gallery from elsewhere must not run code by it."""
     if is_code(spec):
         raise BadInput(
             f"{path}: its encoder is a TorchScript file, which is code; if you trust it, add "
             f",encoder={spec},trust_code=yes"
         )
-    return encoder_of(spec)
+    return open_encoder(spec)
 
 
 def _queries(folder: Path, *, wanted: bool) -> dict[str, Features]:
@@ -247,7 +247,7 @@ def _queries(folder: Path, *, wanted: bool) -> dict[str, Features]:
         return {}
     features = unit_rows(read_matrix(matrix))
     keys = []
-    for where, row in _rows(table):
+    for where, row in _read_gallery_rows(table):
         key = _cell(row, _KEY)
         if key is None:
             raise BadInput(f"{where}: the column pixels is missing or empty; geosleuth dataset digests writes it")
@@ -278,7 +278,7 @@ def read_matrix(path: Path) -> npt.NDArray[np.floating]:
     return found
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+def _read_gallery_rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             rows = csv.DictReader(stream, strict=True)
@@ -297,7 +297,7 @@ def _cell(row: Mapping[str, str], names: tuple[str, ...]) -> str | None:
     return next((row[name].strip() for name in names if row.get(name, "").strip()), None)
 
 
-def _point(row: Mapping[str, str], where: str) -> LatLon:
+def _parse_gallery_point(row: Mapping[str, str], where: str) -> LatLon:
     lat, lon = _cell(row, _LAT) or "", _cell(row, _LON) or ""
     try:
         return LatLon(float(lat), float(lon))

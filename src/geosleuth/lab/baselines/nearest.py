@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 Way = Literal["auto", "exact", "usearch"]
 Rows = npt.NDArray[np.int64]
 
-MANY: Final = 500_000
-"""From so many rows a graph is asked unless the user says otherwise; below, building one takes longer than it saves."""
+# Minimum rows for searching with a graph by default; below, building one takes longer than it saves.
+GRAPH_MIN_ROWS: Final = 500_000
 
 _QUERIES_AT_ONCE: Final = 64
 _CONNECTIVITY, _WIDTH_WHEN_BUILT, _WIDTH_WHEN_ASKED = 16, 128, 128
 
 How = Literal["first", "spread"]
-FEWEST: Final = 30
-"""A smaller gallery can't tell how often it is right."""
+# Minimum gallery size: a smaller one cannot tell how often it is right.
+MIN_GALLERY_ROWS: Final = 30
 _HELD_OUT: Final = 400
-SAME: Final = 1 - 2e-6
-"""Rows with such a cosine are of one picture."""
+# Minimum cosine at which two rows belong to the same picture.
+SAME_PICTURE_COSINE: Final = 1 - 2e-6
 _STEADY: Final = 1.0
 _MORE = 16  # asked for beyond k: the photo itself and copies of it give way
 _LISTED = 5
@@ -68,7 +68,7 @@ class Neighbours:
         self._features = features
         self._kept_in = kept_in
         self._lock = threading.Lock()
-        self.exact = way == "exact" or (way == "auto" and len(features) < MANY)
+        self.exact = way == "exact" or (way == "auto" and len(features) < GRAPH_MIN_ROWS)
 
     def search(self, wanted: Features, count: int) -> tuple[Rows, Features]:
         """The numbers of the nearest rows of each query, nearest first, and their cosines.
@@ -167,7 +167,7 @@ class Odds:
         return float(np.clip(value, least, 1 - least))
 
 
-def vote_of(lats: FloatArray, lons: FloatArray, cosines: Features, how: How, within_km: float) -> NeighbourVote:
+def count_votes(lats: FloatArray, lons: FloatArray, cosines: Features, how: How, within_km: float) -> NeighbourVote:
     """Return the vote of neighbours, nearest first; each weighs the inverse of its rank.
 
     "first" takes the nearest. "spread" looks where they lie most densely, at the scale of ``within_km``, and takes the
@@ -194,7 +194,7 @@ def learn_odds(
 
     It holds for photos that stand to the gallery as its own photos stand to each other.
     """
-    if len(features) < FEWEST:
+    if len(features) < MIN_GALLERY_ROWS:
         return None
     chance = np.random.default_rng(0)
     asked = np.sort(chance.choice(len(features), min(_HELD_OUT, len(features)), replace=False))
@@ -205,23 +205,23 @@ def learn_odds(
         kept = others_than(number, near, alike)[:k]
         if not kept.size:
             continue
-        vote = vote_of(lats[near[kept]], lons[near[kept]], alike[kept], how, within_km)
+        vote = count_votes(lats[near[kept]], lons[near[kept]], alike[kept], how, within_km)
         chosen = near[kept[vote.chosen]]
         away = great_circle_km(float(lats[chosen]), float(lons[chosen]), float(lats[number]), float(lons[number]))
         given.append((vote.agreement, vote.cosine))
         right.append(away <= within_km)
-    if len(given) < FEWEST:
+    if len(given) < MIN_GALLERY_ROWS:
         return None
-    return _fitted(np.array(given), np.array(right, dtype=np.float64))
+    return _fit_logistic(np.array(given), np.array(right, dtype=np.float64))
 
 
 def others_than(number: int | None, rows: Rows, cosines: Features) -> Rows:
     """Return which neighbours are pictures other than the query."""
-    kept: Rows = np.flatnonzero((rows != (-1 if number is None else number)) & (cosines < SAME))
+    kept: Rows = np.flatnonzero((rows != (-1 if number is None else number)) & (cosines < SAME_PICTURE_COSINE))
     return kept
 
 
-def _fitted(given: FloatArray, right: FloatArray) -> Odds:
+def _fit_logistic(given: FloatArray, right: FloatArray) -> Odds:
     """Fit a logistic regression; a small penalty keeps it stable if all are right or all wrong."""
     middle, spread = float(given[:, 1].mean()), float(max(given[:, 1].std(), 1e-6))
     alike = np.clip((given[:, 1] - middle) / spread, -3.0, 3.0)
@@ -302,7 +302,7 @@ class NearestPolicy:
             BadInput: nothing can look at the photo.
             MissingExtra: what the encoder or the index needs is not installed.
         """
-        return await asyncio.to_thread(self.step_from, first_images(conversation))
+        return await asyncio.to_thread(self.answer_step, first_images(conversation))
 
     async def aclose(self) -> None:
         """Nothing is held but memory."""
@@ -329,34 +329,36 @@ class NearestPolicy:
             odds = self._odds
         rows, cosines = (part[0] for part in self._neighbours.search(wanted, settings.k + _MORE))
         kept = others_than(None, rows, cosines)
-        kept = kept[~np.isin(rows[kept], self._rows_of(images, own))][: settings.k]
+        kept = kept[~np.isin(rows[kept], self._find_own_rows(images, own))][: settings.k]
         if not kept.size:
             return Answer(explanation="The gallery holds no other picture than this one.")
         rows, cosines = rows[kept], cosines[kept]
-        vote = vote_of(gallery.lats[rows], gallery.lons[rows], cosines, settings.vote, settings.within_km)
+        vote = count_votes(gallery.lats[rows], gallery.lons[rows], cosines, settings.vote, settings.within_km)
         chosen = int(rows[vote.chosen])
-        point = _point(gallery, chosen)
+        point = _get_row_point(gallery, chosen)
         code = country_at(point)
         return Answer(
             point=point,
             address=Address.of(country_name(code) if code else None),
             probability=None if odds is None else round(odds.probability(vote), 4),
             radius_km=settings.within_km,
-            explanation=_explained(gallery, chosen, float(cosines[vote.chosen]), vote.agreement, odds, settings),
+            explanation=_explain_neighbour(
+                gallery, chosen, float(cosines[vote.chosen]), vote.agreement, odds, settings
+            ),
             candidates=tuple(
-                Candidate(gallery.ids[row][:200], _point(gallery, row), None, f"cosine {cosine:.3f}")
+                Candidate(gallery.ids[row][:200], _get_row_point(gallery, row), None, f"cosine {cosine:.3f}")
                 for row, cosine in zip(rows[:_LISTED].tolist(), cosines[:_LISTED].tolist(), strict=True)
             ),
         )
 
-    def step_from(self, images: "Sequence[Image]", own: "Sequence[Sequence[Image]]" = ()) -> Step:
+    def answer_step(self, images: "Sequence[Image]", own: "Sequence[Sequence[Image]]" = ()) -> Step:
         """Return the answer for the views of one photo as a step; ``own`` as for `excluding`."""
         began = time.perf_counter()
         if not images:
             return answering(self.name, Answer(explanation="There is no photo to look at."), began)
         return answering(self.name, self.answer(images, own), began)
 
-    def _rows_of(self, images: "Sequence[Image]", own: "Sequence[Sequence[Image]]") -> list[int]:
+    def _find_own_rows(self, images: "Sequence[Image]", own: "Sequence[Sequence[Image]]") -> list[int]:
         """Return the photo's own rows: those with its pixels, and those indistinguishable from its original."""
         known = self._gallery.pixels
         rows = {row for pictures in (images, *own) for row in known.get(picture_key(pictures), ())}
@@ -364,7 +366,7 @@ class NearestPolicy:
             features = self._features(pictures)
             if features is not None:
                 near, cosines = (part[0] for part in self._neighbours.search(features, _MORE))
-                rows.update(near[cosines >= SAME].tolist())
+                rows.update(near[cosines >= SAME_PICTURE_COSINE].tolist())
         return sorted(rows)
 
     def _features(self, images: "Sequence[Image]") -> Features | None:
@@ -407,17 +409,17 @@ class _Excluding:
         return self.whole.hosts
 
     async def step(self, conversation: Conversation) -> Step:
-        return await asyncio.to_thread(self.whole.step_from, first_images(conversation), self.own)
+        return await asyncio.to_thread(self.whole.answer_step, first_images(conversation), self.own)
 
     async def aclose(self) -> None:
         """The policy goes on without this photo."""
 
 
-def _point(gallery: Gallery, row: int) -> LatLon:
+def _get_row_point(gallery: Gallery, row: int) -> LatLon:
     return LatLon(float(gallery.lats[row]), float(gallery.lons[row]))
 
 
-def _explained(
+def _explain_neighbour(
     gallery: Gallery, row: int, cosine: float, agreement: float, odds: Odds | None, settings: NeighbourSettings
 ) -> str:
     who = "is the most alike" if settings.vote == "first" else "lies where the most alike lie together"

@@ -7,15 +7,15 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from geosleuth.answer import Answer, render
-from geosleuth.geo import FARTHEST_KM
+from geosleuth.geo import MAX_DISTANCE_KM
 from geosleuth.models.protocol import Conversation, Prompt, Step, Usage
 from geosleuth.support.errors import BadInput
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+# Names that a baseline may have before a colon.
 BASELINES = ("blind", "nearest", "geoclip")
-"""What the name of a baseline begins with, before a colon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class BaselineOptions:
             found = otherwise if text is None else float(text)
         except ValueError:
             found = float("nan")
-        if not (isfinite(found) and 0 < found <= FARTHEST_KM):
+        if not (isfinite(found) and 0 < found <= MAX_DISTANCE_KM):
             raise BadInput(f"{name}={(text or '')[:40]} must be a number of kilometres above 0, such as {name}=25")
         return found
 
@@ -105,7 +105,7 @@ def picture_key(images: "Sequence[Image]") -> str:
     return (digests[0] if len(digests) == 1 else hashlib.sha256(b"".join(digests)).digest()).hex()
 
 
-def seed_of(conversation: Conversation, images: "Sequence[Image]") -> bytes:
+def compute_seed(conversation: Conversation, images: "Sequence[Image]") -> bytes:
     """Return the seed for all randomness of one answer: from the run's seed and the pictures."""
     return f"{conversation.sampling.seed or 0} {picture_key(images)}".encode()
 

@@ -8,27 +8,28 @@ from math import isfinite
 from typing import get_args
 
 from geosleuth.lab.bench.sets import BoxKind
-from geosleuth.lab.score import PublishedRow, published_rows
+from geosleuth.lab.score import PublishedRow, list_published_rows
 from geosleuth.support.errors import BadInput
 
 MAX_VARIANTS = 256
 MAX_NAME = 80
-USUAL = "usual"
-"""The word for an option that is left out: the method's own tools, the usual number of turns."""
+# Value that stands for a default setting: the method's own tools, the usual number of turns.
+DEFAULT_VALUE = "usual"
 
 OFFLINE = "offline"
 MASK = "mask"
 NO_MASK = "none"
+# Kinds of content that a variant can hide; ``clue`` needs a complete run without a mask first, see ``bench run
+# --mask``.
 MASKS = tuple(kind for kind in get_args(BoxKind) if kind != "clue")
-"""What can be hidden in a variant; ``clue`` needs a whole run without a mask first, see ``bench run --mask``."""
 
 TEXTS = ("tools", "method", "model", "base-url", "wire", "boxes", "prior", "team", "verifier", "chains")
 BACKENDS = ("maps", "web-search", "image-search")
 WHOLES = ("parallel", "turns", "calls", "tokens", "reply-tokens", "thinking-tokens", "seed")
 NUMBERS = ("seconds", "usd", "temperature")
 FLAG = "force-answer"
+# Settings that variants can change, named after the command's options.
 SETTINGS = (*TEXTS, *BACKENDS, *WHOLES, *NUMBERS, FLAG, MASK)
-"""What can be varied, by the names of the command's options."""
 
 _FLAGS = {"yes": True, "no": False}
 _ZOOM, _WEB, _GEOCODE = "image_zoom_in_tool", "search_web", "maps_geocode"
@@ -52,7 +53,7 @@ class Variant:
         return re.sub(r"[^A-Za-z0-9._+=,-]+", "-", self.name)[-MAX_NAME:].strip("-.") or "variant"
 
 
-def variants_of(words: Sequence[str]) -> tuple[Variant, ...]:
+def expand_variants(words: Sequence[str]) -> tuple[Variant, ...]:
     """Return every combination of the values of several ``SETTING=VALUE,VALUE``.
 
     Raises:
@@ -91,7 +92,7 @@ def read_setting(setting: str, word: str) -> Setting:
     Raises:
         BadInput: it is not a value of that setting.
     """
-    if word == USUAL or (word == OFFLINE and setting in BACKENDS) or (word == NO_MASK and setting == MASK):
+    if word == DEFAULT_VALUE or (word == OFFLINE and setting in BACKENDS) or (word == NO_MASK and setting == MASK):
         return None
     if setting == "tools":
         names = [name.strip() for name in word.split("+")]
@@ -142,7 +143,7 @@ class Preset:
     @property
     def rows(self) -> tuple[PublishedRow, ...]:
         """Return the paper's rows of its variants, in their order."""
-        found = {row.system: row for row in published_rows(paper=self.paper, table=self.table)}
+        found = {row.system: row for row in list_published_rows(paper=self.paper, table=self.table)}
         return tuple(found[system] for system in self.systems)
 
 

@@ -27,7 +27,7 @@ def score_document(reports: Sequence[FileReport], published: Sequence[PublishedR
         "format": SCORE_FORMAT,
         "geosleuth": __version__,
         "files": [_file(report) for report in reports],
-        "published": [published_dict(row) for row in published],
+        "published": [convert_published_row(row) for row in published],
     }
 
 
@@ -99,29 +99,31 @@ def _selective(curve: Selective) -> dict[str, Any]:
         "area": curve.area,
         "ideal_area": curve.ideal_area,
         "risk_at_coverage": {
-            f"{share / 10:g}": risk for share in range(10, 0, -1) if (risk := curve.risk_at(share / 10)) is not None
+            f"{share / 10:g}": risk
+            for share in range(10, 0, -1)
+            if (risk := curve.compute_risk(share / 10)) is not None
         },
-        "points": [[point.coverage, point.risk, point.least_confidence] for point in _thinned(curve.points)],
+        "points": [[point.coverage, point.risk, point.least_confidence] for point in _sample_points(curve.points)],
     }
 
 
-def _thinned(points: Sequence[Any], limit: int = 500) -> Iterable[Any]:
+def _sample_points(points: Sequence[Any], limit: int = 500) -> Iterable[Any]:
     if len(points) <= limit:
         return points
     step = (len(points) - 1) / (limit - 1)
     return [points[round(number * step)] for number in range(limit)]
 
 
-def published_document(rows: Sequence[PublishedRow]) -> dict[str, Any]:
+def build_published_document(rows: Sequence[PublishedRow]) -> dict[str, Any]:
     """Return rows of the papers, as one JSON document."""
     return {
         "format": "geosleuth-published/1",
         "geosleuth": __version__,
-        "rows": [published_dict(row) for row in rows],
+        "rows": [convert_published_row(row) for row in rows],
     }
 
 
-def published_dict(row: PublishedRow) -> dict[str, Any]:
+def convert_published_row(row: PublishedRow) -> dict[str, Any]:
     """Return a published row, flags spelled out."""
     return {**to_document(row), "flags": {flag.id: flag.text for flag in row.flags}}
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geosleuth.agent import Trajectory, read_trajectory
-from geosleuth.agent.display import best_evidence, first_views, shares_of, text_seen
+from geosleuth.agent.display import best_evidence, convert_box, first_views, text_seen
 from geosleuth.lab.bench.run.engine import JobOf
 from geosleuth.lab.bench.run.folder import RunFolder
 from geosleuth.lab.bench.run.journal import Job
@@ -39,25 +39,25 @@ if TYPE_CHECKING:
 
 Edges = tuple[float, float, float, float]
 
-LARGEST_SHARE = 0.5
-"""A crop that shows more of the photo than this points at nothing in it."""
+# Maximum share of the photo in a crop; a larger crop does not point at anything in the photo.
+MAX_CROP_SHARE = 0.5
 
 _INSIDE = 0.9
 
+# Long side of the copy in which large lettering is found; small lettering is found in crops of the photo.
 _WHOLE_PX = 1536
-"""The long side of the copy in which large lettering is found; small lettering is found in parts of the photo."""
 _PART_PX = 2048
 _OVERLAP = 0.12
-_MOST_PARTS = 4
-WIDENED_BY = 0.1
-"""Share of a box's shorter side: boxes are drawn tightly, and compression smears letters over their edge."""
-LEAST_WIDENED_PX = 4
+_MAX_PARTS = 4
+# Margin as a share of a box's shorter side: boxes are drawn tightly, and compression smears letters over their edge.
+MARGIN_SHARE = 0.1
+MIN_WIDENED_PX = 4
+# Placeholder for all text in a photo. Finding it takes seconds, so the process that opens the photo does it.
 ALL_TEXT = Box("text", 0.0, 0.0, 0.0, 0.0)
-"""Stands for all text in a photo. Finding it takes seconds, so it is left to the process that opens the photo."""
 _RIM = 0.05
-_LEAST_RIM_PX = 3
+_MIN_RIM_PX = 3
 # A fill has no detail: beyond so many pixels it is computed on a coarser copy.
-_MOST_PIXELS = 1_000_000
+_MAX_PIXELS = 1_000_000
 # Rounds of smoothing; a coarse level does most of the work at little cost.
 _ROUNDS, _ROUNDS_IF_FINE, _FINE_PIXELS = 40, 4, 60_000
 _GREY = 128.0
@@ -75,15 +75,15 @@ def clue_boxes(trajectory: Trajectory) -> tuple[Box, ...]:
     panorama's views are mapped back into the panorama.
     """
     firsts = first_views(trajectory.task.images)
-    return tuple(dict.fromkeys(_in_original([*_cuts(trajectory, firsts), *_lines(trajectory)], len(firsts))))
+    return tuple(dict.fromkeys(_in_original([*_cuts(trajectory, firsts), *_find_line_boxes(trajectory)], len(firsts))))
 
 
 def _cuts(trajectory: Trajectory, firsts: Mapping[int, ImageInfo]) -> Iterator[tuple[int, Edges]]:
     found: list[tuple[int, Edges]] = []
     for image in (made for observation in trajectory.observations for made in observation.images):
         first = firsts.get(image.photo)
-        edges = None if first is None else shares_of((0, 0, *image.size), image, first)
-        if edges is not None and _area(edges) <= LARGEST_SHARE:
+        edges = None if first is None else convert_box((0, 0, *image.size), image, first)
+        if edges is not None and _compute_edges_area(edges) <= MAX_CROP_SHARE:
             found.append((image.photo, edges))
     distinct = list(dict.fromkeys(found))
     for photo, edges in distinct:
@@ -98,10 +98,12 @@ def _contains(outer: Edges, inner: Edges) -> bool:
     )  # fmt: skip
     if common[0] >= common[2] or common[1] >= common[3]:
         return False
-    return _area(common) >= _INSIDE * _area(inner) and _area(inner) < _INSIDE * _area(outer)
+    return _compute_edges_area(common) >= _INSIDE * _compute_edges_area(inner) and _compute_edges_area(
+        inner
+    ) < _INSIDE * _compute_edges_area(outer)
 
 
-def _lines(trajectory: Trajectory) -> Iterator[tuple[int, Edges]]:
+def _find_line_boxes(trajectory: Trajectory) -> Iterator[tuple[int, Edges]]:
     evidence = list(best_evidence(trajectory, None))
     if trajectory.answer is not None and trajectory.answer.explanation:
         evidence.append(trajectory.answer.explanation)
@@ -117,7 +119,7 @@ def _in_original(parts: Iterable[tuple[int, Edges]], views: int) -> Iterator[Box
         yield from (Box("clue", *one) for one in whole)
 
 
-def _area(edges: Edges) -> float:
+def _compute_edges_area(edges: Edges) -> float:
     return (edges[2] - edges[0]) * (edges[3] - edges[1])
 
 
@@ -133,7 +135,7 @@ def text_boxes(photo: Photo) -> tuple[Box, ...]:
     pixels = np.asarray(photo.image.convert("RGB"), dtype=np.uint8)
     width, height = photo.size
     found: list[Box] = []
-    for left, top, right, bottom in [(0, 0, width, height), *_parts(width, height)]:
+    for left, top, right, bottom in [(0, 0, width, height), *_split_photo(width, height)]:
         for one in find_boxes(with_slack(pixels[top:bottom, left:right]), _WHOLE_PX):
             x, y = one.quad[:, 0] + left, one.quad[:, 1] + top
             found.append(
@@ -148,7 +150,7 @@ def text_boxes(photo: Photo) -> tuple[Box, ...]:
     return tuple(found)
 
 
-def _parts(width: int, height: int) -> list[tuple[int, int, int, int]]:
+def _split_photo(width: int, height: int) -> list[tuple[int, int, int, int]]:
     """Return overlapping parts of a large photo; none if the photo is hardly larger than a part."""
     if max(width, height) <= 1.25 * _PART_PX:
         return []
@@ -158,7 +160,7 @@ def _parts(width: int, height: int) -> list[tuple[int, int, int, int]]:
 
 
 def _stretches(length: int) -> list[tuple[int, int]]:
-    count = min(_MOST_PARTS, ceil(length / _PART_PX))
+    count = min(_MAX_PARTS, ceil(length / _PART_PX))
     each = length / count
     more = each * _OVERLAP if count > 1 else 0.0
     return [(max(0, round(at * each - more)), min(length, round((at + 1) * each + more))) for at in range(count)]
@@ -175,7 +177,7 @@ def blank(photo: Photo, boxes: Iterable[Box]) -> Photo:
     wanted = list(boxes)
     if ALL_TEXT in wanted:
         wanted += text_boxes(photo)
-    rects = [rect for box in wanted if (rect := widened(box, photo.size)) is not None]
+    rects = [rect for box in wanted if (rect := widen_box(box, photo.size)) is not None]
     if not rects:
         return photo
     pixels = np.array(photo.image.convert("RGB"), dtype=np.uint8)
@@ -183,22 +185,22 @@ def blank(photo: Photo, boxes: Iterable[Box]) -> Photo:
     hidden, rim = np.zeros((2, *pixels.shape[:2]), dtype=np.bool_)
     for left, top, right, bottom in rects:
         hidden[top:bottom, left:right] = True
-        rim[_around((left, top, right, bottom))] = True
+        rim[_add_rim((left, top, right, bottom))] = True
     rim &= ~hidden
-    for rect in _grouped(rects):
-        part = _around(rect)
+    for rect in _merge_touching(rects):
+        part = _add_rim(rect)
         _fill(pixels[part], hidden[part], rim[part])
     return Photo(Image.fromarray(pixels), photo.kind)
 
 
-def widened(box: Box, size: tuple[int, int]) -> "_Rect | None":
+def widen_box(box: Box, size: tuple[int, int]) -> "_Rect | None":
     """Return the pixels that are blanked for a box: left, top, right, bottom; None if it is empty or lies outside."""
     width, height = size
     left, right = box.left * width, box.right * width
     top, bottom = box.top * height, box.bottom * height
     if not (left < right and top < bottom and left < width and top < height and right > 0 and bottom > 0):
         return None
-    more = max(LEAST_WIDENED_PX, WIDENED_BY * min(right - left, bottom - top))
+    more = max(MIN_WIDENED_PX, MARGIN_SHARE * min(right - left, bottom - top))
     return (
         max(0, floor(left - more)),
         max(0, floor(top - more)),
@@ -207,13 +209,13 @@ def widened(box: Box, size: tuple[int, int]) -> "_Rect | None":
     )
 
 
-def _around(rect: "_Rect") -> tuple[slice, slice]:
+def _add_rim(rect: "_Rect") -> tuple[slice, slice]:
     left, top, right, bottom = rect
-    rim = max(_LEAST_RIM_PX, round(_RIM * min(right - left, bottom - top)))
+    rim = max(_MIN_RIM_PX, round(_RIM * min(right - left, bottom - top)))
     return slice(max(0, top - rim), bottom + rim), slice(max(0, left - rim), right + rim)
 
 
-def _grouped(rects: "Iterable[_Rect]") -> "list[_Rect]":
+def _merge_touching(rects: "Iterable[_Rect]") -> "list[_Rect]":
     """Merge rectangles that touch, so that each gap is filled at once."""
     groups: list[_Rect] = []
     for rect in rects:
@@ -235,11 +237,11 @@ def _touch(one: "_Rect", other: "_Rect") -> bool:
 
 def _fill(pixels: "NDArray[np.uint8]", hidden: "NDArray[np.bool_]", rim: "NDArray[np.bool_]") -> None:
     """Fill the hidden pixels with colours blended from the rim, in place."""
-    step = max(1, ceil(sqrt(hidden.size / _MOST_PIXELS)))
+    step = max(1, ceil(sqrt(hidden.size / _MAX_PIXELS)))
     known = rim[::step, ::step].astype(np.float32)
     smooth = _spread(pixels[::step, ::step].astype(np.float32), known)
     if smooth.shape[:2] != hidden.shape:
-        smooth = _resized(smooth, hidden.shape[1], hidden.shape[0])
+        smooth = _resize_colours(smooth, hidden.shape[1], hidden.shape[0])
     pixels[hidden] = np.clip(np.rint(smooth[hidden]), 0, 255).astype(np.uint8)
 
 
@@ -249,8 +251,8 @@ def _spread(colours: "_Colours", known: "_Weights") -> "_Colours":
         return colours
     if max(known.shape) == 1:
         return np.where(known[..., None] > 0, colours, np.float32(_GREY))
-    halved, weights = _halved(colours, known)
-    coarse = _resized(_spread(halved, np.minimum(weights, np.float32(1.0))), known.shape[1], known.shape[0])
+    halved, weights = _halve_size(colours, known)
+    coarse = _resize_colours(_spread(halved, np.minimum(weights, np.float32(1.0))), known.shape[1], known.shape[0])
     free = known <= 0
     filled: _Colours = np.where(free[..., None], coarse, colours)
     for _ in range(_ROUNDS if free.size <= _FINE_PIXELS else _ROUNDS_IF_FINE):
@@ -260,7 +262,7 @@ def _spread(colours: "_Colours", known: "_Weights") -> "_Colours":
     return filled
 
 
-def _halved(colours: "_Colours", weights: "_Weights") -> "tuple[_Colours, _Weights]":
+def _halve_size(colours: "_Colours", weights: "_Weights") -> "tuple[_Colours, _Weights]":
     """Return means over two by two pixels, weighted by known share, and the known share of each mean."""
     height, width = weights.shape
     even = ((0, height % 2), (0, width % 2))
@@ -271,7 +273,7 @@ def _halved(colours: "_Colours", weights: "_Weights") -> "tuple[_Colours, _Weigh
     return summed / np.maximum(total, np.float32(1e-6))[..., None], total
 
 
-def _resized(colours: "_Colours", width: int, height: int) -> "_Colours":
+def _resize_colours(colours: "_Colours", width: int, height: int) -> "_Colours":
     import cv2
 
     return np.asarray(cv2.resize(colours, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
@@ -282,7 +284,7 @@ def own_boxes(kind: BoxKind, item: Item) -> tuple[Box, ...]:
     return tuple(box for box in item.boxes if box.kind == kind)
 
 
-def masking_job_of(kind: BoxKind, unmasked: Path | None = None, data: DataSet | None = None) -> JobOf:
+def build_masking_jobs(kind: BoxKind, unmasked: Path | None = None, data: DataSet | None = None) -> JobOf:
     """Return a maker of the jobs of a masked run, for `run_set`.
 
     Args:
@@ -304,11 +306,11 @@ def masking_job_of(kind: BoxKind, unmasked: Path | None = None, data: DataSet | 
             )
         raise BadInput(f"--mask {kind}: no photo of {data.card.name} has a box of that kind; {HOW_TO_GIVE % kind}")
 
-    def job_of(item: Item, name: str, number: int, content: bytes) -> Job:
+    def build_job(item: Item, name: str, number: int, content: bytes) -> Job:
         hide = own_boxes(kind, item) or ((ALL_TEXT,) if kind == "text" else ())
         return Job(name, item.id, number, content, hide)
 
-    return job_of
+    return build_job
 
 
 def _clue_jobs(unmasked: Path, data: DataSet | None) -> JobOf:
@@ -324,9 +326,9 @@ def _clue_jobs(unmasked: Path, data: DataSet | None) -> JobOf:
             "that run first, or leave those photos out of this one"
         )
 
-    def job_of(item: Item, name: str, number: int, content: bytes) -> Job:
-        files = folder.files_of(folder.name_of(item.id), answered[item.id]) if item.id in answered else []
+    def build_clue_job(item: Item, name: str, number: int, content: bytes) -> Job:
+        files = folder.list_files(folder.build_name(item.id), answered[item.id]) if item.id in answered else []
         seen = (clue_boxes(read_trajectory(file)) for file in files if file.suffix == ".jsonl")
         return Job(name, item.id, number, content, tuple(dict.fromkeys(box for boxes in seen for box in boxes)))
 
-    return job_of
+    return build_clue_job

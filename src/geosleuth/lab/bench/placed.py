@@ -26,7 +26,7 @@ def place_nothing(_text: str) -> None:
     """Place no text: only an answer's own point counts."""
 
 
-def placer_of(open_atlas: Callable[[], Atlas] = OfflineAtlas) -> PlaceText:
+def create_placer(open_atlas: Callable[[], Atlas] = OfflineAtlas) -> PlaceText:
     """Return a function that places texts and may be called from any thread.
 
     The atlas is opened at the first text. Each text is looked up once; no more than its point and level are kept.
@@ -49,7 +49,7 @@ def placer_of(open_atlas: Callable[[], Atlas] = OfflineAtlas) -> PlaceText:
     return place
 
 
-def point_of(answer: Answer, place: PlaceText) -> tuple[LatLon | None, str | None]:
+def find_measured_point(answer: Answer, place: PlaceText) -> tuple[LatLon | None, str | None]:
     """Return the point that an answer is measured from, and the level of its place if only words give it."""
     if answer.point is not None or not (text := words_of(answer.address)):
         return answer.point, None
@@ -57,7 +57,7 @@ def point_of(answer: Answer, place: PlaceText) -> tuple[LatLon | None, str | Non
     return (found.point, found.level) if found is not None else (None, None)
 
 
-def placed_words(placed: Mapping[str, int]) -> str:
+def format_placed(placed: Mapping[str, int]) -> str:
     """Return how many answers were placed at which level: "3 placed by their words (2 by town, 1 by region)"."""
     levels = ", ".join(f"{count:,} by {level}" for level, count in sorted(placed.items(), key=lambda item: -item[1]))
     return f"{sum(placed.values()):,} placed by their words ({levels})"

@@ -21,14 +21,14 @@ from geosleuth.names.cities import cities_called, is_listed_region, same_city, w
 from geosleuth.names.country_names import cities_by_country, country_code, country_name
 from geosleuth.names.folding import compact, fold
 
-_LONGEST = 12_000
-"""How much of a reply's end is read as prose."""
+# Maximum characters at the end of a reply that are read as prose.
+_MAX_PROSE_CHARS = 12_000
 
-_MOST_WORDS = 6
+_MAX_WORDS = 6
 _LARGE = 100_000
 _LONGEST_NAME = 100
-_A_PART_OF_IT = 0.3
-"""How much the name of a city inside another name counts: it may be the city's own street, or another's."""
+# Weight of a city's name inside another name: it may be the city's own street, or one elsewhere.
+_PARTIAL_NAME_WEIGHT = 0.3
 
 _BREAK = re.compile(r"(?<=[.!?。！？])[”\"')\]]*\s+(?=[^a-z])|(?<=[。！？])")
 _ABBREVIATED = re.compile(r"\b(?:St|Ave|Blvd|Rd|Dr|No|Mt|ul|Av|Str|e\.g|i\.e|approx|vs|[A-Z])\.$")
@@ -65,27 +65,27 @@ _REFUSES = re.compile(
     re.IGNORECASE,
 )
 _ANYWAY = re.compile(r"\b(?:but|however|nevertheless|still|so (?:i|the|my)|best)\b|但", re.IGNORECASE)
-_ANSWERS = re.compile(
+# Phrases that introduce an answer: "Answer:", "My best guess (low confidence):".
+_ANSWER_PHRASES = re.compile(
     r"^\W*(?:[\w’'-]+ ){0,4}?(?:answer|guess|location|place|conclusion|estimate|identification|address)"
     r"(?: \w+){0,2}(?: ?\([^)\n]{0,40}\))?\s*[:：]\s*",
     re.IGNORECASE,
 )
-"""What stands before the answer itself: "Answer:", "My best guess (low confidence):"."""
 
 _ENDS_ADDRESS = re.compile(
     r"\b(?:because|since|as|match\w*|based|suggest\w*|typical\w*|resembl\w*|shows?|with|where|which|features?|looks?"
     r"|appears?|indicat\w*|given|is|are|was|has|during|due|judging|consistent)\b",
     re.IGNORECASE,
 )
-_ELSEWHERE = re.compile(
+# Words before something seen from the place, or an alternative to it; it is not part of the address.
+_NON_ADDRESS_PHRASES = re.compile(
     r"\b(?:looking|view(?:s|ed|ing)?|facing|towards?|leading|across|from|behind|or|like|distance|than|not)\b",
     re.IGNORECASE,
 )
-"""Words before what is seen from the place, or might be it as well: no part of its address."""
 
 _STARTS_ADDRESS = re.compile(r"\b(?:taken|shot|photographed|captured|guess|answer|prise|tomada|tirada|scattata)\b")
 _GOES_ON = re.compile(r"[,;:(—–/]|(?:^|\s)(?:in|at|near|of|on|by|along|around|within|to)(?:\s(?:the|a|an))?$")
-_MOST_PARTS = 6
+_MAX_PARTS = 6
 _KINDS = re.compile(
     r"\b(?:province|state|prefecture|oblast|krai|governorate|canton|voivodeship|county|region)\b", re.IGNORECASE
 )
@@ -119,6 +119,7 @@ _ADJECTIVE = re.compile(
 )
 _CITY_STATES = frozenset({"SG", "MC", "VA", "HK", "MO"})
 _CODES = frozenset({"UK", "USA", "US", "UAE", "PRC", "U.S.", "U.K.", "U.S.A.", "ROC"})
+# Words that begin sentences and are not names.
 _OPENERS = frozenset(
     """
     the this that these those it its i a an my given based however without since because looking searching after key
@@ -126,7 +127,6 @@ _OPENERS = frozenset(
     outside inside near along around at on in somewhere just
     """.split()  # noqa: SIM905
 )
-"""Words that begin sentences, and no name."""
 
 _NO_PLACE = _OPENERS | frozenset(
     """
@@ -140,7 +140,7 @@ _INTO = re.compile(
     r"|center|city|old|historic|capital|area|district|of|in|a|street|neighbou?rhood))*$"
 )
 _LONGEST_LINK = 60
-_LEAST_ADDRESS = 1.9
+_MIN_ADDRESS = 1.9
 _LEADS = re.compile(
     r"(?:^|\s)(?:in|on|at|near|around|along|is|of|from|off|to|as|:|—|be|inside|outside|opposite)(?:\s(?:the|a|an))?$"
 )
@@ -200,27 +200,27 @@ def read_reply(text: str) -> Answer:
     answer = parse_lenient(text)
     if answer.address:
         return answer
-    sentences = list(_sentences(prose_of(text)[-_LONGEST:]))
-    return replace(answer, address=_written_address(sentences) or extract(text).to_address())
+    sentences = list(_sentences(prose_of(text)[-_MAX_PROSE_CHARS:]))
+    return replace(answer, address=_find_written_address(sentences) or extract(text).to_address())
 
 
 def extract(text: str) -> Extracted:
     """Return country, region, city, address and point of a reply, by rule alone. Any text is accepted."""
     answer = parse_lenient(text)
-    labelled = _labelled(answer.address)
-    sentences = list(_sentences(prose_of(text)[-_LONGEST:]))
-    country = labelled.country or _country(sentences)
+    labelled = _parse_labelled(answer.address)
+    sentences = list(_sentences(prose_of(text)[-_MAX_PROSE_CHARS:]))
+    country = labelled.country or _vote_country(sentences)
     code = country_code(country) if country else None
     city = labelled.city or _city(sentences, code) or (country if code in _CITY_STATES else None)
     if country is None and city is not None and (places := cities_called(city)):
-        country = country_name(_country_of(places[0].geoname_id))
+        country = country_name(_get_city_country(places[0].geoname_id))
         code = country_code(country)
     region = labelled.region or _region(sentences, code, city)
     address = labelled.address or _address(sentences, code, (city, region, country))
     return Extracted(country, region, city, address, answer.point)
 
 
-def _labelled(said: Address) -> Extracted:
+def _parse_labelled(said: Address) -> Extracted:
     """Return the address that objects and labels name; "12 Rue Grimaldi, 98000 Monaco, Monaco" may follow any of them.
 
     A sentence behind a colon is no name.
@@ -230,7 +230,7 @@ def _labelled(said: Address) -> Extracted:
         for name in (said.country.conclusion, said.region.conclusion, said.precise.conclusion)
     )
     parts = [part.strip() for part in (precise or "").split(",") if part.strip()]
-    if len(parts) > 1 and _country_named(parts[-1]) and (country is None or country_code(country) is not None):
+    if len(parts) > 1 and _find_named_country(parts[-1]) and (country is None or country_code(country) is not None):
         country = country or parts[-1]
         parts = parts[:-1]
     code = country_code(country) if country else None
@@ -261,7 +261,7 @@ def _sentences(prose: str) -> Iterator[_Sentence]:
                 joined.append(piece)
     announced = False
     for at, written in enumerate(joined):
-        sentence = _ANSWERS.sub("", written, count=1)
+        sentence = _ANSWER_PHRASES.sub("", written, count=1)
         announced, answers = not sentence.strip(), announced or sentence != written
         refused = _REFUSES.search(written)
         if refused and not _ANYWAY.search(written[refused.end() :]):
@@ -286,7 +286,7 @@ def _phrases(sentence: str) -> list[_Phrase]:
         if words:
             if found:
                 found[-1].behind = " ".join(link)
-            found.extend(_told_apart(" ".join(words), " ".join(link)))
+            found.extend(_split_phrase(" ".join(words), " ".join(link)))
             link = []
         link, words, inner = [*link, *inner], [], []
 
@@ -319,10 +319,12 @@ def _is_one_name(owner: str, following: str) -> bool:
     """Return whether "St Paul's Cathedral" is a single name; "London's Hyde Park" is two."""
     if not following or not _is_name_word(following):
         return False
-    return bool(_FINE.fullmatch(fold(following))) or (_country_named(owner) is None and _people(owner, None) <= _LARGE)
+    return bool(_FINE.fullmatch(fold(following))) or (
+        _find_named_country(owner) is None and _people(owner, None) <= _LARGE
+    )
 
 
-def _told_apart(text: str, link: str) -> Iterator[_Phrase]:
+def _split_phrase(text: str, link: str) -> Iterator[_Phrase]:
     """Yield a phrase; text written without spaces is cut into its steps, the finest first: 江苏省苏州市平江路."""
     if not _HAN.fullmatch(text) or len(text) < 4:
         quarter, of, city = text.rpartition(" of ")
@@ -343,10 +345,10 @@ def _told_apart(text: str, link: str) -> Iterator[_Phrase]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _country_named(text: str) -> str | None:
+def _find_named_country(text: str) -> str | None:
     """Return the country that a phrase names by itself or after other words; a code only where codes are usual."""
     words = text.split()
-    for start in range(max(0, len(words) - _MOST_WORDS), len(words)):
+    for start in range(max(0, len(words) - _MAX_WORDS), len(words)):
         name = " ".join(words[start:])
         if len(name.strip(".")) <= 3 and name not in _CODES and not _CASELESS.match(name):
             continue
@@ -361,7 +363,7 @@ def _countries_of_cities() -> dict[int, str]:
     return {city.geoname_id: code for code, cities in cities_by_country().items() for city in cities}
 
 
-def _country_of(geoname_id: int) -> str:
+def _get_city_country(geoname_id: int) -> str:
     return _countries_of_cities()[geoname_id]
 
 
@@ -391,12 +393,12 @@ def _people(text: str, code: str | None) -> int:
 # The address as the answer writes it.
 
 
-def _written_address(sentences: Sequence[_Sentence]) -> Address:
+def _find_written_address(sentences: Sequence[_Sentence]) -> Address:
     """Return the address in the sentence that most plainly is the answer, its parts finest first."""
     best, found = 0.0, Address()
     for sentence in sentences:
         parts = _address_parts(sentence.phrases)
-        address = _address_of(parts)
+        address = _build_address(parts)
         known = address.country or address.region or any(_people(part, None) > _LARGE for part in parts)
         worth = sentence.weight + 3.0 * sentence.answers + (1.0 if known else -3.0) + 0.25 * min(4, len(parts))
         worth += 2.0 * sum(map(len, parts)) / max(1, sentence.length)
@@ -413,7 +415,7 @@ def _address_parts(phrases: Sequence[_Phrase]) -> list[str]:
         is_verb = at == 1 and " " in phrase.link and not _GOES_ON.search(phrase.link)
         if is_verb or _STARTS_ADDRESS.search(phrase.link):
             parts, details, ended = [], [], False  # "Das Foto wurde wohl in Kiel aufgenommen"
-        left_out = bool(_ELSEWHERE.search(phrase.link)) or (left_out and phrase.link in ("and", "/"))
+        left_out = bool(_NON_ADDRESS_PHRASES.search(phrase.link)) or (left_out and phrase.link in ("and", "/"))
         if parts and _ENDS_ADDRESS.search(phrase.link):
             break
         if left_out or phrase.key in _NO_PLACE or not _may_be_part(phrase.text):
@@ -421,11 +423,11 @@ def _address_parts(phrases: Sequence[_Phrase]) -> list[str]:
         if parts and phrase.text in ("D.C", "DC") and parts[-1].endswith("Washington"):
             parts[-1] += " D.C."
             continue
-        coarse = _country_named(phrase.text) is not None or is_listed_region(phrase.text)
+        coarse = _find_named_country(phrase.text) is not None or is_listed_region(phrase.text)
         into = details if ended and not coarse else parts
         into.insert(len(into) - (phrase.link == "'s"), phrase.text)
         ended = ended or coarse
-    return list(dict.fromkeys([*details, *parts]))[-_MOST_PARTS:]
+    return list(dict.fromkeys([*details, *parts]))[-_MAX_PARTS:]
 
 
 def _may_be_part(text: str) -> bool:
@@ -434,7 +436,7 @@ def _may_be_part(text: str) -> bool:
     return any(map(str.isalpha, text)) and not re.search(r"\d\.\d|°", text) and not _FINE.fullmatch(fold(text))
 
 
-def _address_of(parts: Sequence[str]) -> Address:
+def _build_address(parts: Sequence[str]) -> Address:
     fine = list(parts)
     region = next((part for part in reversed(fine[1:]) if is_listed_region(part)), None)
     country = next((part for part in reversed(fine) if part != region and (country_code(part) is not None)), None)
@@ -446,12 +448,12 @@ def _address_of(parts: Sequence[str]) -> Address:
 # The levels.
 
 
-def _country(sentences: Sequence[_Sentence]) -> str | None:
+def _vote_country(sentences: Sequence[_Sentence]) -> str | None:
     votes: dict[str, float] = defaultdict(float)
     names: dict[str, str] = {}
     for sentence in sentences:
         for at, phrase in enumerate(sentence.phrases):
-            code = _country_named(phrase.text)
+            code = _find_named_country(phrase.text)
             if code is None or (country_code(phrase.text) is None and is_listed_region(phrase.text)):
                 continue  # British Columbia, New South Wales
             if sentence.latin and _CASELESS.match(phrase.text):
@@ -496,13 +498,13 @@ def _city_names(text: str) -> Iterator[str]:
 def _worth_as_city(phrases: Sequence[_Phrase], at: int, name: str, code: str | None) -> float:
     """Return how plainly a phrase is the city: large, or before its region or country; 0 if it is no city."""
     phrase, people = phrases[at], _people(name, code)
-    if not people and (_country_named(phrase.text) == code or code in _CITY_STATES):
+    if not people and (_find_named_country(phrase.text) == code or code in _CITY_STATES):
         return 0.0
     after = phrases[at + 1] if at + 1 < len(phrases) else None
     chained = (
         after is not None
         and after.link in (",", "，", "、", "(", "in")
-        and (_country_named(after.text) == code is not None or _is_region(after.text, code))
+        and (_find_named_country(after.text) == code is not None or _is_region(after.text, code))
     )
     if code is None and people < _LARGE and not chained:
         return 0.0
@@ -514,7 +516,7 @@ def _worth_as_city(phrases: Sequence[_Phrase], at: int, name: str, code: str | N
     worth = 1.0 + 1.5 * chained + 0.5 * (people > _LARGE)
     if name == _without_numbers(phrase.text):
         return worth
-    return _A_PART_OF_IT * worth if people > _LARGE and code is not None else 0.0
+    return _PARTIAL_NAME_WEIGHT * worth if people > _LARGE and code is not None else 0.0
 
 
 def _may_be_town(phrase: _Phrase, code: str | None) -> bool:
@@ -529,14 +531,14 @@ def _region(sentences: Sequence[_Sentence], code: str | None, city: str | None) 
     for sentence in sentences:
         for at, phrase in enumerate(sentence.phrases):
             name = _without_numbers(phrase.text)
-            if city is not None and _names(name, city, code) and not _KINDS.search(name):
+            if city is not None and _is_city_name(name, city, code) and not _KINDS.search(name):
                 continue
             before = sentence.phrases[at - 1] if at else None
             after = sentence.phrases[at + 1] if at + 1 < len(sentence.phrases) else None
-            in_city = before is not None and city is not None and _names(before.text, city, code)
+            in_city = before is not None and city is not None and _is_city_name(before.text, city, code)
             between = (
                 in_city and phrase.link in (",", "，", "(") and after is not None and after.link == ","
-                and _country_named(after.text) == code is not None
+                and _find_named_country(after.text) == code is not None
             )  # fmt: skip
             called = bool(re.search(r"(?:state|province) of$", phrase.link))
             if not (_is_region(name, code) or between or called) or (len(name) <= 3 and not in_city):
@@ -553,7 +555,7 @@ def _region(sentences: Sequence[_Sentence], code: str | None, city: str | None) 
 def _is_elsewhere(before: _Phrase | None, phrase: _Phrase, code: str | None, *, in_city: bool, between: bool) -> bool:
     """Return whether a region belongs to another city, is another city, or is one of several examples."""
     listed = not in_city or re.match(r",|and\b|or\b|etc\b", phrase.behind)
-    city_or_country = _people(phrase.text, code) > _LARGE or _country_named(phrase.text) not in (None, code)
+    city_or_country = _people(phrase.text, code) > _LARGE or _find_named_country(phrase.text) not in (None, code)
     if city_or_country and not between and listed and not _KINDS.search(phrase.text):
         return True
     if in_city:
@@ -563,7 +565,7 @@ def _is_elsewhere(before: _Phrase | None, phrase: _Phrase, code: str | None, *, 
     return any(re.search(r"\bor\b", link) for link in (phrase.link, phrase.behind))
 
 
-def _names(text: str, city: str, code: str | None) -> bool:
+def _is_city_name(text: str, city: str, code: str | None) -> bool:
     return same_city(_without_numbers(text), city, code) or fold(city) == fold(_without_numbers(text))
 
 
@@ -571,7 +573,7 @@ def _address(
     sentences: Sequence[_Sentence], code: str | None, known: tuple[str | None, str | None, str | None]
 ) -> str | None:
     """Return the finest place that a reply concludes: a street, a building or a quarter of its city."""
-    best, found = _LEAST_ADDRESS, None
+    best, found = _MIN_ADDRESS, None
     for sentence in sentences:
         for at, phrase in enumerate(sentence.phrases):
             if not _may_be_address(phrase, code, known) or _is_heading(sentence.phrases, at):
@@ -603,12 +605,12 @@ def _lies_in_city(phrases: Sequence[_Phrase], at: int, code: str | None, city: s
         return 0.0
     worth = 0.0
     after = phrases[at + 1 : at + 4]
-    gap = next((way for way, later in enumerate(after) if _names(later.text, city, code)), None)
+    gap = next((way for way, later in enumerate(after) if _is_city_name(later.text, city, code)), None)
     links = [later.link for later in after[: gap + 1]] if gap is not None else []
     if links and all(_INTO.search(link) and len(link) < _LONGEST_LINK for link in links):
         worth += 2.0
     link = phrases[at].link
-    if at and _names(phrases[at - 1].text, city, code):
+    if at and _is_city_name(phrases[at - 1].text, city, code):
         worth += 1.5 * link.endswith("'s") + 0.5 * (link in ("(", ",")) + 1.5 * ("specifically" in link)
     return worth
 
@@ -629,9 +631,9 @@ def _may_be_address(phrase: _Phrase, code: str | None, known: tuple[str | None, 
         return False
     if _ADJECTIVE.search(key) or (text.isupper() and not _HAN.search(text)):
         return False
-    if _country_named(text) is not None and len(text.split()) <= 2:
+    if _find_named_country(text) is not None and len(text.split()) <= 2:
         return False
     plain = _without_numbers(text)
-    if any(one and (fold(one) == fold(plain) or _names(plain, one, code)) for one in known):
+    if any(one and (fold(one) == fold(plain) or _is_city_name(plain, one, code)) for one in known):
         return False
     return not _is_region(plain, code) and re.search(r"\d{3,}\.\d|°|\d\.\d{2}", text) is None

@@ -17,8 +17,8 @@ from geosleuth.lab.score import (
     calibration,
     compare_paired,
     easy,
+    list_published_rows,
     papers,
-    published_rows,
     score_or_zero,
     selective,
     summarise,
@@ -222,13 +222,13 @@ def _check_same_truths(files: Sequence[Scored], ids: tuple[str, ...], rows: list
             )
 
 
-def rows_for(dataset: str) -> tuple[PublishedRow, ...]:
+def find_dataset_rows(dataset: str) -> tuple[PublishedRow, ...]:
     """Return the papers' accuracy rows on a data set.
 
     Raises:
         BadInput: no paper reports accuracies on it; the message lists the known sets.
     """
-    rows = tuple(row for row in published_rows(dataset=dataset) if _has_accuracy(row))
+    rows = tuple(row for row in list_published_rows(dataset=dataset) if _has_accuracy(row))
     if not rows:
         known = sorted({row.dataset for paper in papers() for row in paper.rows if _has_accuracy(row)})
         raise BadInput(f"no published accuracy on {dataset!r}; there are rows on: {', '.join(known)}")
@@ -246,7 +246,7 @@ def beside(row: PublishedRow, reports: Sequence[FileReport]) -> str:
     """
     sources = [column.values for report in reports if (column := report.scored.fields.get("data_source")) is not None]
     ours = {canonical_dataset(name) for names in sources for name in names}
-    if row.dataset not in ours and _whole(row.dataset) not in ours:
+    if row.dataset not in ours and _find_parent_set(row.dataset) not in ours:
         silent = len(sources) < len(reports) or any(UNKNOWN in names for names in sources)
         return f"not known whether the same images: {row.dataset}" if silent else f"other images: {row.dataset}"
     if row.n is None:
@@ -256,16 +256,16 @@ def beside(row: PublishedRow, reports: Sequence[FileReport]) -> str:
     return f"{row.dataset}, another subset (n = {count(row.n)})"
 
 
-def _whole(dataset: str) -> str:
+def _find_parent_set(dataset: str) -> str:
     return dataset.removesuffix("-easy").removesuffix("-hard")
 
 
-def reported_percent(row: PublishedRow, km: float) -> float | None:
+def get_reported_percent(row: PublishedRow, km: float) -> float | None:
     """Return the percentage that a row reports within a distance; None if it reports none."""
     return row.values.get(f"acc@{threshold_text(km)}km")
 
 
-def with_any_of(rows: Sequence[PublishedRow], thresholds_km: Iterable[float]) -> list[PublishedRow]:
+def filter_by_distance(rows: Sequence[PublishedRow], thresholds_km: Iterable[float]) -> list[PublishedRow]:
     """Return the rows that report at least one of the distances: the others would have no figure."""
     wanted = list(thresholds_km)
-    return [row for row in rows if any(reported_percent(row, km) is not None for km in wanted)]
+    return [row for row in rows if any(get_reported_percent(row, km) is not None for km in wanted)]

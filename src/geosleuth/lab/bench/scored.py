@@ -1,7 +1,7 @@
 """Records scored in columns: a whole file, or one at a time.
 
 An answer without a point that names a place is measured from the middle of that place, as the papers do
-(`bench.placed`); the notes and the field `PLACED` say how many were placed at which level.
+(`bench.placed`); the notes and the field `PLACED_LEVEL` say how many were placed at which level.
 """
 
 import hashlib
@@ -27,24 +27,24 @@ from geosleuth.lab.score import (
     Summary,
     Truth,
     TruthNames,
+    find_named_levels,
     match_levels,
-    named_levels,
     summarise,
 )
 from geosleuth.names import continent_of, country_code, country_name
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.safe import one_line, printable
 
-from .placed import PlaceText, place_nothing, placed_words
+from .placed import PlaceText, format_placed, place_nothing
 from .records import Record, read_records
 
 FloatColumn = NDArray[np.float64]
 UNKNOWN = "(unknown)"
 
-PLACED = "placed"
-"""The field that says how fine the place is that an answer in words was put at: "address" … "country"."""
+# Field for the precision at which an answer in words was geocoded: "address" … "country".
+PLACED_LEVEL = "placed"
+# Field of results whose model was trained on test photos, with permission of the person who trained it.
 TRAINED_ON_TEST = "trained_on_test"
-"""The field of results whose model was trained on test photos, by leave of whoever trained it."""
 _TRAINED = "TRAINED ON TEST PHOTOS ({}): these figures do not say how well the model does on photos it has not seen"
 
 
@@ -165,7 +165,7 @@ class _Columns:
             self.named_only[row] = text
         names = AnswerNames(said.country.conclusion, said.region.conclusion, said.precise.conclusion)
         result = match_levels(TruthNames(truth.country, truth.region, truth.city), names)
-        named = named_levels(names)
+        named = find_named_levels(names)
         for name, column_of_level in self.levels.items():
             verdict: bool | None = getattr(result, name)
             column_of_level.append(_level_code(verdict=verdict, named=named[name]))
@@ -305,13 +305,13 @@ def with_placed(scored: Scored, place: PlaceText) -> Scored:
             left[row] = name
         column.put(row, level)
     unlocated = int(np.isnan(scored.lat).sum())
-    note = f"of {unlocated:,} answers without a point {placed_words(counts)}; --strict counts them as unlocated"
+    note = f"of {unlocated:,} answers without a point {format_placed(counts)}; --strict counts them as unlocated"
     return replace(
         scored,
         lat=lat,
         lon=lon,
         distance_km=distances_km(scored.truth_lat, scored.truth_lon, lat, lon, method=scored.distance),
-        fields={**scored.fields, PLACED: column.finish(len(scored))},
+        fields={**scored.fields, PLACED_LEVEL: column.finish(len(scored))},
         notes=(note, *scored.notes) if counts else scored.notes,
         named_only=left,
     )

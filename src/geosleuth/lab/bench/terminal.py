@@ -18,7 +18,7 @@ from geosleuth.lab.score import Flag, PublishedRow
 from geosleuth.lab.score.published import threshold_km
 from geosleuth.support.text.numbers import NONE, count, distance
 
-from .report import FileReport, PairReport, Tiers, beside, reported_percent, with_any_of
+from .report import FileReport, PairReport, Tiers, beside, filter_by_distance, get_reported_percent
 
 _NOT_PERCENT = ("median_km", "geoscore", "tokens", "response_ms")
 _HEADINGS = {"median_km": "median km", "geoscore": "GeoScore", "response_ms": "ms"}
@@ -49,8 +49,10 @@ def beside_view(
     reports: Sequence[FileReport], published: Sequence[PublishedRow], footnotes: Footnotes
 ) -> RenderableType:
     """Return ours and the papers' rows, at those of our thresholds that the papers report; others are left out."""
-    rows = with_any_of(published, reports[0].summary.within)
-    thresholds = [km for km in reports[0].summary.within if any(reported_percent(row, km) is not None for row in rows)]
+    rows = filter_by_distance(published, reports[0].summary.within)
+    thresholds = [
+        km for km in reports[0].summary.within if any(get_reported_percent(row, km) is not None for row in rows)
+    ]
     if not rows:
         return Text("\nNo published row reports any of these distances.", style="yellow")
     lines: list[tuple[Text, list[str]]] = []
@@ -62,13 +64,13 @@ def beside_view(
     for heading, group in groupby(rows, key=lambda row: f"{row.source}; {beside(row, reports)}"):
         lines.append((Text(f"\n{heading}", style="dim"), []))
         for row in group:
-            cells = [_count(row.n), NONE, *(_figure("acc", reported_percent(row, km)) for km in thresholds)]
+            cells = [_count(row.n), NONE, *(_figure("acc", get_reported_percent(row, km)) for km in thresholds)]
             lines.append((_name(row, footnotes), cells))
     title = "\nBeside published rows: n, unlocated, and percent within … km"
     return Group(Text(title, style="italic"), *_laid_out(["n", "unlocated", *map(threshold_text, thresholds)], lines))
 
 
-def published_view(rows: Sequence[PublishedRow]) -> RenderableType:
+def render_published(rows: Sequence[PublishedRow]) -> RenderableType:
     """Return the papers' own rows, one block per printed table, its notes beneath."""
     parts: list[RenderableType] = []
     for source in dict.fromkeys(row.source for row in rows):
@@ -128,15 +130,15 @@ def _laid_out(headings: Sequence[str], lines: Sequence[tuple[Text, list[str]]]) 
         for column, heading in enumerate(words)
     ]
 
-    def aligned(row: Sequence[str]) -> str:
+    def align_row(row: Sequence[str]) -> str:
         return "".join(text.rjust(width) for text, width in zip(row, widths, strict=True))
 
-    heads = [aligned([pair[line] for pair in words]) for line in (0, 1)]
+    heads = [align_row([pair[line] for pair in words]) for line in (0, 1)]
     parts: list[RenderableType] = [Text(head, style="bold") for head in heads if head.strip()]
     for name, row in lines:
         parts.append(name)
         if row:
-            parts.append(Text(aligned(row), style=name.style))
+            parts.append(Text(align_row(row), style=name.style))
     return parts
 
 
@@ -188,7 +190,7 @@ def _fewer_names(reports: Sequence[FileReport]) -> Iterable[str]:
 def _confidence_lines(report: FileReport) -> Iterable[str]:
     if (curve := report.selective) is not None:
         beyond = f"wrong beyond {threshold_text(curve.threshold_km)} km"
-        kept = [(share, risk) for share in (1.0, 0.8, 0.5, 0.2) if (risk := curve.risk_at(share)) is not None]
+        kept = [(share, risk) for share in (1.0, 0.8, 0.5, 0.2) if (risk := curve.compute_risk(share)) is not None]
         steps = ", ".join(f"{100 * share:.0f} % answered: {100 * risk:.1f} % wrong" for share, risk in kept)
         said = f"{curve.with_confidence:,} of {curve.n:,} answers state a place and a confidence"
         if kept:

@@ -23,9 +23,9 @@ from geosleuth.cli.options import (
     Usd,
     WritingOptions,
     argument,
+    declare_required,
     flag,
     option,
-    required,
 )
 
 Parser = Annotated[
@@ -62,12 +62,12 @@ bench = Commands()
 class FolderOptions(Options):
     """The data set, and where the run is kept."""
 
-    data: str = required(
+    data: str = declare_required(
         "A data set on disk: NAME:PATH as in geosleuth dataset list, or the path of a folder or table.",
         panel=PHOTOS,
         metavar="SET",
     )
-    out: Path = required("The run's folder; an existing run is resumed.", "--out", "-o", metavar="RUN/")
+    out: Path = declare_required("The run's folder; an existing run is resumed.", "--out", "-o", metavar="RUN/")
 
 
 class WholeRunOptions(Options):
@@ -142,7 +142,7 @@ def run(options: BenchOptions) -> None:
     """
     from geosleuth.lab.cli.handlers.bench_run import BenchRequest, bench_run
 
-    bench_run(BenchRequest.of(options), as_json=options.as_json)
+    bench_run(BenchRequest.from_options(options), as_json=options.as_json)
 
 
 class VariantOptions(Options):
@@ -251,7 +251,7 @@ class JudgeOptions(AskOptions):
     """The options of ``judge``."""
 
     file: Answers
-    model: str = required("Who judges, named as for locate.", panel=MODEL, metavar="NAME")
+    model: str = declare_required("Who judges, named as for locate.", panel=MODEL, metavar="NAME")
     parser: Parser = "lenient"
     ask: Literal["undecided", "unmatched", "replies"] = option(
         "undecided",
@@ -318,7 +318,7 @@ def judge(options: JudgeOptions) -> None:
 class InjectOptions(WholeRunOptions):
     """The options of ``inject`` that are not those of every run."""
 
-    out: Path = required("The run's folder; an existing run is resumed.", "--out", "-o", metavar="RUN/")
+    out: Path = declare_required("The run's folder; an existing run is resumed.", "--out", "-o", metavar="RUN/")
     cases: int = option(324, "So many cases; each has a twin without the text.", min=1, max=324)
     cases_seed: int = option(1, "Which scenes the texts are drawn beside.")
     most_shifted: float | None = option(
@@ -403,7 +403,7 @@ def score(options: ScoreOptions) -> None:
     work.check_outputs(options.out, work.SCORE_ENDINGS, options.records, options.files, overwrite=options.overwrite)
     sure_within_km = work.positive_km(options.sure_within, "--sure-within")
     thresholds = work.thresholds_km(options.within)
-    rows = work.published(options.published)
+    rows = work.select_published_rows(options.published)
     place = work.scoring_placer(strict=options.strict, maps=options.maps, allow=options.allow)
     scored = work.score_all(options.files, options.parser, options.distance, place)
     scored = work.in_datums(scored, options.datum, options.answers)
@@ -494,11 +494,11 @@ def published(
     Example: geosleuth bench published --paper twm --table 4
     """
     from geosleuth.lab.bench import export, terminal
-    from geosleuth.lab.score import published_rows
+    from geosleuth.lab.score import list_published_rows
     from geosleuth.support.console import show_result
     from geosleuth.support.errors import BadInput
 
-    rows = published_rows(dataset=dataset, paper=paper, table=table)
+    rows = list_published_rows(dataset=dataset, paper=paper, table=table)
     if not rows:
         raise BadInput("no published row fits; leave out --dataset, --paper or --table to see more")
-    show_result(export.published_document(rows), terminal.published_view(rows), as_json=as_json)
+    show_result(export.build_published_document(rows), terminal.render_published(rows), as_json=as_json)

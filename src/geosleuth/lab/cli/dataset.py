@@ -5,7 +5,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from geosleuth.cli.options import Commands, JsonFlag, Overwrite, WritingOptions, argument, flag, option, required
+from geosleuth.cli.options import (
+    Commands,
+    JsonFlag,
+    Overwrite,
+    WritingOptions,
+    argument,
+    declare_required,
+    flag,
+    option,
+)
 
 dataset = Commands()
 
@@ -81,7 +90,7 @@ class RateOptions(WritingOptions):
 
     data: Set
     out: Out
-    model: str = required("Who looks, such as openai:gpt-5 or ollama:qwen3-vl.", metavar="SPEC")
+    model: str = declare_required("Who looks, such as openai:gpt-5 or ollama:qwen3-vl.", metavar="SPEC")
     base_url: str | None = option(None, "Where a server of your own listens.", metavar="URL")
     jobs: Jobs = None
     limit: int | None = option(None, "Only N photos, drawn at random and always the same.", min=1, metavar="N")
@@ -162,7 +171,7 @@ class SampleOptions(WritingOptions):
     """The options of ``sample``."""
 
     data: Set
-    count: int = required("How many photos to draw.", "--count", "-n", min=1, metavar="M")
+    count: int = declare_required("How many photos to draw.", "--count", "-n", min=1, metavar="M")
     out: Out
     seed: Seed = 0
     weights: str = option("0.5,0.2,0.3", "How much roads, people and area count.", metavar="R,P,A")
@@ -241,7 +250,7 @@ class SplitOptions(WritingOptions):
     """The options of ``split``."""
 
     data: Set
-    out: Path = required("The folder for train.csv, test.csv ….", "--out", "-o", metavar="DIR")
+    out: Path = declare_required("The folder for train.csv, test.csv ….", "--out", "-o", metavar="DIR")
     parts: str = option(
         "train=0.8,val=0.1,test=0.1",
         "The parts; what is dropped by --strip leaves the first ones.",

@@ -206,11 +206,11 @@ def replay(
     from geosleuth.lab.cli.handlers import team_replay as work
     from geosleuth.support.console import show_result
 
-    named = work.named_files(files)
+    named = work.parse_named_files(files)
     work.check_outputs(named, out, save, model, overwrite=overwrite)
     if model is not None:
         applied = work.apply_model(named, model, out)
-        show_result(work.applied_document(applied), work.applied_view(applied), as_json=as_json)
+        show_result(work.build_applied_document(applied), work.render_applied(applied), as_json=as_json)
         return
     report = work.measure(named, folds=folds, seed=seed)
     if out is not None:

@@ -17,9 +17,9 @@ from geosleuth.cli.options import (
     PromptsFolder,
     WebSearch,
     argument,
+    declare_required,
     flag,
     option,
-    required,
 )
 
 traces = Commands()
@@ -190,7 +190,7 @@ class NotesOptions(JsonOptions):
     """The options of ``import-notes``."""
 
     notes: Path = argument("CSV or JSONL: a photo, its country, and a person's notes.", metavar="NOTES")
-    out: Path = required("The store that gets the records.", "--out", "-o", metavar="STORE/")
+    out: Path = declare_required("The store that gets the records.", "--out", "-o", metavar="STORE/")
     photos: Path | None = option(None, "Where the photos are, if not beside the notes.", metavar="FOLDER")
     model: str | None = option(
         None, "Who words the notes; by default rules sort the person's own sentences.", metavar="MODEL"

@@ -13,9 +13,9 @@ from geosleuth.cli.options import (
     PolicyCardFile,
     PromptsFolder,
     argument,
+    declare_required,
     flag,
     option,
-    required,
 )
 
 train = Commands()
@@ -38,7 +38,9 @@ class StageOptions(JsonOptions):
     """The options of every stage."""
 
     config: Config
-    out: Path = required("The run's folder; a run of this recipe there is resumed.", "--out", "-o", metavar="RUN/")
+    out: Path = declare_required(
+        "The run's folder; a run of this recipe there is resumed.", "--out", "-o", metavar="RUN/"
+    )
     changes: Changes = field(default_factory=list)
     no_resume: bool = flag("Refuse a folder that holds a run already.")
     seconds: float | None = option(

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from geosleuth.cli.options import Commands, JsonFlag, JsonOptions, Options, Overwrite, flag, option, required
+from geosleuth.cli.options import Commands, JsonFlag, JsonOptions, Options, Overwrite, declare_required, flag, option
 
 world = Commands()
 
@@ -13,7 +13,7 @@ world = Commands()
 class MakeOptions(JsonOptions):
     """The options of ``make``."""
 
-    out: Path = required("A new folder, or one to continue.", "--out", "-o", metavar="FOLDER")
+    out: Path = declare_required("A new folder, or one to continue.", "--out", "-o", metavar="FOLDER")
     count: int = option(100, "How many scenes.", min=1, max=10_000_000, metavar="N")
     seed: int = option(1, "Another one gives other scenes.", min=0, metavar="N")
     split: Literal["train", "held-out"] = option("train", "Which places and designs: the two share neither.")
@@ -80,7 +80,7 @@ def show(
 class EnvironmentOptions(Options):
     """Parts of a training environment."""
 
-    data: str = required("The photos, as for geosleuth bench run: a path, or NAME:PATH.", metavar="SET")
+    data: str = declare_required("The photos, as for geosleuth bench run: a path, or NAME:PATH.", metavar="SET")
     method: str = option("default", "Whose words, tools and budget.", metavar="NAME")
     reward: str = option("ours", "What answers earn: a preset's name, or a YAML file.", metavar="NAME")
     tools: str | None = option(None, "Only these tools; left out, the method's own that work offline.", metavar="A,B")
@@ -118,8 +118,8 @@ def serve(options: ServeOptions) -> None:
 class ExportOptions(EnvironmentOptions):
     """The options of ``export``."""
 
-    library: Literal["verl", "verifiers"] = required("Whose files to write.", "--for")
-    out: Path = required("Files of the same names are replaced.", "--out", "-o", metavar="FOLDER")
+    library: Literal["verl", "verifiers"] = declare_required("Whose files to write.", "--for")
+    out: Path = declare_required("Files of the same names are replaced.", "--out", "-o", metavar="FOLDER")
     as_json: JsonFlag = False
 
 

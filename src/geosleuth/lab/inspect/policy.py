@@ -59,7 +59,7 @@ def native_messages(conversation: Conversation, pack: Pack, recall: Recall) -> l
 
     def pictures(handles: Iterable[str]) -> list[Content]:
         views = [conversation.picture(handle) for handle in handles]
-        return [part for view in views for part in (_text(caption(view)), ContentImage(image=pack(view)))]
+        return [part for view in views for part in (_build_text_content(caption(view)), ContentImage(image=pack(view)))]
 
     messages: list[ChatMessage] = []
     # What is said to the model between two replies, and the calls of the last reply that have no result yet.
@@ -69,46 +69,48 @@ def native_messages(conversation: Conversation, pack: Pack, recall: Recall) -> l
         messages.append(ChatMessageSystem(content=_clean(conversation.system)))
     for message in conversation.messages:
         if isinstance(message, Prompt):
-            asked.append(ChatMessageUser(content=[*pictures(message.images), _text(message.text)]))
+            asked.append(ChatMessageUser(content=[*pictures(message.images), _build_text_content(message.text)]))
         elif isinstance(message, Observed):
-            asked += _observed(message, open_calls, pictures)
+            asked += _build_tool_messages(message, open_calls, pictures)
         elif message.text.strip() or message.thinking.strip() or message.calls:
-            messages += [*_closed(asked, open_calls), _spoken(message, recall)]
+            messages += [*_close_calls(asked, open_calls), _build_assistant_message(message, recall)]
             asked, open_calls = [], {call.id: call.name for call in message.calls}
-    return [*messages, *_closed(asked, open_calls)]
+    return [*messages, *_close_calls(asked, open_calls)]
 
 
-def tagged_messages(conversation: Conversation, pack: Pack) -> list[ChatMessage]:
+def build_tagged_messages(conversation: Conversation, pack: Pack) -> list[ChatMessage]:
     """Return the conversation as plain text and images."""
     messages: list[ChatMessage] = [ChatMessageSystem(content=_clean(system_text(conversation)))]
     for side, said in turns(conversation):
         if side == "assistant":
             messages.append(ChatMessageAssistant(content=_clean("".join(one for one in said if isinstance(one, str)))))
             continue
-        parts: list[Content] = [_text(one) if isinstance(one, str) else ContentImage(image=pack(one)) for one in said]
+        parts: list[Content] = [
+            _build_text_content(one) if isinstance(one, str) else ContentImage(image=pack(one)) for one in said
+        ]
         messages.append(ChatMessageUser(content=parts))
     return messages
 
 
-def step_of(output: ModelOutput, conversation: Conversation) -> Step:
+def convert_output(output: ModelOutput, conversation: Conversation) -> Step:
     """Return the model's reply as a step."""
     if output.empty:
-        return Step(usage=usage_of(output), finish="filtered" if output.error else "error", model=output.model)
+        return Step(usage=convert_usage(output), finish="filtered" if output.error else "error", model=output.model)
     said = output.message
     parts = said.content_list
     text = "".join(part.text for part in parts if isinstance(part, ContentText)).strip()
-    thinking = _joined(*(_thought(part) for part in parts if isinstance(part, ContentReasoning)))
+    thinking = _join_parts(*(_thought(part) for part in parts if isinstance(part, ContentReasoning)))
     calls = _calls(said, conversation) if conversation.wire == "native" else ()
     # Servers without a reader for their model's own tags pass them through as words.
     tags = ("</think", "<tool_call") if conversation.tools and not calls else ("</think",)
     if conversation.wire == "tagged" or any(tag in text for tag in tags):
         read = read_reply(text, first_id=next_call_number(conversation))
-        text, thinking, calls = read.text, _joined(thinking, read.thinking), calls or read.calls
+        text, thinking, calls = read.text, _join_parts(thinking, read.thinking), calls or read.calls
     finish = _FINISH.get(output.stop_reason) or ("calls" if calls else "stop")
-    return Step(text, thinking, calls, usage_of(output), finish, output.model)
+    return Step(text, thinking, calls, convert_usage(output), finish, output.model)
 
 
-def usage_of(output: ModelOutput) -> Usage:
+def convert_usage(output: ModelOutput) -> Usage:
     """Return the usage of a reply; Inspect counts cached tokens separately."""
     used = output.usage
     if used is None:
@@ -126,11 +128,13 @@ def usage_of(output: ModelOutput) -> Usage:
 
 def memory_key(step: Step) -> tuple[object, ...]:
     """Return the key that recognises a step when it comes back in a conversation, however its calls are numbered."""
-    calls = tuple((call.name, json.dumps(_plain(call.arguments), sort_keys=True, default=str)) for call in step.calls)
+    calls = tuple(
+        (call.name, json.dumps(_convert_arguments(call.arguments), sort_keys=True, default=str)) for call in step.calls
+    )
     return step.text, step.thinking, calls
 
 
-def _spoken(step: Step, recall: Recall) -> ChatMessageAssistant:
+def _build_assistant_message(step: Step, recall: Recall) -> ChatMessageAssistant:
     known = recall(step)
     if known is not None:
         renamed = [
@@ -142,12 +146,12 @@ def _spoken(step: Step, recall: Recall) -> ChatMessageAssistant:
     if step.thinking.strip():
         content.append(ContentReasoning(reasoning=_clean(step.thinking)))
     if step.text.strip():
-        content.append(_text(step.text))
+        content.append(_build_text_content(step.text))
     calls = [InspectCall(id=call.id, function=call.name, arguments=_object(call.arguments)) for call in step.calls]
     return ChatMessageAssistant(content=content, tool_calls=calls or None)
 
 
-def _observed(
+def _build_tool_messages(
     message: Observed, open_calls: dict[str, str], pictures: Callable[[Iterable[str]], list[Content]]
 ) -> list[ChatMessage]:
     results: list[ChatMessage] = []
@@ -158,12 +162,12 @@ def _observed(
         if name is None:
             # The step that called was left out of the conversation.
             told = f"Error: {one.text}" if one.failure else one.text
-            following += [_text(f"Result of {one.name}: {told}"), *shown]
+            following += [_build_text_content(f"Result of {one.name}: {told}"), *shown]
             continue
         text = one.text.strip() or "(nothing)"
         results.append(
             ChatMessageTool(
-                content=[_text(text), *shown],
+                content=[_build_text_content(text), *shown],
                 tool_call_id=one.call_id,
                 function=name,
                 error=ToolCallError("unknown", _clean(text)) if one.failure else None,
@@ -172,7 +176,7 @@ def _observed(
     return [*results, ChatMessageUser(content=following)] if following else results
 
 
-def _closed(asked: list[ChatMessage], open_calls: Mapping[str, str]) -> list[ChatMessage]:
+def _close_calls(asked: list[ChatMessage], open_calls: Mapping[str, str]) -> list[ChatMessage]:
     """Return the messages with results first, as providers want them, and a result for each call."""
     made_up = [
         ChatMessageTool(
@@ -205,7 +209,7 @@ def _thought(part: ContentReasoning) -> str:
     return (part.summary or "") if part.redacted else part.reasoning
 
 
-def _plain(arguments: Mapping[str, Any] | str) -> dict[str, Any] | str:
+def _convert_arguments(arguments: Mapping[str, Any] | str) -> dict[str, Any] | str:
     return arguments if isinstance(arguments, str) else dict(arguments)
 
 
@@ -213,7 +217,7 @@ def _object(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
     return {"unreadable": arguments} if isinstance(arguments, str) else dict(arguments)
 
 
-def _text(words: str) -> ContentText:
+def _build_text_content(words: str) -> ContentText:
     return ContentText(text=_clean(words))
 
 
@@ -222,7 +226,7 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _joined(*parts: str) -> str:
+def _join_parts(*parts: str) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
@@ -275,7 +279,7 @@ class InspectPolicy:
             tool_choice="auto" if conversation.may_call else "none",
             config=_config(conversation.sampling, thinks=self._thinks),
         )
-        step = step_of(output, conversation)
+        step = convert_output(output, conversation)
         self._thinks = self._thinks or thinking_tokens(step) > 0
         if not output.empty:
             self.messages, self.output = [*messages, output.message], output
@@ -288,7 +292,7 @@ class InspectPolicy:
 
     def _messages(self, conversation: Conversation) -> list[ChatMessage]:
         if conversation.wire == "tagged":
-            return tagged_messages(conversation, self._pack)
+            return build_tagged_messages(conversation, self._pack)
         return native_messages(conversation, self._pack, lambda step: self._replies.get(memory_key(step)))
 
     def _pack(self, view: View) -> str:

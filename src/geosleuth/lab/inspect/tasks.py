@@ -20,9 +20,9 @@ from geosleuth.agent import Answered, Ended, Event, ToolObserved
 from geosleuth.answer import FORMAT, Answer, answer_from_dict, answer_to_dict
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import coordinates, threshold_text
-from geosleuth.lab.bench.placed import placer_of
-from geosleuth.lab.bench.run.attempt import open_atlas, pixels_of
-from geosleuth.lab.bench.run.journal import name_of
+from geosleuth.lab.bench.placed import create_placer
+from geosleuth.lab.bench.run.attempt import open_atlas, strip_photo
+from geosleuth.lab.bench.run.journal import compute_photo_name
 from geosleuth.lab.bench.scored import ScoredAnswer, score_answer, summarise_answers, truth_to_dict
 from geosleuth.lab.bench.sets import DataSet, Picture, open_set, subset
 from geosleuth.pipeline.model_choice import DETECTIVE
@@ -40,8 +40,8 @@ _SOURCE = "geosleuth"
 _TEXT_SHOWN = 2000
 
 TRUTH_KEY = "truth"
+# Input of a sample as the log shows it. The model gets the method's own prompt.
 QUESTION = "Where was this photo taken?"
-"""What the log shows as a sample's input. What the model is told is the method's own."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,7 +63,7 @@ def locating(photos: Photos) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001  (Inspect's own signature)
         picture = photos.pictures[str(state.sample_id)]
-        photo = await asyncio.to_thread(lambda: pixels_of(picture.read()))
+        photo = await asyncio.to_thread(lambda: strip_photo(picture.read()))
         policy = InspectPolicy(get_model())
         plan = replace(photos.plan, policy=policy)
         try:
@@ -108,8 +108,8 @@ class _Watch:
 def figures() -> Metric:
     """Accuracy within distances in percent, median error, mean GeoScore, names by level; every epoch counts."""
 
-    def computed(scores: list[SampleScore]) -> Value:
-        summary = summarise_answers([_scored_of(one.score.metadata or {}) for one in scores])
+    def compute_figures(scores: list[SampleScore]) -> Value:
+        summary = summarise_answers([_build_scored_answer(one.score.metadata or {}) for one in scores])
         found: dict[str, float] = {
             f"within_{threshold_text(km)}_km": share.percent.value for km, share in summary.within.items()
         }
@@ -119,21 +119,21 @@ def figures() -> Metric:
         # The median of answers that are mostly unlocated is infinite, which a log can't hold.
         return {name: value for name, value in found.items() if isfinite(value)}
 
-    return computed
+    return compute_figures
 
 
 @scorer(metrics=[figures()])
 def place() -> Scorer:
     """Hold the answer, in words or a point, against the sample's true place. The score is the GeoScore, 0 to 5000."""
-    in_words = placer_of()
+    in_words = create_placer()
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001  (Inspect's own signature)
-        answer = _answer_of(state.store.get(ANSWER_KEY))
+        answer = _restore_answer(state.store.get(ANSWER_KEY))
         scored = await asyncio.to_thread(score_answer, state.metadata[TRUTH_KEY], answer, in_words)
         off = "no place was given" if scored.distance_km is None else f"{distance(scored.distance_km)} off"
         return Score(
             value=scored.geoscore,
-            answer=_words(answer),
+            answer=_format_answer(answer),
             explanation=off,
             metadata={"distance_km": scored.distance_km, "geoscore": scored.geoscore, "levels": dict(scored.levels)},
         )
@@ -141,16 +141,16 @@ def place() -> Scorer:
     return score
 
 
-def _answer_of(kept: Mapping[str, Any] | None) -> Answer:
+def _restore_answer(kept: Mapping[str, Any] | None) -> Answer:
     return Answer() if kept is None else answer_from_dict({"format": FORMAT, **kept})
 
 
-def _words(answer: Answer) -> str:
+def _format_answer(answer: Answer) -> str:
     point = "" if answer.point is None else coordinates(answer.point, answer.radius_km)
     return "; ".join(part for part in (point, str(answer.address)) if part)
 
 
-def _scored_of(metadata: Mapping[str, Any]) -> ScoredAnswer:
+def _build_scored_answer(metadata: Mapping[str, Any]) -> ScoredAnswer:
     return ScoredAnswer(metadata["distance_km"], metadata["geoscore"], metadata["levels"])
 
 
@@ -241,7 +241,7 @@ def _samples(data: DataSet) -> tuple[list[Sample], dict[str, Picture]]:
     key = hashlib.sha256(f"geosleuth/locate {data.card.name}".encode()).hexdigest()
     samples, pictures = [], {}
     for item in data:
-        name = name_of(key, item.id)
+        name = compute_photo_name(key, item.id)
         known = {TRUTH_KEY: truth_to_dict(item.truth), "id": item.id, "fields": dict(item.fields)}
         point = item.truth.point
         samples.append(Sample(input=QUESTION, target=f"{point.lat}, {point.lon}", id=name, metadata=known))

@@ -1,7 +1,7 @@
 """Street scenes from real geography, drawn on the spot, and an environment to train in."""
 
 from .builder import MadeScene, make_scenes, read_scenes
-from .design import Wants, address_of, design_scene, locatability_of, tags_of, truth_of
+from .design import Wants, build_address, build_tags, build_truth, compute_locatability, design_scene
 from .drawing import Drawing, draw_scene
 from .scene import (
     Board,
@@ -42,16 +42,16 @@ __all__ = [
     "Wants",
     "World",
     "WorldTown",
-    "address_of",
+    "build_address",
+    "build_tags",
+    "build_truth",
+    "compute_locatability",
     "design_scene",
     "draw_scene",
-    "locatability_of",
     "make_scenes",
     "open_world",
     "read_scenes",
     "scene_from_dict",
     "scene_to_dict",
-    "tags_of",
-    "truth_of",
     "world_atlas",
 ]

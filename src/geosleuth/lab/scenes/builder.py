@@ -64,7 +64,7 @@ class Tally:
         self.odd["page"] += scene.needs_page
 
 
-def card_of(manifest: Mapping[str, Any], tally: Tally) -> str:
+def format_card(manifest: Mapping[str, Any], tally: Tally) -> str:
     """Return the card as Markdown; every figure is counted from the scenes."""
     total, countries = tally.total, tally.countries
     world = manifest["world"]
@@ -225,7 +225,7 @@ def set_row(scene: Scene, marks: Sequence[Mark], file_name: str) -> dict[str, An
         "locatability": scene.locatability,
         **{field: scene.tags.get(tag, "") for field, tag in zip(TAG_FIELDS, TAGS, strict=True)},
     }
-    boxes = [_box(mark, scene.size) for mark in marks if _is_on(mark, scene.size)]
+    boxes = [_convert_mark(mark, scene.size) for mark in marks if _is_inside_picture(mark, scene.size)]
     return row | ({"boxes": boxes} if boxes else {})
 
 
@@ -233,12 +233,12 @@ def _word(*, is_so: bool) -> str:
     return "yes" if is_so else "no"
 
 
-def _is_on(mark: Mark, size: tuple[int, int]) -> bool:
+def _is_inside_picture(mark: Mark, size: tuple[int, int]) -> bool:
     left, top, right, bottom = mark.box
     return left < right and top < bottom and left < size[0] and top < size[1] and right > 0 and bottom > 0
 
 
-def _box(mark: Mark, size: tuple[int, int]) -> dict[str, Any]:
+def _convert_mark(mark: Mark, size: tuple[int, int]) -> dict[str, Any]:
     kind = "clue" if mark.line is None else "text"
     return {"kind": kind, "box": list(mark.box), "size": list(size)}
 
@@ -261,7 +261,7 @@ class Made:
     kept: int
 
 
-def kind_of(seed: int, number: int, kinds: KindWish) -> SceneKind:
+def choose_kind(seed: int, number: int, kinds: KindWish) -> SceneKind:
     """Return the kind of a scene of a set; "mixed" draws it by `MIXED_KINDS`."""
     if kinds != "mixed":
         return kinds
@@ -320,7 +320,7 @@ def _make(
             # Closed here, whatever happens: an error on its way up would keep the workers alive.
             with (
                 (folder / JOURNAL).open("ab") as journal,
-                closing(_drawn(folder, world, missing, task, workers)) as drawn,
+                closing(_draw_scenes(folder, world, missing, task, workers)) as drawn,
             ):
                 for number, line in drawn:
                     lines.add(journal, number, line)
@@ -342,10 +342,10 @@ def read_scenes(folder: Path) -> Iterator[MadeScene]:
         raise BadInput(f"{folder}: no scenes are here; make some with geosleuth world make --out {folder}")
     with path.open("rb") as stream:
         for line in byte_lines(path, stream.readline, "scene"):
-            yield _made_scene(folder, line)
+            yield _parse_made_scene(folder, line)
 
 
-def _made_scene(folder: Path, line: bytes) -> MadeScene:
+def _parse_made_scene(folder: Path, line: bytes) -> MadeScene:
     try:
         data = json.loads(line)
         marks = tuple(mark_from_dict(mark) for mark in data["marks"])
@@ -423,7 +423,7 @@ def _alone(folder: Path) -> Iterator[None]:
             os.close(handle)
 
 
-def _drawn(
+def _draw_scenes(
     folder: Path, world: World, numbers: Sequence[int], task: Task, workers: int
 ) -> Generator[tuple[int, bytes]]:
     """Draw the scenes and yield each number with its line."""
@@ -457,7 +457,7 @@ def draw_line(folder: Path, world: World, task: Task, number: int) -> bytes:
     from .drawing import draw_scene
 
     seed, split, kinds = task
-    scene = design_scene(world, seed, number, split=split, kind=kind_of(seed, number, kinds))
+    scene = design_scene(world, seed, number, split=split, kind=choose_kind(seed, number, kinds))
     drawing = draw_scene(scene)
     picture = drawing.jpeg()
     name = f"{IMAGES}/{scene.id}.jpg"
@@ -481,12 +481,12 @@ def _finish(folder: Path, manifest: Mapping[str, Any], count: int, lines: Lines)
     ):  # fmt: skip
         for number in range(count):
             line = lines.line(number)
-            made = _made_scene(folder, line)
+            made = _parse_made_scene(folder, line)
             tally.add(made.scene)
             row = json.dumps(set_row(made.scene, made.marks, made.path.name), ensure_ascii=False)
             scenes_stream.write(line)
             rows_stream.write(f"{row}\n".encode())
-    write_text_atomically(folder / CARD, card_of(manifest, tally))
+    write_text_atomically(folder / CARD, format_card(manifest, tally))
     whole = {**manifest, "scenes": count}
     write_text_atomically(folder / MANIFEST, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
     (folder / JOURNAL).unlink()

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Final
 
 from geosleuth.geo import LatLon
 from geosleuth.lab.scenes.locales.locale import KINDS
-from geosleuth.lab.scenes.locales.names import areas, beginnings, country_of, options_for, spelled
+from geosleuth.lab.scenes.locales.names import apply_spelling, areas, beginnings, get_country, list_mask_options
 
 from .locales import Language
 from .scene import Business
-from .towns import Plan, WorldTown, at, towns_by_language
+from .towns import Plan, WorldTown, offset_point, towns_by_language
 
 if TYPE_CHECKING:
     from phonenumbers import PhoneNumber
@@ -33,22 +33,21 @@ _LATIN: Final = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ı": "i", "ə": "e"}
 )
 
+# Share of a town's businesses that are branches of a chain; one branch in `ABROAD_EVERY` is of a worldwide chain.
 CHAIN_SHARE: Final = 0.12
-"""Of a town's businesses, those that are branches of a chain; one branch in `ABROAD_EVERY` is of a chain that stands
-in every land."""
+# Share of a town's businesses whose name an unrelated business elsewhere has as well.
 HOMONYM_SHARE: Final = 0.08
-"""Of a town's businesses, those whose name an unrelated business elsewhere has as well."""
+# Share of a town's businesses that are named after it.
 TOWN_SHARE: Final = 0.05
-"""Of a town's businesses, those that are called after it."""
 ABROAD_EVERY: Final = 4
 _GOLDEN: Final = 0.6180339887
+# International chains: they have the same name in Latin letters everywhere.
 WORLD_CHAINS: Final = (
     ("Velora", "shop=clothes"), ("Brenko", "shop=hardware"), ("Kaffa & Co", "amenity=cafe"),
     ("Ottima", "shop=optician"), ("Nordlo", "tourism=hotel"), ("Zapatek", "shop=shoes"),
     ("Burgerama", "amenity=fast_food"), ("Minimaxo", "shop=convenience"), ("Pastavia", "amenity=restaurant"),
     ("Autofixa", "shop=car_repair"),
 )  # fmt: skip
-"""Chains of no land: they stand everywhere under the same Latin letters."""
 SOURCE: Final = "geosleuth world (made up)"
 _DOOR_EVERY_M: Final = 14.0
 _METRES_A_NUMBER: Final = 7.0
@@ -62,7 +61,7 @@ _FIRST_STOP: Final = 300
 _FEWEST, _MOST = 16, 48
 
 
-def phones_of(town: WorldTown, seed: int) -> Iterator[str]:
+def generate_phones(town: WorldTown, seed: int) -> Iterator[str]:
     """Yield phone numbers with the town's or its region's area code, or else mobile ones; as dialled from abroad.
 
     The last digits are random: whether the number is in use is unknown.
@@ -126,10 +125,10 @@ def _example(country: str) -> "PhoneNumber":
     return example
 
 
-def domain_of(town: WorldTown, name: str, number: int, *, shared: bool) -> str:
+def build_domain(town: WorldTown, name: str, number: int, *, shared: bool) -> str:
     """Return a web address: the name if it is in Latin letters, and the town if the name is not enough."""
-    slug = slug_of(name)
-    place = slug_of(town.name)
+    slug = slugify(name)
+    place = slugify(town.name)
     if len(slug) < 4:
         slug = f"{place}{number + 1}"
     elif shared:
@@ -137,7 +136,7 @@ def domain_of(town: WorldTown, name: str, number: int, *, shared: bool) -> str:
     return f"{slug}.{town.land.domain}"
 
 
-def slug_of(text: str) -> str:
+def slugify(text: str) -> str:
     """Return lower-case Latin letters and digits, words joined by hyphens; empty for other scripts."""
     plain = unicodedata.normalize("NFKD", text.casefold().translate(_LATIN))
     kept = "".join(letter for letter in plain if not unicodedata.combining(letter))
@@ -154,14 +153,14 @@ class Called:
     homonym: bool = False
 
 
-def names_of(town: WorldTown, seed: int, count: int, *, chains: bool, homonyms: bool) -> list[Called]:
+def generate_names(town: WorldTown, seed: int, count: int, *, chains: bool, homonyms: bool) -> list[Called]:
     """Return so many names for a town; unwanted chains and homonyms are replaced by unique names."""
     language = town.language
     chance = random.Random(f"names {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     of_chains, shared = round(count * CHAIN_SHARE), round(count * HOMONYM_SHARE)
     of_town = round(count * TOWN_SHARE)
     found = _branches(town, of_chains, seed) if chains else []
-    found += _shared(town, shared, seed) if homonyms else []
+    found += _generate_shared_names(town, shared, seed) if homonyms else []
     own = _own(language, town.number, towns_by_language(seed)[language.code], seed, chance)
     after_town = _after_town(town, chance)
     places = of_chains + shared
@@ -175,7 +174,7 @@ def names_of(town: WorldTown, seed: int, count: int, *, chains: bool, homonyms: 
             found.append(one)
     order = random.Random(f"order {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     order.shuffle(found)
-    return [replace(one, name=spelled(one.name, town.country)) for one in found]
+    return [replace(one, name=apply_spelling(one.name, town.country)) for one in found]
 
 
 def _branches(town: WorldTown, count: int, seed: int) -> list[Called]:
@@ -203,7 +202,7 @@ def _pool(language: Language) -> tuple[tuple[str, str], ...]:
     return tuple(pool)
 
 
-def _shared(town: WorldTown, count: int, seed: int) -> list[Called]:
+def _generate_shared_names(town: WorldTown, count: int, seed: int) -> list[Called]:
     """Draw names from a pool half as large as the number of towns of the language, so that each recurs."""
     towns = towns_by_language(seed)[town.language.code]
     pool = _pool(town.language)[: max(1, towns // 2)]
@@ -230,7 +229,7 @@ def _own(language: Language, number: int, towns: int, seed: int, chance: random.
         if place is None:
             left.remove(index)
             continue
-        called = forms[index].at(place)
+        called = forms[index].build_name(place)
         if called is not None:
             yield called
     raise AssertionError(f"too few names for the towns that speak {language.code}")
@@ -250,7 +249,7 @@ class _Form:
             total *= len(options)
         return total
 
-    def at(self, place: int) -> Called | None:
+    def build_name(self, place: int) -> Called | None:
         """Return the name at a place; None if it would say the same word twice."""
         place, at = divmod(place, len(self.words))
         kind, word = self.words[at]
@@ -289,13 +288,13 @@ def _stretch(total: int, number: int, towns: int, key: str) -> Iterator[int]:
         yield (start + turn * step) % total
 
 
-def postcode_of(town: WorldTown, street: int, seed: int) -> str | None:
+def build_postcode(town: WorldTown, street: int, seed: int) -> str | None:
     """Return the postcode of one of a town's streets; None if the land has none, or none that can be made up.
 
     The table of lands knows the codes of some towns' centres. Elsewhere figures are drawn, so that they are of the
     right region where codes are known by region; the rest is made up.
     """
-    mask = country_of(town.country).postcode
+    mask = get_country(town.country).postcode
     if not mask or len(town.postcode) >= len(mask):
         return town.postcode or None
     of_town = random.Random(f"post {town.geonames}")  # noqa: S311 - no secret depends on it
@@ -309,7 +308,7 @@ def postcode_of(town: WorldTown, street: int, seed: int) -> str | None:
     code = of_town.choice(begins) if begins else ""
     fixed = max(len(code), (len(mask) + 1) // 2)
     for place in range(len(code), len(mask)):
-        options = options_for(mask[place])
+        options = list_mask_options(mask[place])
         chance = of_town if place < fixed else of_street
         code += chance.choice(options[1:] if place == 0 and mask[place] == "#" else options)
     return code
@@ -339,7 +338,9 @@ def region_name(seed: int) -> str:
     return f"world-{seed}"
 
 
-def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homonyms: bool) -> tuple[Business, ...]:
+def generate_businesses(
+    town: WorldTown, plan: Plan, seed: int, *, chains: bool, homonyms: bool
+) -> tuple[Business, ...]:
     """Return all businesses of a town; they depend only on the town and the seed."""
     chance = random.Random(f"doors {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     doors = _doors(plan)
@@ -348,12 +349,12 @@ def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homon
     size = sum(town.population >= people for people in (25_000, 60_000, 150_000, 400_000, 1_000_000))
     count = min(len(doors), chance.randrange(_FEWEST, _FEWEST + 9) + size * (_MOST - _FEWEST - 8) // 5)
     chosen = [doors[place] for place in sorted(place for _, place in sorted(drawn, reverse=True)[:count])]
-    stops = bus_stops_of(town, plan)
-    called = names_of(town, seed, count, chains=chains, homonyms=homonyms)
+    stops = generate_bus_stops(town, plan)
+    called = generate_names(town, seed, count, chains=chains, homonyms=homonyms)
     found = []
-    phones = phones_of(town, seed)
+    phones = generate_phones(town, seed)
     for number, (door, name) in enumerate(zip(chosen, called, strict=True)):
-        point, online = at(town.point, door.east_m, door.north_m), chance.random() < _WITH_DOMAIN
+        point, online = offset_point(town.point, door.east_m, door.north_m), chance.random() < _WITH_DOMAIN
         found.append(
             Business(
                 id=f"made-up:{region_name(seed)}:n{town.geonames}{number:03}",
@@ -363,8 +364,8 @@ def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homon
                 street=plan.streets[door.street].name,
                 house_number=str(door.number),
                 phone=next(phones),
-                domain=domain_of(town, name.name, number, shared=name.homonym) if online else None,
-                postcode=postcode_of(town, door.street, seed),
+                domain=build_domain(town, name.name, number, shared=name.homonym) if online else None,
+                postcode=build_postcode(town, door.street, seed),
                 bus_stop=_nearest_stop(door, stops),
                 chain=name.chain,
                 homonym=name.homonym,
@@ -373,7 +374,7 @@ def businesses_of(town: WorldTown, plan: Plan, seed: int, *, chains: bool, homon
     return tuple(found)
 
 
-def bus_stops_of(town: WorldTown, plan: Plan) -> tuple[BusStop, ...]:
+def generate_bus_stops(town: WorldTown, plan: Plan) -> tuple[BusStop, ...]:
     """Return stops in the middle of the first streets, named after crossing streets."""
     found: list[BusStop] = []
     names = [street.name for street in plan.streets]
@@ -384,7 +385,9 @@ def bus_stops_of(town: WorldTown, plan: Plan) -> tuple[BusStop, ...]:
         aside = (_STOP_M * (y1 - y0) / length, -_STOP_M * (x1 - x0) / length)
         metres = round((x0 + x1) / 2 + aside[0], 3), round((y0 + y1) / 2 + aside[1], 3)
         name = names[-1 - number % len(names)]
-        found.append(BusStop(f"n{town.geonames}{_FIRST_STOP + number}", name, at(town.point, *metres), *metres))
+        found.append(
+            BusStop(f"n{town.geonames}{_FIRST_STOP + number}", name, offset_point(town.point, *metres), *metres)
+        )
     return tuple(found)
 
 

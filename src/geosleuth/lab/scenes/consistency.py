@@ -40,9 +40,9 @@ from geosleuth.evidence.town_tables import LARGE_TOWN
 from geosleuth.geo import LatLon, Range, range_fixes
 from geosleuth.lab.score import AnswerNames
 from geosleuth.lab.score.rewards import Reasoning
-from geosleuth.lab.score.rewards.conclusions import GAP, agreements, conclusions_of
+from geosleuth.lab.score.rewards.conclusions import GAP, agreements, collect_conclusions
 from geosleuth.models import Conversation, Policy, Prompt, Sampling
-from geosleuth.models.detective.stated import StatedFacts, stated_clues
+from geosleuth.models.detective.stated import StatedFacts, build_stated_clues
 from geosleuth.models.tagged import read_reply
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.names.cities import is_listed_region
@@ -55,15 +55,15 @@ from geosleuth.tools.ranges import KM_A_MILE
 Search = Callable[[str, str], Sequence[CluePlace]]
 """From a name on a sign and a country's ISO code to the places there that a map has under it, called by their town."""
 
-LEAST_COUNTRY = 0.25
-LEAST_PLACE = 0.2
-"""How likely a country, and a place in it, must be to be derived."""
+MIN_COUNTRY = 0.25
+# Minimum probability of a country, and of a place in it, for it to be derived.
+MIN_PLACE = 0.2
 
-LEAST_RANGES = 2
-MOST_LINES = 24
-MOST_SEARCHES = 6
-MOST_CHARS = 6000
-"""A level's text is cut there, and words that no language has are left out: replies of models have no bound."""
+MIN_RANGES = 2
+MAX_LINES = 24
+MAX_SEARCHES = 6
+# Maximum characters of a level's text; words that no language has are left out. Replies of models have no bound.
+MAX_CHARS = 6000
 
 _PROSE_RELIABILITY = 0.6
 _TOWN_RELIABILITY = 0.5
@@ -97,20 +97,20 @@ _SIDE = re.compile(r"\b(?:traffic|driv\w+|keep\w*|cars?)\b[^.;]{0,40}\b(?:on|to)
 _CAPITALISED = re.compile(
     r"[^\W\d_a-z][\w'’.-]*(?:[ -](?:(?:de|la|le|am|an|der|of|sur|do|da|di)[ -])?[^\W\d_a-z][\w'’-]*){0,3}"
 )
-_CONCLUDES = re.compile(
+# Matches a name that a text presents as its conclusion: "the regional guess of Catalonia".
+_CONCLUSION = re.compile(
     r"\b(?:conclusion is|(?:guess|locali[sz]ation) (?:of|is|to)|(?<!capital )city of|points? (?:to|towards))"
     rf"\s+(?:the \w+(?: \w+)? of )?({_CAPITALISED.pattern})"
 )
-"""A name that a text says it comes to: "the regional guess of Catalonia"."""
 _NAMES_ON_SIGNS = frozenset(
     {"business", "chain", "shop", "shop sign", "street name", "bus stop", "station", "restaurant"}
 )
 
-MOST_HITS = 10
+MAX_HITS = 10
 REACH_KM = 1.0
 _SURE_WEIGHT = 0.9
-MODEL_MOST_CHARS = 4000
-"""A level's text is cut there."""
+# Maximum characters of a level's text that are sent to the model.
+MODEL_MAX_CHARS = 4000
 _LEVELS = (
     ("country", "the country"),
     ("region", "the region: a province, a state or a city"),
@@ -124,8 +124,8 @@ Reply with one JSON object and nothing else, with the key that the message names
 Verdict = Literal["read", "unread", "failed"]
 """What came of a question: a name or its absence, a reply that is no verdict, or none at all."""
 RECENT_VERDICTS = 200
-FEWEST_VERDICTS = 12
-"""So many of the newest verdicts are held against a limit, and from so many on."""
+# Minimum verdicts before their share is checked against a limit; only the newest RECENT_VERDICTS count.
+MIN_VERDICTS = 12
 _LOST: Mapping[Verdict, str] = {"unread": "could not be read", "failed": "did not come"}
 _MEND: Mapping[Verdict, str] = {
     "unread": "switch its thinking off (rollout.judge_extra_body={chat_template_kwargs: {enable_thinking: false}}), or "
@@ -155,7 +155,7 @@ class RuleReader:
     def _derive(self, reasoning: Reasoning) -> AnswerNames:
         if not reasoning.names_conclusion:
             return self._from_clues(reasoning)
-        stated = _stated(reasoning)
+        stated = _find_conclusions(reasoning)
         if all((stated.country, stated.region, stated.precise)):
             return stated
         derived = self._from_clues(reasoning)
@@ -167,32 +167,32 @@ class RuleReader:
         texts = (reasoning.country, reasoning.region, reasoning.precise)
         if not any(map(str.strip, texts)):
             return AnswerNames()
-        sentences = [sentence for text in texts for sentence in _counted(text)]
-        found = _country(posterior(_clues(sentences)))
+        sentences = [sentence for text in texts for sentence in _split_claims(text)]
+        found = _find_posterior_country(posterior(_clues(sentences)))
         code = (country_code(reasoning.given.country) if reasoning.given.country else None) or found
         if code is None:
             return AnswerNames()
         country = country_name(found) if found and reasoning.country.strip() else None
-        region = self._place(reasoning.region, code, towns=True) if reasoning.region.strip() else None
-        precise = self._place(reasoning.precise, code, towns=False) if reasoning.precise.strip() else None
+        region = self._find_text_place(reasoning.region, code, towns=True) if reasoning.region.strip() else None
+        precise = self._find_text_place(reasoning.precise, code, towns=False) if reasoning.precise.strip() else None
         return AnswerNames(
             country,
             None if region is None else _region_name(region.point, code),
             None if precise is None else precise.name.removeprefix(_AREA),
         )
 
-    def _place(self, text: str, code: str, *, towns: bool) -> CluePlace | None:
+    def _find_text_place(self, text: str, code: str, *, towns: bool) -> CluePlace | None:
         """Return the likeliest place that a level's own text points to, inside the country."""
-        sentences = list(_counted(text))
+        sentences = list(_split_claims(text))
         clues = [clue for clue in _clues(sentences) if clue.spots]
         if towns:
             said = _distances_said(sentences)
             clues += _distance_clues(said, code) if said else _town_clues(sentences, code)
         if self._search is not None:
-            clues += _found_clues(sentences, code, self._search)
+            clues += _find_map_clues(sentences, code, self._search)
         if not clues:
             return None
-        found = [one for one in posterior(clues, countries=(code,)).candidates if one.probability >= LEAST_PLACE]
+        found = [one for one in posterior(clues, countries=(code,)).candidates if one.probability >= MIN_PLACE]
         # The ground around a town that a number also covers has no name but the town's.
         best = next((one for one in found if not one.name.startswith(_AREA)), found[0] if found else None)
         return (
@@ -200,21 +200,21 @@ class RuleReader:
         )
 
 
-def _stated(reasoning: Reasoning) -> AnswerNames:
+def _find_conclusions(reasoning: Reasoning) -> AnswerNames:
     """Return the place that each level's text names as its conclusion, or else names last."""
     code = country_code(reasoning.given.country) if reasoning.given.country else None
-    countries = [name for name in _named(reasoning.country) if _is_country(name)]
+    countries = [name for name in _find_capitalized(reasoning.country) if _is_country(name)]
     if code is None:
         return AnswerNames(countries[-1] if countries else None)
     finer = []
     for text, listed in ((reasoning.region, True), (reasoning.precise, False)):
-        named = _named(text)
+        named = _find_capitalized(text)
         regions = [name for name in named if listed and not _is_country(name) and is_listed_region(name, code)]
-        towns = [name for name in named if fold(name) in _towns(code)]
+        towns = [name for name in named if fold(name) in _load_named_towns(code)]
         concluded = [
             name.strip(".'’")
-            for sentence in _counted(text)
-            for name in _CONCLUDES.findall(sentence)
+            for sentence in _split_claims(text)
+            for name in _CONCLUSION.findall(sentence)
             if not _is_country(name)
         ]
         finer.append((regions or concluded or towns or [None])[-1])
@@ -225,10 +225,10 @@ def _is_country(name: str) -> bool:
     return (len(name) > _CODE_CHARS or name.isupper()) and country_code(name) is not None
 
 
-def _named(text: str) -> list[str]:
+def _find_capitalized(text: str) -> list[str]:
     """Return the capitalised names of a text and their parts, in order."""
     found = []
-    for sentence in _counted(text):
+    for sentence in _split_claims(text):
         for match in _CAPITALISED.finditer(sentence):
             words = match[0].split()
             parts = [" ".join(words[a:b]) for a in range(len(words)) for b in range(a + 1, len(words) + 1)]
@@ -237,9 +237,9 @@ def _named(text: str) -> list[str]:
     return found
 
 
-def _counted(text: str) -> Iterator[str]:
+def _split_claims(text: str) -> Iterator[str]:
     """Yield the sentences and lines of a text that it does not itself discard."""
-    for sentence in _SENTENCE.split(_LONG_WORD.sub(" ", text[:MOST_CHARS])):
+    for sentence in _SENTENCE.split(_LONG_WORD.sub(" ", text[:MAX_CHARS])):
         if sentence.strip() and not _SET_ASIDE.search(sentence):
             yield sentence.strip()
 
@@ -247,12 +247,12 @@ def _counted(text: str) -> Iterator[str]:
 def _clues(sentences: Sequence[str]) -> list[Clue]:
     lines = list(dict.fromkeys(line for sentence in sentences for line in _signs(sentence)))
     # What is left of a name that was taken out still has its language and script.
-    lines = [line for line in lines if GAP not in line][:MOST_LINES]
-    seen = [_seen(line, number) for number, line in enumerate(lines)]
-    return [*text_clues(seen), *_told(" ".join(sentences))]
+    lines = [line for line in lines if GAP not in line][:MAX_LINES]
+    seen = [_build_text_line(line, number) for number, line in enumerate(lines)]
+    return [*text_clues(seen), *_parse_street_clues(" ".join(sentences))]
 
 
-def _seen(line: str, number: int) -> TextSeen:
+def _build_text_line(line: str, number: int) -> TextSeen:
     # Each stands by itself: nothing may be read across two lines that were never on one sign.
     top = 10 * _LINE_HEIGHT * number
     box = (0.0, top, 0.6 * _LINE_HEIGHT * len(line), top + _LINE_HEIGHT)
@@ -274,11 +274,11 @@ def _signs(sentence: str) -> Iterator[str]:
             yield f"Tel. {text}" if pattern is _PHONE else text
 
 
-def _told(prose: str) -> Iterator[Clue]:
+def _parse_street_clues(prose: str) -> Iterator[Clue]:
     """Yield what a text says about a street without quoting its signs."""
     side = _SIDE.search(prose)
     if side is not None:
-        yield from stated_clues(StatedFacts(drives_on="left" if side[1].lower() == "left" else "right"), (), ())
+        yield from build_stated_clues(StatedFacts(drives_on="left" if side[1].lower() == "left" else "right"), (), ())
     for code in dict.fromkeys(_CALLING_CODE.findall(prose)):
         yield from _clue("phone", by_calling_code(code), 0.8)
     for domain in dict.fromkeys(_TLD.findall(prose)):
@@ -301,17 +301,17 @@ def _languages() -> dict[str, str]:
     return {fold_once(one.name): one.code for one in sorted(spoken, key=lambda one: one.code) if one.code != "en"}
 
 
-def _country(found: Posterior) -> str | None:
+def _find_posterior_country(found: Posterior) -> str | None:
     """Return the country that the clues support; prior probability alone does not count."""
     if not found.clues or not found.countries:
         return None
     code, probability = next(iter(found.countries.items()))
     supported = any(part.speaks_for for part in found.country_contributions(code))
-    return code if supported and probability >= LEAST_COUNTRY else None
+    return code if supported and probability >= MIN_COUNTRY else None
 
 
 def _town_clues(sentences: Sequence[str], code: str) -> list[Clue]:
-    towns = _towns(code)
+    towns = _load_named_towns(code)
     names = dict.fromkeys(name for sentence in sentences for name in _CAPITALISED.findall(sentence))
     return [
         Clue(
@@ -328,18 +328,18 @@ def _town_clues(sentences: Sequence[str], code: str) -> list[Clue]:
 
 def _distances_said(sentences: Sequence[str]) -> list[TownDistance]:
     lines = [line for sentence in sentences if _LABELLED.fullmatch(sentence) for line in _signs(sentence)]
-    return distances([_seen(line, number) for number, line in enumerate(lines)])
+    return distances([_build_text_line(line, number) for number, line in enumerate(lines)])
 
 
 def _distance_clues(said: Sequence[TownDistance], code: str) -> list[Clue]:
     """Return where the distances of a sign meet, if it names at least two known towns."""
-    known = [(_towns(code).get(fold(one.town)), one) for one in said]
+    known = [(_load_named_towns(code).get(fold(one.town)), one) for one in said]
     ranges = [
         Range(LatLon(town.lat, town.lon), one.distance * (KM_A_MILE if one.unit == "mi" else 1.0))
         for town, one in known
         if town is not None
     ]
-    if len(ranges) < LEAST_RANGES:
+    if len(ranges) < MIN_RANGES:
         return []
     found = range_fixes(ranges)
     spots = [
@@ -352,7 +352,7 @@ def _distance_clues(said: Sequence[TownDistance], code: str) -> list[Clue]:
 
 
 @cache
-def _towns(code: str) -> dict[str, City]:
+def _load_named_towns(code: str) -> dict[str, City]:
     """Return the towns of a country by main name, large ones by all their names; of several the largest."""
     found: dict[str, City] = {}
     for city in sorted(cities_by_country().get(code, ()), key=lambda city: (city.population, city.geoname_id)):
@@ -361,12 +361,12 @@ def _towns(code: str) -> dict[str, City]:
     return found
 
 
-def _found_clues(sentences: Sequence[str], code: str, search: Search) -> list[Clue]:
+def _find_map_clues(sentences: Sequence[str], code: str, search: Search) -> list[Clue]:
     labelled = filter(None, map(_LABELLED.fullmatch, sentences))
     names = [line for found in labelled if found[1] in _NAMES_ON_SIGNS for line in found[2].split(" / ")]
     names += [name for sentence in sentences for groups in _QUOTED.findall(sentence) for name in groups if name]
     clues = []
-    for name in list(dict.fromkeys(names))[:MOST_SEARCHES]:
+    for name in list(dict.fromkeys(names))[:MAX_SEARCHES]:
         spots = tuple(search(name, code))
         if spots:
             clues.append(Clue("business", name, f"a map knows {name}", 0.75, spots=spots))
@@ -393,7 +393,7 @@ def map_search(atlas: Atlas) -> Search:
 
 
 async def _spots(atlas: Atlas, name: str, country: str) -> tuple[CluePlace, ...]:
-    hits = await atlas.search_pois(name, limit=MOST_HITS) or await atlas.geocode(name, limit=MOST_HITS, country=country)
+    hits = await atlas.search_pois(name, limit=MAX_HITS) or await atlas.geocode(name, limit=MAX_HITS, country=country)
     named = [hit.place for hit in hits if hit.match in ("exact", "alias")]
     around = [(place, await atlas.reverse(place.point)) for place in named]
     there = [
@@ -470,7 +470,7 @@ class PolicyJudge:
             ServiceFault: the share of the recent verdicts that are unread or failed is above the limit.
         """
         lost = Counter(verdict for verdict in self.recent if verdict != "read")
-        if len(self.recent) >= FEWEST_VERDICTS and lost.total() > limit * len(self.recent):
+        if len(self.recent) >= MIN_VERDICTS and lost.total() > limit * len(self.recent):
             raise ServiceFault(
                 self._policy.name,
                 f"of the judge's last {len(self.recent)} verdicts {lost['unread']} could not be read and "
@@ -483,11 +483,11 @@ class PolicyJudge:
 
         async def ask(words: str) -> tuple[str | None, Verdict]:
             async with gate:
-                return await self._ask(words)
+                return await self._ask_policy(words)
 
         return list(await asyncio.gather(*map(ask, questions)))
 
-    async def _ask(self, words: str) -> tuple[str | None, Verdict]:
+    async def _ask_policy(self, words: str) -> tuple[str | None, Verdict]:
         try:
             step = await self._policy.step(
                 Conversation(_SYSTEM, (Prompt(words),), (), _no_picture, "native", self._sampling)
@@ -496,7 +496,7 @@ class PolicyJudge:
             self.trouble = str(error)
             return None, "failed"
         spoken = read_reply(step.text, first_id=0).text
-        derived = conclusions_of(parse_lenient(spoken).address)
+        derived = collect_conclusions(parse_lenient(spoken).address)
         key = json.loads(words)["reply"]
         name = {"country": derived.country, "region": derived.region, "city": derived.precise}[key]
         # A reply that was cut may be all thinking, of which providers' packages drop a tag that is never closed.
@@ -522,7 +522,7 @@ def _questions(reasoning: Reasoning) -> tuple[str | None, str | None, str | None
     questions: list[str | None] = []
     for rank, ((key, level), text) in enumerate(zip(_LEVELS, texts, strict=True)):
         earlier = {name: place for name, place in list(settled.items())[:rank] if place}
-        asked = {"level": level, "notes": text[:MODEL_MOST_CHARS], "earlier": earlier, "reply": key}
+        asked = {"level": level, "notes": text[:MODEL_MAX_CHARS], "earlier": earlier, "reply": key}
         questions.append(json.dumps(asked, ensure_ascii=False) if text.strip() else None)
     country, region, precise = questions
     return country, region, precise

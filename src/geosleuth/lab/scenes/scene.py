@@ -213,7 +213,7 @@ class Mark:
 
 def scene_to_dict(scene: Scene) -> dict[str, Any]:
     """Return the scene as JSON can hold it; what is at its default is left out of the lists of clues."""
-    found = _plain(scene)
+    found = _convert_plain(scene)
     found["clues"] = [_clue_to_dict(clue) for clue in scene.clues]
     return cast("dict[str, Any]", found)
 
@@ -227,17 +227,19 @@ def scene_from_dict(data: Mapping[str, Any]) -> Scene:
     try:
         held = dict(data)
         held["size"] = (int(data["size"][0]), int(data["size"][1]))
-        held["spot"] = _made(Spot, data["spot"], point=_point(data["spot"]["point"]))
+        held["spot"] = _build_model(Spot, data["spot"], point=_parse_scene_point(data["spot"]["point"]))
         look = data["look"]
-        held["look"] = _made(
+        held["look"] = _build_model(
             Look, look, walls=tuple(look["walls"]), wall_colours=tuple(look["wall_colours"]),
             storeys=(int(look["storeys"][0]), int(look["storeys"][1])),
         )  # fmt: skip
-        held["sky"] = _made(Sky, data["sky"], at=datetime.fromisoformat(data["sky"]["at"]))
-        held["camera"] = _made(Camera, data["camera"])
-        held["clues"] = tuple(_made(Clue, clue, lines=tuple(clue.get("lines", ()))) for clue in data["clues"])
+        held["sky"] = _build_model(Sky, data["sky"], at=datetime.fromisoformat(data["sky"]["at"]))
+        held["camera"] = _build_model(Camera, data["camera"])
+        held["clues"] = tuple(_build_model(Clue, clue, lines=tuple(clue.get("lines", ()))) for clue in data["clues"])
         business = data.get("business")
-        held["business"] = _made(Business, business, point=_point(business["point"])) if business else None
+        held["business"] = (
+            _build_model(Business, business, point=_parse_scene_point(business["point"])) if business else None
+        )
         held["missing"] = tuple(data["missing"])
         held["tags"] = dict(data["tags"])
         return Scene(**held)
@@ -247,7 +249,7 @@ def scene_from_dict(data: Mapping[str, Any]) -> Scene:
 
 def mark_to_dict(mark: Mark) -> dict[str, Any]:
     """Return a mark as JSON can hold it."""
-    return cast("dict[str, Any]", _plain(mark))
+    return cast("dict[str, Any]", _convert_plain(mark))
 
 
 def mark_from_dict(data: Mapping[str, Any]) -> Mark:
@@ -258,33 +260,33 @@ def mark_from_dict(data: Mapping[str, Any]) -> Mark:
     """
     try:
         left, top, right, bottom = (int(edge) for edge in data["box"])
-        return _made(Mark, data, box=(left, top, right, bottom))
+        return _build_model(Mark, data, box=(left, top, right, bottom))
     except (KeyError, TypeError, ValueError) as error:
         raise BadInput(f"this is no mark: {error}; make the folder again with geosleuth world make") from error
 
 
 def _clue_to_dict(clue: Clue) -> dict[str, Any]:
-    plain = _plain(clue)
+    plain = _convert_plain(clue)
     return {one.name: plain[one.name] for one in fields(Clue) if plain[one.name] not in (None, "", [], False, "plain")}
 
 
-def _made(model: type[_Model], data: Mapping[str, Any], **instead: Any) -> _Model:
+def _build_model(model: type[_Model], data: Mapping[str, Any], **instead: Any) -> _Model:
     return model(**{**data, **instead})
 
 
-def _point(pair: list[float]) -> LatLon:
+def _parse_scene_point(pair: list[float]) -> LatLon:
     return LatLon(float(pair[0]), float(pair[1]))
 
 
-def _plain(value: Any) -> Any:
+def _convert_plain(value: Any) -> Any:
     if isinstance(value, LatLon):
         return [value.lat, value.lon]
     if is_dataclass(value):
-        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+        return {one.name: _convert_plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
+        return [_convert_plain(one) for one in value]
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in sorted(value.items())}
+        return {key: _convert_plain(one) for key, one in sorted(value.items())}
     return value

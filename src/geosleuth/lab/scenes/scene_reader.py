@@ -12,14 +12,14 @@ from geosleuth.tools import TextReader
 
 from .scene import Mark, Scene
 
+# Minimum height at which letters are legible in the view.
 LEGIBLE_PX = 7.5
-"""Letters that are this tall in the view that is looked at can be read."""
 
+# Minimum height at which letters are noticed, though not read.
 NOTICED_PX = 3.0
-"""Letters that are this tall are noticed, though not read."""
 
-_CUT_OFF = 0.1
-"""So much of a line may lie outside on each side, and it is still read whole."""
+# Maximum share of a line that may lie outside on each side without keeping it from being read whole.
+_MAX_CUT_OFF_SHARE = 0.1
 
 Pixels = tuple[int, int, int, int]
 """Left, top, right, bottom."""
@@ -27,7 +27,7 @@ Pixels = tuple[int, int, int, int]
 
 def is_in_view(line: Pixels, view: Pixels) -> bool:
     """Return whether a line of text lies in a view, up to a tenth of its width or height on each side."""
-    across, down = _CUT_OFF * (line[2] - line[0]), _CUT_OFF * (line[3] - line[1])
+    across, down = _MAX_CUT_OFF_SHARE * (line[2] - line[0]), _MAX_CUT_OFF_SHARE * (line[3] - line[1])
     return (
         line[0] + across >= view[0]
         and line[2] - across <= view[2]
@@ -65,13 +65,13 @@ def clue_reader(scene: Scene, marks: Sequence[Mark], *, photo: str | None = None
             tall = mark.letter_px * scale
             if is_in_view(mark.box, view.box_in_original) and tall >= NOTICED_PX:
                 box = [(side - (left, top)[at % 2]) * scale for at, side in enumerate(mark.box)]
-                found.append(_line(text if tall >= LEGIBLE_PX else "", box))
+                found.append(_build_line(text if tall >= LEGIBLE_PX else "", box))
         return found
 
     return read
 
 
-def _line(text: str, box: Sequence[float]) -> TextLine:
+def _build_line(text: str, box: Sequence[float]) -> TextLine:
     left, top, right, bottom = box
     corners = ((left, top), (right, top), (right, bottom), (left, bottom))
     return TextLine(text, corners, 1.0 if text else 0.0, script_of(text), "clue boxes")

@@ -19,13 +19,13 @@ from geosleuth.atlas.search import exact_key
 from geosleuth.geo import LatLon, bearing_deg, distance_km
 
 from .locales import LANDS, LANGUAGES, Land, Language, Town
-from .locales.names import ON_A_BORDER, country_of, in_cyrillic, spelled
+from .locales.names import BORDER_SETTLEMENTS, apply_spelling, get_country, in_cyrillic
 from .scene import Split
 
+# Held-out share of one-degree squares, not of towns: in any one country the share may differ.
 HELD_OUT_SHARE: Final = 0.25
-"""Of the squares of one degree, not of towns: in any one country the share may differ."""
 
-LEAST_POPULATION: Final = 15_000
+MIN_POPULATION: Final = 15_000
 _DEGREE_KM: Final = 110.0
 _OF_THE_LAND_KM: Final = 20.0
 _BETWEEN_TOWNS_KM: Final = 12.0
@@ -42,7 +42,7 @@ _BEND_M: Final = 7.0
 _CROSSINGS, _ENDS = 400, 700  # below are the numbers of businesses and stops
 
 
-def cell_of(point: LatLon) -> str:
+def compute_cell_name(point: LatLon) -> str:
     """Return the square of one degree that a point lies in, named by its south-western corner: "N48E011"."""
     south, west = floor(point.lat), floor(point.lon)
     return f"{'NS'[south < 0]}{abs(south):02}{'EW'[west < 0]}{abs(west):03}"
@@ -116,7 +116,7 @@ class _Chosen:
 
 
 @cache
-def towns_of(seed: int) -> tuple[WorldTown, ...]:
+def load_towns(seed: int) -> tuple[WorldTown, ...]:
     """Return the towns of a world, by land; the base atlas is built if it is not there yet."""
     found: list[WorldTown] = []
     counted: dict[str, int] = {}
@@ -132,7 +132,7 @@ def towns_of(seed: int) -> tuple[WorldTown, ...]:
                 taken.add(one.ref)
                 language = land.language
                 point = LatLon(one.lat, one.lon)
-                cell, code = cell_of(point), f"{one.country}.{one.region_code}"
+                cell, code = compute_cell_name(point), f"{one.country}.{one.region_code}"
                 found.append(
                     WorldTown(
                         one.ref, one.name, chosen.on_signs, point, one.country, regions.get(code), code,
@@ -148,7 +148,7 @@ def towns_of(seed: int) -> tuple[WorldTown, ...]:
 def towns_by_language(seed: int) -> dict[str, int]:
     """Return how many towns of a world speak each language."""
     counted: dict[str, int] = {}
-    for town in towns_of(seed):
+    for town in load_towns(seed):
         counted[town.language.code] = counted.get(town.language.code, 0) + 1
     return counted
 
@@ -159,11 +159,11 @@ def _settlements(conn: sqlite3.Connection) -> dict[str, list[_Settlement]]:
     rows = conn.execute(
         "SELECT ref, name, country, region, lat_e5 / 1e5, lon_e5 / 1e5, population FROM place "  # noqa: S608
         f"WHERE kind = ? AND population >= ? AND country IN ({marks}) ORDER BY population DESC, ref",
-        (CITY, LEAST_POPULATION, *codes),
+        (CITY, MIN_POPULATION, *codes),
     )
     found: dict[str, list[_Settlement]] = {code: [] for code in codes}
     for row in rows:
-        if row[0] not in ON_A_BORDER:
+        if row[0] not in BORDER_SETTLEMENTS:
             found[row[2]].append(_Settlement(*row))
     return found
 
@@ -171,11 +171,14 @@ def _settlements(conn: sqlite3.Connection) -> dict[str, list[_Settlement]]:
 def _chosen(land: Land, settlements: Sequence[_Settlement], conn: sqlite3.Connection, seed: int) -> Iterator[_Chosen]:
     """Yield the towns of the land's own table, those listed in its script, or a sample of all."""
     known = list(_of_the_table(land, settlements))
-    count = country_of(land.code).town_count
+    count = get_country(land.code).town_count
     if listed := LANGUAGES[land.language].towns:
-        more = _listed(listed, settlements, conn)
+        more = _find_listed_towns(listed, settlements, conn)
     else:
-        more = (_Chosen(one, _on_signs(one, land.language)) for one in _drawn(land.code, settlements, count, seed))
+        more = (
+            _Chosen(one, _on_signs(one, land.language))
+            for one in _draw_settlements(land.code, settlements, count, seed)
+        )
     kept: list[_Chosen] = []
     for chosen in chain(known, more):
         if len(kept) == count:
@@ -193,7 +196,9 @@ def _of_the_table(land: Land, settlements: Sequence[_Settlement]) -> Iterator[_C
             yield _Chosen(one, town.name.split(",")[0], town.area, town.postcode.removeprefix("〒"))
 
 
-def _listed(names: Sequence[str], settlements: Sequence[_Settlement], conn: sqlite3.Connection) -> Iterator[_Chosen]:
+def _find_listed_towns(
+    names: Sequence[str], settlements: Sequence[_Settlement], conn: sqlite3.Connection
+) -> Iterator[_Chosen]:
     """Yield towns by the names on their signs, as the atlas knows them."""
     by_ref = {one.ref: one for one in settlements}
     for name in names:
@@ -208,7 +213,7 @@ def _listed(names: Sequence[str], settlements: Sequence[_Settlement], conn: sqli
             yield _Chosen(one, name)
 
 
-def _drawn(country: str, settlements: Sequence[_Settlement], count: int, seed: int) -> Iterator[_Settlement]:
+def _draw_settlements(country: str, settlements: Sequence[_Settlement], count: int, seed: int) -> Iterator[_Settlement]:
     """Yield the largest few, and a seeded sample of all sizes."""
     fit = [one for one in settlements if _is_fit(one, country)]
     cities = [one for one in settlements if one.population >= _CITY_POPULATION]
@@ -223,7 +228,7 @@ def _is_fit(one: _Settlement, country: str) -> bool:
     name = one.name
     if len(name) > _LONGEST_NAME or _NO_NAME & set(name) or _WORDS_OF_NO_TOWN & set(name.split()):
         return False
-    rules = country_of(country)
+    rules = get_country(country)
     only = rules.only_in_regions or {one.region_code}
     return one.region_code in only - rules.not_in_regions
 
@@ -246,7 +251,7 @@ def _is_within(here: _Settlement, there: "_Settlement | Town", km: float) -> boo
 
 
 def _on_signs(one: _Settlement, language: str) -> str:
-    name = country_of(one.country).name_on_signs(one.name)
+    name = get_country(one.country).name_on_signs(one.name)
     if language == "ro":
         name = name.translate(str.maketrans("şţŞŢ", "șțȘȚ"))
     return in_cyrillic(name) if language == "sr" else name
@@ -288,7 +293,7 @@ class Plan:
     lines_m: tuple[tuple[tuple[float, float], ...], ...]
 
 
-def plan_of(town: WorldTown, seed: int) -> Plan:
+def build_street_plan(town: WorldTown, seed: int) -> Plan:
     """Return the streets of a town; they depend only on the town and the seed."""
     chance = random.Random(f"streets {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     along, across = _counts(town.population, chance)
@@ -303,23 +308,23 @@ def plan_of(town: WorldTown, seed: int) -> Plan:
         for row in range(along)
         for column in range(across)
     }
-    names = _names(town, along + across, chance)
+    names = _generate_street_names(town, along + across, chance)
     streets: list[Street] = []
     lines: list[tuple[tuple[float, float], ...]] = []
     for number in range(along + across):
         if number < along:
             keys = [(number, column) for column in range(across)]
         else:
-            first, last = _part(along, chance)
+            first, last = _choose_row_range(along, chance)
             keys = [(row, number - along) for row in range(first, last)]
         line = _with_ends([crossings[key] for key in keys], chance)
-        turned_line = tuple(_rounded(x * turn[0] - y * turn[1], x * turn[1] + y * turn[0]) for x, y in line)
+        turned_line = tuple(_round_point(x * turn[0] - y * turn[1], x * turn[1] + y * turn[0]) for x, y in line)
         ends = (_ENDS + 2 * number, _ENDS + 2 * number + 1)
         nodes = (ends[0], *(_CROSSINGS + row * 20 + column for row, column in keys), ends[1])
         streets.append(
             Street(
-                f"w{town.geonames}{number:03}", names[number], _kind(number, along, chance),
-                tuple(at(town.point, *metres) for metres in turned_line),
+                f"w{town.geonames}{number:03}", names[number], _choose_street_kind(number, along, chance),
+                tuple(offset_point(town.point, *metres) for metres in turned_line),
                 tuple(town.geonames * 1000 + node for node in nodes),
             )
         )  # fmt: skip
@@ -327,7 +332,7 @@ def plan_of(town: WorldTown, seed: int) -> Plan:
     return Plan(tuple(streets), tuple(lines))
 
 
-def at(centre: LatLon, east_m: float, north_m: float) -> LatLon:
+def offset_point(centre: LatLon, east_m: float, north_m: float) -> LatLon:
     """Return the point so many metres east and north of a centre; good for a few kilometres."""
     shrink = round(cos(radians(centre.lat)), 9)
     lon = centre.lon + east_m / (METRES_PER_DEGREE * shrink)
@@ -346,7 +351,7 @@ def _offsets(count: int, chance: random.Random) -> list[float]:
     return [offset - found[-1] / 2 for offset in found]
 
 
-def _part(along: int, chance: random.Random) -> tuple[int, int]:
+def _choose_row_range(along: int, chance: random.Random) -> tuple[int, int]:
     """Return the rows that a side street reaches: all, or at least two."""
     if along <= 2 or chance.random() < 0.5:
         return 0, along
@@ -363,11 +368,11 @@ def _with_ends(line: list[tuple[float, float]], chance: random.Random) -> list[t
     return [(x0 - before * dx, y0 - before * dy), *line, (x1 + after * dx, y1 + after * dy)]
 
 
-def _rounded(x: float, y: float) -> tuple[float, float]:
+def _round_point(x: float, y: float) -> tuple[float, float]:
     return round(x, 3), round(y, 3)
 
 
-def _kind(number: int, along: int, chance: random.Random) -> str:
+def _choose_street_kind(number: int, along: int, chance: random.Random) -> str:
     if number == 0:
         return "highway=secondary"
     if number == along:
@@ -375,9 +380,9 @@ def _kind(number: int, along: int, chance: random.Random) -> str:
     return "highway=pedestrian" if chance.random() < 0.1 else "highway=residential"
 
 
-def _names(town: WorldTown, count: int, chance: random.Random) -> list[str]:
+def _generate_street_names(town: WorldTown, count: int, chance: random.Random) -> list[str]:
     """Return street names; the first is one of the usual main streets."""
-    own = country_of(town.country)
+    own = get_country(town.country)
     words = own if own.streets else town.language
     whole = list(words.streets)
     chance.shuffle(whole)
@@ -388,4 +393,4 @@ def _names(town: WorldTown, count: int, chance: random.Random) -> list[str]:
     mixed = mixed[: 2 * count]
     chance.shuffle(mixed)
     names = dict.fromkeys([*few[:1], *mixed, *made, *whole])
-    return [spelled(name, town.country) for name in names][:count]
+    return [apply_spelling(name, town.country) for name in names][:count]

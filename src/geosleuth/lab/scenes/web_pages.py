@@ -28,7 +28,7 @@ from geosleuth.names import country_name
 from geosleuth.names.folding import fold_once
 from geosleuth.support.errors import BadInput
 
-from .businesses import slug_of
+from .businesses import slugify
 from .scene import Business
 from .towns import WorldTown
 from .world import World, fingerprint
@@ -38,10 +38,10 @@ FIRST_YEAR, LAST_YEAR = 1881, 2016
 REVIEWED, IN_THE_NEWS, MENTIONS_NAMESAKE = 0.5, 0.3, 0.6
 """Of businesses: those that are reviewed, and that were in the news. Of reviews: those that mention a namesake."""
 
-_LEAST_COVERED: Final = 0.5
-_MOST_RANKED: Final = 60
-_MOST_WORDS: Final = 16
-_MOST_LISTED: Final = 8
+_MIN_COVERED: Final = 0.5
+_MAX_RANKED: Final = 60
+_MAX_WORDS: Final = 16
+_MAX_LISTED: Final = 8
 _TODAY: Final = 2026
 
 
@@ -63,7 +63,7 @@ class Door:
     business: Business
 
 
-def founded_in(business: Business) -> int:
+def compute_founding_year(business: Business) -> int:
     """Return the year that a business was founded in, as its pages tell it."""
     drawn = int.from_bytes(sha256(f"founded {business.id}".encode()).digest()[:4], "big")
     return FIRST_YEAR + drawn % (LAST_YEAR - FIRST_YEAR + 1)
@@ -80,14 +80,14 @@ def doors_by_name(world: World, country: str) -> Mapping[str, tuple[Door, ...]]:
     return {name: tuple(doors) for name, doors in found.items()}
 
 
-def pages_of(door: Door, namesakes: Sequence[Door] = ()) -> Iterator[Page]:
+def generate_pages(door: Door, namesakes: Sequence[Door] = ()) -> Iterator[Page]:
     """Yield the pages about one business; ``namesakes`` are others of its name in the country."""
     one, town = door.business, door.town
     chance = random.Random(f"pages {one.id}")  # noqa: S311 - no secret depends on it
     what = one.kind.partition("=")[2].replace("_", " ")
     where = ", ".join(filter(None, (town.name, town.region, country_name(town.country))))
     signs = f" ({town.name_on_signs})" if town.name_on_signs != town.name else ""
-    year, number = founded_in(one), one.id.rpartition(":")[2]
+    year, number = compute_founding_year(one), one.id.rpartition(":")[2]
     street = " ".join(filter(None, (one.street, one.house_number)))
     code = f", {one.postcode}" if one.postcode else ""
     yield Page(
@@ -103,7 +103,7 @@ def pages_of(door: Door, namesakes: Sequence[Door] = ()) -> Iterator[Page]:
             other = chance.choice(others)
             aside = (
                 f" Not to be confused with {one.name} in {other.town.name}, which dates from "
-                f"{founded_in(other.business)}."
+                f"{compute_founding_year(other.business)}."
             )
         text = chance.choice(
             (
@@ -118,7 +118,7 @@ def pages_of(door: Door, namesakes: Sequence[Door] = ()) -> Iterator[Page]:
         age = _TODAY - year
         text = f"{one.name} in {where} was founded in {year}, {age} years ago. The {what} stays open on {one.street}."
         yield Page(
-            f"https://{slug_of(town.name) or 'town'}-news.example/{number}",
+            f"https://{slugify(town.name) or 'town'}-news.example/{number}",
             f"{town.name}: {age} years of {one.name}",
             text,
             town.name,
@@ -129,12 +129,12 @@ def list_page(name: str, doors: Sequence[Door]) -> Page:
     """Return the page that lists the businesses of one name in a country; it tells no years."""
     there = country_name(doors[0].town.country)
     towns = list(dict.fromkeys(door.town.name for door in doors))
-    more = f" and {len(towns) - _MOST_LISTED} more" if len(towns) > _MOST_LISTED else ""
+    more = f" and {len(towns) - _MAX_LISTED} more" if len(towns) > _MAX_LISTED else ""
     kin = "They belong to one chain." if doors[0].business.chain else "They have nothing to do with each other."
     return Page(
         f"https://lists.example/{doors[0].business.id.rpartition(':')[2]}",
         f"{name}: which one is meant?",
-        f"Several businesses in {there} are called {name}: in {', '.join(towns[:_MOST_LISTED])}{more}. {kin}",
+        f"Several businesses in {there} are called {name}: in {', '.join(towns[:_MAX_LISTED])}{more}. {kin}",
     )
 
 
@@ -145,7 +145,7 @@ def all_pages(world: World) -> Iterator[Page]:
             if len(doors) > 1:
                 yield list_page(name, doors)
             for door in doors:
-                yield from pages_of(door, doors)
+                yield from generate_pages(door, doors)
 
 
 class PagedAtlas(OfflineAtlas):
@@ -173,11 +173,11 @@ def ensure_pages(world: World) -> Path:
     own = sha256(Path(__file__).read_bytes() + fingerprint(world).encode()).hexdigest()[:16]
     path = cache_dir() / "worlds" / f"pages-{world.seed}-{world.noise}-{own}.sqlite"
     if not path.exists():
-        _write(world, path)
+        _write_page_index(world, path)
     return path
 
 
-def _write(world: World, path: Path) -> None:
+def _write_page_index(world: World, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".pages-", suffix=".part")
@@ -203,7 +203,15 @@ def _fill(path: Path, pages: Iterator[Page]) -> None:
         )
         connection.executemany(
             "INSERT INTO pages(words, url, title, body) VALUES (?, ?, ?, ?)",
-            ((" ".join([*_words(page.title), *_words(page.text)]), page.url, page.title, page.text) for page in pages),
+            (
+                (
+                    " ".join([*_split_index_words(page.title), *_split_index_words(page.text)]),
+                    page.url,
+                    page.title,
+                    page.text,
+                )
+                for page in pages
+            ),
         )
         connection.execute("INSERT INTO pages(pages) VALUES ('optimize')")
         connection.commit()
@@ -211,7 +219,7 @@ def _fill(path: Path, pages: Iterator[Page]) -> None:
 
 def search_pages(index: Path, text: str, limit: int) -> list[Document]:
     """Return the pages that have most of a query's words, best first; rare words count for more."""
-    words = list(dict.fromkeys(_words(text)))[:_MOST_WORDS]
+    words = list(dict.fromkeys(_split_index_words(text)))[:_MAX_WORDS]
     if limit < 1 or not words:
         return []
     with closing(open_readonly(index)) as connection:
@@ -220,13 +228,13 @@ def search_pages(index: Path, text: str, limit: int) -> list[Document]:
         query = " OR ".join(f'"{word}"' for word in words)
         rows = connection.execute(
             "SELECT words, url, title, body FROM pages WHERE pages MATCH ? ORDER BY bm25(pages), url LIMIT ?",
-            (query, _MOST_RANKED),
+            (query, _MAX_RANKED),
         ).fetchall()
     found = []
     for at, (held, url, title, body) in enumerate(rows):
         has = frozenset(held.split())
         covered = sum(weight for word, weight in weights.items() if word in has) / sum(weights.values())
-        if covered >= _LEAST_COVERED:
+        if covered >= _MIN_COVERED:
             found.append((-round(covered, 6), at, Document(url, title, body, round(covered, 4), SOURCE, url)))
     return [document for _, _, document in sorted(found, key=lambda one: one[:2])[:limit]]
 
@@ -236,7 +244,7 @@ def _count(connection: sqlite3.Connection, word: str) -> int:
     return int(count)
 
 
-def _words(text: str) -> Iterator[str]:
+def _split_index_words(text: str) -> Iterator[str]:
     """Yield the folded words of a text; scripts without spaces as pairs of letters."""
     for word in fold_once(text).split():
         if len(word) > 2 and any("\u0e00" <= letter <= "\u0eff" or "\u3040" <= letter <= "\u9fff" for letter in word):

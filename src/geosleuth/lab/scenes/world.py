@@ -27,13 +27,13 @@ from geosleuth.geo import Box, LatLon
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import link_or_copy
 
-from .businesses import SOURCE, BusStop, bus_stops_of, businesses_of, region_name
-from .locales import Land, land_of
+from .businesses import SOURCE, BusStop, generate_bus_stops, generate_businesses, region_name
+from .locales import Land, find_land
 from .scene import Business, Split
-from .towns import Plan, Street, WorldTown, cell_of, plan_of, split_of_cell, towns_of
+from .towns import Plan, Street, WorldTown, build_street_plan, compute_cell_name, load_towns, split_of_cell
 
-MOST_BUSINESSES: Final = 600
-"""Of one region, drawn by their ids; more would cost time and teach nothing new."""
+# Maximum businesses from one region, drawn by their ids; more would cost time and teach nothing new.
+MAX_BUSINESSES: Final = 600
 
 _KINDS: Final = (
     "shop=", "craft=", "tourism=hotel", "tourism=hostel", "tourism=guest_house", "amenity=restaurant", "amenity=cafe",
@@ -102,12 +102,12 @@ def real_region(file: Path) -> RealRegion:
                 (row[1], row[2], row[4], row[5]) for row in rows_of_kinds(region, _STOPS.__contains__) if row[2]
             )
         )
-        rows = _rows(region)
-    towns, businesses = _placed(file, rows, streets, stops)
+        rows = _sample_businesses(region)
+    towns, businesses = _assign_towns(file, rows, streets, stops)
     return RealRegion(file, region.info.extent, towns, businesses, stops, streets)
 
 
-def _rows(region: OpenRegion) -> list[tuple[str, str, str, float, float, dict[str, str]]]:
+def _sample_businesses(region: OpenRegion) -> list[tuple[str, str, str, float, float, dict[str, str]]]:
     """Return a fixed sample of named businesses."""
     rows = [
         (f"{region.info.kind}:{region.info.name}:{row[1]}", *row[2:6], row[0])
@@ -115,7 +115,7 @@ def _rows(region: OpenRegion) -> list[tuple[str, str, str, float, float, dict[st
         if _SHORTEST <= len(row[2]) <= _LONGEST
     ]
     rows.sort(key=lambda row: sha256(row[0].encode()).digest())
-    chosen = sorted(rows[:MOST_BUSINESSES], key=lambda row: row[0])
+    chosen = sorted(rows[:MAX_BUSINESSES], key=lambda row: row[0])
     return [(*row[:5], tags_of(region, row[5])) for row in chosen]
 
 
@@ -141,7 +141,7 @@ def _node(point: LatLon) -> int:
     return round((point.lat + 90) * 1e7) * 10**10 + round((point.lon + 180) * 1e7)
 
 
-def _placed(
+def _assign_towns(
     file: Path,
     rows: Sequence[tuple[str, str, str, float, float, dict[str, str]]],
     streets: Sequence[Street],
@@ -156,7 +156,7 @@ def _placed(
     with closing(open_base(ensure_base())) as conn:
         base = BasePlaces(conn)
         for (place_id, name, kind, lat, lon, tags), country in zip(rows, countries, strict=True):
-            land, point = land_of(country), LatLon(lat, lon)
+            land, point = find_land(country), LatLon(lat, lon)
             near = base.around(point, country=country, limit=1) if land is not None else []
             if land is None or not near:
                 continue
@@ -174,7 +174,7 @@ def _placed(
 
 
 def _town(number: int, place: Any, country: str, land: Land, file: Path) -> WorldTown:
-    cell = cell_of(place.point)
+    cell = compute_cell_name(place.point)
     return WorldTown(
         number, place.name, place.name, place.point, country, place.region, "",
         int(place.details.get("population", "0")), cell, split_of_cell(cell), land, 0, region_file=file,
@@ -230,7 +230,7 @@ class World:
     towns: Sequence[WorldTown] = field(default=(), repr=False, hash=False)
     pages: bool = False
 
-    def towns_in(self, split: Split) -> tuple[WorldTown, ...]:
+    def list_towns(self, split: Split) -> tuple[WorldTown, ...]:
         """Return the towns of one split."""
         return tuple(town for town in self.towns if town.split == split)
 
@@ -244,7 +244,7 @@ class World:
         """Return the bus stops of a town; those of its whole region where they are real."""
         if town.region_file is not None:
             return real_region(town.region_file).stops
-        return bus_stops_of(town, _plan(town, self.seed))
+        return generate_bus_stops(town, _plan(town, self.seed))
 
     def businesses(self, town: WorldTown) -> tuple[Business, ...]:
         """Return the businesses of a town."""
@@ -267,7 +267,7 @@ def open_world(seed: int = 1, regions: Sequence[Path] = (), *, noise: Noise = "b
         BadInput: a region can't be read.
     """
     files = tuple(region_file(path) for path in regions)
-    towns = towns_of(seed)
+    towns = load_towns(seed)
     for region in map(real_region, files):
         towns = (*(town for town in towns if not region.extent.contains(town.point)), *region.towns)
     return World(seed, noise, files, towns, pages)
@@ -275,12 +275,12 @@ def open_world(seed: int = 1, regions: Sequence[Path] = (), *, noise: Noise = "b
 
 @lru_cache(maxsize=_KEPT_TOWNS)
 def _plan(town: WorldTown, seed: int) -> Plan:
-    return plan_of(town, seed)
+    return build_street_plan(town, seed)
 
 
 @lru_cache(maxsize=_KEPT_TOWNS)
 def _businesses(town: WorldTown, seed: int, noise: Noise) -> tuple[Business, ...]:
-    return businesses_of(
+    return generate_businesses(
         town, _plan(town, seed), seed, chains=noise in ("chains", "both"), homonyms=noise in ("homonyms", "both")
     )
 
@@ -303,7 +303,7 @@ def ensure_layer(world: World, folder: Path | None = None, progress: Progress | 
         _sweep(folder)
     name = region_name(world.seed)
     if not _is_there(folder, name, print_of):
-        _write(world, folder, name, print_of, report)
+        _write_map(world, folder, name, print_of, report)
     for path in world.regions:
         _add_region(path, folder)
     return folder
@@ -352,7 +352,7 @@ def _is_there(folder: Path, name: str, print_of: str) -> bool:
         return False
 
 
-def _write(world: World, folder: Path, name: str, print_of: str, report: Progress) -> None:
+def _write_map(world: World, folder: Path, name: str, print_of: str, report: Progress) -> None:
     with open_writer(folder, name) as writer:
         lines = LineMerger(writer)
         made = [town for town in world.towns if not town.real]

@@ -3,7 +3,7 @@
 ``Truth`` is defined here, above everything that answers: only scorers and trainers can hold one.
 """
 
-from .levels import AnswerNames, Truth, TruthNames, match_levels, named_levels
+from .levels import AnswerNames, Truth, TruthNames, find_named_levels, match_levels
 from .metrics import (
     LEVELS,
     NOT_GIVEN,
@@ -22,7 +22,7 @@ from .metrics import (
     summarise,
     within,
 )
-from .published import Flag, PublishedRow, papers, published_rows
+from .published import Flag, PublishedRow, list_published_rows, papers
 
 __all__ = [
     "LEVELS",
@@ -42,10 +42,10 @@ __all__ = [
     "calibration",
     "compare_paired",
     "easy",
+    "find_named_levels",
+    "list_published_rows",
     "match_levels",
-    "named_levels",
     "papers",
-    "published_rows",
     "score_or_zero",
     "selective",
     "summarise",

@@ -24,18 +24,19 @@ from geosleuth.names import PlaceNames, RuleNames, country_code, fold
 from geosleuth.names.cities import is_far_city, is_listed_region
 from geosleuth.names.folding import MAX_NAME_CHARS
 
+# Default rules for comparing names.
 RULES: PlaceNames = RuleNames()
-"""The default comparison."""
 
 _SEPARATOR = re.compile(r"[,;|\n，、；]| [-–—] ")
-_MOST_PARTS = 8
-NO_NAME = frozenset(
+_MAX_PARTS = 8
+# Folded answers of people and models that have no name to give.
+NO_NAME_ANSWERS = frozenset(
     ("", "unknown", "none", "n a", "null", "nil", "unspecified", "undetermined", "unclear", "not sure", "uncertain",
      "not specified", "not given", "tbd", "未知", "不详", "不明", "无", "未确定")
 )  # fmt: skip
-"""What people and models write, folded, if they have no name to give."""
 
 _CITY_COUNTRIES = {"SG": "Singapore", "MC": "Monaco", "VA": "Vatican City", "HK": "Hong Kong", "MO": "Macau"}
+# Cities that are also a first-level region of their country, so that naming the region names the city.
 _CITY_REGIONS = {
     "AE": "Dubai", "AM": "Yerevan", "AT": "Vienna", "AZ": "Baku", "BE": "Brussels", "BG": "Sofia", "BY": "Minsk",
     "CN": "Beijing|Shanghai|Tianjin|Chongqing", "CO": "Bogotá", "CZ": "Prague", "DE": "Berlin|Hamburg|Bremen",
@@ -46,7 +47,6 @@ _CITY_REGIONS = {
     "TW": "Taipei|New Taipei|Taoyuan|Taichung|Tainan|Kaohsiung", "UA": "Kyiv", "US": "Washington, D.C.",
     "UZ": "Tashkent", "VN": "Hanoi|Ho Chi Minh City|Hai Phong|Da Nang|Can Tho",
 }  # fmt: skip
-"""Cities that are a first-level region of their country, so that naming the region names the city."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,15 @@ class LevelResult:
 
 def match_levels(truth: TruthNames, answer: AnswerNames, names: PlaceNames = RULES) -> LevelResult:
     """Compare an answer's names with the truth's by the rules of this module."""
-    country, region, city = (_given(name) for name in (truth.country, truth.region, truth.city))
-    said = AnswerNames(_given(answer.country), _given(answer.region), _given(answer.precise))
-    address = _parts(said.precise) if said.precise else ()
+    country, region, city = (_get_claimed_name(name) for name in (truth.country, truth.region, truth.city))
+    said = AnswerNames(
+        _get_claimed_name(answer.country), _get_claimed_name(answer.region), _get_claimed_name(answer.precise)
+    )
+    address = _split_address(said.precise) if said.precise else ()
     context = country or said.country
 
     country_right = country is not None and _country_matches(country, said, address, names)
-    region_parts = (said.region, *_parts(said.region)) if said.region else address[1:]
+    region_parts = (said.region, *_split_address(said.region)) if said.region else address[1:]
     region_right = region is not None and any(names.same_region(region, part, context) for part in region_parts)
     city_right = city is not None and (
         (said.precise is not None and _address_names(city, said.precise, context, names))
@@ -104,13 +106,15 @@ def match_levels(truth: TruthNames, answer: AnswerNames, names: PlaceNames = RUL
     )
 
 
-def named_levels(answer: AnswerNames) -> dict[str, bool]:
+def find_named_levels(answer: AnswerNames) -> dict[str, bool]:
     """Return per level whether the answer says anything that could name it, right or wrong.
 
     An address of several parts may contain a region and a country.
     """
-    said = AnswerNames(_given(answer.country), _given(answer.region), _given(answer.precise))
-    parts = len(_parts(said.precise)) if said.precise else 0
+    said = AnswerNames(
+        _get_claimed_name(answer.country), _get_claimed_name(answer.region), _get_claimed_name(answer.precise)
+    )
+    parts = len(_split_address(said.precise)) if said.precise else 0
     return {
         "country": said.country is not None or parts > 1,
         "region": said.region is not None or parts > 1,
@@ -118,14 +122,14 @@ def named_levels(answer: AnswerNames) -> dict[str, bool]:
     }
 
 
-def _given(name: str | None) -> str | None:
-    return None if name is None or fold(name) in NO_NAME else name[:MAX_NAME_CHARS]
+def _get_claimed_name(name: str | None) -> str | None:
+    return None if name is None or fold(name) in NO_NAME_ANSWERS else name[:MAX_NAME_CHARS]
 
 
 @lru_cache(maxsize=1 << 14)
-def _parts(text: str) -> tuple[str, ...]:
+def _split_address(text: str) -> tuple[str, ...]:
     stripped = (part.strip() for part in _SEPARATOR.split(text))
-    return tuple(part for part in stripped if part)[:_MOST_PARTS]
+    return tuple(part for part in stripped if part)[:_MAX_PARTS]
 
 
 @lru_cache(maxsize=1 << 14)
@@ -142,7 +146,7 @@ def _country_matches(country: str, said: AnswerNames, address: tuple[str, ...], 
 
 
 def _address_names(city: str, precise: str, context: str | None, names: PlaceNames) -> bool:
-    address = _parts(precise)
+    address = _split_address(precise)
     return names.same_city(city, precise, context) or any(
         names.same_city(city, spelling, context)
         and not (is_listed_region(spelling, context) and any(is_far_city(p, city, context) for p in address[:finer]))

@@ -17,7 +17,7 @@ from geosleuth.geo import GEOSCORE_MAX, THRESHOLDS_KM, geoscore
 from geosleuth.support.calibration import CalibrationBin, bin_probabilities, expected_calibration_error
 
 Z_95 = 1.959963984540054
-_MOST_FLIPPED = 20_000
+_MAX_FLIPPED = 20_000
 
 LEVELS = ("country", "region", "city")
 NOT_GIVEN = -1  # a level that the truth does not name; neither right nor wrong
@@ -129,7 +129,7 @@ def sign_flip_p(differences: NDArray[np.float64], *, rounds: int = 10_000, seed:
     if len(moved) == 0:
         return 1.0
     observed = abs(float(moved.sum()))
-    if len(moved) > _MOST_FLIPPED:
+    if len(moved) > _MAX_FLIPPED:
         return max(erfc(observed / sqrt(2 * float(moved @ moved))), 1 / (rounds + 1))
     random = np.random.default_rng(seed)
     extreme = 0
@@ -163,7 +163,7 @@ class Accuracy:
     percent: Estimate
 
     @classmethod
-    def of(cls, hits: int, n: int) -> "Accuracy":
+    def from_counts(cls, hits: int, n: int) -> "Accuracy":
         """Return the share of ``hits`` in ``n``."""
         share = wilson(hits, n)
         return cls(hits, n, Estimate(100 * share.value, 100 * share.low, 100 * share.high))
@@ -220,11 +220,14 @@ def summarise(
     return Summary(
         n=n,
         unlocated=n - len(located),
-        within={km: Accuracy.of(int(count), n) for km, count in zip(thresholds_km, hits, strict=True)},
+        within={km: Accuracy.from_counts(int(count), n) for km, count in zip(thresholds_km, hits, strict=True)},
         median_km=median_estimate(everything),
         median_located_km=median_estimate(ordered),
         geoscore=mean_estimate(scores, lowest=0.0, highest=GEOSCORE_MAX),
-        levels={name: Accuracy.of(int(np.count_nonzero(values == 1)), len(values)) for name, values in given.items()},
+        levels={
+            name: Accuracy.from_counts(int(np.count_nonzero(values == 1)), len(values))
+            for name, values in given.items()
+        },
         named={name: int(np.count_nonzero(values != NOT_NAMED)) for name, values in given.items()},
     )
 
@@ -261,7 +264,7 @@ class Selective:
     area: float
     ideal_area: float
 
-    def risk_at(self, coverage: float) -> float | None:
+    def compute_risk(self, coverage: float) -> float | None:
         """Return the risk of the smallest selection that covers at least this share of records; None if none does."""
         return next((point.risk for point in self.points if point.coverage >= coverage - 1e-12), None)
 

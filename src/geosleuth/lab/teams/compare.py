@@ -30,7 +30,7 @@ from geosleuth.teams import (
     StrangersSociety,
     TeamOutcome,
     TrustWeights,
-    location_of,
+    find_location,
 )
 from geosleuth.teams.swarm import SwarmSettings, run_swarm
 from geosleuth.teams.swarm.swarm import together
@@ -45,10 +45,10 @@ SWARM, STRANGERS = "swarm", "strangers"
 WAYS: tuple[str, ...] = (SWARM, STRANGERS, *RIVALS)
 
 PERSONAS_AGAINST_BACKBONES = "personas-against-backbones"
+# Setting of a comparison of ways that varies nothing else.
 WAY = "way"
-"""The setting of a comparison of ways that varies nothing else."""
+# Setting of a sweep over answerers and reviewers together.
 GRID = "grid"
-"""The setting of a sweep over answerers and reviewers together."""
 USUAL: tuple[str, ...] = ("answerers=1..8", "reviewers=1..8", "rounds=0,1,3,5,10,15,20")
 _SETTINGS = ("answerers", "reviewers", "rounds", "agents")
 _RANGE = re.compile(r"(\d{1,3})\.\.(\d{1,3})")
@@ -219,7 +219,7 @@ def points(
     Raises:
         BadInput: no run is left.
     """
-    found = [point for variation in variations for point in _of(variation, settings, backbones, ways)]
+    found = [point for variation in variations for point in _generate_points(variation, settings, backbones, ways)]
     if not found:
         raise BadInput(f"no value fits a team of {len(backbones)}; give a larger team or other values")
     return found
@@ -237,7 +237,7 @@ def _largest(setting: str, agents: int) -> float:
     return {"answerers": agents, GRID: agents, "reviewers": agents - 1, "agents": agents}.get(setting, inf)
 
 
-def _of(
+def _generate_points(
     variation: Variation, settings: SwarmSettings, backbones: Sequence[str], ways: Sequence[str]
 ) -> Iterator[Point]:
     setting, everybody = variation.setting, tuple(range(len(backbones)))
@@ -388,7 +388,7 @@ async def measure(
 
 async def error_km(answer: Answer, truth: Truth, placer: Placer) -> float:
     """Return the distance of an answer from the truth; NaN if it names no known place."""
-    location = await location_of(answer, placer)
+    location = await find_location(answer, placer)
     return nan if location is None else distance_km(location.point, truth.point)
 
 
@@ -471,7 +471,7 @@ class Paired:
     p_adjusted: float
 
 
-def paired(first: Measured, others: Mapping[str, Measured]) -> dict[str, Paired]:
+def compare_pairs(first: Measured, others: Mapping[str, Measured]) -> dict[str, Paired]:
     """Compare a way with others, photo by photo.
 
     Raises:

@@ -102,7 +102,7 @@ class TriedPhoto:
     tries: tuple[LatLon | None, ...]
 
 
-def tried_photos(path: Path) -> Iterator[TriedPhoto]:
+def read_tried_photos(path: Path) -> Iterator[TriedPhoto]:
     """Yield every answered photo of a benchmark run, in the order of its results; failed or cut-off ones don't count.
 
     Raises:
@@ -116,7 +116,7 @@ def tried_photos(path: Path) -> Iterator[TriedPhoto]:
         for made in run.tries():
             if made.outcome != "answered" or made.id not in found:
                 continue
-            files = run.files_of(made.image, made.number)
+            files = run.list_files(made.image, made.number)
             own = sorted((int(named[1]), file) for file in files if (named := _TRY.search(file.name)))
             answers = (read_trajectory(file).answer for _, file in own)
             points = tuple(None if answer is None else answer.point for answer in answers)

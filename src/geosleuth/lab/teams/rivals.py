@@ -29,10 +29,10 @@ from geosleuth.teams import (
     Turn,
     agree,
     cluster,
-    location_of,
+    find_location,
 )
 from geosleuth.teams.swarm import SwarmSettings
-from geosleuth.teams.swarm.swarm import NOTE, Discussion, quoted, quoted_answer, together
+from geosleuth.teams.swarm.swarm import NOTE, Discussion, quote_answer, quote_text, together
 
 SAMPLES = 5
 HINT_ROUNDS = 10
@@ -146,7 +146,7 @@ class Talk:
         A region agrees with each of its towns, so a wide answer can win; then its most supported town is returned.
         None if no reply names a place.
         """
-        locations = [await location_of(one.answer, self._placer) if one.names_place else None for one in replies]
+        locations = [await find_location(one.answer, self._placer) if one.names_place else None for one in replies]
         circles = cluster(locations, self._within_km)
         sure = [reply.answer.probability or 0.0 for reply in replies]
         placed = [index for index, circle in enumerate(circles) if circle]
@@ -163,7 +163,7 @@ class Talk:
             winner = max(exact, key=strength, default=winner)
         return Vote(winner, len(circles[winner]), len(placed))
 
-    async def elected(self, voices: Sequence[tuple[int, Reply]], where: str = "") -> TeamOutcome:
+    async def elect(self, voices: Sequence[tuple[int, Reply]], where: str = "") -> TeamOutcome:
         """Return the place that most of these members' replies agree on."""
         won = await self.vote([reply for _, reply in voices])
         if won is None:
@@ -173,7 +173,7 @@ class Talk:
 
     async def same_place(self, one: Reply, other: Reply) -> bool:
         """Return whether two replies mean the same place."""
-        places = [await location_of(reply.answer, self._placer) for reply in (one, other)]
+        places = [await find_location(reply.answer, self._placer) for reply in (one, other)]
         return agree(places[0], places[1], self._within_km)
 
     def _discussion(self, sample: int) -> Discussion:
@@ -196,7 +196,7 @@ async def single(talk: Talk) -> TeamOutcome:
 async def majority(talk: Talk) -> TeamOutcome:
     """Ask every member once, independently; return the place that most agree on."""
     replies = await talk.ask_all([Question(member) for member in talk.everybody])
-    return await talk.elected(list(enumerate(replies)))
+    return await talk.elect(list(enumerate(replies)))
 
 
 async def self_consistency(talk: Talk) -> TeamOutcome:
@@ -284,7 +284,7 @@ async def debate(talk: Talk) -> TeamOutcome:
     """Let every member answer, then once more, given what the others said; then vote. Two rounds, as published."""
     names = talk.hidden
     said = await talk.ask_all([Question(member) for member in talk.everybody])
-    shown = [quoted_answer(reply.answer, names) for reply in said]
+    shown = [quote_answer(reply.answer, names) for reply in said]
     questions = []
     for member in talk.everybody:
         others = [shown[other] for other, reply in enumerate(said) if other != member and reply.names_place]
@@ -293,7 +293,7 @@ async def debate(talk: Talk) -> TeamOutcome:
     replies = await talk.ask_all(questions, 1)
     # A member that fails now keeps its first answer.
     last = [new if new.names_place else old for new, old in zip(replies, said, strict=True)]
-    return await talk.elected(list(enumerate(last)))
+    return await talk.elect(list(enumerate(last)))
 
 
 async def dylan(talk: Talk) -> TeamOutcome:
@@ -325,7 +325,7 @@ async def dylan(talk: Talk) -> TeamOutcome:
             return talk.outcome(replies[won.winner].answer, decided, active[won.winner])
         said = zip(active, replies, strict=False)
         last = [(member, reply) for member, reply in said if reply.names_place] or last
-    return await talk.elected(last, " in the last layer")
+    return await talk.elect(last, " in the last layer")
 
 
 RIVALS: Mapping[str, Callable[[Talk], Awaitable[TeamOutcome]]] = {
@@ -344,19 +344,21 @@ def _asking(*parts: str) -> str:
     return paragraphs(NOTE, *parts, EVIDENCE_ONLY)
 
 
-def listed(answers: Sequence[Answer], names: Sequence[str] = ()) -> str:
+def format_answers(answers: Sequence[Answer], names: Sequence[str] = ()) -> str:
     """Return answers as numbered quotations."""
-    return "\n\n".join(f"Candidate {number}:\n{stated(answer, names)}" for number, answer in enumerate(answers, 1))
+    return "\n\n".join(
+        f"Candidate {number}:\n{format_answer(answer, names)}" for number, answer in enumerate(answers, 1)
+    )
 
 
-def stated(answer: Answer, names: Sequence[str] = ()) -> str:
+def format_answer(answer: Answer, names: Sequence[str] = ()) -> str:
     """Return one answer as a quotation: place, confidence, explanation."""
-    shown = quoted_answer(answer, names)
+    shown = quote_answer(answer, names)
     sure = "not stated" if answer.probability is None else f"{100 * answer.probability:.0f}%"
-    return f"Location: {place_of(shown)}\nConfidence: {sure}\nExplanation: {shown.explanation or 'none given'}"
+    return f"Location: {format_place_line(shown)}\nConfidence: {sure}\nExplanation: {shown.explanation or 'none given'}"
 
 
-def place_of(answer: Answer) -> str:
+def format_place_line(answer: Answer) -> str:
     """Return the place in one line."""
     place = str(answer.address)
     if answer.point is None:
@@ -368,7 +370,7 @@ def compare_prompt(answers: Sequence[Answer], names: Sequence[str] = ()) -> str:
     """Return the prompt that compares two answers."""
     return _asking(
         "Two people were asked where this photo was taken.",
-        listed(answers, names),
+        format_answers(answers, names),
         "Whose place fits better what is to be seen? Give your reasons in a few words, and on a last line of its own "
         "the number:\nChoice: 1",
     )
@@ -379,7 +381,7 @@ def fuse_prompt(answers: Sequence[Answer], names: Sequence[str] = ()) -> str:
     return _asking(
         _QUESTION,
         "These are the best of several replies, the best first:",
-        listed(answers, names),
+        format_answers(answers, names),
         "Make one reply of them: keep what the photo bears out, drop what it does not.",
         _AS_TOLD,
     )
@@ -387,7 +389,7 @@ def fuse_prompt(answers: Sequence[Answer], names: Sequence[str] = ()) -> str:
 
 def hint_prompt(answers: Sequence[Answer]) -> str:
     """Return the prompt that repeats the question with former answers as hints."""
-    hints = "; ".join(dict.fromkeys(place_of(quoted_answer(answer)) for answer in answers))
+    hints = "; ".join(dict.fromkeys(format_place_line(quote_answer(answer)) for answer in answers))
     return _asking(_QUESTION, f"Hint: the place is near to {hints}.", _AS_TOLD)
 
 
@@ -395,7 +397,7 @@ def evaluate_prompt(answer: Answer) -> str:
     """Return the prompt that asks whether an answer is acceptable."""
     return _asking(
         "Somebody was asked where this photo was taken and replied:",
-        stated(answer),
+        format_answer(answer),
         "Judge the reply by what is to be seen. Say what is wrong with it, if anything, and on a last line of its own "
         "whether the place is within 50 km of the true one as far as you can tell:\nVerdict: right or wrong",
     )
@@ -405,9 +407,9 @@ def reflect_prompt(answer: Answer, evaluation: str) -> str:
     """Return the prompt that asks for a lesson from a failed attempt."""
     return _asking(
         "You were asked where this photo was taken and replied:",
-        stated(answer),
+        format_answer(answer),
         "An examiner did not let the reply stand:",
-        quoted(evaluation),
+        quote_text(evaluation),
         "In a few sentences, for yourself: what misled you, which other places come into question, and what would you "
         "look at in another attempt?",
         "Confidence: 0%",
@@ -419,7 +421,7 @@ def retry_prompt(lessons: Sequence[str]) -> str:
     return _asking(
         _QUESTION,
         "You have tried before, and noted this:",
-        "\n\n".join(f"Note {number}:\n{quoted(lesson)}" for number, lesson in enumerate(lessons, 1)),
+        "\n\n".join(f"Note {number}:\n{quote_text(lesson)}" for number, lesson in enumerate(lessons, 1)),
         _AS_TOLD,
     )
 
@@ -429,7 +431,7 @@ def layer_prompt(answers: Sequence[Answer], names: Sequence[str] = ()) -> str:
     return _asking(
         _QUESTION,
         "Others have answered already:",
-        listed(answers, names),
+        format_answers(answers, names),
         "Think about each of them, and then give your own answer.",
         _AS_TOLD,
         f"After it, on a last line of its own, rate each of the {len(answers)} candidates from 1 to 5, in their "
@@ -441,7 +443,7 @@ def rank_prompt(answers: Sequence[Answer], names: Sequence[str] = ()) -> str:
     """Return the prompt that asks for the best of several answers."""
     return _asking(
         "Several people were asked where this photo was taken.",
-        listed(answers, names),
+        format_answers(answers, names),
         f"Which {KEPT} are best borne out by the photo? On a last line of its own, their numbers, the best first:\n"
         "Ranking: 2, 1",
     )

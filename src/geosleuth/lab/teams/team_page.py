@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from geosleuth.lab.bench.page.parts import Figure, Group, Para, Row, Section, Table, render_sections
 from geosleuth.lab.teams.compare import GRID, PERSONAS_AGAINST_BACKBONES, WAY, Measured, Point
-from geosleuth.lab.teams.learning import Overview, best_of
+from geosleuth.lab.teams.learning import Overview, find_best
 from geosleuth.names import country_name
 from geosleuth.report.charts import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
 from geosleuth.report.markup import Html, clean, el, join, name
@@ -90,7 +90,7 @@ def _curves_section(number: int, curves: Curves) -> Section:
         for name, found in curves.lines.items()
         for value, measured in found
     ]
-    key = _key(list(curves.lines)) if several else Html()
+    key = _render_key(list(curves.lines)) if several else Html()
     right = join(["Share of right answers; the bars are 95 % intervals. ", key])
     tokens = join(["Tokens a query by the team's one tariff, images included. ", key])
     figures = [
@@ -113,7 +113,7 @@ def _cells(measured: Measured) -> list[str]:
     ]
 
 
-def _key(names: Sequence[str]) -> Html:
+def _render_key(names: Sequence[str]) -> Html:
     return join(
         el("span", {"class": f"nowrap {series(index)}"}, el("span", {"class": "key"}), clean(name, _NAME_CHARACTERS))
         for index, name in enumerate(names)
@@ -253,7 +253,7 @@ def network_page(drawn: Drawn, learned: str, generated: str) -> str:
     if seen.countries:
         rows = []
         for one in seen.countries:
-            best = best_of(one.election)
+            best = find_best(one.election)
             pairs = enumerate(zip(one.election, one.right, strict=True))
             cells = [
                 join([el("strong" if i == best else "span", None, f"{e:.0%}"), f" ({r:.0%})"]) for i, (e, r) in pairs
@@ -277,7 +277,7 @@ def network_svg(members: Sequence[str], trust_weights: TrustWeights, title: str,
     """
     count = len(members)
     spots = [_spot(i, count) for i in range(count)]
-    best = best_of(trust_weights.election)
+    best = find_best(trust_weights.election)
     return el(
         "svg",
         {"xmlns": "http://www.w3.org/2000/svg" if alone else None, "viewBox": f"0 0 {_WIDTH} {_HEIGHT}", "role": "img",

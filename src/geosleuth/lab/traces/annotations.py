@@ -15,13 +15,13 @@ from geosleuth.geo import LatLon
 from geosleuth.lab.bench.sets.dataset import Fault
 from geosleuth.lab.bench.sets.table_rows import read_rows
 from geosleuth.lab.score import Truth
-from geosleuth.lab.traces.factory.trial import id_of, pictures, timeless, without_metadata
+from geosleuth.lab.traces.factory.trial import compute_id, pictures, timeless, without_metadata
 from geosleuth.models import Conversation, Policy, Prompt
 from geosleuth.names import country_code, country_name, fold, same_country
 from geosleuth.photo import open_photo
 from geosleuth.support.errors import BadInput
 
-from .geoagent import LEVELS, METHOD, Grade, Record, recorded
+from .geoagent import LEVELS, METHOD, Grade, Record, run_record
 from .rows import Made, Rejected, Sample
 from .spotagent import judge_assembled
 
@@ -38,7 +38,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "lat": ("lat", "latitude"),
     "lon": ("lon", "lng", "longitude"),
 }
-_MOST_CHARACTERS = 20_000
+_MAX_CHARACTERS = 20_000
 
 _SENTENCE = re.compile(r"(?<=[.!?。！？;])\s+|\s*[\n•]\s*|\s+-\s+")
 _HIGH = re.compile(
@@ -128,7 +128,7 @@ def read_notes(path: Path, photos: Path | None = None) -> Iterator[Note]:
 
 def _note(row: Mapping[str, Any], where: str, photos: Path) -> Note:
     record = _chain(row)
-    cells = {name: _found(row, names) for name, names in _COLUMNS.items()}
+    cells = {name: _find_cell(row, names) for name, names in _COLUMNS.items()}
     if record is not None:
         cells |= dict(zip(("country", "region", "precise"), record.conclusions, strict=True))
     if not cells["photo"]:
@@ -142,7 +142,7 @@ def _note(row: Mapping[str, Any], where: str, photos: Path) -> Note:
         raise BadInput(f"{where}: {cells['country'][:60]!r} is not a known country; write its name or its code")
     return Note(
         id=cells["id"] or cells["photo"],
-        photo=_inside(photos, cells["photo"], where),
+        photo=_resolve_photo(photos, cells["photo"], where),
         country=code,
         where=where,
         region=cells["region"] or None,
@@ -151,7 +151,7 @@ def _note(row: Mapping[str, Any], where: str, photos: Path) -> Note:
         country_notes=cells["country_notes"],
         region_notes=cells["region_notes"],
         precise_notes=cells["precise_notes"],
-        point=_point(cells["lat"], cells["lon"], where),
+        point=_parse_point(cells["lat"], cells["lon"], where),
         record=record,
     )
 
@@ -165,7 +165,7 @@ def _chain(row: Mapping[str, Any]) -> Record | None:
         for found in _objects(value):
             inner = found.get("ChainOfThought", found)
             if isinstance(inner, dict) and isinstance(inner.get(LEVELS[0]), dict):
-                return Record(*(_printed(inner.get(level)) for level in LEVELS))
+                return Record(*(_convert_printed(inner.get(level)) for level in LEVELS))
     return None
 
 
@@ -180,10 +180,10 @@ def _objects(value: object) -> Iterator[Mapping[str, Any]]:
         for one in value:
             yield from _objects(one)
     elif isinstance(value, str):
-        yield from (found.value for found in find_objects(value[:_MOST_CHARACTERS]))
+        yield from (found.value for found in find_objects(value[:_MAX_CHARACTERS]))
 
 
-def _printed(given: object) -> dict[str, Any]:
+def _convert_printed(given: object) -> dict[str, Any]:
     level = given if isinstance(given, dict) else {}
     conclusion, reasoning = (str(level.get(name) or "").strip() for name in ("Conclusion", "Reasoning"))
     clues = level.get("Clues") or []
@@ -198,18 +198,18 @@ def _printed(given: object) -> dict[str, Any]:
     }
 
 
-def _found(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
+def _find_cell(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
     lower = {str(name).strip().casefold(): value for name, value in row.items()}
     for name in names:
         value = lower.get(name)
         if isinstance(value, list):
             value = ". ".join(str(one).strip().rstrip(".") for one in value)
         if value is not None and str(value).strip():
-            return " ".join(str(value)[:_MOST_CHARACTERS].split())
+            return " ".join(str(value)[:_MAX_CHARACTERS].split())
     return ""
 
 
-def _inside(folder: Path, name: str, where: str) -> Path:
+def _resolve_photo(folder: Path, name: str, where: str) -> Path:
     """Return the photo's path; it must lie in the folder, since tables are untrusted."""
     path = folder / name
     try:
@@ -221,7 +221,7 @@ def _inside(folder: Path, name: str, where: str) -> Path:
     return path
 
 
-def _point(lat: str, lon: str, where: str) -> LatLon | None:
+def _parse_point(lat: str, lon: str, where: str) -> LatLon | None:
     if not lat and not lon:
         return None
     try:
@@ -286,13 +286,13 @@ class ByModel:
             precise=note.precise or "(none)",
             notes=words or "(none)",
         )
-        reply = await self._model.step(Conversation(_SYSTEM, (Prompt(question),), (), _nothing, may_call=False))
+        reply = await self._model.step(Conversation(_SYSTEM, (Prompt(question),), (), _refuse_handle, may_call=False))
         found = next((one.value for one in find_objects(reply.text) if LEVELS[0] in one.value), None)
         if found is None:
             raise BadInput(f"{note.where}: {self._model.name} returned no record; try again, or leave --model out")
         conclusions = (name_of_country(note), note.region, note.precise)
         country, region, precise = (
-            _checked(found.get(name), own, note, same)
+            _check_level(found.get(name), own, note, same)
             for name, own, same in zip(LEVELS, conclusions, (same_country, _same, _same), strict=True)
         )
         return Record(country, region, precise)
@@ -339,7 +339,7 @@ def _level(conclusion: str | None, statements: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _checked(given: object, own: str | None, note: Note, same: Callable[[str, str], bool]) -> dict[str, Any]:
+def _check_level(given: object, own: str | None, note: Note, same: Callable[[str, str], bool]) -> dict[str, Any]:
     level = given if isinstance(given, dict) else {}
     value = level.get("Conclusion")
     conclusion = value.strip() if isinstance(value, str) else ""
@@ -361,7 +361,7 @@ def _same(one: str, other: str) -> bool:
     return fold(one) == fold(other)
 
 
-def _nothing(handle: str) -> NoReturn:
+def _refuse_handle(handle: str) -> NoReturn:
     raise LookupError(handle)
 
 
@@ -385,30 +385,30 @@ async def import_notes(
         ServiceFault: a model failed.
     """
     for note in notes:
-        key = key_of(note)
+        key = compute_note_key(note)
         if is_known(key):
             continue
         try:
-            yield await _made(note, key, normaliser, split, method(way))
+            yield await _make_annotation_trace(note, key, normaliser, split, method(way))
         except BadInput as error:
             yield Rejected(key=key, scene=key, source=SOURCE, reason="unusable_note", detail=str(error))
 
 
-def key_of(note: Note) -> str:
+def compute_note_key(note: Note) -> str:
     """Return a note's key in a store, a hash: file names may reveal the place."""
     return f"note-{hashlib.sha256(note.id.encode()).hexdigest()[:16]}"
 
 
-async def _made(note: Note, key: str, normaliser: Normaliser, split: str, way: Method) -> Made:
+async def _make_annotation_trace(note: Note, key: str, normaliser: Normaliser, split: str, way: Method) -> Made:
     photo, content = without_metadata(open_photo(note.photo))
     record = await normaliser(note)
-    finding = await recorded(photo, record, by=normaliser.name, way=way)
+    finding = await run_record(photo, record, by=normaliser.name, way=way)
     words = finding.trajectory.started.prompts
     told = {"by": normaliser.name} | ({} if words is None else {"prompts": words})
-    trajectory = timeless(finding.trajectory, id_of(told, key))
+    trajectory = timeless(finding.trajectory, compute_id(told, key))
     verdict = judge_assembled(trajectory)
     meta = {"levels": [bool(name) for name in record.conclusions], "country": note.country}
-    if not verdict.kept or finding.album is None:
+    if not verdict.is_accepted or finding.album is None:
         return Rejected(key=key, scene=key, source=SOURCE, reason=verdict.reasons[0], detail=verdict.detail, meta=meta)
     images = pictures(trajectory, finding.album, content)
     truth = None if note.point is None else Truth(note.point, note.country, note.region, note.precise)

@@ -22,26 +22,26 @@ from geosleuth.answer import ParserName
 from geosleuth.geo import LatLon, threshold_text
 from geosleuth.lab.bench.records import read_records, text_lines
 from geosleuth.lab.bench.run.results import errors_km
-from geosleuth.lab.teams.measures import tried_photos
+from geosleuth.lab.teams.measures import read_tried_photos
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import write_text_atomically
 from geosleuth.support.text.numbers import count, percent, threshold
 
 from .trajectory_store import make_folder, no_progress
 
+# Distances of the street, city, region and country regimes, in kilometres.
 REGIMES_KM = (1.0, 25.0, 200.0, 750.0)
-"""Street, city, region, country."""
 
 PAPER_TRIES = 8
 PAPER_PHOTOS = 206_106
+# Number of photos that SpotAgent kept in each regime, with eight tries of its fine-tuned model each.
 PAPER_KEPT: Mapping[float, int] = {1.0: 22_766, 25.0: 42_764, 200.0: 76_367, 750.0: 91_060}
-"""The share of photos that SpotAgent kept in each regime, with eight tries of its fine-tuned model each."""
 
 Progress = Callable[[int], None]
 Pair = tuple[str, LatLon, LatLon | None]
 """A photo's id, its true place, and the place of one try."""
+# Regimes of SpotAgent's two phases: the first trains on streets and cities, the second adds regions and countries.
 PHASES_KM = ((1.0, 25.0), (1.0, 25.0, 200.0, 750.0))
-"""SpotAgent's two phases: the first trains on streets and cities, the second adds regions and countries."""
 _PAIRS_AT_ONCE = 4096
 FORMAT = "geosleuth-filter"
 VERSION = 1
@@ -74,7 +74,7 @@ class Tries:
         return np.asarray(self.made.sum(axis=1), dtype=np.int64)
 
 
-def tries_of(distances_km: Mapping[str, Sequence[float | None]], *, tries: int | None = None) -> Tries:
+def build_tries(distances_km: Mapping[str, Sequence[float | None]], *, tries: int | None = None) -> Tries:
     """Build the table of tries by photo; None and NaN are tries without a place.
 
     Args:
@@ -162,7 +162,7 @@ class Filtered:
         return int((self.tries.counts < 2).sum())
 
 
-def filtered(tries: Tries, thresholds_km: Sequence[float] = REGIMES_KM) -> Filtered:
+def find_teachable(tries: Tries, thresholds_km: Sequence[float] = REGIMES_KM) -> Filtered:
     """Return which photos teach something at which distance.
 
     Raises:
@@ -191,7 +191,7 @@ def read_tries(
     for path in paths:
         if path.is_dir():
             pairs = _run_pairs(path)
-        elif (table := _table(path)) is not None:
+        elif (table := _read_distance_table(path)) is not None:
             for one, values in table:
                 found.setdefault(one, []).extend(values)
                 progress(len(found))
@@ -226,11 +226,11 @@ def _add_pairs(found: dict[str, list[float]], pairs: Iterable[Pair], progress: P
 
 def _run_pairs(path: Path) -> Iterator[Pair]:
     """Yield every answered try of a run by photo; a team's try once per member."""
-    for photo in tried_photos(path):
+    for photo in read_tried_photos(path):
         yield from ((photo.id, photo.truth, point) for point in photo.tries or (photo.answer,))
 
 
-def _table(path: Path) -> Iterator[tuple[str, list[float]]] | None:
+def _read_distance_table(path: Path) -> Iterator[tuple[str, list[float]]] | None:
     """Return the rows of a table of distances; None if the file is something else."""
     try:
         with path.open("rb") as stream:
@@ -362,7 +362,7 @@ def filter_table(found: Filtered, phases: Sequence[Phase], left_out: int = 0) ->
         theirs = PAPER_KEPT.get(one.km)
         paper = ("–", "–") if theirs is None else (count(theirs), percent(100 * theirs / PAPER_PHOTOS))
         lines.append(
-            f"| {threshold(one.km)} | {count(one.kept)} | {_share(one.kept, photos)} | {count(one.never)} | "
+            f"| {threshold(one.km)} | {count(one.kept)} | {_format_share(one.kept, photos)} | {count(one.never)} | "
             f"{count(one.always)} | {' | '.join(paper)} |"
         )
     lines += [
@@ -376,7 +376,8 @@ def filter_table(found: Filtered, phases: Sequence[Phase], left_out: int = 0) ->
     for phase in phases:
         wanted = ", ".join(threshold(km) for km in phase.thresholds_km)
         lines.append(
-            f"| {phase.number} | {wanted} | {count(len(phase))} | {_share(len(phase), photos)} | {count(phase.pairs)} |"
+            f"| {phase.number} | {wanted} | {count(len(phase))} | {_format_share(len(phase), photos)} | "
+            f"{count(phase.pairs)} |"
         )
     if left_out:
         lines += ["", f"{count(left_out)} photos had fewer tries than were asked for, and are left out."]
@@ -385,7 +386,7 @@ def filter_table(found: Filtered, phases: Sequence[Phase], left_out: int = 0) ->
     return "\n".join(lines) + "\n"
 
 
-def _share(part: int, whole: int) -> str:
+def _format_share(part: int, whole: int) -> str:
     return percent(100 * part / whole if whole else float("nan"))
 
 

@@ -19,9 +19,9 @@ from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.facts import all_countries
 from geosleuth.evidence import TextSeen, country_prior, text_clues
 from geosleuth.lab.scenes import Clue, Mark, Scene
-from geosleuth.lab.scenes.design import address_of
+from geosleuth.lab.scenes.design import build_address
 from geosleuth.lab.scenes.scene_reader import LEGIBLE_PX
-from geosleuth.lab.traces.scripted import plants, seen_sorts
+from geosleuth.lab.traces.scripted import find_visible_sorts, plants
 from geosleuth.models import Conversation, Step
 from geosleuth.names import country_name
 from geosleuth.photo import OpenedPhoto
@@ -30,8 +30,8 @@ from geosleuth.tools import Toolset
 
 METHOD = "geoagent"
 Grade = Literal["low", "moderate", "high"]
+# Names of the record's three levels.
 LEVELS = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")
-"""Names of the three levels in the record."""
 
 _BOARDS = {
     "shop_front": ("a shop front that says {text}", "the shop sign {text}", "{text} over a shop"),
@@ -50,7 +50,8 @@ _BOARDS = {
 }
 
 
-_SAID_WITHOUT_MAP = {
+# Sentences for facts in clues that only a map or a page could turn into a place.
+_SENTENCES_WITHOUT_MAP = {
     "business": "The shop is called {text}.",
     "chain": "The shop is called {text}.",
     "street_name": "The plate names the street, {text}.",
@@ -58,7 +59,6 @@ _SAID_WITHOUT_MAP = {
     "bus_stop": "The stop is called {text}.",
     "founded": "A poster gives the year {text}.",
 }
-"""Facts in those clues that only a map or a page could turn into a place."""
 
 _BY_TOWN_ALONE = "The country follows from the town's name alone, and other countries may have such a town."
 _LEAST_ODDS, _SURE_ODDS = 0.4, 0.85
@@ -87,7 +87,7 @@ class Record:
         return json.dumps(document, ensure_ascii=False, indent=1)
 
 
-def seen_at_once(scene: Scene, marks: Sequence[Mark], view_width: int) -> Scene:
+def keep_visible_clues(scene: Scene, marks: Sequence[Mark], view_width: int) -> Scene:
     """Return the scene with only the clues that are visible in a view of this width.
 
     Clues without text are visible where they have a mark. Sun angles and climate names can't be seen: the sun is left
@@ -98,7 +98,7 @@ def seen_at_once(scene: Scene, marks: Sequence[Mark], view_width: int) -> Scene:
     for mark in marks:
         if mark.line is not None:
             tallest[mark.clue] = max(tallest.get(mark.clue, 0.0), mark.letter_px * scale)
-    unwritten = seen_sorts(scene, marks) - {"sun"}
+    unwritten = find_visible_sorts(scene, marks) - {"sun"}
     legible = [
         clue
         for clue in scene.clues
@@ -133,12 +133,13 @@ def _country_odds(lines: Sequence[str], drives_on: str | None) -> dict[str, floa
 def honest_address(scene: Scene) -> Address:
     """Return what can be concluded without a map: made-up shops and streets count by their words alone.
 
-    Expects a scene from `seen_at_once`. A country is concluded where the text favours it above all others, or where
+    Expects a scene from `keep_visible_clues`. A country is concluded where the text favours it above all others,
+    or where
     the town is named.
     """
     knows_town = _names_town(scene)
     plain = replace(scene, clues=tuple(_without_map(clue, knows_town=knows_town) for clue in scene.clues))
-    address = address_of(plain)
+    address = build_address(plain)
     lines = tuple(line for clue in plain.clues for line in clue.lines)
     sees_side = any(clue.sort == "driving_side" for clue in scene.clues)
     side = scene.look.drives_on if sees_side else None
@@ -160,26 +161,26 @@ def _names_town(scene: Scene) -> bool:
 
 def _without_map(clue: Clue, *, knows_town: bool) -> Clue:
     """Return the clue as it reads without a map."""
-    words = _SAID_WITHOUT_MAP.get(clue.sort)
+    words = _SENTENCES_WITHOUT_MAP.get(clue.sort)
     if words is None or clue.misleading:
         return clue
     says = words.format(text=" / ".join(clue.lines))
     return replace(clue, says=says, level=clue.level if knows_town else "country")
 
 
-def record_of(scene: Scene, address: Address, chance: random.Random) -> Record:
+def build_record(scene: Scene, address: Address, chance: random.Random) -> Record:
     """Return a record of the address that a scene's legible clues allow, see `honest_address`."""
     knows_town = _names_town(scene)
     honest = [_without_map(clue, knows_town=knows_town) for clue in scene.clues if not clue.misleading]
     levels = (address.country, address.region, address.precise)
     country, region, precise = (
-        level_of(level, _clue_words(honest, name, chance), chance)
+        build_level(level, _clue_words(honest, name, chance), chance)
         for level, name in zip(levels, ("country", "region", "precise"), strict=True)
     )
     return Record(country, region, precise)
 
 
-def level_of(level: Level, clues: Sequence[str], chance: random.Random) -> dict[str, Any]:
+def build_level(level: Level, clues: Sequence[str], chance: random.Random) -> dict[str, Any]:
     """Return one level in the method's form; its uncertainty follows from the level itself."""
     conclusion = level.conclusion or ""
     reasoning = [level.reasoning or "", level.uncertainty or ""]
@@ -189,11 +190,11 @@ def level_of(level: Level, clues: Sequence[str], chance: random.Random) -> dict[
         "Clues": list(clues or level.clues) if conclusion or level.clues else [],
         "Reasoning": " ".join(part.strip() for part in reasoning if part.strip()),
         "Conclusion": conclusion,
-        "Uncertainty": grade_of(level),
+        "Uncertainty": grade_level(level),
     }
 
 
-def grade_of(level: Level) -> Grade:
+def grade_level(level: Level) -> Grade:
     """Return how uncertain a level is: high if it is open, moderate if something contradicts it."""
     return "high" if not level.conclusion else "moderate" if level.uncertainty else "low"
 
@@ -230,16 +231,18 @@ class WrittenReply:
         """Do nothing: there is nothing to close."""
 
 
-async def recorded(photo: OpenedPhoto, record: Record, *, by: str, way: str | Method = METHOD) -> Finding:
+async def run_record(photo: OpenedPhoto, record: Record, *, by: str, way: str | Method = METHOD) -> Finding:
     """Run the method on the photo with the record as its only reply.
 
     Raises:
         BadInput: the photo is missing.
     """
-    return await replied(photo, record.reply(), way, by=by)
+    return await run_reply(photo, record.reply(), way, by=by)
 
 
-async def replied(photo: OpenedPhoto, reply: str, way: str | Method, *, by: str, atlas: Atlas | None = None) -> Finding:
+async def run_reply(
+    photo: OpenedPhoto, reply: str, way: str | Method, *, by: str, atlas: Atlas | None = None
+) -> Finding:
     """Run a method without tools on the photo, with a written reply as its only one.
 
     Raises:

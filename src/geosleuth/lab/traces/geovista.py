@@ -25,7 +25,7 @@ from geosleuth.tools.toolset import all_tools
 from .spotagent import BOX_UNITS
 
 METHOD = "geovista"
-MOST_REGIONS = 3
+MAX_REGIONS = 3
 Picture = Callable[[str], View]
 
 _REGIONS = """\
@@ -141,7 +141,7 @@ class Assembly:
         first = next(one.images[0] for one in conversation.messages if isinstance(one, Prompt) and one.images)
         picture, turn = conversation.picture, len(done)
         if self._regions is None:
-            self._regions = await self._proposer.regions(picture, first, min(MOST_REGIONS, self._turns - 2))
+            self._regions = await self._proposer.regions(picture, first, min(MAX_REGIONS, self._turns - 2))
         if turn < len(self._regions) and conversation.may_call:
             region = self._regions[turn]
             zoom = {"bbox_2d": list(region.box), "image": first}
@@ -226,8 +226,11 @@ class ModelProposer:
         view, boxes = picture(handle), self._boxes
         width, height = view.size
         words = _REGIONS.format(width=width, height=height, most=most, unit=BOX_UNITS[boxes])
-        said = await self._ask(words, picture, [handle])
-        rows = [(_box(one.get("box"), view, boxes), _words(one.get("why"))) for one in _rows(said.text, "regions")]
+        said = await self._ask_about_picture(words, picture, [handle])
+        rows = [
+            (_convert_box(one.get("box"), view, boxes), _clean_words(one.get("why")))
+            for one in _parse_object_list(said.text, "regions")
+        ]
         found = [Region(box, why) for box, why in rows if box is not None and why]
         return tuple(found[:most])
 
@@ -237,8 +240,11 @@ class ModelProposer:
         Raises:
             ServiceFault: the model failed.
         """
-        said = await self._ask(_QUERIES.format(most=most), picture, handles)
-        rows = [(_words(one.get("query")), _words(one.get("why"))) for one in _rows(said.text, "queries")]
+        said = await self._ask_about_picture(_QUERIES.format(most=most), picture, handles)
+        rows = [
+            (_clean_words(one.get("query")), _clean_words(one.get("why")))
+            for one in _parse_object_list(said.text, "queries")
+        ]
         unique = {query: Query(query, why) for query, why in rows if query and why}
         return tuple(unique.values())[:most]
 
@@ -249,13 +255,13 @@ class ModelProposer:
             ServiceFault: the model failed.
         """
         results = "\n\n".join(found)[:_SHOWN_CHARACTERS] or "(nothing was looked up)"
-        said = await self._ask(_JUDGE.format(found=results), picture, handles)
+        said = await self._ask_about_picture(_JUDGE.format(found=results), picture, handles)
         thinking, closed, rest = said.text.partition("</think>")
         if not closed:
             return Judgement(said.thinking, said.text)
         return Judgement(thinking.replace("<think>", "").strip(), rest.strip())
 
-    async def _ask(self, words: str, picture: Picture, handles: Sequence[str]) -> Step:
+    async def _ask_about_picture(self, words: str, picture: Picture, handles: Sequence[str]) -> Step:
         asked = Prompt(words, tuple(handles))
         said = await self._model.step(Conversation(_SYSTEM, (asked,), (), picture, may_call=False))
         self.used += said.usage
@@ -275,7 +281,7 @@ def _since(before: Usage, now: Usage) -> Usage:
     )
 
 
-def _rows(text: str, name: str) -> list[dict[str, Any]]:
+def _parse_object_list(text: str, name: str) -> list[dict[str, Any]]:
     """Return the objects of the named list, from the first object that has it."""
     for found in find_objects(text):
         rows = found.value.get(name)
@@ -284,7 +290,7 @@ def _rows(text: str, name: str) -> list[dict[str, Any]]:
     return []
 
 
-def _box(given: Any, view: View, boxes: BoxScale) -> tuple[int, int, int, int] | None:
+def _convert_box(given: Any, view: View, boxes: BoxScale) -> tuple[int, int, int, int] | None:
     """Return a model's box in whole pixels of the view; None if it can't be cropped."""
     with suppress(BadInput):
         x0, y0, x1, y1 = (round(side) for side in to_pixels(given, view, boxes))
@@ -292,5 +298,5 @@ def _box(given: Any, view: View, boxes: BoxScale) -> tuple[int, int, int, int] |
     return None
 
 
-def _words(given: object) -> str:
+def _clean_words(given: object) -> str:
     return " ".join(given.split()) if isinstance(given, str) else ""

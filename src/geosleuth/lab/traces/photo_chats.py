@@ -13,12 +13,12 @@ from geosleuth.atlas import Atlas
 from geosleuth.lab.bench.sets import DataSet, Item, subset
 from geosleuth.lab.bench.sets.dataset import refuse_test
 from geosleuth.lab.score import Truth
-from geosleuth.lab.traces.factory.trial import id_of, pictures, timeless, without_metadata
+from geosleuth.lab.traces.factory.trial import compute_id, pictures, timeless, without_metadata
 from geosleuth.names import country_code, country_name
 from geosleuth.photo import open_photo
 from geosleuth.support.errors import BadInput
 
-from .geoagent import replied
+from .geoagent import run_reply
 from .rows import Made, Rejected, Sample
 from .spotagent import judge_assembled
 
@@ -47,25 +47,25 @@ async def photo_chats(
         if is_known(key):
             continue
         try:
-            yield await _made(item, key, asked, atlas, split)
+            yield await _make_chat(item, key, asked, atlas, split)
         except BadInput as error:
             yield Rejected(key=key, scene=key, source=SOURCE, reason="unusable_photo", detail=str(error))
 
 
-async def _made(item: Item, key: str, way: Method, atlas: Atlas, split: str) -> Made:
+async def _make_chat(item: Item, key: str, way: Method, atlas: Atlas, split: str) -> Made:
     photo, content = without_metadata(open_photo(item.picture.read()))
-    truth = await named(item.truth, atlas)
-    finding = await replied(photo, reply_of(truth, way.name), way, by=_BY, atlas=atlas)
+    truth = await complete_truth(item.truth, atlas)
+    finding = await run_reply(photo, format_reply(truth, way.name), way, by=_BY, atlas=atlas)
     words = {} if way.prompts_sha256 is None else {"prompts": way.prompts_sha256}
-    trajectory = timeless(finding.trajectory, id_of({"by": _BY, "way": way.name, **words}, key))
+    trajectory = timeless(finding.trajectory, compute_id({"by": _BY, "way": way.name, **words}, key))
     verdict = judge_assembled(trajectory)
-    if not verdict.kept or finding.album is None:
+    if not verdict.is_accepted or finding.album is None:
         return Rejected(key=key, scene=key, source=SOURCE, reason=verdict.reasons[0], detail=verdict.detail)
     images = pictures(trajectory, finding.album, content)
     return Sample(key=key, trajectory=trajectory, images=images, scene=key, source=SOURCE, split=split, truth=truth)
 
 
-async def named(truth: Truth, atlas: Atlas) -> Truth:
+async def complete_truth(truth: Truth, atlas: Atlas) -> Truth:
     """Return the truth with country and city: the set's own, or those of the atlas at its point."""
     if truth.country and truth.city:
         return truth
@@ -74,7 +74,7 @@ async def named(truth: Truth, atlas: Atlas) -> Truth:
     return Truth(truth.point, truth.country or found.country_name, truth.region or found.region, city)
 
 
-def reply_of(truth: Truth, way: str) -> str:
+def format_reply(truth: Truth, way: str) -> str:
     """Return the true place in a method's answer form."""
     code = country_code(truth.country) if truth.country else None
     country = country_name(code) if code else truth.country or "unknown"

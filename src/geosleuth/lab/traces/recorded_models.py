@@ -33,7 +33,7 @@ class RecordedPolicy:
         """
         self._model, self._record = model, AnswerRecord(recording.path)
         self._policy = None if recording.only else make()
-        known = _key("name", model)
+        known = _compute_key("name", model)
         if self._policy is not None:
             self._record.keep(known, Recorded(self._policy.name.encode()))
         kept = self._record.get(known)
@@ -54,7 +54,7 @@ class RecordedPolicy:
 
         Before this was kept, all were asked in pixels.
         """
-        key = _key("boxes", self._model)
+        key = _compute_key("boxes", self._model)
         kept = await asyncio.to_thread(self._record.get, key)
         if kept is None and self._policy is not None:
             found = await scale_of_policy(self._policy, toolset, guess)
@@ -69,7 +69,7 @@ class RecordedPolicy:
         Raises:
             ServiceFault: the model failed, or it was never shown this and may not be asked.
         """
-        key = _key("step", self._model, await asyncio.to_thread(shown_in, conversation))
+        key = _compute_key("step", self._model, await asyncio.to_thread(describe_conversation, conversation))
         kept = await asyncio.to_thread(self._record.get, key)
         if kept is None:
             if self._policy is None:
@@ -90,7 +90,7 @@ class RecordedPolicy:
             await self._policy.aclose()
 
 
-def shown_in(conversation: Conversation) -> list[Any]:
+def describe_conversation(conversation: Conversation) -> list[Any]:
     """Return all that a policy is shown, as plain data: words, tools, settings, and pictures by their pixels."""
     messages: list[Any] = []
     for message in conversation.messages:
@@ -120,5 +120,5 @@ def _pixels(conversation: Conversation, handle: str) -> list[Any]:
     return [handle, list(image.size), hashlib.sha256(image.tobytes()).hexdigest()]
 
 
-def _key(*parts: Any) -> bytes:
+def _compute_key(*parts: Any) -> bytes:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).digest()

@@ -33,8 +33,8 @@ _TEXTS = ("key", "scene", "source", "split", "trajectory_id", "method", "policy"
 _MAYBE_TEXTS = ("truth_country", "truth_region", "truth_city", "answered_by", "end")
 _MAYBE_NUMBERS = ("truth_lat", "truth_lon", "answer_lat", "answer_lon", "error_km")
 _COUNTS = ("turns", "calls", "failed_calls", "characters")
+# All columns except the trajectory and the maker's ``meta``: the ones that figures are computed from.
 SMALL_COLUMNS = (*_TEXTS, *_MAYBE_TEXTS, *_MAYBE_NUMBERS, *_COUNTS, "tools", "images")
-"""All columns but the trajectory and the maker's ``meta``: the ones that figures are computed from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ def schema() -> "pa.Schema":
     return found
 
 
-def row_of(sample: Sample) -> Row:
+def build_sample_row(sample: Sample) -> Row:
     """Return the row of a sample; it refers to images by checksum.
 
     Raises:
@@ -147,9 +147,9 @@ def row_of(sample: Sample) -> Row:
         "scene": sample.scene,
         "source": sample.source,
         "split": sample.split,
-        "trajectory_id": _shown(run.id),
-        "method": _shown(run.started.method),
-        "policy": _shown(run.started.policy),
+        "trajectory_id": _replace_surrogates(run.id),
+        "method": _replace_surrogates(run.started.method),
+        "policy": _replace_surrogates(run.started.policy),
         "truth_country": truth.country if truth else None,
         "truth_region": truth.region if truth else None,
         "truth_city": truth.city if truth else None,
@@ -164,17 +164,17 @@ def row_of(sample: Sample) -> Row:
         "calls": spent.calls,
         "failed_calls": spent.failed_calls,
         "characters": sum(len(step.text) + len(step.thinking) for step in steps),
-        "tools": [_shown(call.name) for step in steps for call in step.calls],
+        "tools": [_replace_surrogates(call.name) for step in steps for call in step.calls],
         "images": [
             {"handle": handle, "sha256": sha256(data).hexdigest(), "bytes": len(data)}
             for handle, data in sample.images.items()
         ],
-        "meta": _json_of(sample.meta),
+        "meta": _encode_meta(sample.meta),
         "trajectory": trajectory_text(run),
     }
 
 
-def _shown(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     """Replace unpaired surrogates, which text columns can't hold; the trajectory keeps them."""
     return text.encode("utf-8", "replace").decode()
 
@@ -186,7 +186,9 @@ def _check_words(sample: Sample) -> None:
     try:
         "".join(word or "" for word in words).encode()
     except UnicodeEncodeError as error:
-        raise BadInput(f"{_shown(sample.key)[:60]!r}: contains an unpaired surrogate: {error.reason}") from error
+        raise BadInput(
+            f"{_replace_surrogates(sample.key)[:60]!r}: contains an unpaired surrogate: {error.reason}"
+        ) from error
 
 
 def _check_images(sample: Sample) -> None:
@@ -198,14 +200,14 @@ def _check_images(sample: Sample) -> None:
             raise BadInput(f"{sample.key}: {handle} is not a JPEG file; stores hold only JPEG files")
 
 
-def _json_of(meta: Mapping[str, Any]) -> str:
+def _encode_meta(meta: Mapping[str, Any]) -> str:
     try:
         return json.dumps(dict(meta), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as error:
         raise BadInput(f"the meta of a sample must be JSON ({error})") from error
 
 
-def sample_of(row: Mapping[str, Any], images: Mapping[str, bytes]) -> Sample:
+def build_sample(row: Mapping[str, Any], images: Mapping[str, bytes]) -> Sample:
     """Return the sample of a row, with the images that its checksums refer to.
 
     Raises:

@@ -19,7 +19,7 @@ from geosleuth.lab.scenes.scene_reader import LEGIBLE_PX, NOTICED_PX, is_in_view
 from geosleuth.lab.traces.geovista import Judgement, Picture, Query, Region
 from geosleuth.lab.traces.spotagent import Box, Lettering, lettering_words, read_descriptions, read_lettering
 from geosleuth.models import Conversation, Message, Observed, Prompt, Step, Usage
-from geosleuth.models.detective import Detective, answer_of
+from geosleuth.models.detective import Detective, build_answer
 from geosleuth.names import country_name, fold
 from geosleuth.photo import View
 from geosleuth.photo.text import script_of
@@ -44,7 +44,8 @@ _ALIKE = 0.85
 _QUOTED_PAGE = re.compile(r'^\d+\. ("(?:[^"\\]|\\.)*"); ("(?:[^"\\]|\\.)*"); ', re.MULTILINE)
 _SHOWN_LINES = 4
 _TOLD_REASONS = 400
-_WHY: Mapping[str, tuple[str, str]] = {
+# Missing information that motivates a call to each tool, and the reason for choosing that tool.
+_CALL_REASONS: Mapping[str, tuple[str, str]] = {
     "maps_geocode": ("where {what} lies", "maps_geocode turns a name into coordinates."),
     "poi_keyword_search": ("where there is a {what}", "poi_keyword_search finds mapped places by their names."),
     "reverse_geocode": ("what lies at that point", "reverse_geocode names country, region and settlement there."),
@@ -58,7 +59,6 @@ _WHY: Mapping[str, tuple[str, str]] = {
         "a cut from the original has more pixels.",
     ),
 }
-"""What is missing when a tool is called, and why that tool."""
 _PLANTS = {"none": "hardly any plants", "shrub": "low shrubs", "cactus": "cacti", "bamboo": "bamboo"}
 
 
@@ -102,7 +102,7 @@ def refuse_panorama(kind: SceneKind) -> None:
         raise BadInput("panoramas have no clue boxes for their views; use street scenes")
 
 
-def seen_sorts(scene: Scene, marks: Sequence[Mark]) -> frozenset[Sort]:
+def find_visible_sorts(scene: Scene, marks: Sequence[Mark]) -> frozenset[Sort]:
     """Return the sorts of textless clues in the picture: a clue without a mark was not drawn."""
     drawn = {mark.clue for mark in marks}
     return frozenset(clue.sort for clue in scene.clues if not clue.lines and clue.id in drawn)
@@ -145,7 +145,7 @@ class StandInObserver:
         """
         refuse_panorama(scene.kind)
         self._scene, self._photo, self._seed, self._slips = scene, photo, seed, slips
-        self.seen = seen_sorts(scene, marks)
+        self.seen = find_visible_sorts(scene, marks)
         self._slipped = Slipped() if slipped is None else slipped
         self._boards = {mark.clue: mark.box for mark in marks if mark.line is None}
         self._lines = [mark for mark in marks if mark.line is not None]
@@ -175,7 +175,7 @@ class StandInObserver:
         """Return the boards in a view with the lines read on them."""
         if not self._is_of_scene(view):
             return []
-        found = (self._read(clue, view) for clue in self._scene.clues if clue.lines and clue.board)
+        found = (self._read_clue(clue, view) for clue in self._scene.clues if clue.lines and clue.board)
         return sorted((one for one in found if one is not None), key=lambda one: (one.box[1], one.box[0], one.lines))
 
     def _is_of_scene(self, view: View) -> bool:
@@ -183,7 +183,7 @@ class StandInObserver:
         is_inside = right <= self._scene.size[0] and bottom <= self._scene.size[1]
         return is_inside and self._photo in (None, view.photo_handle)
 
-    def _read(self, clue: Clue, view: View) -> Lettering | None:
+    def _read_clue(self, clue: Clue, view: View) -> Lettering | None:
         inside = [mark for mark in self._lines if mark.clue == clue.id and is_in_view(mark.box, view.box_in_original)]
         left, top, right, _ = view.box_in_original
         scale = view.size[0] / (right - left)
@@ -264,7 +264,7 @@ class Notes:
         town = town_on_pages(pages, self.shops, self.years)
         return Detective(drives_on=self._side, hint=None if town is None else f"It is in {town}.")
 
-    def seen_words(self) -> str:
+    def summarize_last_reading(self) -> str:
         """Return what was read last, in one sentence."""
         read = [
             f"the {board} says {json.dumps(line, ensure_ascii=False)}" for board, line in self.lines[-_SHOWN_LINES:]
@@ -311,7 +311,7 @@ class StandInCaller:
 
     async def step(self, conversation: Conversation) -> Step:
         """Return the next call, or the answer."""
-        described, made = _read(conversation)
+        described, made = _read_history(conversation)
         notes = Notes(described)
         detective = notes.detective([page for _, seen in made for page in _pages(seen)])
         shown = _as_read(conversation, notes)
@@ -322,9 +322,9 @@ class StandInCaller:
                 call = step.calls[0] if step.calls else None
             if call is not None:
                 return self._calling(call, notes, len(made))
-        answer = answer_of(detective.review(shown), forced=False)
+        answer = build_answer(detective.review(shown), forced=False)
         why = (answer.explanation or "").replace("\n", " ")[:_TOLD_REASONS]
-        return Step(text=_closing(answer), thinking=f"Seen: {notes.seen_words()} {why}", model=self.name)
+        return Step(text=_closing(answer), thinking=f"Seen: {notes.summarize_last_reading()} {why}", model=self.name)
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to close."""
@@ -351,11 +351,11 @@ class StandInCaller:
         return None
 
     def _calling(self, call: ToolCall, notes: Notes, turn: int) -> Step:
-        missing, why = _WHY.get(call.name, ("what this tool can tell", f"{call.name} is what tells it."))
+        missing, why = _CALL_REASONS.get(call.name, ("what this tool can tell", f"{call.name} is what tells it."))
         arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
         named = next((str(arguments[key]) for key in ("address", "keyword", "query") if key in arguments), "")
         thinking = (
-            f"1. Seen: {notes.seen_words()}\n2. Missing: "
+            f"1. Seen: {notes.summarize_last_reading()}\n2. Missing: "
             f"{missing.format(what=json.dumps(named, ensure_ascii=False))}.\n3. Tool: {why}"
         )
         chance = random.Random(f"caller {self._key} {turn}")  # noqa: S311 - no secret depends on it
@@ -413,7 +413,7 @@ class StandInProposer:
         found = [
             Query(
                 f"{name} {year if year and name in notes.shops else where}".strip(),
-                f"{notes.seen_words()} I search for it.",
+                f"{notes.summarize_last_reading()} I search for it.",
             )
             for name in list(names)[: most - 1]
         ]
@@ -436,7 +436,7 @@ class StandInProposer:
         )
         helped = " What I looked up does not speak against it." if found else ""
         answer = f"<answer>\n{sentence}\n{json.dumps(known, ensure_ascii=False)}\n</answer>"
-        return Judgement(f"{notes.seen_words()}{helped}", answer)
+        return Judgement(f"{notes.summarize_last_reading()}{helped}", answer)
 
     def _notes(self, picture: Picture, handles: Sequence[str]) -> Notes:
         views = ((handle, self._observer.lettering(picture(handle))) for handle in handles)
@@ -471,7 +471,7 @@ def _is_same_name(one: str, other: str) -> bool:
     return SequenceMatcher(None, fold(one), fold(other)).ratio() >= _ALIKE
 
 
-def _read(conversation: Conversation) -> tuple[list[tuple[str, str]], list[tuple[ToolCall, Observation]]]:
+def _read_history(conversation: Conversation) -> tuple[list[tuple[str, str]], list[tuple[ToolCall, Observation]]]:
     described: list[tuple[str, str]] = []
     made: list[tuple[ToolCall, Observation]] = []
     waiting: dict[str, ToolCall] = {}
@@ -497,14 +497,14 @@ def _as_read(conversation: Conversation, notes: Notes) -> Conversation:
     """Return the conversation as if the detective had read the lines itself."""
     tools = (*conversation.tools, *all_tools().select(("read_text",)))
     messages = (*conversation.messages, *notes.readings())
-    return replace(conversation, messages=messages, tools=tools, picture=_unseen)
+    return replace(conversation, messages=messages, tools=tools, picture=_refuse_image)
 
 
 def _alone(notes: Notes) -> Conversation:
-    return Conversation("", tuple(notes.readings()), tuple(all_tools().select(("read_text",))), _unseen)
+    return Conversation("", tuple(notes.readings()), tuple(all_tools().select(("read_text",))), _refuse_image)
 
 
-def _unseen(handle: str) -> NoReturn:
+def _refuse_image(handle: str) -> NoReturn:
     raise KeyError(handle)
 
 

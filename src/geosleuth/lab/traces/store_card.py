@@ -14,12 +14,12 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.files import write_text_atomically
 from geosleuth.support.text.numbers import count, distance, percent
 
-from .rows import SMALL_COLUMNS, About, sample_of
-from .trajectory_store import CARD, IMAGES, SHARDS, Store, image_name, no_progress, read_batches, sha_of
+from .rows import SMALL_COLUMNS, About, build_sample
+from .trajectory_store import CARD, IMAGES, SHARDS, Store, compute_checksum, image_name, no_progress, read_batches
 
-_MOST_LINES = 12
-_SPREAD = ("turns", "calls", "characters", "error_km")
-"""The columns whose spread is told, beside the number of pictures."""
+_MAX_LINES = 12
+# Columns whose distribution is reported, besides the number of images.
+_SPREAD_COLUMNS = ("turns", "calls", "characters", "error_km")
 
 Progress = Callable[[int], None]
 
@@ -35,7 +35,7 @@ class Spread:
     most: float | None = None
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "Spread":
+    def from_values(cls, values: Sequence[float]) -> "Spread":
         """Return the distribution of these values."""
         if not values:
             return cls(0)
@@ -75,7 +75,7 @@ class Figures:
         return sum(sum(reasons.values()) for reasons in self.rejected.values())
 
 
-def figures_of(store: Store) -> Figures:
+def compute_store_figures(store: Store) -> Figures:
     """Compute a store's figures with one row in memory at a time.
 
     Raises:
@@ -85,7 +85,7 @@ def figures_of(store: Store) -> Figures:
     turns: Counter[int] = Counter()
     scenes: dict[str, set[str]] = {}
     images: dict[str, int] = {}
-    values: dict[str, list[float]] = {name: [] for name in (*_SPREAD, "images")}
+    values: dict[str, list[float]] = {name: [] for name in (*_SPREAD_COLUMNS, "images")}
     failed_calls = without_calls = 0
     for row in store.rows(SMALL_COLUMNS):
         counts["splits"][row["split"]] += 1
@@ -99,12 +99,12 @@ def figures_of(store: Store) -> Figures:
         without_calls += not row["tools"]
         scenes.setdefault(row["scene"], set()).add(row["split"])
         images |= {image["sha256"]: image["bytes"] for image in row["images"]}
-        for name in _SPREAD:
+        for name in _SPREAD_COLUMNS:
             if row[name] is not None:
                 values[name].append(row[name])
         values["images"].append(len(row["images"]))
     rejected: dict[str, Counter[str]] = {}
-    for one in store.rejected():
+    for one in store.read_rejected():
         rejected.setdefault(one.source, Counter())[one.reason] += 1
     return Figures(
         samples=counts["splits"].total(),
@@ -112,22 +112,22 @@ def figures_of(store: Store) -> Figures:
         countries=len(counts["by_country"]),
         image_files=len(images),
         image_bytes=sum(images.values()),
-        splits=_ranked(counts["splits"]),
-        sources=_ranked(counts["sources"]),
-        ends=_ranked(counts["ends"]),
-        answered_by=_ranked(counts["answered_by"]),
-        by_country=_ranked(counts["by_country"]),
-        calls=_ranked(counts["calls"]),
+        splits=_sort_counts(counts["splits"]),
+        sources=_sort_counts(counts["sources"]),
+        ends=_sort_counts(counts["ends"]),
+        answered_by=_sort_counts(counts["answered_by"]),
+        by_country=_sort_counts(counts["by_country"]),
+        calls=_sort_counts(counts["calls"]),
         failed_calls=failed_calls,
         without_calls=without_calls,
         turns=dict(sorted(turns.items())),
-        spreads={name: Spread.of(found) for name, found in values.items()},
-        rejected={source: _ranked(reasons) for source, reasons in sorted(rejected.items())},
+        spreads={name: Spread.from_values(found) for name, found in values.items()},
+        rejected={source: _sort_counts(reasons) for source, reasons in sorted(rejected.items())},
         scenes_in_several_splits=sum(len(splits) > 1 for splits in scenes.values()),
     )
 
 
-def _ranked(counts: Counter[str]) -> dict[str, int]:
+def _sort_counts(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
 
@@ -137,7 +137,7 @@ def write_card(store: Store) -> None:
     Raises:
         BadInput: the store is damaged, or can't be written.
     """
-    write_text_atomically(store.path / CARD, card_text(store.about, figures_of(store)))
+    write_text_atomically(store.path / CARD, card_text(store.about, compute_store_figures(store)))
 
 
 def card_text(about: About, figures: Figures) -> str:
@@ -145,7 +145,7 @@ def card_text(about: About, figures: Figures) -> str:
     parts = [
         f"# {about.title}",
         about.how_made,
-        _table(
+        _format_markdown_table(
             ("what", "how many"),
             [
                 ("trajectories", count(figures.samples)),
@@ -178,7 +178,9 @@ def card_text(about: About, figures: Figures) -> str:
         "### Countries",
         _counts("country", figures.by_country) if figures.by_country else "No truth names a country.",
         "## Settings",
-        _table(("setting", "value"), [(name, _setting(value)) for name, value in about.settings.items()])
+        _format_markdown_table(
+            ("setting", "value"), [(name, _setting(value)) for name, value in about.settings.items()]
+        )
         if about.settings
         else "None are noted.",
         "## Known faults",
@@ -208,7 +210,7 @@ def _rejections(figures: Figures) -> str:
         kept = figures.sources.get(source, 0)
         rows.append((source, "(kept)", count(kept), percent(100 * kept / whole)))
     said = f"{count(figures.samples)} of {count(made)} were kept, {percent(100 * figures.samples / made)} %."
-    return f"{said}\n\n{_table(('made by', 'why not', 'how many', '% of what it made'), rows)}"
+    return f"{said}\n\n{_format_markdown_table(('made by', 'why not', 'how many', '% of what it made'), rows)}"
 
 
 def _spreads(figures: Figures) -> str:
@@ -223,11 +225,11 @@ def _spreads(figures: Figures) -> str:
     for key, name in names.items():
         spread = figures.spreads[key]
         values = (spread.least, spread.median, spread.p95, spread.most)
-        rows.append((name, count(spread.count), *(_number(value, km=key == "error_km") for value in values)))
-    return _table(("", "trajectories", "least", "median", "95 %", "most"), rows)
+        rows.append((name, count(spread.count), *(_format_figure(value, km=key == "error_km") for value in values)))
+    return _format_markdown_table(("", "trajectories", "least", "median", "95 %", "most"), rows)
 
 
-def _number(value: float | None, *, km: bool) -> str:
+def _format_figure(value: float | None, *, km: bool) -> str:
     if value is None:
         return "–"
     return distance(value) if km else f"{value:,.6g}"
@@ -242,20 +244,20 @@ def _tools(figures: Figures) -> str:
         f"{count(figures.failed_calls)} of the calls that were carried out failed; "
         f"{count(figures.without_calls)} trajectories call nothing."
     )
-    return f"{_table(('tool', 'calls', '%'), rows)}\n\n{said}"
+    return f"{_format_markdown_table(('tool', 'calls', '%'), rows)}\n\n{said}"
 
 
 def _counts(title: str, counts: Mapping[str, int]) -> str:
     total = sum(counts.values())
     rows = [(name, count(number), percent(100 * number / total)) for name, number in counts.items()]
-    if len(rows) > _MOST_LINES:
-        rest = sum(list(counts.values())[_MOST_LINES:])
-        others = f"({count(len(rows) - _MOST_LINES)} others)"
-        rows = [*rows[:_MOST_LINES], (others, count(rest), percent(100 * rest / total))]
-    return _table((title, "trajectories", "%"), rows)
+    if len(rows) > _MAX_LINES:
+        rest = sum(list(counts.values())[_MAX_LINES:])
+        others = f"({count(len(rows) - _MAX_LINES)} others)"
+        rows = [*rows[:_MAX_LINES], (others, count(rest), percent(100 * rest / total))]
+    return _format_markdown_table((title, "trajectories", "%"), rows)
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _format_markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
 
@@ -286,7 +288,7 @@ def check_store(store: Store, progress: Progress = no_progress) -> Iterator[str]
             continue
         found = 0
         try:
-            for row in _rows_of(store, shard.file):
+            for row in _read_rows(store, shard.file):
                 found, rows = found + 1, rows + 1
                 yield from _row_troubles(store, row, keys, seen)
                 progress(rows)
@@ -313,13 +315,13 @@ def check_store(store: Store, progress: Progress = no_progress) -> Iterator[str]
 
 def _shard_trouble(path: Path, digest: str) -> str | None:
     try:
-        found = sha_of(path)
+        found = compute_checksum(path)
     except OSError as error:
         return f"can't be read: {error.strerror or error}"
     return None if found == digest else "was changed after it was written"
 
 
-def _rows_of(store: Store, file: str) -> Iterator[dict[str, Any]]:
+def _read_rows(store: Store, file: str) -> Iterator[dict[str, Any]]:
     for batch in read_batches(store.path / file):
         yield from batch
 
@@ -332,7 +334,7 @@ def _row_troubles(
         yield f"{key}: appears twice"
     keys.add(key)
     try:
-        sample = sample_of(row, {})
+        sample = build_sample(row, {})
     except BadInput as error:
         yield str(error)
         return
@@ -352,7 +354,7 @@ def _row_troubles(
             except BadInput as error:
                 yield f"{key}: {error}"
                 continue
-            seen[digest], trouble = _picture(path, digest)
+            seen[digest], trouble = _check_picture(path, digest)
             if trouble:
                 yield f"{image_name(digest)}: {trouble}"
         size = seen[digest]
@@ -360,7 +362,7 @@ def _row_troubles(
             yield f"{key}: {image['handle']} has {size[0]} x {size[1]} pixels, which is not what its trajectory says"
 
 
-def _picture(path: Path, digest: str) -> tuple[tuple[int, int] | None, str | None]:
+def _check_picture(path: Path, digest: str) -> tuple[tuple[int, int] | None, str | None]:
     """Return the size of a picture, and its defect if it has one."""
     from PIL import Image
 
@@ -380,7 +382,7 @@ def _picture(path: Path, digest: str) -> tuple[tuple[int, int] | None, str | Non
 
 def _rejection_troubles(store: Store, keys: set[str]) -> Iterator[str]:
     try:
-        twice = sorted({one.key for one in store.rejected()} & keys)
+        twice = sorted({one.key for one in store.read_rejected()} & keys)
     except BadInput as error:
         yield f"what was rejected can't be read: {error}"
         return

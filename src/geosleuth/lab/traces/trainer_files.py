@@ -19,8 +19,8 @@ from geosleuth.agent.exports import Dialect, export, image_path, record_line
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import link_or_copy, replacing, write_text_atomically
 
-from .rows import sample_of
-from .store_card import card_text, figures_of
+from .rows import build_sample
+from .store_card import card_text, compute_store_figures
 from .trajectory_store import CARD, Store, image_name, make_folder, no_progress
 
 Trainer = Literal["trl", "ms-swift", "llama-factory"]
@@ -78,7 +78,7 @@ def export_store(
             name = split_file(row["split"])
             if name not in streams:
                 streams[name] = held.enter_context(held.enter_context(replacing(out / name)).open("wb"))
-            run = sample_of(row, {}).trajectory
+            run = build_sample(row, {}).trajectory
             record = _record(row["key"], run, to, out.resolve() if absolute else None)
             streams[name].write(record_line(record))
             missing += _place_images(store, row, run, out)
@@ -90,7 +90,7 @@ def export_store(
         raise BadInput(f"{store.path}: no trajectory{'' if split is None else f' of the split {split[:40]!r}'}")
     if to == "llama-factory":
         write_text_atomically(out / INFO, f"{json.dumps(_info(store, counts), indent=2)}\n")
-    write_text_atomically(out / CARD, card_text(store.about, figures_of(store)))
+    write_text_atomically(out / CARD, card_text(store.about, compute_store_figures(store)))
     return Exported(counts, without_reply, missing)
 
 
@@ -110,10 +110,10 @@ def _record(key: str, run: Trajectory, to: Trainer, root: Path | None) -> dict[s
         record = export(run, _DIALECTS[to])
     except BadInput as error:
         raise BadInput(f"{key}: {error}") from error
-    return (record if root is None else _rooted(record, root)) | {KEY: key}
+    return (record if root is None else _resolve_picture_paths(record, root)) | {KEY: key}
 
 
-def _rooted(record: dict[str, Any], root: Path) -> dict[str, Any]:
+def _resolve_picture_paths(record: dict[str, Any], root: Path) -> dict[str, Any]:
     """Return the record with absolute picture paths, also in the blocks of TRL's tool messages."""
     for message in record.get("messages", ()):
         content = message.get("content")
@@ -130,11 +130,11 @@ def _place_images(store: Store, row: Mapping[str, Any], run: Trajectory, out: Pa
     for handle, digest in kept.items():
         path = out / image_path(run.id, handle)
         make_folder(path.parent)
-        _place(store.path / image_name(digest), path)
+        _link_image(store.path / image_name(digest), path)
     return len(handles - kept.keys())
 
 
-def _place(real: Path, path: Path) -> None:
+def _link_image(real: Path, path: Path) -> None:
     if not real.is_file():
         raise BadInput(f"{real}: missing; run: geosleuth traces check")
     try:

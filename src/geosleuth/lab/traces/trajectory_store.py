@@ -28,21 +28,21 @@ from geosleuth.lab.bench.run.folder import sync_file
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import byte_lines, lock_file, read_json, replacing, write_text_atomically
 
-from .rows import SMALL_COLUMNS, About, Made, Rejected, Row, Sample, row_of, sample_of, schema
+from .rows import SMALL_COLUMNS, About, Made, Rejected, Row, Sample, build_sample, build_sample_row, schema
 
 FORMAT = "geosleuth-store"
 VERSION = 1
 SHARDS = "shards"
+# Setting that grows with the store: the list of scenes that samples were made from.
 SCENES = "scenes"
-"""The setting that grows with the store: a list of the scenes that samples were made of."""
 _SHARD = re.compile(rf"{SHARDS}/[0-9]{{5,}}\.parquet")
 
 MANIFEST, IMAGES, PENDING, REJECTED, CARD, LOCK = (
     "manifest.json", "images", "pending", "rejected.jsonl", "card.md", "lock",
 )  # fmt: skip
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
-ROWS_AT_ONCE = 50
-"""How many rows are in memory with their trajectories."""
+# Maximum rows held in memory together with their trajectories.
+ROWS_PER_BATCH = 50
 SHARD_ROWS = 500
 Progress = Callable[[int, int], None]
 """Receives the numbers of samples kept and rejected so far."""
@@ -197,9 +197,9 @@ class Store:
         """
         for row in self.rows():
             if split is None or row["split"] == split:
-                yield sample_of(row, self.images_of(row) if images else {})
+                yield build_sample(row, self.read_images(row) if images else {})
 
-    def images_of(self, row: Mapping[str, Any]) -> dict[str, bytes]:
+    def read_images(self, row: Mapping[str, Any]) -> dict[str, bytes]:
         """Return the files of a row's pictures, by handle.
 
         Raises:
@@ -216,7 +216,7 @@ class Store:
                 ) from error
         return found
 
-    def rejected(self) -> Iterator[Rejected]:
+    def read_rejected(self) -> Iterator[Rejected]:
         """Yield the rejected trajectories.
 
         Raises:
@@ -257,7 +257,7 @@ def read_batches(path: Path, columns: list[str] | None = None) -> Iterator[list[
         MissingExtra: pyarrow is not installed.
     """
     parquet, arrow = require("pyarrow.parquet", extra="lab"), require("pyarrow", extra="lab")
-    step = ROWS_AT_ONCE if columns is None or not set(columns) <= set(SMALL_COLUMNS) else 20 * ROWS_AT_ONCE
+    step = ROWS_PER_BATCH if columns is None or not set(columns) <= set(SMALL_COLUMNS) else 20 * ROWS_PER_BATCH
     try:
         with parquet.ParquetFile(path, pre_buffer=False) as file:
             for batch in file.iter_batches(batch_size=step, columns=columns, use_threads=False):
@@ -287,7 +287,7 @@ def whole_lines(path: Path) -> Iterator[dict[str, Any]]:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
 
 
-def sha_of(path: Path) -> str:
+def compute_checksum(path: Path) -> str:
     """Return the checksum of a file.
 
     Raises:
@@ -377,7 +377,7 @@ def make_folder(path: Path) -> None:
         raise BadInput(f"{path}: can't be created: {error.strerror or error}") from error
 
 
-def locked(path: Path) -> int:
+def lock_store_file(path: Path) -> int:
     """Return the descriptor of a file that no other process can lock, until it is closed or the process ends.
 
     Raises:
@@ -421,16 +421,16 @@ class StoreWriter:
             raise ValueError("a shard needs at least one row")
         self.path, self._shard_rows = path, shard_rows
         make_folder(path)
-        self._lock = locked(path / LOCK)
+        self._lock = lock_store_file(path / LOCK)
         try:
             self._manifest = _begin(path, about)
             for name in (SHARDS, IMAGES, PENDING):
                 make_folder(path / name)
             self._tidy()
             self._rows = list(Store(path).pending())
-            self._keys, self._ids = self._known()
+            self._keys, self._ids = self._read_known_keys()
             self._kept = len(self._keys)
-            self._rejected_keys = {one.key for one in Store(path).rejected()}
+            self._rejected_keys = {one.key for one in Store(path).read_rejected()}
             self._rejected = Appending(path / REJECTED)
             self._waiting = Appending(path / pending_name(len(self._manifest.shards)))
         except BaseException:
@@ -445,7 +445,7 @@ class StoreWriter:
             with suppress(OSError):
                 file.unlink(missing_ok=True)
 
-    def _known(self) -> tuple[set[str], set[str]]:
+    def _read_known_keys(self) -> tuple[set[str], set[str]]:
         keys, ids = set(), set()
         for row in Store(self.path).rows(("key", "trajectory_id")):
             keys.add(row["key"])
@@ -456,12 +456,12 @@ class StoreWriter:
         return key in self._keys or key in self._rejected_keys
 
     @property
-    def kept(self) -> int:
+    def sample_count(self) -> int:
         """Return how many samples the store holds."""
         return self._kept
 
     @property
-    def rejected(self) -> int:
+    def rejection_count(self) -> int:
         """Return how many trajectories were rejected."""
         return len(self._rejected_keys)
 
@@ -479,7 +479,7 @@ class StoreWriter:
             self._rejected.write(to_line({**fields, "meta": dict(made.meta)}))
             self._rejected_keys.add(made.key)
             return
-        row = row_of(made)
+        row = build_sample_row(made)
         if row["trajectory_id"] in self._ids:
             raise BadInput(f"{self.path}: already has a trajectory {row['trajectory_id'][:40]!r}; give each its own id")
         for image, data in zip(row["images"], made.images.values(), strict=True):
@@ -559,7 +559,7 @@ def write_store(
         for one in made:
             if one.key not in writer:
                 writer.add(one)
-            progress(writer.kept, writer.rejected)
+            progress(writer.sample_count, writer.rejection_count)
     return Store(path)
 
 
@@ -591,6 +591,6 @@ def _write_shard(path: Path, rows: list[Row]) -> tuple[int, str]:
     arrow, parquet = require("pyarrow", extra="lab"), require("pyarrow.parquet", extra="lab")
     with replacing(path) as neighbour:
         table = arrow.Table.from_pylist(rows, schema=schema())
-        parquet.write_table(table, neighbour, compression="zstd", row_group_size=ROWS_AT_ONCE)
+        parquet.write_table(table, neighbour, compression="zstd", row_group_size=ROWS_PER_BATCH)
         _sync(neighbour)
-        return neighbour.stat().st_size, sha_of(neighbour)
+        return neighbour.stat().st_size, compute_checksum(neighbour)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .grpo import grpo_trainer, run_grpo
     from .models import load_model, save_policy
     from .recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
-    from .recipe_files import read_recipe, recipe_names, recipe_of
+    from .recipe_files import build_recipe, read_recipe, recipe_names
     from .run_folder import Finished, RunFolder
     from .run_page import write_page
     from .sft import run_sft, sft_trainer
@@ -35,6 +35,7 @@ __all__ = [
     "RolloutPart",
     "RunFolder",
     "RunPart",
+    "build_recipe",
     "dry_run",
     "evaluate",
     "grpo_trainer",
@@ -45,7 +46,6 @@ __all__ = [
     "read_metrics",
     "read_recipe",
     "recipe_names",
-    "recipe_of",
     "run_grpo",
     "run_sft",
     "save_policy",

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from geosleuth.agent.policy_card import card_beside
-from geosleuth.models.box_scale import box_scale_of
+from geosleuth.models.box_scale import read_box_scale
 from geosleuth.photo import BoxScale
 from geosleuth.support.errors import BadInput
 
@@ -21,10 +21,10 @@ from .recipe import ModelPart
 
 _ADAPTED_IN_EYES = ("gate_proj", "up_proj", "down_proj")
 
+# Model architectures by name, as in their configuration files: published models, and the nano model of docs/nano.md.
 ARCHITECTURES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     json.loads((files(__package__) / "architectures.json").read_text(encoding="utf-8"))
 )
-"""Models by name, as their configuration files have them: published ones, and the one of examples/nano."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +95,14 @@ class ModelShape:
             chosen += [(*sides, self.vision_layers) for name in part.targets if name in _ADAPTED_IN_EYES]
         return sum(part.rank * (inward + outward) * times for inward, outward, times in chosen)
 
-    def trained_weights(self, part: ModelPart) -> int:
+    def count_trained_weights(self, part: ModelPart) -> int:
         """Return weights that move."""
         if part.tuned == "lora":
             return self.adapter_weights(part)
         return self.weights - (self.vision_weights if part.freeze_vision else 0)
 
 
-def configuration_of(part: ModelPart) -> Mapping[str, Any]:
+def load_configuration(part: ModelPart) -> Mapping[str, Any]:
     """Return the configuration of a recipe's model: its folder's, or that of the published model it names.
 
     Raises:
@@ -126,7 +126,7 @@ def configuration_of(part: ModelPart) -> Mapping[str, Any]:
     )
 
 
-def boxes_of(part: ModelPart) -> BoxScale:
+def find_box_scale(part: ModelPart) -> BoxScale:
     """Return in what a recipe's model gives boxes: as the recipe says, as it learned before, or by its configuration.
 
     Raises:
@@ -137,12 +137,12 @@ def boxes_of(part: ModelPart) -> BoxScale:
     if (card := card_beside(Path(part.path))) is not None:
         return card.box_scale
     try:
-        return box_scale_of(configuration_of(part))
+        return read_box_scale(load_configuration(part))
     except BadInput:
         return "pixels"  # loading the model reports what is wrong
 
 
-def shape_of(configuration: Mapping[str, Any]) -> ModelShape:
+def compute_shape(configuration: Mapping[str, Any]) -> ModelShape:
     """Return sizes from a configuration, by counting: no model is built.
 
     Raises:
@@ -152,12 +152,12 @@ def shape_of(configuration: Mapping[str, Any]) -> ModelShape:
     if kind not in KINDS:
         raise BadInput(f"models of the kind {kind!r} can't be estimated; those that can: {', '.join(KINDS)}")
     try:
-        return _counted(kind, configuration)
+        return _build_shape(kind, configuration)
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise BadInput(f"the model's configuration lacks a size ({error}), so it can't be estimated") from error
 
 
-def _counted(kind: str, configuration: Mapping[str, Any]) -> ModelShape:
+def _build_shape(kind: str, configuration: Mapping[str, Any]) -> ModelShape:
     text, vision = configuration["text_config"], configuration["vision_config"]
     hidden, heads = int(text["hidden_size"]), int(text["num_attention_heads"])
     each = int(text.get("head_dim") or hidden // heads)

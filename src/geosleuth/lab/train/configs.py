@@ -10,7 +10,7 @@ from geosleuth.photo.runtime import no_probing
 from geosleuth.support.decode import nearest
 from geosleuth.support.errors import BadInput, require
 
-from .architectures import KINDS, configuration_of, shape_of
+from .architectures import KINDS, compute_shape, load_configuration
 from .recipe import Loss, Recipe
 
 # TRL's options that a field of the recipe sets: a second place for the same value would leave open which counts.
@@ -121,7 +121,7 @@ def sft_config(recipe: Recipe, folder: Path, *, cpu: bool) -> Any:
     with no_probing():
         trl = require("trl", extra="train")
         planned = batches(recipe, processes())
-        return _made(
+        return _build_options(
             trl.SFTConfig,
             recipe,
             _common(recipe, folder, planned, cpu=cpu)
@@ -157,7 +157,7 @@ def grpo_config(recipe: Recipe, folder: Path, *, cpu: bool) -> Any:
     with no_probing():
         trl = require("trl", extra="train")
         planned = batches(recipe, processes())
-        return _made(
+        return _build_options(
             trl.GRPOConfig,
             recipe,
             _common(recipe, folder, planned, cpu=cpu)
@@ -223,7 +223,7 @@ def accelerate_config(recipe: Recipe) -> dict[str, Any]:
         "use_cpu": False,
     }
     if spread == "FSDP":
-        kind = KINDS[shape_of(configuration_of(recipe.model)).kind]
+        kind = KINDS[compute_shape(load_configuration(recipe.model)).kind]
         config["fsdp_config"] = {
             "fsdp_version": 2,
             "fsdp_reshard_after_forward": True,
@@ -315,14 +315,14 @@ def trainer_options(recipe: Recipe, kind: Any) -> dict[str, Any]:
         if name not in known:
             near = nearest(str(name), known)
             raise BadInput(f"{said}: {kind.__name__} has no such option" + (f"; {near}" if "mean" in near else ""))
-        if not _is_of(value, hints[name]):
+        if not _matches_hint(value, hints[name]):
             raise BadInput(f"{said}: can't be {str(value)[:60]!r}; {kind.__name__} wants {_type_name(hints[name])}")
         if value not in _CHOICES.get(name, (value,)):
             raise BadInput(f"{said}: must be one of {', '.join(_CHOICES[name])}, not {str(value)[:60]!r}")
     return dict(recipe.trainer)
 
 
-def _is_of(value: Any, hint: Any) -> bool:
+def _matches_hint(value: Any, hint: Any) -> bool:
     import msgspec
 
     try:
@@ -340,12 +340,12 @@ def _type_name(hint: Any) -> str:
 
 def _has_experts(recipe: Recipe) -> bool:
     try:
-        return configuration_of(recipe.model).get("model_type") == "qwen3_vl_moe"
+        return load_configuration(recipe.model).get("model_type") == "qwen3_vl_moe"
     except BadInput:
         return False  # loading the model reports what is wrong
 
 
-def _made(kind: Any, recipe: Recipe, arguments: dict[str, Any]) -> Any:
+def _build_options(kind: Any, recipe: Recipe, arguments: dict[str, Any]) -> Any:
     options = trainer_options(recipe, kind)
     try:
         return kind(**arguments | options)

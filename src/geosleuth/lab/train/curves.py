@@ -7,11 +7,11 @@ from math import ceil, floor, isfinite
 from geosleuth.report.charts import Plot, drawing, label, line, n, path, polyline, round_step, series
 from geosleuth.report.markup import Html, clean, el, join
 
+# CSS that pages with these charts add to the shared style sheet.
 STYLE = """
 .band { fill: var(--series); opacity: 0.17; }
 .curve.raw { stroke-width: 1; opacity: 0.35; }
 """
-"""What pages with these charts add to the shared style sheet."""
 
 _FEW_VALUES = 9
 _PLOT = Plot(width=520, height=300, left=58, top=14, right=16, bottom=46)
@@ -45,16 +45,16 @@ class Chart:
     percent: bool = False
 
 
-def drawn_chart(identifier: str, chart: Chart) -> Html:
-    """Return the drawing, for a page that has the shared style and `STYLE`; `key_of` names its lines."""
-    write = _write_percent if chart.percent else _write
+def draw_chart(identifier: str, chart: Chart) -> Html:
+    """Return the drawing, for a page that has the shared style and `STYLE`; `render_chart_key` names its lines."""
+    write = _write_percent if chart.percent else _format_axis_value
     words = "; ".join(
         f"{one.name}: from {write(one.points[0].y)} to {write(one.points[-1].y)}" for one in chart.lines if one.points
     )
-    return drawing(identifier, _PLOT, chart.title, words, _parts(chart))
+    return drawing(identifier, _PLOT, chart.title, words, _draw_chart_parts(chart))
 
 
-def key_of(chart: Chart) -> Html:
+def render_chart_key(chart: Chart) -> Html:
     """Return which colour is whose, for a caption; nothing where there is one line."""
     return join(
         join((el("span", {"class": f"nowrap {series(index)}"}, el("span", {"class": "key"}), clean(one.name, 60)), " "))
@@ -71,7 +71,7 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
     return [step * number for number in range(floor(low / step + 1e-9), ceil(high / step - 1e-9) + 1)]
 
 
-def _parts(chart: Chart) -> list[Html]:
+def _draw_chart_parts(chart: Chart) -> list[Html]:
     points = [point for one in chart.lines for point in (*one.points, *one.raw)]
     if not points:
         return [label(_PLOT.x(0.5), _PLOT.y(0.5), "nothing yet")]
@@ -119,7 +119,7 @@ class _Across:
         ]
         for value in marked:
             x = self.x(value)
-            parts += [line(x, bottom, x, bottom + 4, "axis"), label(x, bottom + 17, _write(value))]
+            parts += [line(x, bottom, x, bottom + 4, "axis"), label(x, bottom + 17, _format_axis_value(value))]
         return parts
 
 
@@ -127,7 +127,7 @@ class _Up:
     """Positions of values from the bottom up; the axis begins at 0 unless all of them are far from it."""
 
     def __init__(self, values: Sequence[float], *, percent: bool) -> None:
-        self._write = _write_percent if percent else _write
+        self._write = _write_percent if percent else _format_axis_value
         low, most = min(values), max(values)
         high = most
         if high - low <= 1e-9 * max(abs(low), abs(high)):
@@ -152,7 +152,7 @@ class _Up:
         ]
 
 
-def _write(value: float) -> str:
+def _format_axis_value(value: float) -> str:
     """Return a number with only the digits that an axis needs; large ones in thousands, millions and so on."""
     for size, sign in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= size:
@@ -164,4 +164,4 @@ def _write(value: float) -> str:
 
 
 def _write_percent(share: float) -> str:
-    return f"{_write(round(100 * share, 6))}\N{NARROW NO-BREAK SPACE}%"
+    return f"{_format_axis_value(round(100 * share, 6))}\N{NARROW NO-BREAK SPACE}%"

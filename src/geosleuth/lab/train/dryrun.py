@@ -18,20 +18,20 @@ from geosleuth.lab.traces import Store
 from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.support.errors import BadInput, require
 
-from .architectures import KINDS, configuration_of, shape_of
+from .architectures import KINDS, compute_shape, load_configuration
 from .configs import accelerate_config, batches, grpo_config, sft_config
 from .estimate import Estimate, estimate
 from .estimate import as_lines as estimate_lines
 from .estimate import as_mapping as estimate_mapping
 from .models import adapters, check_for_grpo, check_unseen, freeze_vision, open_processor, template_text
-from .papers import Departure, Difference, departures, differences, ours, unaccounted
+from .papers import Departure, Difference, departures, differences, find_unaccounted, ours
 from .prompts import all_rows, photo_items
 from .recipe import DataPart, ModelPart, Recipe
 from .recipe_files import flat
-from .rollouts import RolloutSetup, judging_of, reward_of, rollout_setup
+from .rollouts import RolloutSetup, build_helpers, load_reward, rollout_setup
 from .samples import photo_chats, store_chats
 from .services import ATLAS, is_online
-from .sft import way_of
+from .sft import find_method
 from .validation import check_evaluation
 
 _HEAD = 3
@@ -92,7 +92,7 @@ def dry_run(recipe: Recipe) -> Report:
     _try_template(recipe, setup, built)
     _try_model(recipe, resolved, built, absent)
     rows = _try_data(recipe, setup, built, absent)
-    estimated = estimate(recipe, shape_of(configuration_of(recipe.model)), rows=rows)
+    estimated = estimate(recipe, compute_shape(load_configuration(recipe.model)), rows=rows)
     if resolved["parameters"] != estimated.weights or resolved["trained_parameters"] != estimated.trained:
         raise AssertionError("the model that was built has another number of weights than was counted")
     return Report(
@@ -102,7 +102,7 @@ def dry_run(recipe: Recipe) -> Report:
         differences=tuple(differences(recipe, resolved)),
         departures=tuple(departures(recipe, resolved)),
         ours=ours(recipe, resolved),
-        unaccounted=tuple(unaccounted(recipe)),
+        unaccounted=tuple(find_unaccounted(recipe)),
         built=tuple(built),
         absent=tuple(absent),
         estimate=estimated,
@@ -117,8 +117,8 @@ def meta_model(part: ModelPart) -> Any:
         BadInput: its configuration is not known, or no adapter finds a layer.
         MissingExtra: torch, transformers or peft is not installed.
     """
-    configuration = configuration_of(part)
-    kind = KINDS[shape_of(configuration).kind]
+    configuration = load_configuration(part)
+    kind = KINDS[compute_shape(configuration).kind]
     with no_probing():
         torch = require("torch", extra="train")
         transformers: Any = require("transformers", extra="train")
@@ -144,7 +144,7 @@ def _try_model(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
     total, trained = sum(size for size, _ in sizes), sum(size for size, moves in sizes if moves)
     share = round(100 * trained / total, 2)
     resolved |= {"parameters": total, "trained_parameters": trained, "trained_percent": share}
-    configuration = configuration_of(part)
+    configuration = load_configuration(part)
     built.append(
         f"model: {KINDS[configuration['model_type']].model}, {total:,} weights of which {trained:,} are trained"
     )
@@ -154,7 +154,9 @@ def _try_model(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
         built.append(f"adapters: rank {settings.r}, alpha {settings.lora_alpha}, on {', '.join(part.targets)}")
     if not _is_here(part):
         absent.append(f"weights: there is no model in the folder {part.path}; give one with model.path")
-    elif part.base is not None and shape_of(configuration) != shape_of(configuration_of(replace(part, path=part.base))):
+    elif part.base is not None and compute_shape(configuration) != compute_shape(
+        load_configuration(replace(part, path=part.base))
+    ):
         resolved["model.base"] = part.path
 
 
@@ -171,7 +173,7 @@ def _try_template(recipe: Recipe, setup: RolloutSetup | None, built: list[str]) 
         if setup is not None:
             check_for_grpo(processor, tools=tools)
     elif setup is not None:
-        check_unseen(part, str(configuration_of(part).get("model_type")), tools=tools)
+        check_unseen(part, str(load_configuration(part).get("model_type")), tools=tools)
     elif part.chat_template is not None:
         template_text(part.chat_template)
     if part.chat_template is not None:
@@ -303,11 +305,11 @@ class _NoEncoder:
 
 def _try_judging(recipe: Recipe, absent: list[str]) -> Helpers:
     """Find the encoder and the judge; report missing ones, without which a run does not start."""
-    reward = reward_of(recipe.rollout)
+    reward = load_reward(recipe.rollout)
     needed = {"encoder": reward.needs_encoder, "judge": reward.needs_judge}
     missing = [name for name, needs in needed.items() if needs and getattr(recipe.rollout, name) is None]
     absent += [f"{name}: none is named, so a run does not start; give one with rollout.{name}" for name in missing]
-    return Helpers(encoder=_NoEncoder(), judge=RuleReader()) if missing else judging_of(recipe.rollout, reward)
+    return Helpers(encoder=_NoEncoder(), judge=RuleReader()) if missing else build_helpers(recipe.rollout, reward)
 
 
 def _try_data(recipe: Recipe, setup: RolloutSetup | None, built: list[str], absent: list[str]) -> int | None:
@@ -340,10 +342,12 @@ def _try_photos(recipe: Recipe, built: list[str], absent: list[str]) -> None:
     if missing := [spec for spec in data.photos or () if not _is_there(spec)]:
         absent.append(f"data: there is no {', '.join(missing)}; give it with data.photos")
         return
-    head = list(photo_chats(islice(photo_items(data), _HEAD), way_of(recipe)))
+    head = list(photo_chats(islice(photo_items(data), _HEAD), find_method(recipe)))
     if not head:
-        raise BadInput(f"{_named(data)}: has no rows")
-    built.append(f"data: {_named(data)}, asked as {data.method} does; the first {len(head)} photos can be asked about")
+        raise BadInput(f"{_format_data(data)}: has no rows")
+    built.append(
+        f"data: {_format_data(data)}, asked as {data.method} does; the first {len(head)} photos can be asked about"
+    )
 
 
 def _try_prompts(data: DataPart, setup: RolloutSetup, built: list[str], absent: list[str]) -> int | None:
@@ -355,10 +359,12 @@ def _try_prompts(data: DataPart, setup: RolloutSetup, built: list[str], absent: 
         absent.append(f"data: {error}; give it with data.photos")
         return None
     if not head:
-        raise BadInput(f"{_named(data)}: has no rows")
+        raise BadInput(f"{_format_data(data)}: has no rows")
     if any(setup.pose(row).truth is None for row in head):
-        raise BadInput(f"{_named(data)}: some photos have no place, so there is nothing to reward; add lat and lon")
-    built.append(f"data: {_named(data)}; the first {len(head)} rows can be posed")
+        raise BadInput(
+            f"{_format_data(data)}: some photos have no place, so there is nothing to reward; add lat and lon"
+        )
+    built.append(f"data: {_format_data(data)}; the first {len(head)} rows can be posed")
     return min(data.scenes, data.limit or data.scenes) if data.photos is None else None
 
 
@@ -368,7 +374,7 @@ def _is_there(spec: str) -> bool:
     return Path(path).exists() or Path(path.partition(":")[2] or path).exists()
 
 
-def _named(data: DataPart) -> str:
+def _format_data(data: DataPart) -> str:
     return ", ".join(data.photos) if data.photos else f"scenes of world {data.world}"
 
 
@@ -382,7 +388,7 @@ def as_lines(report: Report) -> list[str]:
     lines += [f"  built    {one}" for one in report.built]
     lines += [f"  absent   {one}" for one in report.absent]
     lines += [f"  estimate {one}" for one in estimate_lines(report.estimate)]
-    lines += [f"  ours     {name} = {_shown(value)} ({why})" for name, (value, why) in report.ours.items()]
+    lines += [f"  ours     {name} = {_format_value(value)} ({why})" for name, (value, why) in report.ours.items()]
     lines += [f"  open     {name}: neither published nor marked as ours" for name in report.unaccounted]
     lines += [f"  departs  {one}" for one in report.departures]
     return lines + [f"  differs  {one}" for one in report.differences]
@@ -394,25 +400,25 @@ def as_mapping(report: Report) -> dict[str, Any]:
         "recipe": report.recipe,
         "paper": report.paper,
         "ok": report.ok,
-        "differences": [_plain(asdict(one)) for one in report.differences],
+        "differences": [_convert_value(asdict(one)) for one in report.differences],
         "departures": [asdict(one) for one in report.departures],
-        "ours": {name: {"value": _plain(value), "why": why} for name, (value, why) in report.ours.items()},
+        "ours": {name: {"value": _convert_value(value), "why": why} for name, (value, why) in report.ours.items()},
         "unaccounted": list(report.unaccounted),
         "built": list(report.built),
         "absent": list(report.absent),
         "estimate": estimate_mapping(report.estimate),
         "accelerate": dict(report.accelerate),
-        "resolved": {name: _plain(value) for name, value in sorted(report.resolved.items())},
+        "resolved": {name: _convert_value(value) for name, value in sorted(report.resolved.items())},
     }
 
 
-def _plain(value: Any) -> Any:
+def _convert_value(value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
+        return [_convert_value(one) for one in value]
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _convert_value(one) for key, one in value.items()}
     return str(value) if isinstance(value, Path) else value
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

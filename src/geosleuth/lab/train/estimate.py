@@ -88,7 +88,7 @@ def estimate(recipe: Recipe, shape: ModelShape, *, rows: int | None = None) -> E
     Raises:
         BadInput: the batch can't be reached on the recipe's devices.
     """
-    trained = shape.trained_weights(recipe.model)
+    trained = shape.count_trained_weights(recipe.model)
     memory, host_gb = _memory(recipe, shape, trained)
     return Estimate(
         memory=memory,
@@ -105,7 +105,7 @@ def estimate(recipe: Recipe, shape: ModelShape, *, rows: int | None = None) -> E
 def state_bytes(recipe: Recipe, shape: ModelShape) -> tuple[float, float, float]:
     """Return bytes of weights, gradients and the optimiser's state on one device."""
     run, model = recipe.run, recipe.model
-    trained = shape.trained_weights(model)
+    trained = shape.count_trained_weights(model)
     kept = shape.weights + (trained if model.tuned == "lora" else 0)
     passed = _BYTES[model.dtype]
     # What adapters leave alone is held as passes want it; where all weights are tuned, float32 is loaded as a whole.
@@ -130,7 +130,7 @@ def layer_values(shape: ModelShape) -> int:
     return 6 * shape.hidden + 3 * shape.query + 3 * shape.key + 4 * shape.inner
 
 
-def cached_bytes(recipe: Recipe, shape: ModelShape) -> int:
+def compute_cached_bytes(recipe: Recipe, shape: ModelShape) -> int:
     """Return bytes of keys and values that one token takes while replies are drawn."""
     return 2 * shape.layers * shape.key * _BYTES[recipe.model.dtype]
 
@@ -192,7 +192,7 @@ def _rollout_bytes(recipe: Recipe, shape: ModelShape) -> float:
         return 0.0 if recipe.trainer.get("vllm_mode") == "server" else rollout.vllm_share * run.device_gb * GB
     replies = ceil(recipe.optim.batch * rollout.group / run.devices)
     gathered = shape.weights * _BYTES[recipe.model.dtype] if run.sharding != "none" else 0
-    return gathered + replies * _longest(recipe) * cached_bytes(recipe, shape)
+    return gathered + replies * _longest(recipe) * compute_cached_bytes(recipe, shape)
 
 
 def _step_samples(recipe: Recipe) -> int:

@@ -37,7 +37,7 @@ from geosleuth.geo import THRESHOLD_SETS, threshold_text
 from geosleuth.lab.score.metrics import Accuracy, Estimate, mcnemar_p, mean_estimate, median_estimate, sign_flip_p
 from geosleuth.lab.teams.measures import best_at_n, mean_single, right, tries_figures, verifier_at_n
 from geosleuth.models import Sampling
-from geosleuth.models.box_scale import box_scale_for
+from geosleuth.models.box_scale import find_box_scale
 from geosleuth.photo import BoxScale
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import lock_file, write_text_atomically
@@ -48,12 +48,13 @@ from .prompts import prompt_rows
 from .recipe import DataPart
 from .run_folder import Progress, RunFolder, no_progress
 
+# Thresholds from 0.5 to 750 km: fine, local, district, city, region and country.
 WITHIN_KM = THRESHOLD_SETS["thinking-with-map"].km
-"""Half a kilometre to 750: fine, local, district, city, region, country."""
 
 Figures = dict[str, Any]
 Floats = NDArray[np.float64]
 
+# Properties by which results are broken down.
 SLICES: Mapping[str, Callable[[PlayedScene], str]] = {
     "needs zoom": lambda scene: _yes(scene.needs_zoom),
     "misleading text": lambda scene: _yes(scene.misleading),
@@ -61,7 +62,6 @@ SLICES: Mapping[str, Callable[[PlayedScene], str]] = {
     "locatability": lambda scene: band(scene.locatability),
     "finest clue": lambda scene: scene.finest or "none",
 }
-"""The properties by which results are broken down."""
 
 _BANDS = ((8.0, "8-10"), (6.0, "6-7"), (4.0, "4-5"))
 
@@ -84,7 +84,7 @@ def _yes(value: bool) -> str:  # noqa: FBT001  (a word for it)
     return "yes" if value else "no"
 
 
-def figures_of(scenes: Sequence[PlayedScene]) -> Figures:
+def compute_scene_figures(scenes: Sequence[PlayedScene]) -> Figures:
     """Return all figures of a set of scenes for JSON; shares in percent, None for unknown or infinite values."""
     tries = [one for scene in scenes for one in scene.tries]
     errors = errors_km(scenes)
@@ -96,43 +96,43 @@ def figures_of(scenes: Sequence[PlayedScene]) -> Figures:
     found: Figures = {
         "scenes": len(scenes),
         "tries": errors.shape[1],
-        "within": {distance_name(km): _told(_share(right(errors, km))) for km in WITHIN_KM},
-        "median_km": _told(_median(errors)),
-        "answered": _told(_share(_tries(scenes, lambda one: one.answered))),
-        "located": _told(_share(~np.isnan(errors))),
+        "within": {distance_name(km): _convert_estimate(_estimate_share(right(errors, km))) for km in WITHIN_KM},
+        "median_km": _convert_estimate(_median(errors)),
+        "answered": _convert_estimate(_estimate_share(_tries(scenes, lambda one: one.answered))),
+        "located": _convert_estimate(_estimate_share(~np.isnan(errors))),
         "placed": dict(Counter(one.placed for one in tries if one.placed is not None)),
-        "called": _told(_share(_tries(scenes, lambda one: bool(one.tools)))),
-        "calls": _told(_mean(scenes, lambda one: sum(one.tools.values()))),
+        "called": _convert_estimate(_estimate_share(_tries(scenes, lambda one: bool(one.tools)))),
+        "calls": _convert_estimate(_mean(scenes, lambda one: sum(one.tools.values()))),
         "failed": {
-            "percent": _number(100 * failures.total() / made) if made else None,
-            "strict_percent": _number(100 * strictly / made) if made else None,
+            "percent": _round_finite(100 * failures.total() / made) if made else None,
+            "strict_percent": _round_finite(100 * strictly / made) if made else None,
             "calls": made,
             "by": dict(sorted(failures.items())),
         },
         "tools": dict(Counter(name for one in tries for name, count in one.tools.items() for _ in range(count))),
-        "turns": _told(_mean(scenes, lambda one: one.turns)),
-        "reward": _told(_mean(scenes, lambda one: one.reward)),
-        "input_tokens": _told(_mean(scenes, lambda one: one.input_tokens)),
-        "output_tokens": _told(_mean(scenes, lambda one: one.output_tokens)),
-        "seconds": _told(_mean(scenes, lambda one: one.seconds)),
+        "turns": _convert_estimate(_mean(scenes, lambda one: one.turns)),
+        "reward": _convert_estimate(_mean(scenes, lambda one: one.reward)),
+        "input_tokens": _convert_estimate(_mean(scenes, lambda one: one.input_tokens)),
+        "output_tokens": _convert_estimate(_mean(scenes, lambda one: one.output_tokens)),
+        "seconds": _convert_estimate(_mean(scenes, lambda one: one.seconds)),
         "ended": dict(Counter(one.reason for one in tries)),
         "troubles": sum(one.trouble is not None for one in tries),
     }
     if scenes and all(scene.verified for scene in scenes):
-        found["parallel"] = parallel_of(scenes)
+        found["parallel"] = compute_parallel_figures(scenes)
     return found
 
 
-def sliced(scenes: Sequence[PlayedScene]) -> dict[str, dict[str, Figures]]:
+def slice_figures(scenes: Sequence[PlayedScene]) -> dict[str, dict[str, Figures]]:
     """Return the same for the scenes of each kind."""
     found: dict[str, dict[str, Figures]] = {}
     for name, kind in SLICES.items():
         kinds = sorted({kind(scene) for scene in scenes})
-        found[name] = {one: figures_of([scene for scene in scenes if kind(scene) == one]) for one in kinds}
+        found[name] = {one: compute_scene_figures([scene for scene in scenes if kind(scene) == one]) for one in kinds}
     return found
 
 
-def parallel_of(scenes: Sequence[PlayedScene]) -> dict[str, Figures]:
+def compute_parallel_figures(scenes: Sequence[PlayedScene]) -> dict[str, Figures]:
     """Return, per distance: one try on average, the verifier, the best of all tries, and differences in points."""
     errors = errors_km(scenes)
     verified = np.array([_km(scene.verified) for scene in scenes])
@@ -141,16 +141,16 @@ def parallel_of(scenes: Sequence[PlayedScene]) -> dict[str, Figures]:
         hits, chosen = right(errors, km), right(verified, km)
         single, best = hits.mean(axis=1), hits.any(axis=1)
         found[distance_name(km)] = {
-            "single": _number(100 * mean_single(errors, km)),
-            "verifier": _number(100 * verifier_at_n(verified, km)),
-            "best": _number(100 * best_at_n(errors, km)),
-            "verifier_over_single": _told(_points(chosen - single)),
-            "best_over_verifier": _told(_points(best.astype(np.float64) - chosen)),
+            "single": _round_finite(100 * mean_single(errors, km)),
+            "verifier": _round_finite(100 * verifier_at_n(verified, km)),
+            "best": _round_finite(100 * best_at_n(errors, km)),
+            "verifier_over_single": _convert_estimate(_points(chosen - single)),
+            "best_over_verifier": _convert_estimate(_points(best.astype(np.float64) - chosen)),
         }
     return found
 
 
-def measures_of(
+def compute_measures(
     scenes: Sequence[PlayedScene], thresholds_km: Sequence[float] = WITHIN_KM, ks: Sequence[int] = ()
 ) -> dict[str, list[float]]:
     """Return shares in percent at any distances: one try on average, pass@K, best@N, range@N and verifier@N.
@@ -165,7 +165,7 @@ def measures_of(
     return {name: [round(100 * share, 4) for share in shares] for name, shares in found.items()}
 
 
-def compared(first: Sequence[PlayedScene], second: Sequence[PlayedScene]) -> Figures:
+def compare_scenes(first: Sequence[PlayedScene], second: Sequence[PlayedScene]) -> Figures:
     """Return the second less the first, in points, on the scenes that both played.
 
     ``p`` is that of McNemar's exact test where each scene was tried once, and of a sign-flip test otherwise.
@@ -188,7 +188,7 @@ def compared(first: Sequence[PlayedScene], second: Sequence[PlayedScene]) -> Fig
             p = mcnemar_p(int((difference < 0).sum()), int((difference > 0).sum()))
         else:
             p = sign_flip_p(difference)
-        within[distance_name(km)] = {**_told(_points(difference)), "p": p}
+        within[distance_name(km)] = {**_convert_estimate(_points(difference)), "p": p}
     return {"scenes": len(pairs), "within": within}
 
 
@@ -210,9 +210,9 @@ def _tries(scenes: Sequence[PlayedScene], what: Callable[[PlayedTry], bool]) -> 
     return np.array(rows, dtype=np.bool_).reshape(len(scenes), fewest)
 
 
-def _share(hits: NDArray[np.bool_]) -> Estimate:
+def _estimate_share(hits: NDArray[np.bool_]) -> Estimate:
     if hits.shape[1] == 1:
-        return Accuracy.of(int(hits.sum()), len(hits)).percent
+        return Accuracy.from_counts(int(hits.sum()), len(hits)).percent
     share = mean_estimate(hits.mean(axis=1), lowest=0.0, highest=1.0)
     return Estimate(100 * share.value, 100 * share.low, 100 * share.high)
 
@@ -233,11 +233,11 @@ def _mean(scenes: Iterable[PlayedScene], what: Callable[[PlayedTry], float]) -> 
     return mean_estimate(np.array([np.mean([what(one) for one in scene.tries]) for scene in scenes], dtype=np.float64))
 
 
-def _told(estimate: Estimate) -> dict[str, float | None]:
-    return {name: _number(getattr(estimate, name)) for name in ("value", "low", "high")}
+def _convert_estimate(estimate: Estimate) -> dict[str, float | None]:
+    return {name: _round_finite(getattr(estimate, name)) for name in ("value", "low", "high")}
 
 
-def _number(value: float) -> float | None:
+def _round_finite(value: float) -> float | None:
     return round(float(value), 4) if math.isfinite(value) else None
 
 
@@ -253,7 +253,7 @@ class Evaluation:
     @property
     def figures(self) -> Figures:
         """Of all scenes."""
-        return figures_of(self.scenes)
+        return compute_scene_figures(self.scenes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary, for JSON."""
@@ -264,8 +264,8 @@ class Evaluation:
             "machine": self.machine,
             "wall_seconds": self.wall_seconds,
             "figures": self.figures,
-            "measures": measures_of(self.scenes) if self.scenes else {},
-            "slices": sliced(self.scenes),
+            "measures": compute_measures(self.scenes) if self.scenes else {},
+            "slices": slice_figures(self.scenes),
         }
 
 
@@ -355,7 +355,7 @@ def evaluate(
     if keep_trajectories and folder is None:
         raise BadInput("trajectories are kept in the evaluation's folder; name one")
     keep = folder / "trajectories" if folder and keep_trajectories else None
-    stage, asked = _asked_of(policy, settings, keep, pictures)
+    stage, asked = _prepare_stage(policy, settings, keep, pictures)
     start, scenes = settings.start, len(stage.photos) or settings.scenes
     wanted = range(start, start + scenes)
     with closing(_Kept(folder, asked)) as kept:
@@ -381,7 +381,7 @@ def evaluate(
         return result
 
 
-def _asked_of(
+def _prepare_stage(
     policy: Path | str | Replies, asked_for: EvaluationSettings, keep: Path | None, kept: Path | None
 ) -> tuple[Stage, dict[str, Any]]:
     """Return the stage for playing scenes, and what ``asked.json`` records about it."""
@@ -401,7 +401,7 @@ def _asked_of(
         words["box_scale"] = scale
     card = card_beside(policy, one.policy_card) if isinstance(policy, Path) and one.setting is None else None
     if card is not None:
-        played = card.played(method=one.method, tools=one.tools, prompts=one.prompts)
+        played = card.build_method(method=one.method, tools=one.tools, prompts=one.prompts)
         words |= {
             "method": card.method, "tools": [*played.tools], "turns": one.turns or card.turns, "wire": card.wire,
             "box_scale": played.box_scale,
@@ -413,7 +413,11 @@ def _asked_of(
     asked = {
         "policy": _name(policy),
         "weights": fingerprint(policy) if isinstance(policy, Path) else getattr(policy, "fingerprint", None),
-        **({"setting": _setting_name(one.setting)} if one.setting else {**words, **_prompts_of(one, words)}),
+        **(
+            {"setting": _setting_name(one.setting)}
+            if one.setting
+            else {**words, **_compute_prompt_fingerprint(one, words)}
+        ),
         **({"photos": one.photos} if one.photos else {}),
         "scenes": one.scenes,
         "start": one.start,
@@ -424,7 +428,7 @@ def _asked_of(
     return stage, asked
 
 
-def _prompts_of(settings: EvaluationSettings, words: Mapping[str, Any]) -> dict[str, str]:
+def _compute_prompt_fingerprint(settings: EvaluationSettings, words: Mapping[str, Any]) -> dict[str, str]:
     """Return the fingerprint of the user's own prompts, by the key under which results keep it."""
     return {} if settings.prompts is None else {"prompts": read_prompts(settings.prompts, words["method"]).sha256}
 
@@ -460,7 +464,7 @@ def read_evaluation(folder: Path) -> Evaluation:
     summary = _read_json(folder / SUMMARY) if (folder / SUMMARY).is_file() else {}
     try:
         with (folder / SCENES).open("rb") as stream:
-            scenes = dict(_lines(folder / SCENES, stream))
+            scenes = dict(_read_scene_lines(folder / SCENES, stream))
     except OSError as error:
         raise BadInput(f"{folder / SCENES}: can't be read: {error.strerror or error}") from error
     ordered = tuple(scenes[number] for number in sorted(scenes))
@@ -489,7 +493,7 @@ def _of_one(percent: float | None) -> float | None:
     return None if percent is None else percent / 100
 
 
-def evaluated_steps(run: RunFolder) -> dict[int, dict[str, float]]:
+def read_evaluated_steps(run: RunFolder) -> dict[int, dict[str, float]]:
     """Return the figures of a run's finished evaluations, by step; what can't be read is left out."""
     found: dict[int, dict[str, float]] = {}
     for path in run.evaluations.glob(f"step-*/{SUMMARY}"):
@@ -522,7 +526,7 @@ def fingerprint(folder: Path) -> str:
 
 def _box_scale(policy: Path | str | Replies) -> BoxScale:
     if isinstance(policy, Path):
-        return box_scale_for(f"hf:{policy}")
+        return find_box_scale(f"hf:{policy}")
     return getattr(policy, "box_scale", "pixels")
 
 
@@ -577,7 +581,7 @@ class _Kept:
         write_text_atomically(folder / ASKED, json.dumps(now, indent=1, ensure_ascii=False) + "\n")
         stream.seek(0)
         end = 0
-        for number, scene in _lines(folder / SCENES, stream):
+        for number, scene in _read_scene_lines(folder / SCENES, stream):
             self.scenes[number] = scene
             end = stream.tell()
         # A line that was cut off in the middle is played again.
@@ -601,7 +605,7 @@ class _Kept:
             self._stream.close()
 
 
-def _lines(path: Path, stream: IO[bytes]) -> Iterator[tuple[int, PlayedScene]]:
+def _read_scene_lines(path: Path, stream: IO[bytes]) -> Iterator[tuple[int, PlayedScene]]:
     while line := stream.readline():
         if not line.endswith(b"\n"):
             return

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from geosleuth.lab.scenes.environment import GeoEnvironment
 from geosleuth.models import Sampling, weights_engine
-from geosleuth.models.box_scale import box_scale_of
+from geosleuth.models.box_scale import read_box_scale
 from geosleuth.models.weights import check_folder, check_installed
 from geosleuth.models.weights_engine import Abilities, ChatMessage, Device, Dtype, Engine, Generated
 from geosleuth.photo.runtime import no_probing
@@ -32,8 +32,8 @@ Inputs = dict[str, Any]
 
 _OPENINGS = 8  # the replies of a group come one after the other, so that few are enough
 _PRINT_VALUES = 64
+# Default of `policies.weights`, used if a conversation sets no limit.
 MAX_NEW_TOKENS = 2048
-"""As `policies.weights` has it where a conversation does not say."""
 Generate = Callable[..., Any]
 """Takes what ``model.generate`` takes, all by name, and returns what it returns: prompts and replies, row by row."""
 
@@ -63,13 +63,13 @@ class Encoder:
         self._types = False
         self._ready: dict[int, tuple[weakref.ref[Image], Any, Any]] = {}
 
-    def prepared(self, asked: Asked) -> Asked:
+    def prepare(self, asked: Asked) -> Asked:
         """Return the same with all done that needs no device; may be called from another thread meanwhile."""
         messages, shown = _with_pictures(asked)
-        text = self._written(messages, asked.tools)
+        text = self._apply_template(messages, asked.tools)
         if self._here:
             for picture in shown:
-                self._made_ready(picture)
+                self._prepare_picture(picture)
         return replace(asked, text=text)
 
     def encode(self, asked: Sequence[Asked]) -> Inputs:
@@ -79,7 +79,7 @@ class Encoder:
         for one in asked:
             messages, shown = _with_pictures(one)
             pictures.append(shown)
-            texts.append(self._written(messages, one.tools) if one.text is None else one.text)
+            texts.append(self._apply_template(messages, one.tools) if one.text is None else one.text)
         if self._here:
             return self._put_together(texts, pictures)
         given = self._by_processor(texts, pictures)
@@ -90,7 +90,7 @@ class Encoder:
             self._here = names and all(self._torch.equal(mine[name], given[name]) for name in given)
         return given
 
-    def _written(self, messages: list[ChatMessage], tools: list[dict[str, Any]] | None) -> str:
+    def _apply_template(self, messages: list[ChatMessage], tools: list[dict[str, Any]] | None) -> str:
         template = self._processor.apply_chat_template
         return str(template(messages, tools=tools, add_generation_prompt=True, tokenize=False))
 
@@ -134,13 +134,13 @@ class Encoder:
         return inputs
 
     def _on_device(self, picture: "Image") -> tuple[Any, Any]:
-        pixels, grid = self._made_ready(picture)
+        pixels, grid = self._prepare_picture(picture)
         if pixels.device != self._model.device:
             pixels, grid = (one.to(self._model.device) for one in (pixels, grid))
             self._hold(picture, pixels, grid)
         return pixels, grid
 
-    def _made_ready(self, picture: "Image") -> tuple[Any, Any]:
+    def _prepare_picture(self, picture: "Image") -> tuple[Any, Any]:
         held = self._ready.get(id(picture))
         if held is None:
             made = self._processor.image_processor(images=[picture], return_tensors="pt")
@@ -188,11 +188,11 @@ class Shrink:
 
     def __call__(self, picture: "Image") -> "Image":
         """Return the picture in that size."""
-        size = self.fitted(*picture.size)
+        size = self.fit_size(*picture.size)
         rgb = picture if picture.mode == "RGB" else picture.convert("RGB")
         return rgb if size == picture.size else rgb.resize(size, self.resample)
 
-    def fitted(self, width: int, height: int) -> tuple[int, int]:
+    def fit_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the width and height at which a picture is seen."""
 
         def sides(scale: float, to_whole: Callable[[float], int]) -> tuple[int, int]:
@@ -208,7 +208,7 @@ class Shrink:
         return whole
 
 
-def shrink_of(processor: Any) -> Shrink | None:
+def find_shrink(processor: Any) -> Shrink | None:
     """Return how pictures can be shrunk before they are sent; None if the processor has its own way."""
     images: Any = getattr(processor, "image_processor", None)
     size = getattr(images, "size", None)
@@ -226,7 +226,7 @@ def shrinking(environment: type[GeoEnvironment], *, shrink: Shrink, tools: Seque
 
     Args:
         environment: a class for TRL's ``environment_factory``.
-        shrink: of the model's processor, see `shrink_of`.
+        shrink: of the model's processor, see `find_shrink`.
         tools: the names of its tools, as the model knows them.
     """
     openings: OrderedDict[str, dict[int, Image]] = OrderedDict()
@@ -325,7 +325,7 @@ class Replier(Engine):
         self._sees = True
         self._tokenizer = processor.tokenizer
         steering = self._steering_tokens()
-        self.words = ChatWords(self._abilities(Path(name)), frozenset(steering), name, shrink_of(processor))
+        self.words = ChatWords(self._abilities(Path(name)), frozenset(steering), name, find_shrink(processor))
         special = zip(self._tokenizer.all_special_tokens, self._tokenizer.all_special_ids, strict=True)
         self._dropped = {number for token, number in special if token in steering}
         limit = getattr(model.config.get_text_config(), "max_position_embeddings", None)
@@ -335,7 +335,7 @@ class Replier(Engine):
         self._max_new_tokens = max_new_tokens
         self._seed = seed
         self.drawn = Drawn()
-        self.box_scale = box_scale_of(model.config.to_dict())
+        self.box_scale = read_box_scale(model.config.to_dict())
 
     @classmethod
     def from_folder(cls, folder: Path, *, device: Device = "auto", dtype: Dtype = "auto", **more: Any) -> "Replier":
@@ -359,15 +359,15 @@ class Replier(Engine):
             seen.update(f"{name} {tuple(values.shape)} ".encode() + few.numpy().tobytes())
         return seen.hexdigest()[:16]
 
-    def prepared(self, asked: Asked) -> Asked:
+    def prepare(self, asked: Asked) -> Asked:
         """Return the same, with all work done that needs no device; may be called from another thread."""
-        return self._encoder.prepared(asked)
+        return self._encoder.prepare(asked)
 
     def replies(self, asked: Sequence[Asked]) -> list[Generated | Refused]:
         """Return a reply to each, in order; what is too long for the model, or for memory, is refused."""
         found: list[Generated | Refused | None] = [None] * len(asked)
         for rows, inputs, room, sampling in self._batches(asked, range(len(asked))):
-            for row, reply in zip(rows, self._drawn(asked, rows, inputs, room, sampling), strict=True):
+            for row, reply in zip(rows, self._draw_batch(asked, rows, inputs, room, sampling), strict=True):
                 found[row] = reply
         return [one or Refused("no reply was drawn") for one in found]
 
@@ -380,7 +380,7 @@ class Replier(Engine):
         for same in alike.values():
             how = asked[same[0]].sampling
             most = how.max_tokens or self._max_new_tokens
-            inputs = self._encoded([asked[row] for row in same])
+            inputs = self._encode_batch([asked[row] for row in same])
             given = inputs["attention_mask"].sum(dim=1).tolist()
             rooms = [most if self._positions is None else min(most, self._positions - one) for one in given]
             if min(rooms) == most:
@@ -388,24 +388,24 @@ class Replier(Engine):
                 continue
             # Prompts near the model's limit are sampled alone.
             if fitting := [row for row, room in zip(same, rooms, strict=True) if room == most]:
-                yield fitting, self._encoded([asked[row] for row in fitting]), most, how
+                yield fitting, self._encode_batch([asked[row] for row in fitting]), most, how
             for row, room in zip(same, rooms, strict=True):
                 if room < most:
-                    yield [row], self._encoded([asked[row]]) if room > 0 else None, room, how
+                    yield [row], self._encode_batch([asked[row]]) if room > 0 else None, room, how
 
-    def _encoded(self, asked: Sequence[Asked]) -> Inputs:
+    def _encode_batch(self, asked: Sequence[Asked]) -> Inputs:
         begun = time.perf_counter()
         inputs = self._encoder.encode(asked)
         self.drawn.encode_seconds += time.perf_counter() - begun
         return inputs
 
-    def _drawn(
+    def _draw_batch(
         self, asked: Sequence[Asked], rows: list[int], inputs: Any, room: int, sampling: Sampling
     ) -> list[Generated | Refused]:
         if inputs is None:
             return [Refused(f"the conversation is longer than the model takes, which is {self._positions} tokens")]
         try:
-            return list(self._generated(inputs, room, sampling))
+            return list(self._generate_replies(inputs, room, sampling))
         except (self._torch.OutOfMemoryError, MemoryError):
             if len(rows) == 1:
                 return [Refused(f"the model ran out of memory on {self._device}")]
@@ -414,10 +414,10 @@ class Replier(Engine):
             self._torch.cuda.empty_cache()
         found: list[Generated | Refused] = []
         for half in (rows[: len(rows) // 2], rows[len(rows) // 2 :]):
-            found += self._drawn(asked, half, self._encoded([asked[row] for row in half]), room, sampling)
+            found += self._draw_batch(asked, half, self._encode_batch([asked[row] for row in half]), room, sampling)
         return found
 
-    def _generated(self, inputs: Any, room: int, sampling: Sampling) -> Iterator[Generated]:
+    def _generate_replies(self, inputs: Any, room: int, sampling: Sampling) -> Iterator[Generated]:
         torch, begun = self._torch, time.perf_counter()
         width = int(inputs["input_ids"].shape[1])
         devices = [self._model.device] if self._device == "cuda" else []

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from geosleuth.agent.policy_card import PolicyCard
 from geosleuth.lab.scenes.consistency import PolicyJudge
-from geosleuth.lab.scenes.environment import prompt_for
+from geosleuth.lab.scenes.environment import build_prompt_column
 from geosleuth.models.weights import check_folder
 from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.support.errors import BadInput, DataFault, ServiceFault, require
@@ -42,7 +42,7 @@ from .rollouts import (
     send_resets,
     usual_workers,
 )
-from .run_folder import Finished, Progress, finished, held_run, is_first_process, no_progress
+from .run_folder import Finished, Progress, is_first_process, lock_run, no_progress, read_finished
 from .services import ServiceGeocoder, answers_served
 from .sft import silence, train_to_end
 from .trackers import check_trackers, tracker_callbacks
@@ -97,7 +97,7 @@ def best_of_k_advantages(rewards: ArrayLike, k: int) -> Array:
     return np.asarray(k * (with_it - without_it), dtype=np.float64)
 
 
-def scaled_advantages(rewards: ArrayLike, k: int) -> Array:
+def compute_scaled_advantages(rewards: ArrayLike, k: int) -> Array:
     """Return `best_of_k_advantages` scaled by the spread of rewards in each group, as plain GRPO scales its own."""
     table = np.atleast_2d(np.asarray(rewards, dtype=np.float64))
     spread = table.std(axis=1, ddof=1, keepdims=True)
@@ -148,8 +148,8 @@ def run_grpo(
         MissingExtra: TRL, torch or transformers is not installed.
     """
     stay_offline()
-    with held_run(folder, recipe, resume=resume) as run, answers_served(recipe):
-        if (before := finished(run)) is not None:
+    with lock_run(folder, recipe, resume=resume) as run, answers_served(recipe):
+        if (before := read_finished(run)) is not None:
             return before
         check_trackers(recipe, folder)
         check_folder(Path(recipe.model.path))
@@ -158,7 +158,7 @@ def run_grpo(
         grpo_config(recipe, folder, cpu=not has_gpu())
         check_evaluation(recipe)
         if is_first_process():
-            PolicyCard.of(setting.method, setting.toolset.names, turns=setting.budget.turns).write(folder)
+            PolicyCard.from_method(setting.method, setting.toolset.names, turns=setting.budget.turns).write(folder)
         rows = prompt_rows(recipe.data)
         model, processor = load_model(recipe.model)
         own = metrics_callback(folder, recipe.stage, tensorboard=recipe.run.tensorboard)
@@ -237,7 +237,7 @@ def grpo_trainer(
             raise BadInput("other processes can't take over a setup; give a function that makes it")
         pool = WorkerPool(make, workers, wrap)
         environment = remote_environment(environment, played.setting.toolset.names, pool)
-    prompt = prompt_for(played.setting)
+    prompt = build_prompt_column(played.setting)
     # Environments are TRL's experiment; it would say so at every start.
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     # TRL fills prompts from the left, and takes over how the processor filled them.
@@ -353,7 +353,7 @@ class EnvironmentGRPOMixin:
         if self.best_of is not None and self.model.training:
             groups = self._earned.nansum(dim=1).view(-1, self.num_generations).cpu().numpy()
             first = self.accelerator.process_index * len(inputs)
-            own = scaled_advantages(groups, self.best_of).ravel()[first : first + len(inputs)]
+            own = compute_scaled_advantages(groups, self.best_of).ravel()[first : first + len(inputs)]
             batch["advantages"] = batch["advantages"].new_tensor(own)
         return batch
 
@@ -371,7 +371,7 @@ class EnvironmentGRPOMixin:
                 environment._talk = talk  # noqa: SLF001  (a public name would be a tool)
         result = super()._tool_call_loop(prompts, prompt_ids, completion_ids, completions, *given)  # type: ignore[misc]
         # What TRL counts as failed are the calls that reached no environment.
-        self.rollouts.unheard = failed_calls(result)
+        self.rollouts.unheard = count_failed_calls(result)
         return result
 
     def log(self: Any, logs: Any, *given: Any) -> None:
@@ -424,7 +424,7 @@ class _ToolLoop(NamedTuple):
     tool_images: Any
 
 
-def failed_calls(returned: tuple[Any, ...]) -> int:
+def count_failed_calls(returned: tuple[Any, ...]) -> int:
     """Return how many calls TRL counts as failed, of what its tool loop returns.
 
     Raises:

@@ -16,8 +16,8 @@ from typing import Any
 from geosleuth.models.weights_engine import Abilities, find_abilities, with_thinking
 from geosleuth.support.errors import BadInput, require
 
+# Label of tokens that are excluded from the loss.
 IGNORED = -100
-"""The label of a token that nothing is learned from."""
 
 Message = dict[str, Any]
 Tools = Sequence[Mapping[str, Any]] | None
@@ -85,7 +85,7 @@ class Writer:
         """
         replies = [number for number, message in enumerate(chat.messages) if message["role"] == "assistant"]
         if not replies:
-            raise BadInput(f"{_named(chat)}it has no reply by the assistant")
+            raise BadInput(f"{_format_chat_key(chat)}it has no reply by the assistant")
         whole = replace(chat, messages=list(chat.messages[: replies[-1] + 1]))
         if len(replies) - chat.history == 1:
             self.parts(whole)
@@ -113,7 +113,7 @@ class Writer:
         messages, tools = self._messages(chat), [dict(tool) for tool in chat.tools or ()] or None
         replies = [number for number, message in enumerate(messages) if message["role"] == "assistant"]
         if not replies:
-            raise BadInput(f"{_named(chat)}it has no reply by the assistant")
+            raise BadInput(f"{_format_chat_key(chat)}it has no reply by the assistant")
         text = self._render(chat, messages[: replies[-1] + 1], tools)
         spans = [self._span(chat, messages, at, tools, text) for at in replies[chat.history :]]
         images = [block["image"] for message in messages for block in _blocks(message) if block.get("type") == "image"]
@@ -127,7 +127,8 @@ class Writer:
         start = _start(bare, asked, said)
         if start is None or not text.startswith(said) or start == len(said):
             raise RewrittenHistory(
-                f"{_named(chat)}the chat template rewrites earlier turns, so replies can't be separated in one "
+                f"{_format_chat_key(chat)}the chat template rewrites earlier turns, so replies can't be separated "
+                "in one "
                 "text; learn one reply at a time, or use another template"
             )
         return start, len(said)
@@ -135,26 +136,28 @@ class Writer:
     def _cut(self, chat: Chat, text: str, spans: list[tuple[int, int]], images: list[Any]) -> Iterator[Part]:
         edges = [0, *(edge for span in spans for edge in span), len(text)]
         if edges != sorted(edges):
-            raise RewrittenHistory(f"{_named(chat)}the chat template renders overlapping replies")
+            raise RewrittenHistory(f"{_format_chat_key(chat)}the chat template renders overlapping replies")
         left = list(images)
         for number, (start, end) in enumerate(pairwise(edges)):
             piece, learned = text[start:end], number % 2 == 1
             shown = piece.count(self.image_token) if self.image_token else len(left)
             if learned and shown and self.image_token:
-                raise BadInput(f"{_named(chat)}a reply contains the image token ({self.image_token})")
+                raise BadInput(f"{_format_chat_key(chat)}a reply contains the image token ({self.image_token})")
             if shown > len(left):
-                raise BadInput(f"{_named(chat)}a text contains the image token ({self.image_token})")
+                raise BadInput(f"{_format_chat_key(chat)}a text contains the image token ({self.image_token})")
             if piece:
                 yield Part(piece, learned, tuple(left[:shown]) if not learned else ())
             if not learned:
                 left = left[shown:]
         if left:
-            raise BadInput(f"{_named(chat)}the chat template leaves out {len(left)} of its pictures")
+            raise BadInput(f"{_format_chat_key(chat)}the chat template leaves out {len(left)} of its pictures")
 
     def _messages(self, chat: Chat) -> list[Message]:
         """Return the messages in a format that the template supports."""
         if chat.tools and not self.abilities.tools:
-            raise BadInput(f"{_named(chat)}the model's chat template does not support tools; use one that does")
+            raise BadInput(
+                f"{_format_chat_key(chat)}the model's chat template does not support tools; use one that does"
+            )
         found: list[Message] = []
         aside: list[dict[str, Any]] = []
         for message in chat.messages:
@@ -183,7 +186,7 @@ class Writer:
             text = self.processor.apply_chat_template(messages, tools=tools, add_generation_prompt=ask, tokenize=False)
         except Exception as error:  # templates raise what they like
             reason = " ".join(str(error).split())[:150]
-            raise BadInput(f"{_named(chat)}the model's chat template can't render it: {reason}") from error
+            raise BadInput(f"{_format_chat_key(chat)}the model's chat template can't render it: {reason}") from error
         # Half a surrogate pair, from a reply cut in two, can't be tokenised.
         return str(text).encode("utf-8", "replace").decode()
 
@@ -222,7 +225,7 @@ def encode(chat: Chat, processor: Any, *, writer: Writer | None = None) -> Encod
         ids += own
         labels += own if part.learned else [IGNORED] * len(own)
     if IGNORED not in labels:
-        raise BadInput(f"{_named(chat)}nothing in it asks for a reply")
+        raise BadInput(f"{_format_chat_key(chat)}nothing in it asks for a reply")
     joined = {name: require("torch", extra="train").cat(values) for name, values in tensors.items()}
     return Encoded(ids, labels, types if any(types) else None, joined)
 
@@ -232,7 +235,7 @@ def text_ids(processor: Any, text: str) -> list[int]:
     return [int(number) for number in processor.tokenizer(text, add_special_tokens=False)["input_ids"]]
 
 
-def length_of(chat: Chat, writer: Writer, image_tokens: Callable[[Any], int]) -> int:
+def count_tokens(chat: Chat, writer: Writer, image_tokens: Callable[[Any], int]) -> int:
     """Return how many tokens a chat has; ``image_tokens`` gives those of a picture, which may be a name.
 
     Raises:
@@ -266,5 +269,5 @@ def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else [dict(block) for block in content]
 
 
-def _named(chat: Chat) -> str:
+def _format_chat_key(chat: Chat) -> str:
     return f"{chat.key[:60]}: " if chat.key else ""

@@ -27,7 +27,7 @@ from .recipe import ModelPart
 
 REMEDY = "set model.chat_template: qwen3_vl"
 _SUFFIX = ".jinja"
-_MOST_BYTES = 1_000_000
+_MAX_BYTES = 1_000_000
 _PROBE = [{"role": "user", "content": [{"type": "text", "text": "Where is this?"}]}]
 
 # What published models bring, by the kind of model and TRL's name.
@@ -57,15 +57,15 @@ def template_text(name: str) -> str:
             raise BadInput(f"model.chat_template: there is no {name[:60]!r}; give qwen3_vl, or a file *{_SUFFIX}")
     try:
         with path.open("rb") as stream:
-            text = stream.read(_MOST_BYTES + 1).decode("utf-8")
+            text = stream.read(_MAX_BYTES + 1).decode("utf-8")
     except (OSError, ValueError) as error:
         raise BadInput(f"model.chat_template: {path} can't be read; give qwen3_vl, or a file *{_SUFFIX}") from error
-    if not text.strip() or len(text) > _MOST_BYTES:
+    if not text.strip() or len(text) > _MAX_BYTES:
         raise BadInput(f"model.chat_template: {path} is no chat template; give qwen3_vl, or another file *{_SUFFIX}")
     return text
 
 
-def put_on(processor: Any, name: str) -> None:
+def set_template(processor: Any, name: str) -> None:
     """Give a processor another chat template; it is saved with the processor.
 
     Raises:
@@ -233,7 +233,7 @@ def open_processor(part: ModelPart) -> Any:
     with no_probing(), quietly(), _one_line_errors(folder):
         processor = load_processor(folder)
     if part.chat_template is not None:
-        put_on(processor, part.chat_template)
+        set_template(processor, part.chat_template)
     if part.max_pixels is not None:
         limit_pixels(processor, part.max_pixels)
     return processor
@@ -308,7 +308,7 @@ def save_policy(model: Any, processor: Any, folder: Path) -> Path:
         partial.mkdir(parents=True)
         plain = model.get_base_model() if _has_adapters(model) else model
         with quietly():
-            plain.save_pretrained(partial, state_dict=merged_weights(model))
+            plain.save_pretrained(partial, state_dict=merge_weights(model))
         processor.save_pretrained(partial)
         _fix_processor(processor, partial)
         check_folder(partial)
@@ -374,11 +374,11 @@ def save_gathered(trainer: Any, part: ModelPart, folder: Path) -> None:
     trainer.save_model(str(gathered))
     if not trainer.accelerator.is_main_process:
         return
-    save_policy(saved_model(part, gathered), trainer.processing_class, folder)
+    save_policy(load_saved_model(part, gathered), trainer.processing_class, folder)
     shutil.rmtree(gathered, ignore_errors=True)
 
 
-def saved_model(part: ModelPart, folder: Path) -> Any:
+def load_saved_model(part: ModelPart, folder: Path) -> Any:
     """Return a model from a folder that a trainer saved: its adapters on the model they belong to, or all weights.
 
     Raises:
@@ -394,7 +394,7 @@ def saved_model(part: ModelPart, folder: Path) -> Any:
     return model
 
 
-def merged_weights(model: Any) -> dict[str, Any]:
+def merge_weights(model: Any) -> dict[str, Any]:
     """Return a model's weights with adapters merged, under their names without adapters; nothing is changed."""
     if not _has_adapters(model):
         return dict(model.state_dict())

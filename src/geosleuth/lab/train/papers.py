@@ -35,10 +35,11 @@ _HOUSEKEEPING = (
     "rollout.method", "rollout.tools", "rollout.turns", "rollout.reading", "rollout.reward", "rollout.reward_options",
     "rollout.k", "rollout.vllm", "rollout.vllm_devices", "rollout.vllm_share", "rollout.vllm_sleeps",
 )  # fmt: skip
+# Where each training paper prints its prompts. smileGeo mentions a template but prints none.
 PRINTED_PROMPTS: Mapping[str, str] = MappingProxyType(
     {"geoagent": "figure 7", "spotagent": "appendix A.1", "geovista": "figure 1: the question", "twm": "appendix B"}
 )
-"""Where the training papers print their prompts. smileGeo speaks of a template and prints none."""
+# Tools that a paper uses in reinforcement learning; papers not listed use none.
 PAPER_TOOLS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
     {
         "geovista": (("image_zoom_in_tool", "search_web"), "section 3.1"),
@@ -49,7 +50,6 @@ PAPER_TOOLS: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-"""The tools with which a paper reinforces; the others reinforce without."""
 _VALIDATED_STEPS = 10
 _EVERY_STAGE = "all"
 ENCODER = "paraphrase-multilingual-MiniLM-L12-v2"
@@ -107,8 +107,8 @@ def _tuple(value: Any) -> Any:
     return tuple(map(_tuple, value)) if isinstance(value, list) else value
 
 
+# Values by paper and stage: everything that a paper's recipe sets, either published or marked as ours.
 PAPER_VALUES: Mapping[tuple[str, str], tuple[PaperValue, ...]] = MappingProxyType(_read_values())
-"""By paper and stage. Whatever a recipe of a paper decides is here: published, or marked as ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Departure:
 def departures(recipe: Recipe, resolved: Mapping[str, Any]) -> list[Departure]:
     """Return what is not as the paper has it beside the recipe's values: judge, encoder, prompt, tools, validation."""
     paper = recipe.paper or ""
-    if not values_of(recipe):
+    if not find_paper_values(recipe):
         return []
     found = []
     if paper in PRINTED_PROMPTS and not getattr(recipe.rollout, "prompts", None):
@@ -169,7 +169,7 @@ def _rollout_departures(recipe: Recipe, resolved: Mapping[str, Any]) -> list[Dep
     return found
 
 
-def values_of(recipe: Recipe) -> tuple[PaperValue, ...]:
+def find_paper_values(recipe: Recipe) -> tuple[PaperValue, ...]:
     """Return what the paper of a recipe says about its stage; nothing for a recipe of our own."""
     return PAPER_VALUES.get((recipe.paper or "", recipe.stage), ())
 
@@ -184,7 +184,7 @@ def differences(recipe: Recipe, resolved: Mapping[str, Any] | None = None) -> li
     """
     found = []
     values = flat(recipe) if resolved is None else resolved
-    for one in values_of(recipe):
+    for one in find_paper_values(recipe):
         if not one.published or (resolved is None and one.name not in values):
             continue
         part = ".".join(one.name.split(".")[:2])
@@ -198,12 +198,12 @@ def differences(recipe: Recipe, resolved: Mapping[str, Any] | None = None) -> li
 
 def ours(recipe: Recipe, resolved: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
     """Return the values that the paper does not give: what we take, and why."""
-    return {one.name: (resolved.get(one.name), one.where) for one in values_of(recipe) if not one.published}
+    return {one.name: (resolved.get(one.name), one.where) for one in find_paper_values(recipe) if not one.published}
 
 
-def unaccounted(recipe: Recipe) -> list[str]:
+def find_unaccounted(recipe: Recipe) -> list[str]:
     """Return fields of a paper's recipe that are neither published nor marked as ours, and unknown marks."""
-    known = values_of(recipe)
+    known = find_paper_values(recipe)
     if not known:
         return []
     names = {one.name for one in known}

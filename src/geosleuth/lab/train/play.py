@@ -38,9 +38,17 @@ from geosleuth.agent.setup import AgentSetup, PhotoQuestion
 from geosleuth.agent.trajectory import write_trajectory
 from geosleuth.answer import Answer
 from geosleuth.geo import distance_km
-from geosleuth.lab.bench.placed import place_nothing, point_of
-from geosleuth.lab.scenes import Split, World, design_scene, open_world, truth_of
-from geosleuth.lab.scenes.environment import Control, Reading, Setting, pose_control, pose_photo, pose_scene, setting_of
+from geosleuth.lab.bench.placed import find_measured_point, place_nothing
+from geosleuth.lab.scenes import Split, World, build_truth, design_scene, open_world
+from geosleuth.lab.scenes.environment import (
+    Control,
+    Reading,
+    Setting,
+    build_setting,
+    pose_control,
+    pose_photo,
+    pose_scene,
+)
 from geosleuth.lab.scenes.environment.episode import truth_of_row
 from geosleuth.lab.score import Truth
 from geosleuth.models import Conversation, Policy, Sampling, Step, Usage, Wire
@@ -48,7 +56,7 @@ from geosleuth.models.detective import Detective
 from geosleuth.models.tagged import next_call_number, read_reply
 from geosleuth.models.weights_engine import ChatMessage, ChatTemplate, Generated
 from geosleuth.support.errors import NotRecorded, ServiceFault, UserError
-from geosleuth.teams.parallel import EmbeddedVerifier, Try, draw_tries, embedded_method
+from geosleuth.teams.parallel import EmbeddedVerifier, Try, build_embedded_method, draw_tries
 from geosleuth.tools import Case, Toolset
 
 from .generator import Asked, ChatWords, Refused
@@ -119,7 +127,7 @@ class Stage(PlayRules):
     kept: Path | None = None
     photos: tuple[Mapping[str, Any], ...] = field(default=(), hash=False, repr=False)
 
-    def opened(self) -> tuple[World | None, Setting]:
+    def open_stage(self) -> tuple[World | None, Setting]:
         """Return the world, and the setting with its map; what is not there yet is made, which takes up to a minute.
 
         Photos stand in no drawn world.
@@ -131,7 +139,7 @@ class Stage(PlayRules):
             setting = self.setting()
         else:
             seed = None if self.photos else self.world
-            setting = setting_of({**self.setting, "world": seed, "answer_by": "reply"})
+            setting = build_setting({**self.setting, "world": seed, "answer_by": "reply"})
         if not self.with_tools:
             setting = replace(setting, toolset=Toolset([]))
         return None if self.photos else open_world(self.world), setting
@@ -215,14 +223,14 @@ class SceneTable:
             BadInput: a word of the stage can't be used.
         """
         self.stage = stage
-        self.world, self.setting = stage.opened()
+        self.world, self.setting = stage.open_stage()
         self._drawing = asyncio.Lock()
 
     async def play(self, number: int, policy: Policy, over: Callable[[], None] = lambda: None) -> PlayedScene:
         """Design, draw and play one scene; ``over`` is called as each of its tries ends."""
         stage, setting = self.stage, self.setting
         async with self._drawing:
-            scene, truth, case, views = await asyncio.to_thread(self._posed, number)
+            scene, truth, case, views = await asyncio.to_thread(self._pose_scene, number)
         tries = await draw_tries(
             case,
             stage.tries,
@@ -243,15 +251,15 @@ class SceneTable:
                 raise one.error
         trajectories = [one.trajectory for one in tries if one.trajectory is not None]
         asked = stage.verified and stage.tries > 1 and trajectories
-        verified = await self._verified(case, views, trajectories) if asked else None
-        self._keep(number, tries, verified)
+        verified = await self._verify_tries(case, views, trajectories) if asked else None
+        self._save_trajectories(number, tries, verified)
         return replace(
             scene,
-            tries=tuple(self._scored(one.trajectory, truth, one.error) for one in tries),
-            verified=None if verified is None else self._scored(verified, truth),
+            tries=tuple(self._score_try(one.trajectory, truth, one.error) for one in tries),
+            verified=None if verified is None else self._score_try(verified, truth),
         )
 
-    def _posed(self, number: int) -> tuple[PlayedScene, Truth, Case, tuple[str, ...]]:
+    def _pose_scene(self, number: int) -> tuple[PlayedScene, Truth, Case, tuple[str, ...]]:
         """Return a scene or photo without tries, its truth, its case, and its views."""
         stage = self.stage
         if self.world is None:
@@ -265,34 +273,34 @@ class SceneTable:
             else:
                 other = design_scene(self.world, stage.seed, number + 1, split=stage.split)
                 posed = pose_control(scene, other, stage.control, stage.kept)
-            truth = truth_of(scene)
+            truth = build_truth(scene)
             misleading = any(clue.misleading and clue.lines for clue in scene.clues)
             played = PlayedScene(
                 number, scene.id, scene.needs_zoom, misleading, scene.locatability, scene.finest, scene.spot.country
             )
         return played, truth, *open_case(posed.photos, self.setting.method, self.setting.resources(posed.reader))
 
-    async def _verified(self, case: Case, views: tuple[str, ...], tries: Sequence[Trajectory]) -> Trajectory:
+    async def _verify_tries(self, case: Case, views: tuple[str, ...], tries: Sequence[Trajectory]) -> Trajectory:
         """Return the rule-based verifier's result, as in `geosleuth.teams.parallel.locate_in_parallel`."""
         from geosleuth.tools.toolset import all_tools
 
-        how = embedded_method(len(tries))
+        how = build_embedded_method(len(tries))
         return await run(
             replace(case, album=case.album.copy()),
             AgentSetup(method=how, policy=EmbeddedVerifier(tries), toolset=how.toolset(all_tools()), budget=how.budget),
             question=PhotoQuestion(views=views, force_answer=self.setting.force_answer),
         )
 
-    def _scored(self, trajectory: Trajectory | None, truth: Truth, error: Exception | None = None) -> PlayedTry:
+    def _score_try(self, trajectory: Trajectory | None, truth: Truth, error: Exception | None = None) -> PlayedTry:
         trouble = None if error is None else f"{type(error).__name__}: {error}"[:300]
         if trajectory is None:
             return PlayedTry(None, self.setting.reward.least, answered=False, reason="error", trouble=trouble)
         answer, ended, spent = trajectory.answer or Answer(), trajectory.ended, trajectory.spent
         seen = trajectory.observations
-        point, placed = point_of(answer, place_nothing if self.stage.strict else self.setting.place)
+        point, placed = find_measured_point(answer, place_nothing if self.stage.strict else self.setting.place)
         return PlayedTry(
             None if point is None else distance_km(point, truth.point),
-            self.setting.earned(answer, truth),
+            self.setting.score_answer(answer, truth),
             trajectory.answered is not None and trajectory.answered.by == "policy",
             ended.reason if ended else "error",
             spent.turns,
@@ -307,7 +315,7 @@ class SceneTable:
             placed,
         )
 
-    def _keep(self, number: int, tries: Sequence[Try], verified: Trajectory | None) -> None:
+    def _save_trajectories(self, number: int, tries: Sequence[Try], verified: Trajectory | None) -> None:
         if self.stage.keep is None:
             return
         named = [(f"try{one.number}", one.trajectory) for one in tries]
@@ -454,7 +462,7 @@ class _Serving:
         with suppress(OSError):
             self._pipe.send(what)
 
-    async def asked(
+    async def ask(
         self,
         messages: list[ChatMessage],
         tools: list[dict[str, Any]] | None,
@@ -487,7 +495,7 @@ class _Afar:
     async def step(self, conversation: Conversation) -> Step:
         begun = time.perf_counter()
         messages, tools = self._chat.write(conversation)
-        reply = await self._serving.asked(*self._packed(messages, tools), conversation)
+        reply = await self._serving.ask(*self._pack_messages(messages, tools), conversation)
         if isinstance(reply, Refused):
             raise ServiceFault(self._words.name, reply.trouble)
         read = read_reply(reply.text, first_id=next_call_number(conversation))
@@ -498,7 +506,7 @@ class _Afar:
     async def aclose(self) -> None:
         """Do nothing: nothing is open."""
 
-    def _packed(
+    def _pack_messages(
         self, messages: list[ChatMessage], tools: list[dict[str, Any]] | None
     ) -> tuple[list[ChatMessage], list[dict[str, Any]] | None, dict[str, "Image"]]:
         """Return the messages with keys in place of pictures, and the pictures that were not sent before."""
@@ -526,7 +534,7 @@ class Replies(Protocol):
         """Data that workers need to write conversations."""
         ...
 
-    def prepared(self, asked: Asked) -> Asked:
+    def prepare(self, asked: Asked) -> Asked:
         """Return the same with all preparation done; called from another thread, also while replies are drawn."""
         ...
 
@@ -564,7 +572,7 @@ def play(
         RuntimeError: a worker was ended.
     """
     # What is made once, such as the map of the world, is not made by every worker.
-    stage.opened()
+    stage.open_stage()
     if stage.keep is not None:
         stage.keep.mkdir(parents=True, exist_ok=True)
     conductor = _Conductor(
@@ -671,18 +679,18 @@ class _Conductor:
             for pipe in connection.wait(list(by_pipe), _LISTEN_S):
                 try:
                     worker = by_pipe[pipe]
-                    self._came.put((worker, self._taken_in(worker, worker.pipe.recv())))
+                    self._came.put((worker, self._insert_pictures(worker, worker.pipe.recv())))
                 except (EOFError, OSError):
                     self._came.put((by_pipe.pop(pipe), ("left",)))
                 except Exception as error:  # noqa: BLE001  (raised by the consumer)
                     self._came.put((by_pipe[pipe], ("broke", error)))
 
-    def _taken_in(self, worker: SceneWorker, came: Any) -> Any:
+    def _insert_pictures(self, worker: SceneWorker, came: Any) -> Any:
         """Return a message with the worker's pictures inserted; the only place that adds and removes pictures."""
         match came:
             case ("asked", ticket, messages, tools, pictures, sampling) if self._model is not None:
                 worker.pictures.update(pictures)
-                return "asked", ticket, self._model.prepared(Asked(messages, tools, worker.pictures, sampling))
+                return "asked", ticket, self._model.prepare(Asked(messages, tools, worker.pictures, sampling))
             case ("played", PlayedScene(number=number)):
                 for key in [key for key in worker.pictures if key.partition("/")[0] == str(number)]:
                     del worker.pictures[key]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from geosleuth.lab.bench.sets import Item, draw, open_set
 from geosleuth.lab.bench.sets.dataset import is_for_testing
-from geosleuth.lab.scenes.environment import row_of, scene_rows
-from geosleuth.lab.traces.filtering import curriculum, filtered, read_tries, tries_of
+from geosleuth.lab.scenes.environment import build_photo_row, scene_rows
+from geosleuth.lab.traces.filtering import build_tries, curriculum, find_teachable, read_tries
 from geosleuth.support.errors import BadInput
 
 from .recipe import DataPart, Recipe
@@ -49,7 +49,7 @@ def all_rows(data: DataPart, start: int = 0, *, chosen: Container[str] | None = 
     if not data.photos:
         return ({"id": scene_id(row["scene"]), **row} for row in scene_rows(data.scenes, start))
     items = (one for one in photo_items(data) if chosen is None or one[0] in chosen)
-    return ({"id": name, **row_of(item)} for name, item in items)
+    return ({"id": name, **build_photo_row(item)} for name, item in items)
 
 
 def photo_items(data: DataPart) -> Iterator[tuple[str, Item]]:
@@ -66,7 +66,7 @@ def photo_items(data: DataPart) -> Iterator[tuple[str, Item]]:
     for spec, share in zip(specs, data.shares or (1.0,) * len(specs), strict=True):
         opened = open_set(spec)
         for item in opened:
-            if share < 1 and _place(f"{data.seed} {opened.card.name} {item.id}") >= share:
+            if share < 1 and _hash_to_unit(f"{data.seed} {opened.card.name} {item.id}") >= share:
                 continue
             if not data.allow_test and is_for_testing(opened.card, item):
                 raise BadInput(
@@ -78,7 +78,7 @@ def photo_items(data: DataPart) -> Iterator[tuple[str, Item]]:
             yield item.id if len(specs) == 1 else f"{opened.card.name}/{item.id}", item
 
 
-def _place(text: str) -> float:
+def _hash_to_unit(text: str) -> float:
     """Return a number from 0 to 1 that depends only on the text."""
     return int.from_bytes(sha256(text.encode()).digest()[:8], "big") / 2**64
 
@@ -107,7 +107,7 @@ def phases(rows: Sequence[Mapping[str, Any]], data: DataPart) -> list[Indices]:
     tried = {one: values for one, values in read_tries([data.tries]).items() if one in numbers}
     if not tried:
         raise BadInput(f"{data.tries}: none of its tries are at rows of this recipe; ids are such as {rows[0]['id']!r}")
-    found = filtered(tries_of(tried), data.regimes_km)
+    found = find_teachable(build_tries(tried), data.regimes_km)
     parts = curriculum(found, data.phases_km or (data.regimes_km,))
     own = np.array([numbers[one] for one in found.tries.ids], dtype=np.int64)
     for part in parts:
@@ -135,13 +135,13 @@ def run_order(parts: Sequence[Indices], recipe: Recipe) -> Indices:
     ends = np.rint(np.cumsum(sizes) / sizes.sum() * prompts).astype(int)
     lengths = np.diff(ends, prepend=0)
     drawn = [
-        _filled(part, int(length), (recipe.run.seed, number))
+        _repeat_shuffled(part, int(length), (recipe.run.seed, number))
         for number, (part, length) in enumerate(zip(parts, lengths, strict=True))
     ]
     return np.concatenate(drawn)
 
 
-def _filled(part: Indices, length: int, seed: tuple[int, int]) -> Indices:
+def _repeat_shuffled(part: Indices, length: int, seed: tuple[int, int]) -> Indices:
     rng = np.random.default_rng(seed)
     passes = [rng.permutation(part) for _ in range(ceil(length / len(part)))] if length else []
     return np.concatenate([part[:0], *passes])[:length]

@@ -19,7 +19,7 @@ from .recipe import EvaluationPart, Recipe
 
 _SUFFIXES = (".yaml", ".yml")
 _NOTHING: Mapping[str, Any] = {}
-_MOST_CLIP = 1000
+_MAX_CLIP = 1000
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
 
 # From and up to, both included: far beyond anything that makes sense, and short of what breaks sums further on.
@@ -76,6 +76,7 @@ _UNUSED: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 _QWEN25 = "Qwen/Qwen2.5-VL-7B-Instruct"
+# Ablations of a reward or a stage in the papers, each a base recipe with a few changes.
 ABLATIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     # A recipe, and what the paper's row changes in it.
     name: (base, {**changes, "name": name, "ablation": row})
@@ -94,12 +95,13 @@ ABLATIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
          {"rollout.reward": "geovista-city"}),
     )
 }  # fmt: skip
-"""The papers' ablations of a reward or a stage, each a recipe with a few changes."""
 
 
 def recipe_names() -> tuple[str, ...]:
     """Return the recipes that come with the package; `ABLATIONS` are made of them."""
-    return tuple(sorted(one.name.removesuffix(".yaml") for one in _shipped().iterdir() if one.name.endswith(".yaml")))
+    return tuple(
+        sorted(one.name.removesuffix(".yaml") for one in _find_recipe_folder().iterdir() if one.name.endswith(".yaml"))
+    )
 
 
 def read_recipe(path_or_name: str | Path, overrides: Mapping[str, Any] = _NOTHING) -> Recipe:
@@ -118,7 +120,7 @@ def read_recipe(path_or_name: str | Path, overrides: Mapping[str, Any] = _NOTHIN
         base, changes = ABLATIONS[text]
         return read_recipe(base, {**changes, **overrides})
     if text in recipe_names() and not path.is_file():
-        path = Path(str(_shipped().joinpath(f"{text}.yaml")))
+        path = Path(str(_find_recipe_folder().joinpath(f"{text}.yaml")))
     elif not path.is_file():
         if path.suffix in _SUFFIXES or len(path.parts) > 1:
             raise BadInput(f"{path}: there is no such file")
@@ -127,8 +129,8 @@ def read_recipe(path_or_name: str | Path, overrides: Mapping[str, Any] = _NOTHIN
     _refuse_twice(plain_yaml(path), path)
     values = plain_yaml_values(path)
     if not isinstance(values, Mapping):
-        raise BadInput(f"{path}: a recipe is a mapping with {', '.join(_names(Recipe))}")
-    return _with_prompts(recipe_of(with_overrides(values, overrides), str(path)), str(path))
+        raise BadInput(f"{path}: a recipe is a mapping with {', '.join(_list_field_names(Recipe))}")
+    return _with_prompts(build_recipe(with_overrides(values, overrides), str(path)), str(path))
 
 
 def _with_prompts(recipe: Recipe, source: str) -> Recipe:
@@ -144,7 +146,7 @@ def _with_prompts(recipe: Recipe, source: str) -> Recipe:
     return replace(recipe, rollout=replace(rollout, prompts_sha256=found))
 
 
-def recipe_of(values: Mapping[str, Any], source: str = "the recipe") -> Recipe:
+def build_recipe(values: Mapping[str, Any], source: str = "the recipe") -> Recipe:
     """Return a recipe from plain data, as `as_mapping` gives it.
 
     Raises:
@@ -170,7 +172,7 @@ def with_overrides(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> d
     return changed
 
 
-def override_of(text: str) -> tuple[str, Any]:
+def parse_override(text: str) -> tuple[str, Any]:
     """Return what ``optim.steps=3`` on a command line changes: the name, and the value as YAML reads it.
 
     Raises:
@@ -189,7 +191,7 @@ def override_of(text: str) -> tuple[str, Any]:
 
 def as_mapping(recipe: Any) -> dict[str, Any]:
     """Return a recipe as plain data, complete: what YAML and JSON can hold."""
-    return {one.name: _plain(getattr(recipe, one.name)) for one in fields(recipe)}
+    return {one.name: _convert_recipe_value(getattr(recipe, one.name)) for one in fields(recipe)}
 
 
 def flat(recipe: Recipe) -> dict[str, Any]:
@@ -204,11 +206,11 @@ def flat(recipe: Recipe) -> dict[str, Any]:
     return values
 
 
-def _shipped() -> Any:
+def _find_recipe_folder() -> Any:
     return files("geosleuth.lab.train").joinpath("recipes")
 
 
-def _names(kind: Any) -> list[str]:
+def _list_field_names(kind: Any) -> list[str]:
     return [one.name for one in fields(kind)]
 
 
@@ -236,9 +238,9 @@ def _check_bounds(recipe: Recipe) -> None:
         if value is None:
             continue
         if not low <= value <= high:
-            raise BadInput(f"{name} must be at least {low:g} and at most {high:g}, not {_shown(value)}")
-    if not all(0 < one <= _MOST_CLIP for one in recipe.rollout.clip):
-        raise BadInput(f"rollout.clip must be above 0 and at most {_MOST_CLIP}, not {list(recipe.rollout.clip)}")
+            raise BadInput(f"{name} must be at least {low:g} and at most {high:g}, not {_format_given(value)}")
+    if not all(0 < one <= _MAX_CLIP for one in recipe.rollout.clip):
+        raise BadInput(f"rollout.clip must be above 0 and at most {_MAX_CLIP}, not {list(recipe.rollout.clip)}")
 
 
 def _check_used(recipe: Recipe) -> None:
@@ -267,15 +269,15 @@ def _refuse_twice(node: Any, path: Path) -> None:
         _refuse_twice(value, path)
 
 
-def _plain(value: Any) -> Any:
+def _convert_recipe_value(value: Any) -> Any:
     if is_dataclass(value):
         return as_mapping(value)
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _convert_recipe_value(one) for key, one in value.items()}
     if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
+        return [_convert_recipe_value(one) for one in value]
     return str(value) if isinstance(value, Path) else value
 
 
-def _shown(value: object) -> str:
+def _format_given(value: object) -> str:
     return repr(value)[:60]

@@ -24,7 +24,7 @@ from geosleuth.agent.policy_card import with_folder
 from geosleuth.agent.setup import Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.lab.bench.placed import placer_of
+from geosleuth.lab.bench.placed import create_placer
 from geosleuth.lab.scenes import open_world
 from geosleuth.lab.scenes.consistency import PolicyJudge, RuleReader
 from geosleuth.lab.scenes.environment import (
@@ -32,12 +32,12 @@ from geosleuth.lab.scenes.environment import (
     Posed,
     Poser,
     Setting,
-    environment_for,
+    build_environment_class,
     offline_setting,
     pose_photo,
     scene_poser,
 )
-from geosleuth.lab.scenes.environment.episode import BROKE, refused
+from geosleuth.lab.scenes.environment.episode import BROKE, refuse_call
 from geosleuth.lab.scenes.environment.for_trl import last_words
 from geosleuth.lab.scenes.world import world_atlas
 from geosleuth.lab.score import Truth
@@ -52,36 +52,36 @@ from geosleuth.support.errors import BadInput, NotRecorded
 from geosleuth.support.processes import end_with_parent
 from geosleuth.tools import Observation, ToolCall
 
-from .architectures import boxes_of
+from .architectures import find_box_scale
 from .papers import ENCODER, JUDGE
 from .recipe import Recipe, RolloutPart
-from .services import ATLAS, ServiceGeocoder, check_services, resources_of
+from .services import ATLAS, ServiceGeocoder, check_services, open_resources
 from .training_log import part_name, within_name
 
 RULES = "rules"
 WITHIN_KM = (0.5, 25.0, 200.0, 750.0)
+# Share of replies with at least one tool call.
 CALL_RATE = "tools/call_rate"
-"""The share of replies that call a tool at all."""
+# Tool calls per reply.
 CALLS = "tools/calls"
-"""Calls a reply."""
+# Share of calls without a result: invalid, refused or repeated calls, and those that can't be parsed.
 FAILURE_RATE = "tools/failure_rate"
-"""The share of calls that gave nothing: bad, refused and repeated ones, and those that can't be read as calls."""
+# As ``FAILURE_RATE``, but also counting calls that had to be repaired, as papers do.
 STRICT_FAILURE_RATE = "tools/strict_failure_rate"
-"""The same, with the calls that had to be mended, as papers count."""
+# Part of a reward that counts failed calls, if they have a cost.
 FAILED_CALLS = "failed_calls"
-"""The part of a reward that counts them, where they cost something."""
 JUDGE_UNREAD, JUDGE_FAILED = "judge/unread", "judge/failed"
 """The shares of a judge's verdicts that could not be read, and that never came."""
+# Share of distinct answers that the service of ``rollout.geocoder`` failed to place.
 GEOCODER_FAILED = "geocoder/failed"
-"""The share of different answers that the service of ``rollout.geocoder`` failed to place."""
-ANSWERED = "answered"
-"""The share of replies with an answer of the policy's own."""
+# Share of replies with an answer of the policy's own.
+ANSWER_RATE = "answered"
 
 _CALL_TAG = "<tool_call>"
 _DIGEST = "_geosleuth_digest"
 _POSED = 8  # the replies of a group come one after the other, so that few are enough
 
-MOST_WORKERS = 12
+MAX_WORKERS = 12
 _FEWEST_CORES = 4
 WrapEnvironment = Callable[[Any], Any]
 """Changes the class of environments; likewise."""
@@ -146,7 +146,7 @@ class RolloutEnvironment(GeoEnvironment):
 
     def _carry_out(self, call: ToolCall) -> Observation:
         if not self._ready and self._talk:
-            self._hear(calls_of(self._talk[-1], self._setting.toolset.names))
+            self._hear(parse_calls(self._talk[-1], self._setting.toolset.names))
         for at, (one, seen) in enumerate(self._ready):
             if (one.name, one.arguments) == (call.name, call.arguments):
                 self._ready = self._ready[at + 1 :]
@@ -165,7 +165,7 @@ class RolloutEnvironment(GeoEnvironment):
             raise
         except Exception as error:  # noqa: BLE001  (a model must not be able to stop a training run; kept in `trouble`)
             self._running().trouble = error
-            self._ready = tuple((one, refused(one, BROKE)) for one in made)
+            self._ready = tuple((one, refuse_call(one, BROKE)) for one in made)
             return
         *seen, last = result.observations
         seen.append(replace(last, text="\n\n".join((last.text, *self._besides(result)))))
@@ -204,7 +204,7 @@ class RolloutSetup:
     def environment(self) -> type[RolloutEnvironment]:
         """The class for TRL's ``environment_factory``. It has no reward of its own: groups are scored as a whole."""
         # TRL looks for a function of this name.
-        bases = (RolloutEnvironment, environment_for(self.setting, self.pose))
+        bases = (RolloutEnvironment, build_environment_class(self.setting, self.pose))
         return type("Rollout", bases, {"get_reward": None})
 
 
@@ -218,15 +218,15 @@ def rollout_setup(recipe: Recipe, judging: Helpers | None = None) -> RolloutSetu
         BadInput: something in it is unknown or can't be used, or the reward needs an encoder or a judge.
     """
     rollout, data = recipe.rollout, recipe.data
-    method = with_folder(method_of(rollout.method, box_scale=boxes_of(recipe.model)), rollout.prompts)
+    method = with_folder(method_of(rollout.method, box_scale=find_box_scale(recipe.model)), rollout.prompts)
     # TRL shows tools and hears calls by the chat template, whatever wire the method has elsewhere.
     method = replace(method, wire="native")
     budget = method.budget if rollout.turns is None else replace(method.budget, turns=rollout.turns)
     world = None if data.photos else open_world(data.world)
-    reward = reward_of(rollout)
-    judged = judging or judging_of(rollout, reward)
+    reward = load_reward(rollout)
+    judged = judging or build_helpers(rollout, reward)
     check_services(recipe)
-    asks = resources_of(recipe) if world is None else Resources(world_atlas(world))
+    asks = open_resources(recipe) if world is None else Resources(world_atlas(world))
     geocoder: Geocoder | None = None
     if rollout.geocoder != ATLAS:
         if not reward.needs_geocoder:
@@ -237,7 +237,7 @@ def rollout_setup(recipe: Recipe, judging: Helpers | None = None) -> RolloutSetu
         geocoder = ServiceGeocoder(rollout)
     elif reward.needs_geocoder:
         # Whatever services tools ask, the atlas alone answers.
-        geocoder = placer_of(OfflineAtlas if world is None else lambda: asks.atlas)
+        geocoder = create_placer(OfflineAtlas if world is None else lambda: asks.atlas)
     setting = offline_setting(
         method,
         reward=reward,
@@ -251,7 +251,7 @@ def rollout_setup(recipe: Recipe, judging: Helpers | None = None) -> RolloutSetu
     return RolloutSetup(setting, pose)
 
 
-def judging_of(rollout: RolloutPart, reward: Reward) -> Helpers:
+def build_helpers(rollout: RolloutPart, reward: Reward) -> Helpers:
     """Return the encoder and the judge that a recipe names; neither is loaded or asked yet.
 
     Raises:
@@ -269,10 +269,10 @@ def judging_of(rollout: RolloutPart, reward: Reward) -> Helpers:
             f"hf:FOLDER; the paper's is {JUDGE}), or rules for the rule reader"
         )
     encoder = NamedEncoder(rollout.encoder) if rollout.encoder is not None else None
-    return Helpers(encoder=encoder, judge=judge_of(rollout) if reward.needs_judge else None)
+    return Helpers(encoder=encoder, judge=build_judge(rollout) if reward.needs_judge else None)
 
 
-def judge_of(rollout: RolloutPart) -> Judge:
+def build_judge(rollout: RolloutPart) -> Judge:
     """Return the judge that a recipe names.
 
     Raises:
@@ -294,7 +294,7 @@ def judge_of(rollout: RolloutPart) -> Judge:
     return PolicyJudge(policy, at_once=rollout.judge_at_once, max_tokens=rollout.judge_tokens)
 
 
-def reward_of(rollout: RolloutPart) -> Reward:
+def load_reward(rollout: RolloutPart) -> Reward:
     """Return the reward of a recipe: a preset or a file, with the recipe's changes.
 
     A change names a setting of a part: ``beta``, or ``spatial.tau_km`` where several parts have one of that name;
@@ -397,7 +397,9 @@ class Rollouts:
         parts = {name: np.asarray(values, dtype=np.float64) for name, values in rewards.parts.items()}
         total = np.asarray(rewards.total, dtype=np.float64)
         if self._cost:
-            failed = [one.count(False) + self._unknown(said) for one, said in zip(worked, messages, strict=True)]
+            failed = [
+                one.count(False) + self._count_unknown_calls(said) for one, said in zip(worked, messages, strict=True)
+            ]
             parts[FAILED_CALLS] = np.array(failed, dtype=np.float64)
             total = total - self._cost * parts[FAILED_CALLS]
         self.newest = Outcome(
@@ -423,7 +425,7 @@ class Rollouts:
         if isinstance(self._setting.helpers.judge, PolicyJudge):
             self._setting.helpers.judge.close()
 
-    def _unknown(self, said: Sequence[Mapping[str, Any]]) -> int:
+    def _count_unknown_calls(self, said: Sequence[Mapping[str, Any]]) -> int:
         """Return the number of calls to unknown tools in a conversation: they reach no environment."""
         calls = [call for message in said for call in message.get("tool_calls") or ()]
         return sum((call.get("function") or {}).get("name") not in self._setting.toolset.names for call in calls)
@@ -433,7 +435,7 @@ class Rollouts:
         columns = {
             **{part_name(name): values for name, values in outcome.parts.items()},
             **{within_name(km): outcome.distances_km <= km for km in WITHIN_KM},
-            ANSWERED: outcome.answered,
+            ANSWER_RATE: outcome.answered,
         }
         if len(self._setting.toolset):
             made = np.array([float(len(one)) for one in outcome.worked])
@@ -453,7 +455,7 @@ class Rollouts:
                 log_metric(name, float(value))
 
 
-def calls_of(message: Mapping[str, Any], tools: Collection[str]) -> list[tuple[str, Mapping[str, Any]]]:
+def parse_calls(message: Mapping[str, Any], tools: Collection[str]) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the calls of a message that TRL carries out: names of tools, with arguments."""
     made = [call.get("function") or {} for call in message.get("tool_calls") or () if call.get("type") == "function"]
     return [
@@ -481,7 +483,7 @@ def usual_workers() -> int:
     """Return how many processes serve environments by default: one per core but the first; 0 if cores are few."""
     # Processes that train together share a machine's cores.
     cores = usable_cores() // max(1, int(os.environ.get("LOCAL_WORLD_SIZE") or 1))
-    return 0 if cores < _FEWEST_CORES else min(MOST_WORKERS, cores - 1)
+    return 0 if cores < _FEWEST_CORES else min(MAX_WORKERS, cores - 1)
 
 
 class WorkerPool:
@@ -501,7 +503,7 @@ class WorkerPool:
         context = get_context("spawn")
         given = (make, wrap)
         self._workers = [
-            ProcessPoolExecutor(1, mp_context=context, initializer=_open, initargs=given) for _ in range(workers)
+            ProcessPoolExecutor(1, mp_context=context, initializer=_open_worker, initargs=given) for _ in range(workers)
         ]
 
     def worker(self, number: int, of: int) -> ProcessPoolExecutor:
@@ -530,10 +532,10 @@ class RemoteEnvironment:
         """Begin a new rollout."""
         if not self._waiting:
             self._begin(columns, self._worker)
-        parts: list[dict[str, Any]] = self._received()
+        parts: list[dict[str, Any]] = self._receive()
         return parts
 
-    def _received(self) -> Any:
+    def _receive(self) -> Any:
         result, pictures = self._waiting.popleft().result()
         for digest, picture in pictures.items():
             setattr(picture, _DIGEST, digest)
@@ -555,12 +557,12 @@ class RemoteEnvironment:
     def _send(self, name: str, arguments: Mapping[str, Any]) -> None:
         self._waiting.append(self._worker.submit(_call, self._number, name, dict(arguments)))
 
-    def _called(self, name: str, arguments: Mapping[str, Any]) -> Any:
+    def _call_tool(self, name: str, arguments: Mapping[str, Any]) -> Any:
         if not self._waiting and self._pool.ahead is not None:
             self._pool.ahead.send()
         if not self._waiting:
             self._send(name, arguments)
-        return self._received()
+        return self._receive()
 
     def _ending(self, step: Step | None) -> Callable[[], Ended]:
         return self._worker.submit(_end, self._number, step).result
@@ -572,7 +574,7 @@ def remote_environment(environment: type[RolloutEnvironment], tools: Sequence[st
     def remote(name: str) -> Callable[..., Any]:
         @wraps(getattr(environment, name))
         def method(self: RemoteEnvironment, /, **arguments: Any) -> Any:
-            return self._called(name, arguments)
+            return self._call_tool(name, arguments)
 
         return method
 
@@ -608,14 +610,14 @@ class Ahead:
             if id(last) in self._sent:
                 continue
             self._sent[id(last)] = last
-            environment._send_all(calls_of(last, environment._tools))  # noqa: SLF001
+            environment._send_all(parse_calls(last, environment._tools))  # noqa: SLF001
 
 
 _kind: type[RolloutEnvironment] | None = None
 _held: dict[int, RolloutEnvironment] = {}
 
 
-def _open(make: MakeSetup, wrap: WrapEnvironment | None) -> None:
+def _open_worker(make: MakeSetup, wrap: WrapEnvironment | None) -> None:
     global _kind  # noqa: PLW0603  (what this process is for)
     end_with_parent()
     setup = make()
@@ -632,21 +634,21 @@ def _reset(number: int, columns: dict[str, Any], batch: int) -> tuple[Any, dict[
         _batch = batch
     if number not in _held:
         _held[number] = _kind()
-    return _packed(_held[number].reset(**columns))
+    return _pack_result(_held[number].reset(**columns))
 
 
-def _packed(result: Any) -> tuple[Any, dict[str, Any]]:
+def _pack_result(result: Any) -> tuple[Any, dict[str, Any]]:
     """Return a result with digests in place of pictures, and the pictures not yet sent by this process."""
     new: dict[str, Any] = {}
 
-    def named(picture: Any) -> str:
+    def name_picture(picture: Any) -> str:
         digest = picture_digest(picture)
         if digest not in _sent:
             _sent.add(digest)
             new[digest] = picture
         return digest
 
-    return with_pictures(result, named), new
+    return with_pictures(result, name_picture), new
 
 
 def with_pictures(result: Any, change: Callable[[Any], Any]) -> Any:
@@ -670,7 +672,7 @@ def _hear(number: int, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
 
 
 def _call(number: int, name: str, arguments: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    return _packed(getattr(_held[number], name)(**arguments))
+    return _pack_result(getattr(_held[number], name)(**arguments))
 
 
 def _end(number: int, step: Step | None) -> Ended:

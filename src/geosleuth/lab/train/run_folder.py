@@ -35,18 +35,18 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from geosleuth.agent.policy_card import card_beside
 from geosleuth.lab.bench.sets import CARDS
-from geosleuth.models.training_mark import learned_tests, write_learned_tests
+from geosleuth.models.training_mark import find_learned_tests, write_learned_tests
 from geosleuth.models.weights import check_safetensors
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import lock_file, plain_yaml_values, write_text_atomically
 
 from .recipe import Recipe
-from .recipe_files import as_mapping, recipe_of
+from .recipe_files import as_mapping, build_recipe
 
 _ZIPS = (".pt", ".pth", ".bin")
 # Up to here all checksums are compared. Of larger files only those that say how the rest is to be read are: reading
 # the optimiser's state of a large model to its end takes minutes.
-_MOST_CHECKED_BYTES = 256_000_000
+_MAX_CHECKED_BYTES = 256_000_000
 _BLOCK = 1 << 20
 # What json and zipfile raise when they read nonsense; NotImplementedError and RecursionError are RuntimeErrors.
 _READ_ERRORS = (
@@ -63,19 +63,19 @@ _WEIGHTS = ("*.safetensors", "pytorch_model_fsdp*", "global_step*")
 _LOWER_IS_BETTER = frozenset({"median_km"})
 
 
-def damaged_file(checkpoint: Path) -> str | None:
+def find_damaged_file(checkpoint: Path) -> str | None:
     """Return the first file of a checkpoint that is cut short or can't be read; None if all are well."""
     for path in sorted(checkpoint.rglob("*")):
         if not path.is_file():
             continue
         try:
-            _check(path)
+            _check_file(path)
         except _READ_ERRORS:
             return path.relative_to(checkpoint).as_posix()
     return None
 
 
-def _check(path: Path) -> None:
+def _check_file(path: Path) -> None:
     """Raise one of `_READ_ERRORS` where a file is damaged."""
     if path.suffix == ".safetensors":
         check_safetensors(path)
@@ -87,7 +87,7 @@ def _check(path: Path) -> None:
 
 def _check_zip(path: Path) -> None:
     """Check the checksums of a file that torch saved as zip."""
-    small = path.stat().st_size <= _MOST_CHECKED_BYTES
+    small = path.stat().st_size <= _MAX_CHECKED_BYTES
     with ZipFile(path) as archive:
         for one in archive.infolist():
             _check_entry(archive, one, whole=small or one.filename.endswith(".pkl"))
@@ -130,7 +130,7 @@ class Finished:
 
 
 @contextmanager
-def held_run(folder: Path, recipe: Recipe, *, resume: bool = True) -> Iterator[RunFolder]:
+def lock_run(folder: Path, recipe: Recipe, *, resume: bool = True) -> Iterator[RunFolder]:
     """Lock a run's folder, new or to be resumed; half-written checkpoints are removed.
 
     If several processes train together, the first of them does this.
@@ -167,10 +167,10 @@ def is_first_process() -> bool:
 
 def last_checkpoint(run: RunFolder) -> Path | None:
     """Return the newest whole checkpoint; None if there is none."""
-    return next((path for _, path in sorted(checkpoints_of(run), reverse=True) if is_whole(path)), None)
+    return next((path for _, path in sorted(list_checkpoints(run), reverse=True) if is_whole(path)), None)
 
 
-def step_of(checkpoint: Path) -> int:
+def parse_step(checkpoint: Path) -> int:
     """Return after how many steps a checkpoint was made."""
     found = _CHECKPOINT.fullmatch(checkpoint.name)
     if found is None:
@@ -201,10 +201,10 @@ def _is_cut(checkpoint: Path) -> bool:
 
 
 def _damage(checkpoint: Path) -> str | None:
-    if (found := damaged_file(checkpoint)) is not None:
+    if (found := find_damaged_file(checkpoint)) is not None:
         return found
     state = json.loads((checkpoint / STATE).read_bytes())
-    if not isinstance(state, dict) or state.get("global_step") != step_of(checkpoint):
+    if not isinstance(state, dict) or state.get("global_step") != parse_step(checkpoint):
         return STATE
     return None if any(next(checkpoint.glob(pattern), None) for pattern in _WEIGHTS) else _WEIGHTS[0]
 
@@ -223,13 +223,15 @@ def mark_policy(run: RunFolder, policy: Path) -> None:
         return
     if (card := card_beside(run.path)) is not None:
         card.write(policy)
-    recipe = recipe_of(plain_yaml_values(run.recipe), str(run.recipe))
+    recipe = build_recipe(plain_yaml_values(run.recipe), str(run.recipe))
     names = {spec.partition(":")[0].partition("@")[0].strip().lower(): spec for spec in recipe.data.photos or ()}
     tests = [name for name in names if name in CARDS and CARDS[name].part == "test"] or list(names.values())
-    write_learned_tests(policy, [*learned_tests(Path(recipe.model.path)), *(tests if recipe.data.allow_test else ())])
+    write_learned_tests(
+        policy, [*find_learned_tests(Path(recipe.model.path)), *(tests if recipe.data.allow_test else ())]
+    )
 
 
-def finished(run: RunFolder) -> Finished | None:
+def read_finished(run: RunFolder) -> Finished | None:
     """Return the result of a run; None if it has not ended.
 
     Raises:
@@ -270,7 +272,7 @@ def read_best(run: RunFolder) -> dict[str, Any] | None:
     return None
 
 
-def checkpoints_of(run: RunFolder) -> Iterator[tuple[int, Path]]:
+def list_checkpoints(run: RunFolder) -> Iterator[tuple[int, Path]]:
     """Yield the checkpoints of a run with their steps, whole or not, in no order."""
     for path in run.checkpoints.iterdir() if run.checkpoints.is_dir() else ():
         if path.is_dir() and (found := _CHECKPOINT.fullmatch(path.name)):
@@ -280,7 +282,7 @@ def checkpoints_of(run: RunFolder) -> Iterator[tuple[int, Path]]:
 def _claim(run: RunFolder, recipe: Recipe, *, resume: bool) -> None:
     wanted = as_mapping(recipe)
     if not run.recipe.exists():
-        if any(checkpoints_of(run)) or run.done.exists():
+        if any(list_checkpoints(run)) or run.done.exists():
             raise BadInput(f"{run.path}: holds a run without its recipe; give another folder")
         _write_recipe(run, wanted)
         return
@@ -302,7 +304,7 @@ def _write_recipe(run: RunFolder, wanted: Mapping[str, Any]) -> None:
 
 def _is_vacant(run: RunFolder, there: Any, wanted: Mapping[str, Any]) -> bool:
     """Return whether a run died here before its first checkpoint: the folder may be reused."""
-    if run.done.exists() or run.policy.exists() or not all(_is_cut(path) for _, path in checkpoints_of(run)):
+    if run.done.exists() or run.policy.exists() or not all(_is_cut(path) for _, path in list_checkpoints(run)):
         return False
     same_data = isinstance(there, Mapping) and there.get("data") == wanted["data"]
     return same_data or not run.scenes.exists()
@@ -318,7 +320,7 @@ def _difference(there: Any, wanted: Any, at: str = "") -> str:
 
 def _drop_cut(run: RunFolder) -> None:
     """Remove incomplete checkpoints of a killed process: they count against how many are kept."""
-    for _, path in list(checkpoints_of(run)):
+    for _, path in list(list_checkpoints(run)):
         if _is_cut(path):
             shutil.rmtree(path, ignore_errors=True)
 
@@ -329,7 +331,7 @@ def _set_damaged_aside(run: RunFolder) -> None:
     Raises:
         BadInput: all are damaged; the user decides whether to start over.
     """
-    found = sorted(checkpoints_of(run), reverse=True)
+    found = sorted(list_checkpoints(run), reverse=True)
     damaged = {path: trouble for _, path in found if (trouble := _damage(path)) is not None}
     if not damaged:
         return
@@ -341,7 +343,7 @@ def _set_damaged_aside(run: RunFolder) -> None:
             f" delete {run.checkpoints} to start over, or give another folder"
         )
     for path, trouble in damaged.items():
-        aside = path.with_name(f"damaged-{step_of(path)}")
+        aside = path.with_name(f"damaged-{parse_step(path)}")
         shutil.rmtree(aside, ignore_errors=True)
         path.replace(aside)
         _log.warning("%s is damaged; resuming from %s; you may delete %s", path / trouble, whole.name, aside)

@@ -17,31 +17,31 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.files import lock_file, plain_yaml_values, write_text_atomically
 from geosleuth.support.text.numbers import count, percent_sign, plural, threshold
 
-from .curves import STYLE, Chart, Point, drawn_chart, key_of
+from .curves import STYLE, Chart, Point, draw_chart, render_chart_key
 from .curves import Line as ChartLine
-from .evaluation import evaluated_steps
-from .rollouts import ANSWERED, CALL_RATE, CALLS, FAILURE_RATE
-from .run_folder import Finished, RunFolder, finished, read_best
+from .evaluation import read_evaluated_steps
+from .rollouts import ANSWER_RATE, CALL_RATE, CALLS, FAILURE_RATE
+from .run_folder import Finished, RunFolder, read_best, read_finished
 from .training_log import (
     EVALUATION,
     GPU_MEMORY,
     GPU_UTILISATION,
     TOKENS_PER_SECOND,
     Line,
-    part_of,
+    parse_distance,
+    parse_part,
     read_metrics,
     within_name,
-    within_of,
 )
 
 _WITHIN, _PASS = f"{EVALUATION}within_", f"{EVALUATION}pass@"
 _ENDS = ("/low", "/high")
 _HEADLINE_KM = 25.0
-INSTEAD = {"tools/call_frequency": CALLS, "tools/failure_frequency": FAILURE_RATE}
-"""Figures of TRL's that charts leave out where ours are there: TRL counts as failed only what reached no tool."""
+# TRL metrics that charts replace with ours where available: TRL counts only calls that reached no tool as failed.
+REPLACED_METRICS = {"tools/call_frequency": CALLS, "tools/failure_frequency": FAILURE_RATE}
 
 _NOT_FIGURES = frozenset({"step", "seconds", "stage", "epoch", "num_tokens"})
-_MOST_POINTS = 400
+_MAX_POINTS = 400
 _SMOOTHED_FROM = 40
 # A chart that stands alone in its row is as wide as those in pairs, so that letters have one size.
 _ALIKE = "@media screen { .pair { grid-template-columns: repeat(auto-fill, minmax(min(100%, 29rem), 1fr)); } }\n"
@@ -92,16 +92,16 @@ def trl_reward(figure: str) -> str | None:
 
 def distance_words(figure: str) -> str | None:
     """Return which distance an accuracy is about."""
-    km = within_of(figure)
+    km = parse_distance(figure)
     return None if km is None else f"within {threshold(km)}"
 
 
-def evaluated_within(figure: str) -> str | None:
+def find_evaluated_distance(figure: str) -> str | None:
     """Return which distance a figure of held-out scenes or photos is about."""
     return distance_words(f"accuracy/{figure.removeprefix(_WITHIN)}") if figure.startswith(_WITHIN) else None
 
 
-def evaluated_passes(figure: str) -> str | None:
+def find_evaluated_tries(figure: str) -> str | None:
     """Return of how many tries a figure is about, at the distance of the headlines."""
     if figure == f"{_WITHIN}{_HEADLINE_KM:g}km":
         return "one try"
@@ -111,9 +111,10 @@ def evaluated_passes(figure: str) -> str | None:
 
 SECTIONS = (
     Section("evaluation", "Held-out evaluation", (
-        Spec("evaluation-within", "Accuracy by distance", evaluated_within, "The share of tries at held-out scenes or"
+        Spec("evaluation-within", "Accuracy by distance", find_evaluated_distance,
+             "The share of tries at held-out scenes or"
              " photos whose point lies within the distance, with its 95 % interval.", percent=True),
-        Spec("evaluation-pass", f"Pass@K within {threshold(_HEADLINE_KM)}", evaluated_passes,
+        Spec("evaluation-pass", f"Pass@K within {threshold(_HEADLINE_KM)}", find_evaluated_tries,
              "How likely at least one of K tries lies within the distance.", percent=True, least=2),
         Spec("evaluation-reward", "Reward of the answers", {f"{EVALUATION}reward": "mean reward"}.get,
              "The mean over tries, by the evaluation's reward."),
@@ -121,7 +122,7 @@ SECTIONS = (
     Section("reward", "What replies earn", (
         Spec("reward-total", "Reward", {"reward": "mean reward", "reward_std": "its spread"}.get,
              "The mean over the replies of a step, and their standard deviation."),
-        Spec("reward-parts", "Parts of the reward", part_of,
+        Spec("reward-parts", "Parts of the reward", parse_part,
              "The mean of each part over the replies of a step, before its weight."),
         Spec("reward-functions", "Reward functions", trl_reward, "The mean of each, as TRL reports it.", least=2),
         Spec("reward-alike", "Groups that teach nothing", {"frac_reward_zero_std": "replies all alike"}.get,
@@ -138,7 +139,7 @@ SECTIONS = (
         Spec("tools-failures", "Failed calls", {FAILURE_RATE: "failed", "tools/failure_frequency": "failed"}.get,
              "The share of calls that gave nothing: bad, refused and repeated ones, and those that can't be read.",
              percent=True),
-        Spec("tools-used", "Replies", {CALL_RATE: "call a tool", ANSWERED: "give an answer of their own"}.get,
+        Spec("tools-used", "Replies", {CALL_RATE: "call a tool", ANSWER_RATE: "give an answer of their own"}.get,
              "The share of replies that call a tool at all, and of those that end with an answer.", percent=True),
     )),
     Section("length", "How long replies are", (
@@ -238,13 +239,13 @@ def read_run(folder: Path) -> Reviewed:
     recipe = plain_yaml_values(kept.recipe) if kept.recipe.is_file() else {}
     if not isinstance(recipe, dict):
         raise BadInput(f"{kept.recipe}: is no recipe")
-    return Reviewed(folder, recipe, _with_evaluations(read_metrics(kept.metrics), kept), finished(kept))
+    return Reviewed(folder, recipe, _with_evaluations(read_metrics(kept.metrics), kept), read_finished(kept))
 
 
 def _with_evaluations(lines: Sequence[Line], run: RunFolder) -> list[Line]:
     """Return the lines with the figures of evaluations in the run's folder, by any command."""
     by_step: dict[int, Line] = {line["step"]: dict(line) for line in lines}
-    for step, figures in evaluated_steps(run).items():
+    for step, figures in read_evaluated_steps(run).items():
         by_step.setdefault(step, {"step": step}).update({f"{EVALUATION}{name}": one for name, one in figures.items()})
     return [by_step[step] for step in sorted(by_step)]
 
@@ -328,7 +329,7 @@ def headlines(run: Reviewed, moved: Mapping[str, Change]) -> list[str]:
     columns = (
         ("reward", "The mean reward", "{:.3f}".format),
         (CALLS, "Tool calls a reply", "{:.2f}".format),
-        (FAILURE_RATE, "The share of failed calls", _share),
+        (FAILURE_RATE, "The share of failed calls", _format_percent),
         ("loss", "The loss", "{:.4g}".format),
     )
     for figure, words, write in columns:
@@ -337,13 +338,16 @@ def headlines(run: Reviewed, moved: Mapping[str, Change]) -> list[str]:
             found.append(f"{words} went from {write(one.first)} to {write(one.last)}.")
     if one := moved.get(within_name(_HEADLINE_KM)):
         near = threshold(_HEADLINE_KM)
-        found.append(f"Within {near} lay {_share(one.first)} of the first replies and {_share(one.last)} of the last.")
+        found.append(
+            f"Within {near} lay {_format_percent(one.first)} of the first replies and "
+            f"{_format_percent(one.last)} of the last."
+        )
     if best := read_best(RunFolder(run.folder)):
         found.append(f"The best policy by {best['figure']} is that of step {best['step']}: {best['value']:.4g}.")
     return found
 
 
-def _share(value: float) -> str:
+def _format_percent(value: float) -> str:
     return percent_sign(100 * value)
 
 
@@ -360,9 +364,11 @@ def duration(seconds: float) -> str:
 def _figure(run: Reviewed, spec: Spec) -> Html | None:
     # Distances are sorted; the others keep their order.
     there = run.names()
-    shown = sorted((one for one in there if INSTEAD.get(one) not in there), key=lambda one: within_of(one) or 0.0)
+    shown = sorted(
+        (one for one in there if REPLACED_METRICS.get(one) not in there), key=lambda one: parse_distance(one) or 0.0
+    )
     lines = tuple(
-        _with_interval(_line(words, values), run, figure)
+        _with_interval(_build_chart_line(words, values), run, figure)
         for figure in shown
         if (words := spec.pick(figure)) is not None and (values := run.values(figure))
     )
@@ -373,8 +379,8 @@ def _figure(run: Reviewed, spec: Spec) -> Html | None:
         "figure",
         None,
         el("h3", None, f"{spec.title}, {spec.unit}" if spec.unit else spec.title),
-        drawn_chart(spec.identifier, chart),
-        el("figcaption", None, spec.said, " ", key_of(chart)),
+        draw_chart(spec.identifier, chart),
+        el("figcaption", None, spec.said, " ", render_chart_key(chart)),
     )
 
 
@@ -386,8 +392,8 @@ def _with_interval(line: ChartLine, run: Reviewed, figure: str) -> ChartLine:
     return replace(line, points=tuple(replace(p, low=low.get(int(p.x)), high=high.get(int(p.x))) for p in line.points))
 
 
-def _line(words: str, values: Sequence[tuple[int, float]]) -> ChartLine:
-    points = [Point(float(step), value) for step, value in _thinned(values)]
+def _build_chart_line(words: str, values: Sequence[tuple[int, float]]) -> ChartLine:
+    points = [Point(float(step), value) for step, value in _average_points(values)]
     if len(points) < _SMOOTHED_FROM:
         return ChartLine(words, tuple(points))
     # Centred, and narrower towards both ends: a straight line stays what it is.
@@ -399,9 +405,9 @@ def _line(words: str, values: Sequence[tuple[int, float]]) -> ChartLine:
     return ChartLine(words, tuple(smooth), tuple(points))
 
 
-def _thinned(values: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
+def _average_points(values: Sequence[tuple[int, float]]) -> list[tuple[float, float]]:
     """Return no more points than a chart can show: means of neighbours, at their last step."""
-    size = -(-len(values) // _MOST_POINTS)
+    size = -(-len(values) // _MAX_POINTS)
     return [
         (float(part[-1][0]), fmean(value for _, value in part))
         for part in (values[at : at + size] for at in range(0, len(values), max(1, size)))

@@ -17,17 +17,17 @@ from typing import Any, Literal
 
 from geosleuth.agent import Context, Method
 from geosleuth.agent.events import Task
-from geosleuth.agent.exports import image_path, played
+from geosleuth.agent.exports import build_records, image_path
 from geosleuth.agent.exports.dialect import IMAGE, PLACES
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.lab.bench.sets import Item
 from geosleuth.lab.scenes import Clue, MadeScene, Mark, Scene
-from geosleuth.lab.scenes.environment import row_of
+from geosleuth.lab.scenes.environment import build_photo_row
 from geosleuth.lab.scenes.scene_reader import LEGIBLE_PX
 from geosleuth.lab.traces import Store, geoagent
-from geosleuth.lab.traces.photo_chats import named, reply_of
-from geosleuth.lab.traces.rows import sample_of
+from geosleuth.lab.traces.photo_chats import complete_truth, format_reply
+from geosleuth.lab.traces.rows import build_sample
 from geosleuth.lab.traces.trajectory_store import image_name
 from geosleuth.photo import BoxScale, Photo, first_view, open_photo, scaled_box
 from geosleuth.photo.runtime import no_probing
@@ -36,11 +36,11 @@ from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from geosleuth.support.errors import BadInput, require
 from geosleuth.tools.calls import ImageInfo
 
-from .masks import IGNORED, Chat, Encoded, Message, Writer, encode, length_of
+from .masks import IGNORED, Chat, Encoded, Message, Writer, count_tokens, encode
 from .run_folder import Progress, no_progress
 
 KINDS = ("country", "script", "signs", "boxes", "levels")
-_MOST_LINES = 24
+_MAX_LINES = 24
 
 _COUNTRY = (
     "Which country is this?",
@@ -59,8 +59,8 @@ Pictures = Callable[[Any], Any]
 """Opens what an image block names."""
 Sizes = Callable[[Any], tuple[int, int]]
 """The width and height of what an image block names, as it will be shown."""
-_GROUPS = 50
-"""How many steps' samples are sorted by length together: more waste less, fewer mix better."""
+# Steps whose samples are sorted by length together: a larger number wastes less, a smaller one mixes better.
+_STEPS_PER_GROUP = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class _Line:
     box: tuple[int, int, int, int]
 
 
-def questions_of(
+def generate_questions(
     scene: Scene,
     marks: Sequence[Mark],
     view_size: tuple[int, int],
@@ -111,8 +111,8 @@ def questions_of(
     Raises:
         BadInput: there is no such kind.
     """
-    legible = geoagent.seen_at_once(scene, marks, view_size[0])
-    lines = _lines(legible, marks, view_size[0] / scene.size[0])
+    legible = geoagent.keep_visible_clues(scene, marks, view_size[0])
+    lines = _list_readable_lines(legible, marks, view_size[0] / scene.size[0])
     found = []
     for kind in kinds:
         if kind not in _MAKERS:
@@ -124,7 +124,7 @@ def questions_of(
     return found
 
 
-def _lines(legible: Scene, marks: Sequence[Mark], scale: float) -> list[_Line]:
+def _list_readable_lines(legible: Scene, marks: Sequence[Mark], scale: float) -> list[_Line]:
     """Return the readable lines from top to bottom."""
     clues = {clue.id: clue for clue in legible.clues}
     found = []
@@ -133,10 +133,10 @@ def _lines(legible: Scene, marks: Sequence[Mark], scale: float) -> list[_Line]:
         if clue is not None and mark.line is not None and mark.letter_px * scale >= LEGIBLE_PX:
             left, top, right, bottom = (round(side * scale) for side in mark.box)
             found.append(_Line(clue.lines[mark.line], clue, (left, top, right, bottom)))
-    return sorted(found, key=lambda line: (line.box[1], line.box[0]))[:_MOST_LINES]
+    return sorted(found, key=lambda line: (line.box[1], line.box[0]))[:_MAX_LINES]
 
 
-def _country(asked: _Asked) -> Question:
+def _ask_country(asked: _Asked) -> Question:
     country = geoagent.honest_address(asked.legible).country
     if country.conclusion is None:
         doubt = f" {country.uncertainty}" if country.uncertainty else ""
@@ -167,13 +167,13 @@ def _boxes(asked: _Asked) -> Question | None:
 
 
 def _levels(asked: _Asked) -> Question:
-    record = geoagent.record_of(asked.legible, geoagent.honest_address(asked.legible), asked.chance)
+    record = geoagent.build_record(asked.legible, geoagent.honest_address(asked.legible), asked.chance)
     way, task = method(geoagent.METHOD), Task((), force_answer=False)
     return Question("levels", way.prompt(task, ()), record.reply(), way.system(task, ()))
 
 
 _MAKERS: dict[str, Callable[[_Asked], Question | None]] = {
-    "country": _country,
+    "country": _ask_country,
     "script": _script,
     "signs": _signs,
     "boxes": _boxes,
@@ -221,7 +221,7 @@ def store_chats(
 
 
 def _chats(store: Store, row: Mapping[str, Any], wire: str) -> Iterator[Chat]:
-    run = sample_of(row, {}).trajectory
+    run = build_sample(row, {}).trajectory
     files = {image_path(run.id, one["handle"]): store.path / image_name(one["sha256"]) for one in row["images"]}
 
     def file(path: str) -> str:
@@ -231,7 +231,7 @@ def _chats(store: Store, row: Mapping[str, Any], wire: str) -> Iterator[Chat]:
 
     context = method(run.started.method).context if run.started.method in METHODS else Context("whole")
     try:
-        for record, history in played(run, context, "trl" if wire == "native" else "tagged"):
+        for record, history in build_records(run, context, "trl" if wire == "native" else "tagged"):
             waiting = iter(record["images"])
             messages = [_with_files(message, waiting, file) for message in record["messages"]]
             yield Chat(messages, record.get("tools"), history, row["key"])
@@ -275,7 +275,7 @@ def scene_chats(
     taken = 0
     for made in scenes:
         size = _view_size(made.scene.size)
-        for question in questions_of(made.scene, made.marks, size, kinds, box_scale=box_scale):
+        for question in generate_questions(made.scene, made.marks, size, kinds, box_scale=box_scale):
             if limit is not None and taken >= limit:
                 return
             yield question_chat(question, str(made.path), size, key=f"{made.scene.id} {question.kind}")
@@ -296,9 +296,9 @@ def photo_chats(photos: Iterable[tuple[str, Item]], way: str | Method) -> Iterat
     """
     asking, atlas = method(way), OfflineAtlas()
     for name, item in photos:
-        path = row_of(item)["photo"]
+        path = build_photo_row(item)["photo"]
         size = picture_size(path)
-        reply = reply_of(asyncio.run(named(item.truth, atlas)), asking.name)
+        reply = format_reply(asyncio.run(complete_truth(item.truth, atlas)), asking.name)
         task = Task((_first_view(size),))
         yield question_chat(
             Question("place", asking.prompt(task, ()), reply, asking.system(task, ())), path, size, key=name
@@ -308,9 +308,14 @@ def photo_chats(photos: Iterable[tuple[str, Item]], way: str | Method) -> Iterat
 def question_chat(question: Question, picture: Any, size: tuple[int, int], *, key: str = "") -> Chat:
     """Return a question as a chat, its picture captioned as in a run."""
     caption = _first_view(size).caption
-    shown = [_text(caption), {"type": "image", "image": picture}, _text(question.text)]
-    messages: list[Message] = [{"role": "system", "content": [_text(question.system)]}] if question.system else []
-    messages += [{"role": "user", "content": shown}, {"role": "assistant", "content": [_text(question.reply)]}]
+    shown = [_build_text_block(caption), {"type": "image", "image": picture}, _build_text_block(question.text)]
+    messages: list[Message] = (
+        [{"role": "system", "content": [_build_text_block(question.system)]}] if question.system else []
+    )
+    messages += [
+        {"role": "user", "content": shown},
+        {"role": "assistant", "content": [_build_text_block(question.reply)]},
+    ]
     return Chat(messages, key=key)
 
 
@@ -318,7 +323,7 @@ def _first_view(size: tuple[int, int]) -> ImageInfo:
     return ImageInfo(_HANDLE, size, 1, (0, 0, *size))
 
 
-def _text(text: str) -> dict[str, Any]:
+def _build_text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
@@ -359,7 +364,7 @@ def image_tokens(processor: Any, sizes: Sizes = picture_size) -> Callable[[Any],
     """Return how many tokens a picture takes, by what its block names."""
 
     @cache
-    def counted(size: tuple[int, int]) -> int:
+    def count_image_tokens(size: tuple[int, int]) -> int:
         counting = getattr(processor, "_get_num_multimodal_tokens", None)
         if counting is not None:
             return int(counting(image_sizes=[(size[1], size[0])])["num_image_tokens"][0])
@@ -369,10 +374,10 @@ def image_tokens(processor: Any, sizes: Sizes = picture_size) -> Callable[[Any],
         made = processor(text=[processor.image_token], images=[blank], add_special_tokens=False)
         return len(made["input_ids"][0])
 
-    return lambda name: counted(sizes(name))
+    return lambda name: count_image_tokens(sizes(name))
 
 
-def dataset_of(
+def build_dataset(
     chats: Iterable[Chat],
     writer: Writer,
     *,
@@ -405,7 +410,7 @@ def dataset_of(
     count = too_long = 0
     for count, chat in enumerate(chats, 1):
         for lesson in writer.lessons(chat):
-            length = length_of(lesson, writer, tokens)
+            length = count_tokens(lesson, writer, tokens)
             if length > max_length:
                 too_long += 1
             else:
@@ -414,7 +419,9 @@ def dataset_of(
     if not kept:
         why = f"all {too_long} chats are longer than {max_length} tokens" if too_long else "there are no chats"
         raise BadInput(f"there is nothing to learn from: {why}")
-    bins = packed([length for _, length in kept], max_length) if packing else [[number] for number in range(len(kept))]
+    bins = (
+        pack_rows([length for _, length in kept], max_length) if packing else [[number] for number in range(len(kept))]
+    )
     rows = [
         {CHATS: [kept[number][0] for number in numbers], LENGTH: sum(kept[number][1] for number in numbers)}
         for numbers in bins
@@ -422,7 +429,7 @@ def dataset_of(
     return datasets.Dataset.from_list(rows), Counted(count, too_long, len(rows))
 
 
-def packed(lengths: Sequence[int], room: int) -> list[list[int]]:
+def pack_rows(lengths: Sequence[int], room: int) -> list[list[int]]:
     """Return which numbers go into a row together: longest first, each into the fullest row that still has room."""
     rows: list[list[int]] = []
     by_room: dict[int, list[int]] = {}
@@ -451,7 +458,7 @@ def chat_text(chat: Chat) -> str:
     )
 
 
-def chat_of(text: str, pictures: Pictures) -> Chat:
+def load_chat(text: str, pictures: Pictures) -> Chat:
     """Return what `chat_text` wrote, its pictures opened."""
     stored = json.loads(text)
     for message in stored["messages"]:
@@ -469,7 +476,7 @@ class Collator:
         max_length: no chat, and no row of packed ones, is longer.
         pictures: opens what image blocks name.
         packing: rows hold several chats, which must not see each other.
-        positions: for packing: the model's own positions of a chat with pictures, see `positions_of`.
+        positions: for packing: the model's own positions of a chat with pictures, see `find_position_counter`.
     """
 
     def __init__(
@@ -493,19 +500,19 @@ class Collator:
             BadInput: a chat can't be shown, or is longer than it was counted to be.
         """
         encoded = [[self._encode(text) for text in row[CHATS]] for row in rows]
-        return self._packed(encoded) if self._packing else self._padded([row[0] for row in encoded])
+        return self._collate_packed(encoded) if self._packing else self._collate_padded([row[0] for row in encoded])
 
     def _encode(self, text: str) -> Encoded:
-        chat = chat_of(text, self._pictures)
+        chat = load_chat(text, self._pictures)
         made = encode(chat, self._processor, writer=self.writer)
         if len(made.input_ids) > self._max_length:
             raise BadInput(f"{chat.key[:60]}: has {len(made.input_ids)} tokens; the limit is {self._max_length}")
         return made
 
-    def _padded(self, chats: Sequence[Encoded]) -> dict[str, Any]:
+    def _collate_padded(self, chats: Sequence[Encoded]) -> dict[str, Any]:
         torch = require("torch", extra="train")
         longest = max(len(chat.input_ids) for chat in chats)
-        pad = partial(_padded, length=longest)
+        pad = partial(_pad_numbers, length=longest)
         batch = {
             "input_ids": torch.tensor([pad(chat.input_ids, self._pad_id) for chat in chats]),
             "attention_mask": torch.tensor([pad([1] * len(chat.input_ids), 0) for chat in chats]),
@@ -514,9 +521,9 @@ class Collator:
         if any(chat.token_types for chat in chats):
             types = [pad(chat.token_types or [], 0) for chat in chats]
             batch["mm_token_type_ids"] = torch.tensor(types)
-        return batch | _pictures_of(chats)
+        return batch | _collect_pictures(chats)
 
-    def _packed(self, rows: Sequence[Sequence[Encoded]]) -> dict[str, Any]:
+    def _collate_packed(self, rows: Sequence[Sequence[Encoded]]) -> dict[str, Any]:
         torch = require("torch", extra="train")
         longest = max(sum(len(chat.input_ids) for chat in row) for row in rows)
         batch: dict[str, list[Any]] = {"input_ids": [], "labels": [], "position_ids": [], "mm_token_type_ids": []}
@@ -529,15 +536,15 @@ class Collator:
             batch["labels"].append([number for chat in whole for number in chat.labels])
             types = [chat.token_types or [0] * len(chat.input_ids) for chat in whole]
             batch["mm_token_type_ids"].append([number for own in types for number in own])
-            batch["position_ids"].append(torch.cat([self._places(chat) for chat in whole], dim=-1))
+            batch["position_ids"].append(torch.cat([self._compute_positions(chat) for chat in whole], dim=-1))
         found = {name: torch.tensor(batch[name]) for name in ("input_ids", "labels", "mm_token_type_ids")}
-        pictures = _pictures_of([chat for row in rows for chat in row])
+        pictures = _collect_pictures([chat for row in rows for chat in row])
         if not pictures:
             del found["mm_token_type_ids"]
         # Text positions first: where they restart, transformers keeps chats from seeing each other.
         return found | {"position_ids": torch.stack(batch["position_ids"], dim=1)} | pictures
 
-    def _places(self, chat: Encoded) -> Any:
+    def _compute_positions(self, chat: Encoded) -> Any:
         """Return positions of one chat from its own start: those of its text, then the model's own three."""
         torch = require("torch", extra="train")
         plain = torch.arange(len(chat.input_ids))
@@ -557,7 +564,7 @@ class Collator:
         return int(found)
 
 
-def positions_of(model: Any) -> Callable[..., Any]:
+def find_position_counter(model: Any) -> Callable[..., Any]:
     """Return how a model counts positions where there are pictures, for packing.
 
     Raises:
@@ -598,8 +605,8 @@ class Order:
             return iter(numbers)
         steps: list[list[int]] = []
         rest: list[int] = []
-        for start in range(0, len(numbers), _GROUPS * self._batch):
-            group = sorted(numbers[start : start + _GROUPS * self._batch], key=lambda one: -self._lengths[one])
+        for start in range(0, len(numbers), _STEPS_PER_GROUP * self._batch):
+            group = sorted(numbers[start : start + _STEPS_PER_GROUP * self._batch], key=lambda one: -self._lengths[one])
             cut = [group[at : at + self._batch] for at in range(0, len(group), self._batch)]
             if len(cut[-1]) < self._batch:
                 rest = cut.pop()
@@ -609,11 +616,11 @@ class Order:
         return iter([number for step in [*steps, rest] for number in step])
 
 
-def _padded(numbers: Sequence[int], filler: int, length: int) -> list[int]:
+def _pad_numbers(numbers: Sequence[int], filler: int, length: int) -> list[int]:
     return [*numbers, *[filler] * (length - len(numbers))]
 
 
-def _pictures_of(chats: Sequence[Encoded]) -> dict[str, Any]:
+def _collect_pictures(chats: Sequence[Encoded]) -> dict[str, Any]:
     torch = require("torch", extra="train")
     names = dict.fromkeys(name for chat in chats for name in chat.pictures)
     return {name: torch.cat([chat.pictures[name] for chat in chats if name in chat.pictures]) for name in names}

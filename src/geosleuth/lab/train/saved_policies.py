@@ -28,14 +28,23 @@ from .evaluation import (
     read_evaluation,
     summary_figures,
 )
-from .models import copy_policy, open_processor, save_policy, saved_model
-from .recipe_files import recipe_of
-from .run_folder import Progress, RunFolder, checkpoints_of, finished, is_whole, keep_best, mark_policy, no_progress
+from .models import copy_policy, load_saved_model, open_processor, save_policy
+from .recipe_files import build_recipe
+from .run_folder import (
+    Progress,
+    RunFolder,
+    is_whole,
+    keep_best,
+    list_checkpoints,
+    mark_policy,
+    no_progress,
+    read_finished,
+)
 from .services import answers_served, is_online, placing_by_atlas
 from .validation import RecipeSetting
 
+# Folder, beside the results, in which a checkpoint is converted to a policy for the duration of its run.
 SCRATCH = ".policy"
-"""The folder, beside the results, in which a checkpoint is made a policy for as long as it is played."""
 
 _LOOK_EVERY_S = 20.0
 _USUAL = PlaySettings()
@@ -61,7 +70,7 @@ def is_run(folder: Path) -> bool:
     return run.recipe.is_file() and run.checkpoints.is_dir() and not (folder / "config.json").exists()
 
 
-def run_of(folder: Path) -> RunFolder | None:
+def find_run(folder: Path) -> RunFolder | None:
     """Return the training run that a folder is, or whose policy it is; None where there is none."""
     if is_run(folder):
         return RunFolder(folder)
@@ -81,12 +90,12 @@ def as_trained(run: RunFolder | None, settings: EvaluationSettings) -> Iterator[
     if run is None or settings.policy_card is not None:
         yield settings
         return
-    recipe = recipe_of(plain_yaml_values(run.recipe), str(run.recipe))
+    recipe = build_recipe(plain_yaml_values(run.recipe), str(run.recipe))
     rollout = recipe.rollout
     if settings.prompts is None and rollout.prompts is not None:
         settings = replace(settings, prompts=rollout.prompts)
     if (card := card_beside(run.path)) is not None:
-        card.played(method=settings.method, tools=settings.tools, prompts=settings.prompts)
+        card.build_method(method=settings.method, tools=settings.tools, prompts=settings.prompts)
     elif recipe.stage == "grpo":
         tools = rollout.tools if settings.tools is None else settings.tools
         turns = settings.turns or rollout.turns
@@ -106,14 +115,16 @@ def as_trained(run: RunFolder | None, settings: EvaluationSettings) -> Iterator[
         yield replace(settings, setting=RecipeSetting(played))
 
 
-def saved_policies(run: RunFolder) -> list[SavedPolicy]:
+def list_saved_policies(run: RunFolder) -> list[SavedPolicy]:
     """Return what a run has saved so far, by step; of the last step, the finished policy rather than its checkpoint.
 
     Raises:
         BadInput: the run's last file is damaged.
     """
-    found = {step: SavedPolicy(step, path, is_checkpoint=True) for step, path in checkpoints_of(run) if is_whole(path)}
-    done = finished(run)
+    found = {
+        step: SavedPolicy(step, path, is_checkpoint=True) for step, path in list_checkpoints(run) if is_whole(path)
+    }
+    done = read_finished(run)
     if done is not None:
         found[done.steps] = SavedPolicy(done.steps, run.policy, is_checkpoint=False)
     return [found[step] for step in sorted(found)]
@@ -129,8 +140,8 @@ def each_policy(
     """
     seen: set[int] = set()
     while True:
-        over = finished(run) is not None
-        for one in saved_policies(run):
+        over = read_finished(run) is not None
+        for one in list_saved_policies(run):
             if one.step not in seen and one.folder.is_dir():
                 seen.add(one.step)
                 yield one
@@ -140,7 +151,7 @@ def each_policy(
 
 
 @contextmanager
-def opened(run: RunFolder, saved: SavedPolicy, scratch: Path) -> Iterator[Path]:
+def open_weights(run: RunFolder, saved: SavedPolicy, scratch: Path) -> Iterator[Path]:
     """Yield a folder with the weights of a saved policy, as `--model hf:DIR` takes it; a checkpoint's lies in scratch.
 
     Raises:
@@ -149,10 +160,10 @@ def opened(run: RunFolder, saved: SavedPolicy, scratch: Path) -> Iterator[Path]:
     if not saved.is_checkpoint:
         yield saved.folder
         return
-    part = recipe_of(plain_yaml_values(run.recipe), str(run.recipe)).model
+    part = build_recipe(plain_yaml_values(run.recipe), str(run.recipe)).model
     folder = scratch / saved.name
     try:
-        save_policy(saved_model(part, saved.folder), open_processor(part), folder)
+        save_policy(load_saved_model(part, saved.folder), open_processor(part), folder)
         mark_policy(run, folder)
         yield folder
     finally:
@@ -191,7 +202,7 @@ def evaluate_saved(
         if all(known.asked.get(name) == value for name, value in asked.items()):
             return known
         raise BadInput(f"{own}: holds another evaluation; choose another folder")
-    with opened(run, saved, folder / SCRATCH) as policy:
+    with open_weights(run, saved, folder / SCRATCH) as policy:
         found = evaluate(policy, settings, playing=playing, folder=own, progress=progress)
         if best_by is not None and (value := summary_figures(found.to_dict()).get(best_by)) is not None:
             keep_best(run, saved.step, best_by, value, partial(copy_policy, policy))

@@ -17,8 +17,8 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.online import Recording
 from geosleuth.atlas.online.answer_server import serving_answers
 from geosleuth.atlas.online.router import check_service
-from geosleuth.lab.bench.placed import Placed, placer_of
-from geosleuth.lab.scenes.consistency import FEWEST_VERDICTS, RECENT_VERDICTS
+from geosleuth.lab.bench.placed import Placed, create_placer
+from geosleuth.lab.scenes.consistency import MIN_VERDICTS, RECENT_VERDICTS
 from geosleuth.lab.traces.factory import Services
 from geosleuth.pipeline.searches import map_service, online_maps, server_settings, web_search
 from geosleuth.support.errors import BadInput, ServiceFault
@@ -27,8 +27,8 @@ from .recipe import Recipe, RolloutPart
 
 _log = logging.getLogger(__name__)
 
+# Value of ``rollout.geocoder`` that places answers without a service.
 ATLAS = "atlas"
-"""The value of ``rollout.geocoder`` that places answers without a service."""
 
 
 def is_online(rollout: RolloutPart) -> bool:
@@ -42,7 +42,7 @@ def placing_by_atlas(rollout: RolloutPart) -> RolloutPart:
     return rollout if is_online(rollout) else replace(rollout, allow=(), answers=None, replay=False)
 
 
-def resources_of(recipe: Recipe) -> Resources:
+def open_resources(recipe: Recipe) -> Resources:
     """Return what tools ask about photos: the services of a recipe with the offline atlas behind them, or that alone.
 
     Raises:
@@ -71,7 +71,7 @@ class ServiceGeocoder:
             UserError: there is no such service, nobody agreed to its host, or its key is not in the environment.
         """
         service = map_service(_geocoder(rollout).request(), _record(rollout))
-        self._place, self._name, self._limit = placer_of(lambda: service), rollout.geocoder, rollout.geocoder_limit
+        self._place, self._name, self._limit = create_placer(lambda: service), rollout.geocoder, rollout.geocoder_limit
         self._trouble = "it does not know Paris"
         self.newest: dict[str, bool] = {}
         self.recent: deque[bool] = deque(maxlen=RECENT_VERDICTS)
@@ -108,7 +108,7 @@ class ServiceGeocoder:
         self.recent.extend(self.newest.values())
         self.newest = {}
         lost = sum(self.recent)
-        if len(self.recent) >= FEWEST_VERDICTS and lost > self._limit * len(self.recent):
+        if len(self.recent) >= MIN_VERDICTS and lost > self._limit * len(self.recent):
             raise ServiceFault(
                 self._name,
                 f"failed for {lost} of the last {len(self.recent)} answers, more than rollout.geocoder_limit "

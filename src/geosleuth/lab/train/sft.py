@@ -14,12 +14,12 @@ from geosleuth.agent.policy_card import PolicyCard, card_beside, card_of_run, wi
 from geosleuth.lab.bench.sets import draw
 from geosleuth.lab.scenes import make_scenes, open_world, read_scenes
 from geosleuth.lab.traces import Store
-from geosleuth.lab.traces.rows import sample_of
+from geosleuth.lab.traces.rows import build_sample
 from geosleuth.models import Wire
 from geosleuth.photo.runtime import no_probing, stay_offline, usable_cores
 from geosleuth.support.errors import BadInput, require
 
-from .architectures import boxes_of
+from .architectures import find_box_scale
 from .configs import sft_config
 from .masks import Chat, Writer
 from .models import adapters, has_gpu, load_model, quietly, save_trained
@@ -29,11 +29,11 @@ from .run_folder import (
     Finished,
     Progress,
     RunFolder,
-    finished,
-    held_run,
     is_first_process,
     last_checkpoint,
+    lock_run,
     no_progress,
+    read_finished,
     write_done,
 )
 from .samples import (
@@ -42,10 +42,10 @@ from .samples import (
     Counted,
     Order,
     Pictures,
-    dataset_of,
+    build_dataset,
+    find_position_counter,
     open_picture,
     photo_chats,
-    positions_of,
     scene_chats,
     store_chats,
 )
@@ -53,7 +53,7 @@ from .trackers import check_trackers, tracker_callbacks
 from .training_log import metrics_callback
 from .validation import add_evaluations, check_evaluation
 
-_MOST_LOADERS = 8
+_MAX_LOADERS = 8
 # What differs between two runs of the same.
 _OF_TIME = frozenset({"step", "epoch", "step_time"})
 
@@ -90,18 +90,18 @@ def run_sft(
     if recipe.stage not in ("sft", "coldstart"):
         raise BadInput(f"recipe {recipe.name}: its stage is {recipe.stage}, not sft or coldstart")
     stay_offline()
-    with held_run(folder, recipe, resume=resume) as run:
-        if (before := finished(run)) is not None:
+    with lock_run(folder, recipe, resume=resume) as run:
+        if (before := read_finished(run)) is not None:
             return before
         check_trackers(recipe, folder)
         sft_config(recipe, folder, cpu=not has_gpu())
         check_evaluation(recipe)
         model, processor = load_model(recipe.model)
         writer = Writer(processor)
-        if is_first_process() and (card := card_of(recipe, writer)) is not None:
+        if is_first_process() and (card := build_card(recipe, writer)) is not None:
             card.write(folder)
-        dataset, counted = dataset_of(
-            chats_for(recipe, run, writer, preparing=preparing, workers=workers),
+        dataset, counted = build_dataset(
+            load_chats(recipe, run, writer, preparing=preparing, workers=workers),
             writer,
             max_length=recipe.optim.max_length,
             packing=recipe.optim.packing,
@@ -124,7 +124,7 @@ def run_sft(
         return train_to_end(trainer, recipe.model, run, counted, progress=progress, seconds=seconds)
 
 
-def card_of(recipe: Recipe, writer: Writer) -> PolicyCard | None:
+def build_card(recipe: Recipe, writer: Writer) -> PolicyCard | None:
     """Return how the policy is to be played that a recipe makes; None where it teaches no method, or several.
 
     Where questions about scenes alone are learned, that is how the model was played before.
@@ -139,10 +139,10 @@ def card_of(recipe: Recipe, writer: Writer) -> PolicyCard | None:
         first = next((row for row in store.rows() if row["split"] == "train"), None)
         if first is None or len(kinds) > 1:
             return None
-        started = sample_of(first, {}).trajectory.started
-        return card_of_run(started, wire, recipe.rollout.prompts, boxes=boxes_of(recipe.model))
+        started = build_sample(first, {}).trajectory.started
+        return card_of_run(started, wire, recipe.rollout.prompts, boxes=find_box_scale(recipe.model))
     if data.photos:
-        return PolicyCard.of(replace(way_of(recipe), wire=wire), (), turns=1)
+        return PolicyCard.from_method(replace(find_method(recipe), wire=wire), (), turns=1)
     return card_beside(Path(recipe.model.path))
 
 
@@ -150,12 +150,12 @@ def _wire(writer: Writer) -> Wire:
     return "native" if writer.abilities.tools else "tagged"
 
 
-def way_of(recipe: Recipe) -> Method:
+def find_method(recipe: Recipe) -> Method:
     """Return the method whose question fine-tuning on photos asks."""
-    return with_folder(method_of(recipe.data.method, box_scale=boxes_of(recipe.model)), recipe.rollout.prompts)
+    return with_folder(method_of(recipe.data.method, box_scale=find_box_scale(recipe.model)), recipe.rollout.prompts)
 
 
-def chats_for(
+def load_chats(
     recipe: Recipe, run: RunFolder, writer: Writer, *, preparing: Progress = no_progress, workers: int | None = None
 ) -> Iterator[Chat]:
     """Return what a recipe learns from: its store, its photos, or questions about scenes, drawn into the run's folder.
@@ -165,10 +165,10 @@ def chats_for(
     """
     data = recipe.data
     if data.store is not None or data.photos:
-        chosen = None if data.limit is None else draw(_names(data), data.limit, data.seed)
+        chosen = None if data.limit is None else draw(_list_source_names(data), data.limit, data.seed)
         stored = () if data.store is None else store_chats(Store(data.store), chosen=chosen, wire=_wire(writer))
         photos = (one for one in photo_items(data) if chosen is None or one[0] in chosen)
-        return chain(stored, photo_chats(photos, way_of(recipe)) if data.photos else ())
+        return chain(stored, photo_chats(photos, find_method(recipe)) if data.photos else ())
     if recipe.stage == "coldstart":
         raise BadInput(f"recipe {recipe.name}: cold start learns from trajectories; name their store as data.store")
     with no_probing():
@@ -184,10 +184,12 @@ def chats_for(
                 workers=usable_cores() if workers is None else max(1, workers),
                 progress=preparing,
             )
-    return scene_chats(read_scenes(run.scenes), data.questions, limit=data.limit, box_scale=boxes_of(recipe.model))
+    return scene_chats(
+        read_scenes(run.scenes), data.questions, limit=data.limit, box_scale=find_box_scale(recipe.model)
+    )
 
 
-def _names(data: DataPart) -> Iterator[str]:
+def _list_source_names(data: DataPart) -> Iterator[str]:
     if data.store is not None:
         yield from (row["key"] for row in Store(data.store).rows(["key", "split"]) if row["split"] == "train")
     yield from (name for name, _ in photo_items(data))
@@ -227,7 +229,7 @@ def sft_trainer(
     optim = recipe.optim
     gpu = has_gpu()
     config = sft_config(recipe, folder, cpu=not gpu)
-    config.dataloader_num_workers = (min(_MOST_LOADERS, usable_cores()) if gpu else 0) if workers is None else workers
+    config.dataloader_num_workers = (min(_MAX_LOADERS, usable_cores()) if gpu else 0) if workers is None else workers
     trainer = kind(
         model=model,
         args=config,
@@ -240,7 +242,7 @@ def sft_trainer(
             max_length=optim.max_length,
             pictures=pictures,
             packing=optim.packing,
-            positions=positions_of(model) if optim.packing else None,
+            positions=find_position_counter(model) if optim.packing else None,
         ),
     )
     trainer.packs = optim.packing
@@ -307,11 +309,11 @@ class _Tuning:
         )
 
     def train(self: Any, *given: Any, **options: Any) -> Any:
-        counting: Callable[[], None] = self._count_on
+        counting: Callable[[], None] = self._resume_token_count
         self.add_callback(_begins(counting))
         return super().train(*given, **options)  # type: ignore[misc]
 
-    def _count_on(self: Any) -> None:
+    def _resume_token_count(self: Any) -> None:
         counted = (line["num_tokens"] for line in reversed(self.state.log_history) if "num_tokens" in line)
         self._total_train_tokens = next(counted, 0)
 

@@ -64,7 +64,7 @@ class _Hooks:
 
     def on_train_begin(self, _args: Any, state: Any, _control: Any, **_: Any) -> None:
         if state.is_world_process_zero:
-            self._tracker = _opened(self._name, self._recipe, self._folder)
+            self._tracker = _open_tracker(self._name, self._recipe, self._folder)
             self._sent = set(self._tables())
 
     def on_log(self, _args: Any, state: Any, _control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
@@ -95,7 +95,7 @@ class _Hooks:
         return {"completions": self._tracker.Table(dataframe=import_module("pandas").DataFrame(plain))}
 
 
-def _opened(name: str, recipe: Recipe, folder: Path) -> Any:
+def _open_tracker(name: str, recipe: Recipe, folder: Path) -> Any:
     """Return the tracker's module with a run started; a resumed run continues the same one."""
     home = folder.absolute() / name
     home.mkdir(parents=True, exist_ok=True)

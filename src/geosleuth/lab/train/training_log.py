@@ -23,11 +23,11 @@ from geosleuth.support.files import write_bytes_atomically
 from .run_folder import RunFolder
 
 TOKENS_PER_SECOND = "tokens_per_second"
+# Share of time in which the GPU was busy, from 0 to 1.
 GPU_UTILISATION = "gpu_utilisation"
-"""Share of the time in which the GPU was busy, 0 to 1."""
 GPU_MEMORY = "gpu_memory_gb"
+# Prefix of metrics for held-out scenes or photos, see `geosleuth.lab.train.evaluation.summary_figures`.
 EVALUATION = "evaluation/"
-"""What stands before figures of held-out scenes or photos, see `geosleuth.lab.train.evaluation.summary_figures`."""
 _PART, _WITHIN = "reward_parts/", "accuracy/"
 # What `Trainer.train` sums up at its end; it belongs to the whole run, not to its last step.
 _SUMMARY = frozenset({"train_runtime", "train_loss", "train_samples_per_second", "train_steps_per_second"})
@@ -50,12 +50,12 @@ def within_name(km: float) -> str:
     return f"{_WITHIN}{km:g}km"
 
 
-def part_of(name: str) -> str | None:
+def parse_part(name: str) -> str | None:
     """Return which part of a reward a name is about; see `part_name`."""
     return name.removeprefix(_PART) if name.startswith(_PART) else None
 
 
-def within_of(name: str) -> float | None:
+def parse_distance(name: str) -> float | None:
     """Return which distance in km a name is about; see `within_name`."""
     if not (name.startswith(_WITHIN) and name.endswith("km")):
         return None
@@ -81,7 +81,7 @@ def read_metrics(path: Path) -> list[Line]:
     whole, _, _cut = data.rpartition(b"\n")
     by_step: dict[int, Line] = {}
     for number, text in enumerate(whole.split(b"\n") if whole else (), 1):
-        line = _line_of(text)
+        line = _parse_line(text)
         if line is None:
             raise BadInput(f"{path}, line {number}: not a JSON object with a step; move the file away to continue")
         by_step.setdefault(line["step"], {}).update(line)
@@ -99,11 +99,11 @@ def drop_after(path: Path, step: int) -> list[Line]:
     """
     lines = [line for line in read_metrics(path) if line["step"] <= step]
     if path.exists():
-        write_bytes_atomically(path, b"".join(_bytes_of(line) for line in lines))
+        write_bytes_atomically(path, b"".join(_encode_line(line) for line in lines))
     return lines
 
 
-def _line_of(text: bytes) -> Line | None:
+def _parse_line(text: bytes) -> Line | None:
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):
@@ -111,7 +111,7 @@ def _line_of(text: bytes) -> Line | None:
     return line if isinstance(line, dict) and isinstance(line.get("step"), int) else None
 
 
-def _bytes_of(line: Line) -> bytes:
+def _encode_line(line: Line) -> bytes:
     return json.dumps(line, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
@@ -159,7 +159,7 @@ class Recorder:
         self.end()
         self._handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         if self._wants_tensorboard:
-            self._writer = self._opened_writer(step)
+            self._writer = self._open_writer(step)
 
     def write(self, step: int, figures: Mapping[str, Any]) -> Line:
         """Add a line; what is no finite number is left out of it."""
@@ -171,7 +171,7 @@ class Recorder:
             line |= {name: number for name, value in self._figures().items() if (number := _finite(value)) is not None}
         if self._handle is None:
             raise RuntimeError("begin() was not called")
-        os.write(self._handle, _bytes_of(line))
+        os.write(self._handle, _encode_line(line))
         if self._writer is not None:
             for name, value in line.items():
                 if name not in ("step", "stage"):
@@ -203,7 +203,7 @@ class Recorder:
         speed = (tokens - last[1]) / (now - last[0])
         return {TOKENS_PER_SECOND: round(speed, 2)}
 
-    def _opened_writer(self, step: int) -> Any:
+    def _open_writer(self, step: int) -> Any:
         if missing_tensorboard() is not None:
             return None
         with no_probing():
@@ -306,7 +306,7 @@ class GpuWatch:
     def start(self) -> "GpuWatch":
         """Begin to ask. The thread ends with the process, with `stop`, or when the device can't say."""
         self._ended = threading.Event()
-        threading.Thread(target=self._work, name="gpu-watch", daemon=True).start()
+        threading.Thread(target=self._sample_gpus, name="gpu-watch", daemon=True).start()
         return self
 
     def stop(self) -> None:
@@ -323,7 +323,7 @@ class GpuWatch:
             found[GPU_UTILISATION] = round(total / asked, 4)
         return found
 
-    def _work(self) -> None:
+    def _sample_gpus(self) -> None:
         # Drivers that can't say raise errors of many kinds; a figure less is no reason to end a run.
         with suppress(Exception):
             ended = self._ended

@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.lab.traces.filtering import PAPER_TRIES, Tries, read_tries, tries_of
+from geosleuth.lab.traces.filtering import PAPER_TRIES, Tries, build_tries, read_tries
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import write_bytes_atomically
 
@@ -55,7 +55,7 @@ def make_tries(
     if tries < 2:
         raise BadInput("a row teaches something where some tries succeed and some fail; draw at least 2")
     asked = prompt_rows(recipe.data)
-    known = _known(out, tries)
+    known = _read_known_rows(out, tries)
     missing = [row for row in asked if str(row["id"]) not in known]
     progress(len(asked) - len(missing), len(asked))
     if missing:
@@ -69,10 +69,10 @@ def make_tries(
         with tempfile.TemporaryDirectory() as scratch, answers_served(recipe):
             known_rows = len(asked) - len(missing)
             _draw(plan, missing, Path(scratch), out, lambda done: progress(done + known_rows, len(asked)))
-    return tries_of(read_tries([out]))
+    return build_tries(read_tries([out]))
 
 
-def _known(out: Path, tries: int) -> set[str]:
+def _read_known_rows(out: Path, tries: int) -> set[str]:
     """Return the rows that a file has already; a line that a killed run left half-written is cut off.
 
     Raises:

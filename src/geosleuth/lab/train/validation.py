@@ -17,11 +17,11 @@ from geosleuth.lab.scenes.environment import Setting
 from geosleuth.photo.runtime import no_probing
 from geosleuth.support.errors import BadInput, require
 
-from .evaluation import WITHIN_KM, EvaluationSettings, PlaySettings, evaluate, evaluated_steps, summary_figures
+from .evaluation import WITHIN_KM, EvaluationSettings, PlaySettings, evaluate, read_evaluated_steps, summary_figures
 from .generator import Replier
 from .models import save_policy
 from .recipe import Recipe, RolloutPart
-from .rollouts import reward_of, rollout_setup
+from .rollouts import load_reward, rollout_setup
 from .run_folder import RunFolder, keep_best
 from .services import placing_by_atlas
 from .training_log import EVALUATION
@@ -57,7 +57,7 @@ def evaluation_settings(recipe: Recipe, card: PolicyCard | None = None) -> Evalu
         rollout = RolloutPart(method=asked)
     elif part.method is not None and part.method != rollout.method:
         rollout = replace(rollout, method=part.method, tools=None, turns=None, prompts=None, prompts_sha256=None)
-    reward = reward_of(rollout)
+    reward = load_reward(rollout)
     if reward.needs_judge or reward.needs_encoder:
         # Distances are what counts here; a judge would be asked about every try.
         rollout = replace(rollout, reward="ours", reward_options={})
@@ -93,13 +93,13 @@ def check_evaluation(recipe: Recipe) -> None:
             f"evaluation: with run.sharding {recipe.run.sharding} no process holds all weights; leave it out, and play"
             " the checkpoints on another device: geosleuth train evaluate RUN/ --follow --keep-best within_25km"
         )
-    check_best_by(part.keep_best, part.tries, part.photos)
+    check_best_figure(part.keep_best, part.tries, part.photos)
     settings = evaluation_settings(recipe)
     if settings.setting is not None:
         settings.setting()
 
 
-def check_best_by(figure: str | None, tries: int, photos: str | None) -> None:
+def check_best_figure(figure: str | None, tries: int, photos: str | None) -> None:
     """Check that the best policy can be chosen by a figure.
 
     Raises:
@@ -148,10 +148,10 @@ class _Hooks:
         wait = self._trainer.accelerator.wait_for_everyone
         if state.is_world_process_zero:
             _forget_later(self._run, state.global_step)
-            _mend_best(self._run)
+            _restore_best(self._run)
         wait()
         # The last evaluation may have been cut off; without one, this is where the policy begins.
-        self._done = max(evaluated_steps(self._run), default=-self._recipe.evaluation.every)
+        self._done = max(read_evaluated_steps(self._run), default=-self._recipe.evaluation.every)
         # All processes must have looked before the first one writes.
         wait()
         self._when_due(state)
@@ -177,7 +177,7 @@ class _Hooks:
         model.eval()
         try:
             if state.is_world_process_zero:
-                found = self._played(model, state.global_step)
+                found = self._play_policy(model, state.global_step)
                 # In this mode TRL adds none of its own figures, and leaves those that it gathers alone.
                 trainer.log({f"{EVALUATION}{name}": value for name, value in found.items()})
                 self._keep_best(model, found, state.global_step)
@@ -186,7 +186,7 @@ class _Hooks:
         self._done = state.global_step
         trainer.accelerator.wait_for_everyone()
 
-    def _played(self, model: Any, step: int) -> dict[str, float]:
+    def _play_policy(self, model: Any, step: int) -> dict[str, float]:
         part = self._recipe.evaluation
         name = f"step-{step}"
         replier = Replier(
@@ -207,7 +207,7 @@ class _Hooks:
             keep_best(self._run, step, figure, value, partial(save_policy, model, self._trainer.processing_class))
 
 
-def _mend_best(run: RunFolder) -> None:
+def _restore_best(run: RunFolder) -> None:
     """Put the best policy back if a killed process was about to replace it."""
     old = run.best.with_name(f".{run.best.name}.old")
     if not run.best.exists() and old.is_dir():

@@ -1,6 +1,6 @@
 """The detective: an answer with no model at all, from text, tables and maps on this machine."""
 
-from .answering import answer_of
+from .answering import build_answer
 from .candidates import RankedPlace, rivals
 from .evidence import KIND_WORDS, evidence_line
 from .policy import TOOLS, Detective
@@ -16,7 +16,7 @@ __all__ = [
     "RankedPlace",
     "Reasoning",
     "StatedFacts",
-    "answer_of",
+    "build_answer",
     "clue_id",
     "evidence_line",
     "rivals",

@@ -9,7 +9,7 @@ from geosleuth.atlas.suggestion import map_for
 from geosleuth.evidence import Clue, ClueKind, TextSeen
 from geosleuth.evidence.areas import outside_km
 from geosleuth.evidence.bearing import telling_letters
-from geosleuth.evidence.decision import STATED
+from geosleuth.evidence.decision import STATED_KINDS
 from geosleuth.evidence.heartlands import HELD_SHARE, heartland
 from geosleuth.evidence.naming import kind_said
 from geosleuth.evidence.posterior import Contribution
@@ -22,28 +22,28 @@ from geosleuth.support.text.safe import one_line
 from geosleuth.tools.viewer import length, percent, quoted
 
 from .candidates import RankedPlace, full_name, standing
-from .checking import ruled_out_places
-from .evidence import disagreement, evidence_line, named
+from .checking import list_rejected_places
+from .evidence import disagreement, evidence_line, name_clue
 from .reasoning import Reasoning
 from .ruled_out import RuledOut as LeftOutBy
 from .stated import is_denial, is_night_there, time_words
 
-CONNECT = "Connect a vision model"
-"""How the advice begins where no place could be named."""
+# Beginning of the advice given if no place could be named.
+CONNECT_ADVICE = "Connect a vision model"
 
 WITH_A_MODEL = "geosleuth locate photo.jpg --model ollama:qwen3-vl"
 _ON_THE_GROUND = frozenset({"street", "business", "station", "landmark"})
 _ADDED = ("osm:", "overture:")
 _SHOWN_NAMES = 2
 _SHOWN_SIGHTS = 3
-_TELLING_SIGHTS: tuple[tuple[str, frozenset[ClueKind]], ...] = (
+# The most informative sights, each with the kinds of clues that show it has already been read.
+_INFORMATIVE_SIGHTS: tuple[tuple[str, frozenset[ClueKind]], ...] = (
     ("a street name", frozenset({"street"})),
     ("a shop sign", frozenset({"business", "brand"})),
     ("a telephone number", frozenset({"phone"})),
     ("a road sign", frozenset({"distance_sign", "road_number", "speed"})),
     ("the name of a stop", frozenset({"station"})),
 )
-"""What tells most of a place, and the kinds of clues that say it was read already."""
 
 _NEAR_KM = 15.0
 
@@ -56,12 +56,12 @@ _LINE_CHARS = 60
 def would_help(reasoning: Reasoning) -> str:
     """One or two sentences on what would narrow the answer down; empty where it is as fine as can be."""
     decision = reasoning.decision
-    if not reasoning.found.clues or decision.level == "none":
+    if not reasoning.full_posterior.clues or decision.level == "none":
         options = ", ".join(reasoning.known.not_said)
-        return f"{CONNECT} ({WITH_A_MODEL}){f', or say what you see or know: {options}' if options else ''}."
+        return f"{CONNECT_ADVICE} ({WITH_A_MODEL}){f', or say what you see or know: {options}' if options else ''}."
     if decision.level == "spot":
         return ""
-    names = unplaced_names(reasoning)
+    names = find_unplaced_names(reasoning)
     if names and decision.country and not on_added_map(reasoning):
         whole = country_name(decision.country)
         missing = map_for(decision.country, decision.point, decision.radius_km if decision.level != "country" else None)
@@ -70,8 +70,8 @@ def would_help(reasoning: Reasoning) -> str:
             f"What would help: {_where_names_stand(reasoning, names[:_SHOWN_NAMES])}; a map of {title} may know more. "
             f"Fetch it with: {missing.command}"
         )
-    read = {clue.kind for clue in reasoning.found.clues}
-    wanted = [words for words, kinds in _TELLING_SIGHTS if not read & kinds][:_SHOWN_SIGHTS]
+    read = {clue.kind for clue in reasoning.full_posterior.clues}
+    wanted = [words for words, kinds in _INFORMATIVE_SIGHTS if not read & kinds][:_SHOWN_SIGHTS]
     if not wanted:
         return "What would help: another photo from there."
     listed = f"{', '.join(wanted[:-1])} or {wanted[-1]}" if len(wanted) > 1 else wanted[0]
@@ -92,12 +92,12 @@ def on_added_map(reasoning: Reasoning) -> bool:
     return False
 
 
-def unplaced_names(reasoning: Reasoning) -> list[str]:
+def find_unplaced_names(reasoning: Reasoning) -> list[str]:
     """Names of shops, streets and stops that were looked up and found in no region that was added."""
     placed = {
         str(one.arguments.get(key))
         for tool, key in (("poi_keyword_search", "keyword"), ("maps_geocode", "address"))
-        for one in reasoning.notebook.of(tool)
+        for one in reasoning.notebook.find_calls(tool)
         if any(
             str(row.get("id", "")).startswith(_ADDED) and row.get("match") != "fuzzy"
             for row in one.data.get("results", ())
@@ -112,19 +112,19 @@ def unplaced_names(reasoning: Reasoning) -> list[str]:
 
 def _where_names_stand(reasoning: Reasoning, names: Sequence[str]) -> str:
     """Return the sentence that names are on no map, or were found only weakly."""
-    found = {name: _found_weakly(reasoning, name) for name in names}
+    found = {name: _describe_weak_match(reasoning, name) for name in names}
     nowhere = [quoted(name, 40) for name, place in found.items() if not place]
     weakly = [f"{quoted(name, 40)} was found only weakly ({place})" for name, place in found.items() if place]
     stand = "stand" if len(nowhere) > 1 else "stands"
     return "; ".join([*([f"{' and '.join(nowhere)} {stand} on no map of this machine"] if nowhere else []), *weakly])
 
 
-def _found_weakly(reasoning: Reasoning, name: str) -> str:
+def _describe_weak_match(reasoning: Reasoning, name: str) -> str:
     """The best place that a look-up has for a name, too weak to count by itself; empty where it found none."""
     rows = [
         row
         for tool, key in (("poi_keyword_search", "keyword"), ("maps_geocode", "address"))
-        for one in reasoning.notebook.of(tool)
+        for one in reasoning.notebook.find_calls(tool)
         if str(one.arguments.get(key)) == name
         for row in one.data.get("results", ())
         if row.get("match") != "fuzzy"
@@ -139,11 +139,11 @@ def _is_a_name(text: str) -> bool:
     return telling_letters(text) > 0 and (several or kind_said(text) is not None)
 
 
-def answer_of(reasoning: Reasoning, *, forced: bool = False) -> Answer:
+def build_answer(reasoning: Reasoning, *, forced: bool = False) -> Answer:
     """Return the detective's answer; without a point where the clues allow none, unless forced."""
     candidates = standing(reasoning)
     listed = tuple(_candidate(one) for one in candidates)
-    if not reasoning.found.clues or reasoning.decision.level == "none":
+    if not reasoning.full_posterior.clues or reasoning.decision.level == "none":
         if forced and (guess := _guess(reasoning)) is not None:
             return guess
         # How often hints are right is no probability that anything in the photo bears out.
@@ -155,8 +155,8 @@ def answer_of(reasoning: Reasoning, *, forced: bool = False) -> Answer:
         point=decision.point,
         address=_address(reasoning),
         probability=round(reasoning.probability, 3),
-        radius_km=_rounded_km(decision.radius_km or 1.0),
-        explanation=_explained(reasoning, candidates),
+        radius_km=_round_km(decision.radius_km or 1.0),
+        explanation=_explain_answer(reasoning, candidates),
         candidates=listed,
     )
 
@@ -172,7 +172,7 @@ def _address(reasoning: Reasoning) -> Address:
     clues = tuple(_best_reasons(reasoning))
     country = None
     if decision.country:
-        shares = reasoning.found.country_contributions(decision.country)
+        shares = reasoning.full_posterior.country_contributions(decision.country)
         strongest = (part.clue for part in shares[:SHOWN_REASONS] if part.log_ratio > 0.1)
         telling = tuple(evidence_line(said_of(clue, decision.country)) for clue in strongest)
         # Of a country that is the answer these are its own odds, and no finer place is likelier than its country.
@@ -194,7 +194,7 @@ def _address(reasoning: Reasoning) -> Address:
 def _here(reasoning: Reasoning) -> Mapping[str, Any]:
     """Return what the map says lies at the answer's point, where it was queried."""
     point = reasoning.decision.point
-    for one in reasoning.notebook.of("reverse_geocode"):
+    for one in reasoning.notebook.find_calls("reverse_geocode"):
         lat, lon = one.data.get("lat"), one.data.get("lon")
         if point is None or not isinstance(lat, float) or not isinstance(lon, float):
             continue
@@ -218,10 +218,10 @@ def _uncertainty(probability: float) -> str:
     return "low" if probability >= SURE else "moderate" if probability >= FAIR else "high"
 
 
-def _explained(reasoning: Reasoning, candidates: Sequence[RankedPlace]) -> str:
+def _explain_answer(reasoning: Reasoning, candidates: Sequence[RankedPlace]) -> str:
     decision = reasoning.decision
     place = full_name(decision.name or "an unnamed place", decision.country)
-    radius, odds = length(_rounded_km(decision.radius_km or 1.0)), percent(reasoning.probability)
+    radius, odds = length(_round_km(decision.radius_km or 1.0)), percent(reasoning.probability)
     land = heartland(decision.country, reasoning.known.within) if decision.country else None
     if decision.level == "country" and land is not None and land.is_area:
         first = f"{place}: {odds}. The point is the middle of the area that was given, which reaches {radius} from it."
@@ -236,11 +236,11 @@ def _explained(reasoning: Reasoning, candidates: Sequence[RankedPlace]) -> str:
             first,
             conditional(reasoning.known.area_words, reasoning.probability),
             _reasons(reasoning),
-            _contradicted(reasoning, candidates),
-            _ruled_out(reasoning),
-            disagreement(reasoning.tested.disputed),
+            _explain_contradictions(reasoning, candidates),
+            _list_rejections(reasoning),
+            disagreement(reasoning.self_test_result.disputed),
             _hangs(reasoning),
-            _denied(reasoning),
+            _explain_denial(reasoning),
             would_help(reasoning),
         )
         if sentence
@@ -255,7 +255,7 @@ def conditional(area: str, probability: float | None) -> str:
     return f"Looked for only within {area}, as you asked: {odds} if it was taken there."
 
 
-def _assumed(reasoning: Reasoning) -> str:
+def _explain_area_miss(reasoning: Reasoning) -> str:
     """Return the sentence that no place was found in the given area; empty where no area was given."""
     area = reasoning.known.area_words
     if not area:
@@ -264,17 +264,17 @@ def _assumed(reasoning: Reasoning) -> str:
     doubt = f" Against that speaks {night}. Check the time, or the area." if night else ""
     if reasoning.outside is not None and not night:
         return ""
-    country = next(iter(reasoning.found.countries), "")
+    country = next(iter(reasoning.full_posterior.countries), "")
     # Where all clues point elsewhere, what speaks for the area is seen only beside the rest of the world.
-    weighed = reasoning.found if reasoning.outside is None else reasoning.anywhere
+    weighed = reasoning.full_posterior if reasoning.outside is None else reasoning.anywhere
     parts = weighed.country_contributions(country)
-    fits = [evidence_line(said_of(part.clue, country)) for part in parts if _is_seen_for(part)]
+    fits = [evidence_line(said_of(part.clue, country)) for part in parts if _is_visible_support(part)]
     said = f"; what was read fits it and names no place in it: {fits[0]}" if fits else ""
     return f"Looked for only within {area}, as you asked{said}.{doubt}"
 
 
-def _is_seen_for(part: Contribution) -> bool:
-    return part.speaks_for and part.clue.kind not in STATED
+def _is_visible_support(part: Contribution) -> bool:
+    return part.speaks_for and part.clue.kind not in STATED_KINDS
 
 
 def _reasons(reasoning: Reasoning) -> str:
@@ -294,7 +294,7 @@ def _best_reasons(reasoning: Reasoning) -> list[str]:
     return [evidence_line(said_of(clue, decision.country, point) if decision.country else clue) for clue in clues]
 
 
-def _contradicted(reasoning: Reasoning, candidates: Sequence[RankedPlace]) -> str:
+def _explain_contradictions(reasoning: Reasoning, candidates: Sequence[RankedPlace]) -> str:
     night = _night(reasoning)
     clues = (clue for clue in reasoning.decision.contradicting if not (night and clue.kind == "sun"))
     against = [*([night] if night else []), *(evidence_line(clue) for clue in clues)][:2]
@@ -306,22 +306,22 @@ def _contradicted(reasoning: Reasoning, candidates: Sequence[RankedPlace]) -> st
 def _night(reasoning: Reasoning) -> str:
     """Return the sentence that it was night in all of the given area, for a bright photo; else empty."""
     known = reasoning.known
-    bright = any(clue.kind == "sun" for clue in reasoning.found.clues)
+    bright = any(clue.kind == "sun" for clue in reasoning.full_posterior.clues)
     if not bright or known.taken is None or not is_night_there(known):
         return ""
     return f"the time: at {time_words(known.taken)} it was night in all of {known.area_words}, and the photo is bright"
 
 
 def _hangs(reasoning: Reasoning) -> str:
-    tested = reasoning.tested
+    tested = reasoning.self_test_result
     decisive = [one for one in tested.without if one.hangs_on_it]
     if not decisive:
         many = len(tested.without) > 1
         return "Left out one by one, no clue changes the answer." if many else ""
     if len(decisive) == 1:
         what = "one sign" if isinstance(decisive[0].clue, Sign) else "one clue"
-        return f"It hangs on {what}, {named(decisive[0].clue)}: {_without(decisive[0])}."
-    names = " and ".join(named(one.clue) for one in decisive[:2])
+        return f"It hangs on {what}, {name_clue(decisive[0].clue)}: {_without(decisive[0])}."
+    names = " and ".join(name_clue(one.clue) for one in decisive[:2])
     return f"It hangs on {names}: without either it would be another."
 
 
@@ -337,10 +337,10 @@ def _without(one: LeftOut) -> str:
 def _cannot_tell(reasoning: Reasoning) -> str:
     sentences = (
         _outside(reasoning) or _silence(reasoning),
-        _assumed(reasoning),
-        _hinted(reasoning),
-        _denied(reasoning),
-        _ruled_out(reasoning),
+        _explain_area_miss(reasoning),
+        _explain_hint(reasoning),
+        _explain_denial(reasoning),
+        _list_rejections(reasoning),
         would_help(reasoning),
     )
     return " ".join(sentence for sentence in sentences if sentence)
@@ -348,10 +348,10 @@ def _cannot_tell(reasoning: Reasoning) -> str:
 
 def _silence(reasoning: Reasoning) -> str:
     """Why no place is named, in one sentence; never a country that nothing in the photo speaks for."""
-    clues = [clue for clue in reasoning.found.clues if clue.kind != "hint"]
+    clues = [clue for clue in reasoning.full_posterior.clues if clue.kind != "hint"]
     if not clues and "read_text" not in reasoning.notebook.tools and not reasoning.lines:
         return "The tool that reads text is switched off."
-    if not clues and reasoning.ruled_out:
+    if not clues and reasoning.clues_ruled_out:
         return "Of the text found, nothing is left that names a place."
     if not clues and not reasoning.lines:
         overlays = [line for line in reasoning.notebook.lines if line.overlay is not None]
@@ -371,12 +371,12 @@ def _silence(reasoning: Reasoning) -> str:
     return f"{first} is too weak to name a place: {best}."
 
 
-def _hinted(reasoning: Reasoning) -> str:
+def _explain_hint(reasoning: Reasoning) -> str:
     """Return the sentence that a hint names no place, or a place that the photo does not support."""
-    clues = reasoning.found.clues
+    clues = reasoning.full_posterior.clues
     hints = [clue for clue in clues if clue.kind == "hint"]
     if not hints and (said := reasoning.known.hint) and said in reasoning.hints:
-        known = any(_is_known(reasoning, name) for name in reasoning.hinted)
+        known = any(_is_known(reasoning, name) for name in reasoning.hint_names)
         return "" if known else f"Your hint {quoted(said, 40)} names no place that is known here."
     places = dict.fromkeys(place for clue in hints for place in _places_hinted(clue))
     if not places:
@@ -391,14 +391,14 @@ def _is_known(reasoning: Reasoning, name: str) -> bool:
     """Return whether a name in a hint was found, also where it counts as text of the photo."""
     rows = (
         row
-        for one in reasoning.notebook.of("maps_geocode")
+        for one in reasoning.notebook.find_calls("maps_geocode")
         if one.arguments.get("address") == name
         for row in one.data.get("results", ())
     )
     return any(row.get("match") != "fuzzy" for row in rows)
 
 
-def _denied(reasoning: Reasoning) -> str:
+def _explain_denial(reasoning: Reasoning) -> str:
     """Return the sentence that a hint excludes a place and was left out; empty where it does not."""
     said = reasoning.known.hint
     if not said or not is_denial(said):
@@ -416,19 +416,19 @@ def _places_hinted(clue: Clue) -> list[str]:
 
 def _telling_first(reasoning: Reasoning) -> list[TextSeen]:
     """The lines that were read, those that a clue was seen in first, and doubtful ones last."""
-    seen = "\n".join(clue.seen for clue in reasoning.found.clues)
+    seen = "\n".join(clue.seen for clue in reasoning.full_posterior.clues)
     return [*sorted(reasoning.lines, key=lambda line: line.text not in seen), *reasoning.doubtful]
 
 
-def _ruled_out(reasoning: Reasoning) -> str:
+def _list_rejections(reasoning: Reasoning) -> str:
     """Return what a person has ruled out; empty where nothing was."""
     known = reasoning.known
     if not known.rules_out:
         return ""
     # What a person reads otherwise is corrected, and rules nothing out.
     dismissed = LeftOutBy(text for text in known.left_out if text not in known.misread)
-    clues = list(dict.fromkeys(named(clue) for clue in reasoning.ruled_out if dismissed.clue(clue)))
-    places = ruled_out_places(reasoning)
+    clues = list(dict.fromkeys(name_clue(clue) for clue in reasoning.clues_ruled_out if dismissed.clue(clue)))
+    places = list_rejected_places(reasoning)
     corrected = [f"{quoted(one.text, 40)}, not {quoted(one.was, 40)}" for one in known.readings if one.was]
     reads = f"A person reads {'; and '.join(corrected[:SHOWN_REASONS])}." if corrected else ""
     told = []
@@ -459,7 +459,7 @@ def _outside(reasoning: Reasoning) -> str:
 
 def _guess(reasoning: Reasoning) -> Answer | None:
     """The likeliest country's largest city, with the honest odds that it deserves."""
-    for code, share in reasoning.found.countries.items():
+    for code, share in reasoning.full_posterior.countries.items():
         land = heartland(code, reasoning.known.within)
         if land is not None:
             words = _cannot_tell(reasoning)
@@ -467,12 +467,12 @@ def _guess(reasoning: Reasoning) -> Answer | None:
                 point=land.point,
                 address=Address(Level(country_name(code), uncertainty="high")),
                 probability=round(HELD_SHARE * share, 3),
-                radius_km=_rounded_km(land.radius_km),
+                radius_km=_round_km(land.radius_km),
                 explanation=f"A guess, since one was asked for. {words}",
                 candidates=tuple(_candidate(one) for one in standing(reasoning)),
             )
     return None
 
 
-def _rounded_km(radius_km: float) -> float:
+def _round_km(radius_km: float) -> float:
     return round(radius_km, 2 if radius_km < 10 else 0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from geosleuth.evidence import Clue
-from geosleuth.evidence.decision import STATED, says_more
+from geosleuth.evidence.decision import STATED_KINDS, says_more
 from geosleuth.evidence.heartlands import heartland
 from geosleuth.evidence.posterior import Contribution, PlaceCandidate, Posterior
 from geosleuth.evidence.text_clue import said_of
@@ -15,19 +15,19 @@ from geosleuth.names import country_name, fold
 from .evidence import evidence_line
 from .reasoning import Reasoning
 
-MOST_RIVALS = 4
-LEAST_PROBABILITY = 0.03
-LEAST_WHEN_SILENT = 0.05
-"""A finding that names no place lists only what is worth a look; less is noise that reads like a lead."""
+MAX_RIVALS = 4
+MIN_PROBABILITY = 0.03
+# Minimum probability of listed candidates if a finding names no place: anything less is noise that reads like a lead.
+MIN_WHEN_SILENT = 0.05
 
-LEAST_WHERE_DISPUTED = 0.01
-"""Where signs point to different places, what the weaker one points to is worth a line as well."""
+# Minimum probability of listed candidates if signs disagree: what the weaker sign points to is worth a line as well.
+MIN_WHERE_DISPUTED = 0.01
 
-LEAST_STATED: Final = 0.5
-"""The least log ratio with which the side of the road makes a country a candidate: most of the world keeps right."""
+# Minimum log ratio at which the driving side makes a country a candidate: most of the world keeps right.
+MIN_STATED: Final = 0.5
 
 _APART = 1.5
-_LEAST_APART_KM = 1.0
+_MIN_APART_KM = 1.0
 _LINES = 4
 
 
@@ -54,12 +54,12 @@ def rivals(reasoning: Reasoning) -> list[RankedPlace]:
     decision = reasoning.decision
     if decision.level == "none":
         # Whoever has ruled places out, or asked a prior, wants to see what is left.
-        asked = reasoning.known.rules_out or any(True for _ in reasoning.notebook.of("visual_prior"))
-        least = 0.0 if asked else LEAST_WHEN_SILENT
-        workings = reasoning.found.workings
+        asked = reasoning.known.rules_out or any(True for _ in reasoning.notebook.find_calls("visual_prior"))
+        least = 0.0 if asked else MIN_WHEN_SILENT
+        workings = reasoning.full_posterior.workings
         worth_a_look = [
             one
-            for one in _countries(reasoning, 1.0, reasoning.at_best)
+            for one in _rank_countries(reasoning, 1.0, reasoning.at_best)
             if one.probability >= least and says_more(workings, one.country or "", one.probability)
         ]
         return sorted(worth_a_look, key=lambda one: one.only_hinted)
@@ -76,8 +76,10 @@ def rivals(reasoning: Reasoning) -> list[RankedPlace]:
     if reasoning.odds_among_photos == 1.0:
         share = min(1.0, share)
     if decision.level == "country":
-        return [best, *(one for one in _countries(reasoning, share) if one.country != decision.country)][:MOST_RIVALS]
-    return [best, *_places(reasoning, share)][:MOST_RIVALS]
+        return [best, *(one for one in _rank_countries(reasoning, share) if one.country != decision.country)][
+            :MAX_RIVALS
+        ]
+    return [best, *_rank_places(reasoning, share)][:MAX_RIVALS]
 
 
 def full_name(name: str, country: str | None) -> str:
@@ -88,17 +90,17 @@ def full_name(name: str, country: str | None) -> str:
     return name if not name or fold(of_country) in fold(name) else f"{name}, {of_country}"
 
 
-def _places(reasoning: Reasoning, share: float) -> list[RankedPlace]:
+def _rank_places(reasoning: Reasoning, share: float) -> list[RankedPlace]:
     decision = reasoning.decision
     kept: list[RankedPlace] = []
-    least = LEAST_WHERE_DISPUTED if reasoning.tested.disputed else LEAST_PROBABILITY
-    taken = [(decision.point, max(_LEAST_APART_KM, _APART * (decision.radius_km or 0.0)))]
-    for one in reasoning.found.candidates:
-        if one.probability * share < least or len(kept) >= MOST_RIVALS:
+    least = MIN_WHERE_DISPUTED if reasoning.self_test_result.disputed else MIN_PROBABILITY
+    taken = [(decision.point, max(_MIN_APART_KM, _APART * (decision.radius_km or 0.0)))]
+    for one in reasoning.full_posterior.candidates:
+        if one.probability * share < least or len(kept) >= MAX_RIVALS:
             break
         if any(point is not None and distance_km(point, one.point) <= reach for point, reach in taken):
             continue
-        taken.append((one.point, max(_LEAST_APART_KM, _APART * one.radius_km)))
+        taken.append((one.point, max(_MIN_APART_KM, _APART * one.radius_km)))
         name = full_name(one.name, one.country)
         kept.append(
             RankedPlace(
@@ -110,24 +112,24 @@ def _places(reasoning: Reasoning, share: float) -> list[RankedPlace]:
                 *_sides(one.contributions, one.country, one.point),
             )
         )
-    for code, probability in reasoning.found.elsewhere.items():
-        if probability * share < least or len(kept) >= MOST_RIVALS:
+    for code, probability in reasoning.full_posterior.elsewhere.items():
+        if probability * share < least or len(kept) >= MAX_RIVALS:
             break
-        rival = _country(reasoning, code, probability * share)
+        rival = _build_country(reasoning, code, probability * share)
         if code != decision.country and all(one.country != code for one in kept) and rival.evidence_for:
             kept.append(rival)
     return sorted(kept, key=lambda one: -one.probability)
 
 
-def _countries(reasoning: Reasoning, share: float, weighed: Posterior | None = None) -> list[RankedPlace]:
-    found = weighed or reasoning.found
-    likely = [(code, p * share) for code, p in list(found.countries.items())[: MOST_RIVALS + 1]]
+def _rank_countries(reasoning: Reasoning, share: float, weighed: Posterior | None = None) -> list[RankedPlace]:
+    found = weighed or reasoning.full_posterior
+    likely = [(code, p * share) for code, p in list(found.countries.items())[: MAX_RIVALS + 1]]
     listed = [
-        _country(reasoning, code, p, found)
+        _build_country(reasoning, code, p, found)
         for code, p in likely
-        if p >= LEAST_PROBABILITY and _is_lead(found.country_contributions(code))
+        if p >= MIN_PROBABILITY and _is_lead(found.country_contributions(code))
     ]
-    return [one for one in listed if one.evidence_for and _writes_so(reasoning, one, found)][:MOST_RIVALS]
+    return [one for one in listed if one.evidence_for and _writes_so(reasoning, one, found)][:MAX_RIVALS]
 
 
 def _is_lead(parts: Iterable[Contribution]) -> bool:
@@ -135,28 +137,30 @@ def _is_lead(parts: Iterable[Contribution]) -> bool:
     return any(
         part.speaks_for
         and part.clue.kind != "sun"
-        and (part.clue.kind != "driving_side" or part.log_ratio >= LEAST_STATED)
+        and (part.clue.kind != "driving_side" or part.log_ratio >= MIN_STATED)
         for part in parts
     )
 
 
 def _only_hinted(clues: Iterable[Clue]) -> bool:
     kinds = {clue.kind for clue in clues}
-    return not kinds or ("hint" in kinds and kinds <= STATED)
+    return not kinds or ("hint" in kinds and kinds <= STATED_KINDS)
 
 
 def _writes_so(reasoning: Reasoning, one: RankedPlace, found: Posterior) -> bool:
     """Return whether the country writes the scripts of all doubtful lines, where these count."""
-    parts = found.country_contributions(one.country or "") if found is not reasoning.found else ()
-    return not any(part.speaks_against and part.clue in reasoning.doubted_scripts for part in parts)
+    parts = found.country_contributions(one.country or "") if found is not reasoning.full_posterior else ()
+    return not any(part.speaks_against and part.clue in reasoning.doubtful_script_clues for part in parts)
 
 
-def _country(reasoning: Reasoning, code: str, probability: float, weighed: Posterior | None = None) -> RankedPlace:
+def _build_country(
+    reasoning: Reasoning, code: str, probability: float, weighed: Posterior | None = None
+) -> RankedPlace:
     land = heartland(code, reasoning.known.within)
-    parts = (weighed or reasoning.found).country_contributions(code)
+    parts = (weighed or reasoning.full_posterior).country_contributions(code)
     point, radius_km = (land.point, land.radius_km) if land else (None, None)
     # What is weighed beside what was found has lines in it that are read too poorly to count.
-    counted = reasoning.found.country_contributions(code)
+    counted = reasoning.full_posterior.country_contributions(code)
     hinted = _only_hinted(part.clue for part in counted if part.speaks_for)
     return RankedPlace(country_name(code), point, radius_km, probability, code, *_sides(parts, code), hinted)
 
@@ -182,25 +186,25 @@ def standing(reasoning: Reasoning) -> list[RankedPlace]:
     if reasoning.decision.level != "none" or not reasoning.known.rules_out:
         return listed
     places: dict[str, RankedPlace] = {}
-    for one in reasoning.found.candidates:
-        if one.probability < LEAST_PROBABILITY or len(places) >= MOST_RIVALS:
+    for one in reasoning.full_posterior.candidates:
+        if one.probability < MIN_PROBABILITY or len(places) >= MAX_RIVALS:
             break
-        places.setdefault(full_name(one.name, one.country), _place(one))
+        places.setdefault(full_name(one.name, one.country), _build_ranked_place(one))
     taken = {one.country for one in places.values()}
     others = [one for one in listed if one.country not in taken]
-    return sorted([*places.values(), *others], key=lambda one: (one.only_hinted, -one.probability))[:MOST_RIVALS]
+    return sorted([*places.values(), *others], key=lambda one: (one.only_hinted, -one.probability))[:MAX_RIVALS]
 
 
-def odds_of(reasoning: Reasoning) -> dict[str, float]:
+def compute_odds(reasoning: Reasoning) -> dict[str, float]:
     """Return the probability of each place by its full name, also of those too unlikely to be listed."""
     odds: dict[str, float] = {}
-    for one in reasoning.found.candidates:
+    for one in reasoning.full_posterior.candidates:
         name = full_name(one.name, one.country)
         odds[name] = odds.get(name, 0.0) + one.probability
     return {**odds, **{one.name: one.probability for one in standing(reasoning)}}
 
 
-def _place(one: PlaceCandidate) -> RankedPlace:
+def _build_ranked_place(one: PlaceCandidate) -> RankedPlace:
     sides = [
         tuple(evidence_line(said_of(clue, one.country, one.point) if one.country else clue) for clue in clues[:_LINES])
         for clues in (one.supporting, one.contradicting)

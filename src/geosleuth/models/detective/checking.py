@@ -9,7 +9,7 @@ from geosleuth.geo import LatLon, distance_km, is_valid
 from geosleuth.names import country_name, fold, whole_country
 from geosleuth.tools.viewer import at
 
-from .candidates import RankedPlace, odds_of, standing
+from .candidates import RankedPlace, compute_odds, standing
 from .map_questions import Call
 from .reasoning import Reasoning
 from .ruled_out import BY_A_PERSON, LESS_LIKELY, SAME_PLACE_KM
@@ -32,7 +32,7 @@ def checks(reasoning: Reasoning) -> Iterator[Call]:
     tools, decision = reasoning.notebook.tools, reasoning.decision
     if "find_colocated" in tools:
         names = _names_on_the_map(reasoning)
-        asked = [set(one.arguments.get("features", ())) for one in reasoning.notebook.of("find_colocated")]
+        asked = [set(one.arguments.get("features", ())) for one in reasoning.notebook.find_calls("find_colocated")]
         for count in (2, TOGETHER):
             chosen = sorted(names[:count])
             if len(chosen) == count and not any(before.issuperset(chosen) for before in asked):
@@ -55,7 +55,7 @@ def notes(reasoning: Reasoning) -> Iterator[Call]:
     """The best candidates for the pool, those that were noted and have hardly changed left out."""
     if "note_hypothesis" not in reasoning.notebook.tools:
         return
-    before = _noted(reasoning)
+    before = _collect_notes(reasoning)
     upheld: set[str] = set()
     points: list[LatLon] = []
     found = reasoning.decision.level != "none"
@@ -68,25 +68,25 @@ def notes(reasoning: Reasoning) -> Iterator[Call]:
                 yield _note(one)
     if reasoning.known.rules_out or reasoning.is_taken_up:
         # A place that goes by another name now has not fallen.
-        ruled_out = ruled_out_places(reasoning)
+        ruled_out = list_rejected_places(reasoning)
         yield from _fallen(
             reasoning,
             {
                 place: note
                 for place, note in before.items()
-                if place not in upheld and (place in ruled_out or not _is_at(note, points))
+                if place not in upheld and (place in ruled_out or not _is_near_any(note, points))
             },
         )
 
 
-def _is_at(note: Note, points: Iterable[LatLon]) -> bool:
-    where = _point(note)
+def _is_near_any(note: Note, points: Iterable[LatLon]) -> bool:
+    where = _read_note_point(note)
     return where is not None and any(distance_km(where, point) <= SAME_PLACE_KM for point in points)
 
 
 def _fallen(reasoning: Reasoning, before: Mapping[str, Note]) -> Iterator[Call]:
     """Yield candidates that a person's feedback has changed: their earlier notes are out of date."""
-    ruled_out, odds = ruled_out_places(reasoning), odds_of(reasoning)
+    ruled_out, odds = list_rejected_places(reasoning), compute_odds(reasoning)
     for place, note in before.items():
         was, now = _confidence(note), odds.get(place, 0.0)
         if was > 0 and (now == 0 or abs(was - now) >= CHANGED):
@@ -96,10 +96,14 @@ def _fallen(reasoning: Reasoning, before: Mapping[str, Note]) -> Iterator[Call]:
             yield Call("note_hypothesis", noted)
 
 
-def ruled_out_places(reasoning: Reasoning) -> list[str]:
+def list_rejected_places(reasoning: Reasoning) -> list[str]:
     """The places that a person has ruled out: countries, and the candidates that were noted there, or the ground."""
     known = reasoning.known
-    points = {place: point for place, note in _noted(reasoning).items() if (point := _point(note)) is not None}
+    points = {
+        place: point
+        for place, note in _collect_notes(reasoning).items()
+        if (point := _read_note_point(note)) is not None
+    }
     found = [country_name(code) for code in known.not_in]
     for extent in known.not_at:
         inside = [place for place, point in points.items() if extent.contains(point) and not whole_country(place)]
@@ -107,12 +111,12 @@ def ruled_out_places(reasoning: Reasoning) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _noted(reasoning: Reasoning) -> dict[str, Note]:
+def _collect_notes(reasoning: Reasoning) -> dict[str, Note]:
     notes = (one.arguments for one in reasoning.notebook.done if one.name == "note_hypothesis")
     return {str(note.get("place")): note for note in notes}
 
 
-def _point(note: Note) -> LatLon | None:
+def _read_note_point(note: Note) -> LatLon | None:
     lat: Any = note.get("latitude")
     lon: Any = note.get("longitude")
     return LatLon(float(lat), float(lon)) if is_valid(lat, lon) else None
@@ -138,7 +142,7 @@ def _note(one: RankedPlace) -> Call:
 
 def _names_on_the_map(reasoning: Reasoning) -> list[str]:
     """Names of things on the ground that added regions know, those that speak for the answer first, each once."""
-    order = [*reasoning.decision.supporting, *reasoning.found.clues]
+    order = [*reasoning.decision.supporting, *reasoning.full_posterior.clues]
     names: dict[str, str] = {}
     for clue in order:
         key = fold(clue.seen)

@@ -51,7 +51,7 @@ def evidence_line(clue: Clue) -> str:
     return f"{kind} in {quoted(clue.seen, _TEXT_CHARS)}: {says}"
 
 
-def named(clue: Clue | Sign) -> str:
+def name_clue(clue: Clue | Sign) -> str:
     """A clue as a sentence refers to it; a sign with what another one points to instead."""
     if isinstance(clue, Sign):
         other = clue.disputed_by[0] if clue.disputed_by else None
@@ -67,7 +67,7 @@ def disagreement(disputed: Sequence[Sign]) -> str:
     first = disputed[0]
     other = first.disputed_by[0]
     photos = first.panel.image != other.panel.image
-    told = "; ".join(f"{_sign(one)} to {_place(one)}" for one in (first, other))
+    told = "; ".join(f"{_sign(one)} to {_format_sign_place(one)}" for one in (first, other))
     return f"{'The photos disagree' if photos else 'Two signs point to different places'}: {told}."
 
 
@@ -75,7 +75,7 @@ def _sign(sign: Sign) -> str:
     return f"the sign {quoted(sign.seen, _TEXT_CHARS)}"
 
 
-def _place(sign: Sign) -> str:
+def _format_sign_place(sign: Sign) -> str:
     name, country = sign.alone.name or "an unnamed place", sign.alone.country
     of_country = country_name(country) if country else ""
     return name if fold(of_country) in fold(name) else f"{name}, {of_country}"
@@ -83,4 +83,4 @@ def _place(sign: Sign) -> str:
 
 def _dispute(sign: Sign, other: Sign) -> str:
     what = "the photos disagree" if sign.panel.image != other.panel.image else "two signs point to different places"
-    return f"{what}: {_sign(other)} to {_place(other)}"
+    return f"{what}: {_sign(other)} to {_format_sign_place(other)}"

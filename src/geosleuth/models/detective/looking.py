@@ -9,30 +9,30 @@ import numpy as np
 
 from geosleuth.evidence import TextSeen
 from geosleuth.geo import FloatArray
-from geosleuth.photo import MUCH_REDUCED, View
+from geosleuth.photo import MIN_REDUCTION_FOR_CROPS, View
 
 from .notebook import Notebook
 
 Box = tuple[float, float, float, float]
 
+# Lettering below this height is read from the original, if the original has more pixels.
 SMALL_LETTERS_PX = 14.0
-"""Lettering below this height reads better from the original, where the original has more pixels."""
 
 MORE_PIXELS = 1.2
-UNSURE = 0.85
-"""A line read less surely is looked at again whatever its size: alone and magnified, its script shows better."""
+# Confidence below which a line of any size is read again: alone and magnified, its script shows better.
+UNSURE_CONFIDENCE = 0.85
 
-MOST_LOOKS = 4
-MOST_PARTS = 3
-LEAST_WRITING = 0.1
-"""A part in which nothing looked like writing this much at first sight is not read: of 41 such parts none had any."""
+MAX_LOOKS = 4
+MAX_PARTS = 3
+# Minimum text score of a part at first sight for it to be read: of 41 parts below it, none had any text.
+MIN_WRITING = 0.1
 
 # The box of a line is at least so many times as tall as its letters; of small lettering it may be far taller.
 _BOX_HEIGHTS = 1.4
 _LETTER_WIDTHS = 0.6
 _FULL_WIDTHS = 1.0
 _MARGIN = 0.7
-_LEAST_MARGIN_PX = 8.0
+_MIN_MARGIN_PX = 8.0
 _GRID = 2
 _PART_OVERLAP = 0.08
 _LARGEST_SHARE = 0.5
@@ -66,9 +66,13 @@ def at_small_text(notebook: Notebook) -> list[ReadingWindow]:
         finer = view.reduction
         boxes = [_grown(line.box, view) for line in lines if _worth_a_look(line, finer)]
         most = _LARGEST_SHARE * view.size[0] * view.size[1]
-        looks.extend((_area(box), ReadingWindow(handle, box)) for box in _merged(boxes) if _area(box) <= most)
+        looks.extend(
+            (_compute_box_area(box), ReadingWindow(handle, box))
+            for box in _merge_boxes(boxes)
+            if _compute_box_area(box) <= most
+        )
     looks.sort(key=lambda pair: (-pair[0], pair[1].image, pair[1].box))
-    return [look for _, look in looks[:MOST_LOOKS]]
+    return [look for _, look in looks[:MAX_LOOKS]]
 
 
 def at_parts(notebook: Notebook) -> list[ReadingWindow]:
@@ -80,17 +84,17 @@ def at_parts(notebook: Notebook) -> list[ReadingWindow]:
     read = _read_whole(notebook)
     for handle in notebook.photos:
         view = notebook.view(handle)
-        if view is None or view.reduction < MUCH_REDUCED:
+        if view is None or view.reduction < MIN_REDUCTION_FOR_CROPS:
             continue
         structure = _structure(view, read.get(handle, []))
         writing = notebook.writing(handle)
-        for box in _parts(view):
-            if writing.size and _most(writing, box, view) < LEAST_WRITING:
+        for box in _split_view(view):
+            if writing.size and _most(writing, box, view) < MIN_WRITING:
                 continue
             left, top, right, bottom = map(round, box)
             looks.append((float(structure[top:bottom, left:right].mean()), ReadingWindow(handle, box)))
     looks.sort(key=lambda pair: (-pair[0], pair[1].image, pair[1].box))
-    return [look for _, look in looks[:MOST_PARTS]]
+    return [look for _, look in looks[:MAX_PARTS]]
 
 
 def _most(writing: FloatArray, box: Box, view: View) -> float:
@@ -112,7 +116,7 @@ def _read_whole(notebook: Notebook) -> dict[str, list[TextSeen]]:
 def _worth_a_look(line: TextSeen, finer: float) -> bool:
     if _letters_px(line) < SMALL_LETTERS_PX and finer >= MORE_PIXELS:
         return True
-    return line.confidence < UNSURE
+    return line.confidence < UNSURE_CONFIDENCE
 
 
 def _letters_px(line: TextSeen) -> float:
@@ -124,7 +128,7 @@ def _letters_px(line: TextSeen) -> float:
 
 def _grown(box: Box, view: View) -> Box:
     left, top, right, bottom = box
-    margin = max(_LEAST_MARGIN_PX, _MARGIN * min(right - left, bottom - top))
+    margin = max(_MIN_MARGIN_PX, _MARGIN * min(right - left, bottom - top))
     return (
         max(0.0, left - margin),
         max(0.0, top - margin),
@@ -133,7 +137,7 @@ def _grown(box: Box, view: View) -> Box:
     )
 
 
-def _merged(boxes: Sequence[Box]) -> list[Box]:
+def _merge_boxes(boxes: Sequence[Box]) -> list[Box]:
     """Small boxes that touch become one; large ones read better alone."""
     merged: list[Box] = [box for box in boxes if box[3] - box[1] > _LARGE_PX]
     for box in boxes:
@@ -157,11 +161,11 @@ def _touch(one: Box, other: Box) -> bool:
     return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
 
 
-def _area(box: Box) -> float:
+def _compute_box_area(box: Box) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def _parts(view: View) -> list[Box]:
+def _split_view(view: View) -> list[Box]:
     width, height = view.size
     across, down = width / _GRID, height / _GRID
     return [

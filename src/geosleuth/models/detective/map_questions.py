@@ -16,12 +16,12 @@ from geosleuth.names.letters import LETTERS
 
 from .notebook import FinishedCall, Names
 
-MOST_QUESTIONS = 16
-MOST_IN_COUNTRY = 4
-MOST_LINES = 6
-MOST_WORDS = 4
-_LEAST_LETTERS = 4
-_LEAST_WORD = 6
+MAX_QUESTIONS = 16
+MAX_IN_COUNTRY = 4
+MAX_LINES = 6
+MAX_WORDS = 4
+_MIN_LETTERS = 4
+_MIN_WORD = 6
 _WORD = re.compile(LETTERS)
 _BY_PLACE = frozenset({"place", "airport"})
 
@@ -36,8 +36,8 @@ class Call:
 
 def name_questions(wanted: Sequence[Lookup], tools: Names) -> Iterator[Call]:
     """A look-up for each name, with the tool that suits its kind, or with the other where that one is off."""
-    for one in wanted[:MOST_QUESTIONS]:
-        tool = _tool_for(one.kind, tools)
+    for one in wanted[:MAX_QUESTIONS]:
+        tool = _choose_tool(one.kind, tools)
         if tool == "maps_geocode":
             # A town beside a postcode or behind a telephone number is a town of that country.
             country = {"country": one.country_hint} if one.kind in _BY_PLACE and one.country_hint else {}
@@ -54,7 +54,7 @@ def questions_in_country(
         return
     found = _countries_found(done)
     missing = [one for one in wanted if one.kind in _BY_PLACE and country not in found.get(one.text, {country})]
-    for one in missing[:MOST_IN_COUNTRY]:
+    for one in missing[:MAX_IN_COUNTRY]:
         yield Call("maps_geocode", {"address": one.text, "country": country})
 
 
@@ -83,9 +83,9 @@ def whole_lines(
     kept: dict[str, str] = {}
     for line in _largest_first(lines):
         key, letters = fold(line.text), sum(map(str.isalpha, line.text))
-        if key and key not in asked and letters >= _LEAST_LETTERS and 2 * letters > len(line.text):
+        if key and key not in asked and letters >= _MIN_LETTERS and 2 * letters > len(line.text):
             kept.setdefault(key, line.text)
-    for text in list(kept.values())[:MOST_LINES]:
+    for text in list(kept.values())[:MAX_LINES]:
         yield Call("poi_keyword_search", {"keyword": text, **around})
 
 
@@ -105,10 +105,10 @@ def telling_words(
         names = [part for part in line.text.split(",") if kind_said(part) != "street"]
         words = _WORD.findall(" ".join(names))
         for word in words if len(_WORD.findall(line.text)) > 1 else ():
-            if len(word) >= _LEAST_WORD and not word.islower() and not words_seen(word):
+            if len(word) >= _MIN_WORD and not word.islower() and not words_seen(word):
                 kept.setdefault(fold(word), word)
     found = _countries_found(done)
-    for word in list(kept.values())[:MOST_WORDS]:
+    for word in list(kept.values())[:MAX_WORDS]:
         yield Call("maps_geocode", {"address": word})
         if country and country not in found.get(word, {country}):
             yield Call("maps_geocode", {"address": word, "country": country})
@@ -122,12 +122,12 @@ def range_questions(
     towns: Sequence[TownDistance], countries: Mapping[str, float], done: Iterable[FinishedCall]
 ) -> Iterator[Call]:
     """The distances of a sign, without towns that the atlas does not know; see `geosleuth.evidence.distances`."""
-    unknown = {fold(str(one.arguments.get("address"))) for one in done if _found_nothing(one)}
+    unknown = {fold(str(one.arguments.get("address"))) for one in done if _is_empty_search(one)}
     for one in sign_questions(towns, countries, unknown):
         yield Call("range_fix", {"towns": list(one.towns), "distances": list(one.distances), "unit": one.unit})
 
 
-def text_of(query: str, wanted: Iterable[Lookup], lines: Iterable[TextSeen]) -> TextSeen | None:
+def find_line(query: str, wanted: Iterable[Lookup], lines: Iterable[TextSeen]) -> TextSeen | None:
     """The line that a question came from."""
     for one in wanted:
         if one.text == query:
@@ -136,12 +136,12 @@ def text_of(query: str, wanted: Iterable[Lookup], lines: Iterable[TextSeen]) -> 
     return next((line for line in lines if key and key in fold(line.text)), None)
 
 
-def _tool_for(kind: str, tools: Names) -> str | None:
+def _choose_tool(kind: str, tools: Names) -> str | None:
     order = ("maps_geocode", "poi_keyword_search") if kind in _BY_PLACE else ("poi_keyword_search", "maps_geocode")
     return next((name for name in order if name in tools), None)
 
 
-def _found_nothing(one: FinishedCall) -> bool:
+def _is_empty_search(one: FinishedCall) -> bool:
     if one.name != "maps_geocode" or one.observation.failure is not None:
         return False
     return not any(is_known(row.get("match"), row.get("score", 0)) for row in one.data.get("results", ()))

@@ -22,17 +22,17 @@ from geosleuth.tools import Observation, Tool, ToolCall
 
 # What the same call may well do better the next time is left to the loop; the detective asks once.
 _NEVER_DONE = ("over_budget",)
-SAME_LINE = 0.5
-"""From this share on two boxes are of one line."""
+# Minimum overlap at which two boxes belong to one line.
+SAME_LINE_OVERLAP = 0.5
 
-LEAST_BELIEVED = 0.3
-"""Lines less likely to be read rightly than this are not believed at all."""
+# Minimum probability of a correct reading for a line to be used at all.
+MIN_BELIEVED = 0.3
 
-LEAST_BELIEVED_SHORT = 0.65
-"""The same for a few letters of a script that only its own model reads: such models see letters in leaves and fur."""
+# Minimum for a few letters of a script that only its own model reads: such models see letters in leaves and fur.
+MIN_BELIEVED_SHORT = 0.65
 
-LEAST_DOUBTED = 0.5
-"""Lines as likely misread as not are not even told as doubtful."""
+# Minimum probability for a line to be reported as doubtful: lines below it are as likely misread as not.
+MIN_DOUBTED = 0.5
 
 _FEW_LETTERS = 12
 _WIDELY_READ = frozenset({"Latn", "Hani", "Hira", "Kana"})
@@ -100,7 +100,9 @@ class Notebook:
         self._picture = conversation.picture
         self._messages = conversation.messages
         self.done = tuple(_done(conversation.messages, self.tools))
-        self._keys = {_key(one.name, one.arguments) for one in self.done if one.observation.failure not in _NEVER_DONE}
+        self._keys = {
+            _build_call_key(one.name, one.arguments) for one in self.done if one.observation.failure not in _NEVER_DONE
+        }
 
     @cached_property
     def photos(self) -> tuple[str, ...]:
@@ -109,12 +111,12 @@ class Notebook:
         return tuple(dict.fromkeys(shown))
 
     @property
-    def answered(self) -> int:
+    def answer_count(self) -> int:
         """The number of answers so far."""
         return sum(isinstance(message, Step) and not message.calls for message in self._messages)
 
     @property
-    def called(self) -> int:
+    def call_count(self) -> int:
         """The number of calls so far."""
         return len(self.done)
 
@@ -125,38 +127,40 @@ class Notebook:
         except (BadInput, KeyError):
             return None
 
-    def of(self, name: str) -> Iterator[FinishedCall]:
+    def find_calls(self, name: str) -> Iterator[FinishedCall]:
         """The calls of one tool, by our name, that were carried out and did not fail."""
         return (one for one in self.done if one.name == name and one.observation.failure is None)
 
-    def refused(self, name: str) -> bool:
+    def has_refused(self, name: str) -> bool:
         """Return whether a tool has said that it can't do its work here."""
         return any(one.name == name and one.observation.failure == "refused" for one in self.done)
 
-    def made(self, name: str, arguments: Mapping[str, Any]) -> bool:
+    def has_call(self, name: str, arguments: Mapping[str, Any]) -> bool:
         """Return whether this very call was made, with whatever outcome."""
-        return _key(name, arguments) in self._keys
+        return _build_call_key(name, arguments) in self._keys
 
     @property
     def thousandths(self) -> bool:
         """Return whether boxes are in thousandths of the picture's sides."""
-        return any(one.data.get("scale") == "thousandths" for one in self.of("read_text"))
+        return any(one.data.get("scale") == "thousandths" for one in self.find_calls("read_text"))
 
     @cached_property
     def first_readings(self) -> tuple[TextSeen, ...]:
         """The lines of whole pictures, before any closer look, also such as are hardly believable."""
-        whole = (one for one in self.of("read_text") if not one.arguments.get("bbox_2d"))
-        return tuple(line for one in whole for line, _ in _lines(one.data))
+        whole = (one for one in self.find_calls("read_text") if not one.arguments.get("bbox_2d"))
+        return tuple(line for one in whole for line, _ in _parse_lines(one.data))
 
     def writing(self, image: str) -> FloatArray:
         """Return how much each grid cell of a picture looked like writing at first sight; empty if unknown."""
-        grids = (one.data.get("writing") for one in self.of("read_text") if one.data.get("image") == image)
+        grids = (one.data.get("writing") for one in self.find_calls("read_text") if one.data.get("image") == image)
         return np.array(next((grid for grid in grids if grid), np.zeros((0, 0))), dtype=np.float64)
 
     @cached_property
     def lines(self) -> tuple[TextSeen, ...]:
         """Every line that was read, each once, on the picture that was asked about; of two readings the closer one."""
-        return tuple(with_columns(_best_of(self._read(closer=False), self._read(closer=True))))
+        return tuple(
+            with_columns(_merge_closer_lines(self._collect_lines(closer=False), self._collect_lines(closer=True)))
+        )
 
     @cached_property
     def doubtful(self) -> tuple[TextSeen, ...]:
@@ -164,19 +168,19 @@ class Notebook:
         doubted = [
             line
             for line in self.first_readings
-            if LEAST_DOUBTED <= line.confidence < _least_believed(line.text)
+            if MIN_DOUBTED <= line.confidence < _least_believed(line.text)
             and any(on_one_panel(line, other) for other in self.lines)
-            and all(overlap(line, other) < SAME_LINE for other in self.lines)
+            and all(overlap(line, other) < SAME_LINE_OVERLAP for other in self.lines)
         ]
         return tuple(_without_doubles(doubted))
 
-    def _read(self, *, closer: bool) -> tuple[TextSeen, ...]:
+    def _collect_lines(self, *, closer: bool) -> tuple[TextSeen, ...]:
         """The lines of whole pictures, or of closer looks; what was hardly read at all is left out."""
         rows = [
             line
-            for one in self.of("read_text")
+            for one in self.find_calls("read_text")
             if bool(one.arguments.get("bbox_2d")) == closer
-            for line, _ in _lines(one.data)
+            for line, _ in _parse_lines(one.data)
         ]
         return tuple(line for line in rows if line.confidence >= _least_believed(line.text))
 
@@ -184,7 +188,7 @@ class Notebook:
 def _least_believed(text: str) -> float:
     scripts = [script for script in map(script_of, text) if script is not None]
     rare = [script for script in scripts if script not in _WIDELY_READ]
-    return LEAST_BELIEVED_SHORT if 2 * len(rare) > len(scripts) and len(rare) < _FEW_LETTERS else LEAST_BELIEVED
+    return MIN_BELIEVED_SHORT if 2 * len(rare) > len(scripts) and len(rare) < _FEW_LETTERS else MIN_BELIEVED
 
 
 def _done(messages: Sequence[Message], tools: Names) -> Iterator[FinishedCall]:
@@ -199,11 +203,11 @@ def _done(messages: Sequence[Message], tools: Names) -> Iterator[FinishedCall]:
                     yield FinishedCall(tools.own(observation.name), call, observation)
 
 
-def _key(name: str, arguments: Mapping[str, Any]) -> str:
+def _build_call_key(name: str, arguments: Mapping[str, Any]) -> str:
     return f"{name} {json.dumps(arguments, sort_keys=True, ensure_ascii=False)}"
 
 
-def _lines(data: Mapping[str, Any]) -> Iterator[tuple[TextSeen, Mapping[str, Any]]]:
+def _parse_lines(data: Mapping[str, Any]) -> Iterator[tuple[TextSeen, Mapping[str, Any]]]:
     for row in data.get("lines", ()):
         left, top, right, bottom = row["bbox_px"]
         box = (left, top, right, bottom)
@@ -211,12 +215,12 @@ def _lines(data: Mapping[str, Any]) -> Iterator[tuple[TextSeen, Mapping[str, Any
         yield TextSeen(row["text"], data["image"], box, row["confidence"], row["script"], turn, overlay), row
 
 
-def _best_of(whole: Sequence[TextSeen], closer: Sequence[TextSeen]) -> list[TextSeen]:
+def _merge_closer_lines(whole: Sequence[TextSeen], closer: Sequence[TextSeen]) -> list[TextSeen]:
     """The lines of the whole picture, those that were read again more closely replaced; in their old order."""
     fresh = _without_doubles(closer)
     kept: list[TextSeen] = []
     for line in whole:
-        again = [other for other in fresh if overlap(line, other) >= SAME_LINE]
+        again = [other for other in fresh if overlap(line, other) >= SAME_LINE_OVERLAP]
         if not again:
             kept.append(line)
             continue
@@ -232,7 +236,7 @@ def _best_of(whole: Sequence[TextSeen], closer: Sequence[TextSeen]) -> list[Text
 def _without_doubles(lines: Sequence[TextSeen]) -> list[TextSeen]:
     kept: list[TextSeen] = []
     for line in sorted(lines, key=lambda line: (-len(line.text) * line.confidence, line.box)):
-        if all(overlap(line, other) < SAME_LINE for other in kept):
+        if all(overlap(line, other) < SAME_LINE_OVERLAP for other in kept):
             kept.append(line)
     return sorted(kept, key=lambda line: (line.image, line.box[1], line.box[0]))
 

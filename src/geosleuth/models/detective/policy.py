@@ -12,15 +12,16 @@ from geosleuth.models.feedback import Rejected
 from geosleuth.models.protocol import Conversation, Step
 from geosleuth.tools import ToolCall
 
-from .answering import answer_of, on_added_map
+from .answering import build_answer, on_added_map
 from .checking import checks, notes
 from .looking import ReadingWindow, at_parts, at_small_text
 from .map_questions import Call, name_questions, questions_in_country, range_questions, telling_words, whole_lines
 from .notebook import Notebook
 from .reasoning import Reasoning
-from .ruled_out import countries_left, rest_of
+from .ruled_out import countries_left, subtract_extents
 from .stated import DrivingSide, StatedFacts
 
+# Tools that the detective can use, by our own names; it works with any subset of them.
 TOOLS = (
     "image_zoom_in_tool",
     "read_text",
@@ -33,10 +34,9 @@ TOOLS = (
     "note_hypothesis",
     "visual_prior",
 )
-"""The tools that the detective can use, by our own names; it works with whichever of them are on."""
 
-LEADING = 0.5
-"""From this probability on a country counts as the one that the text speaks for."""
+# Minimum probability at which a country counts as the one that the text supports.
+LEADING_PROBABILITY = 0.5
 
 WEAK_LEVELS = ("none", "country")
 
@@ -81,8 +81,8 @@ class Detective:
         """
         ruled_out = rejected or Rejected()
         self._known = StatedFacts(
-            within=rest_of(within, ruled_out.not_at),
-            countries=countries_left(countries, ruled_out.not_in),
+            within=subtract_extents(within, ruled_out.extents_ruled_out),
+            countries=countries_left(countries, ruled_out.countries_ruled_out),
             hint=hint,
             taken=taken,
             drives_on=drives_on,
@@ -91,8 +91,8 @@ class Detective:
             area=within,
             area_countries=None if countries is None else tuple(countries),
             left_out=ruled_out.left_out,
-            not_at=ruled_out.not_at,
-            not_in=ruled_out.not_in,
+            not_at=ruled_out.extents_ruled_out,
+            not_in=ruled_out.countries_ruled_out,
             readings=ruled_out.readings,
             has_feedback=rejected is not None,
         )
@@ -129,7 +129,7 @@ class Detective:
         reasoning = self.review(conversation)
         step = self._thought_out(reasoning, wants_guess=conversation.wants_guess)
         if self._watched and reasoning.notebook.done:
-            reasoning.found  # noqa: B018  (worked out here, beside the loop, and kept)
+            reasoning.full_posterior  # noqa: B018  (worked out here, beside the loop, and kept)
         self._newest = reasoning
         return step
 
@@ -138,11 +138,11 @@ class Detective:
         if notebook.may_call:
             for stage in _STAGES:
                 for thinking, wanted in stage(reasoning):
-                    calls = [one for one in wanted if not notebook.made(one.name, one.arguments)]
+                    calls = [one for one in wanted if not notebook.has_call(one.name, one.arguments)]
                     if calls:
                         return _calling(thinking, calls, notebook)
-        pressed = bool(notebook.answered) and wants_guess
-        answer = answer_of(reasoning, forced=self._known.force_answer or pressed)
+        pressed = bool(notebook.answer_count) and wants_guess
+        answer = build_answer(reasoning, forced=self._known.force_answer or pressed)
         return Step(text=render(answer), model=self.name)
 
 
@@ -152,12 +152,12 @@ def _calling(thinking: str, calls: Sequence[Call], notebook: Notebook) -> Step:
     return Step(thinking=thinking, calls=made, finish="calls", model=Detective.name)
 
 
-def _read(reasoning: Reasoning) -> Iterator[_Plan]:
+def _plan_reading(reasoning: Reasoning) -> Iterator[_Plan]:
     notebook = reasoning.notebook
     calls: list[Call] = []
     if "read_text" in notebook.tools:
         calls += [Call("read_text", {"image": handle}) for handle in notebook.photos]
-    if "visual_prior" in notebook.tools and not notebook.refused("visual_prior"):
+    if "visual_prior" in notebook.tools and not notebook.has_refused("visual_prior"):
         calls += [Call("visual_prior", {"image": handle}) for handle in notebook.photos]
     yield "I read all text that the photo shows.", calls
 
@@ -167,17 +167,17 @@ def _look_closer(reasoning: Reasoning) -> Iterator[_Plan]:
     yield "Some lettering is small or doubtful: I magnify it and read it again.", _looking(reasoning.notebook, looks)
 
 
-def _ask(reasoning: Reasoning) -> Iterator[_Plan]:
+def _plan_questions(reasoning: Reasoning) -> Iterator[_Plan]:
     notebook = reasoning.notebook
     calls = list(name_questions(reasoning.lookups, notebook.tools))
     if "maps_geocode" in notebook.tools:
-        calls += [Call("maps_geocode", {"address": name}) for name in reasoning.hinted]
+        calls += [Call("maps_geocode", {"address": name}) for name in reasoning.hint_names]
     yield "I look the names up on the map.", calls
     if "range_fix" in notebook.tools:
         questions = range_questions(reasoning.towns, reasoning.at_first.countries, notebook.done)
         yield "The distances on the sign are circles: I see where they meet.", list(questions)
     country, share = next(iter(reasoning.at_first.countries.items()), ("", 0.0))
-    if share >= LEADING:
+    if share >= LEADING_PROBABILITY:
         again = questions_in_country(reasoning.lookups, notebook.done, country, notebook.tools)
         yield f"Most speaks for {country} so far: I ask for these names there.", list(again)
 
@@ -188,7 +188,9 @@ def _ask_more(reasoning: Reasoning) -> Iterator[_Plan]:
     notebook = reasoning.notebook
     country, share = next(iter(reasoning.at_first.countries.items()), (None, 0.0))
     calls = list(whole_lines(reasoning.askable, notebook.done, notebook.tools))
-    calls += telling_words(reasoning.askable, notebook.done, country if share >= LEADING else None, notebook.tools)
+    calls += telling_words(
+        reasoning.askable, notebook.done, country if share >= LEADING_PROBABILITY else None, notebook.tools
+    )
     yield "That is little: I ask for every line, and for words that may name a town.", calls
 
 
@@ -201,9 +203,9 @@ def _look_everywhere(reasoning: Reasoning) -> Iterator[_Plan]:
         )
 
 
-def _check(reasoning: Reasoning) -> Iterator[_Plan]:
+def _plan_checks(reasoning: Reasoning) -> Iterator[_Plan]:
     noted = list(notes(reasoning))
-    checked = [one for one in checks(reasoning) if not reasoning.notebook.made(one.name, one.arguments)]
+    checked = [one for one in checks(reasoning) if not reasoning.notebook.has_call(one.name, one.arguments)]
     if checked:
         yield "I note the candidates and check them on the map.", [*noted, *checked]
     yield "I bring the candidates up to date.", noted
@@ -230,13 +232,13 @@ def _looking(notebook: Notebook, looks: Iterable[ReadingWindow]) -> list[Call]:
     return calls
 
 
+# Stages in order of priority: each step runs the first one that has a new call to make.
 _STAGES: tuple[Callable[[Reasoning], Iterator[_Plan]], ...] = (
-    _read,
+    _plan_reading,
     _look_closer,
-    _ask,
+    _plan_questions,
     _ask_more,
     _look_everywhere,
-    _check,
+    _plan_checks,
     _ask_around,
 )
-"""In every step the first of them that has something new to call is carried out."""

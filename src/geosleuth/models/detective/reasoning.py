@@ -23,21 +23,21 @@ from geosleuth.names import fold
 from geosleuth.photo.text.script import script_of
 from geosleuth.tools.ranges import KM_A_MILE
 
-from .map_questions import text_of
-from .notebook import SAME_LINE, FinishedCall, Notebook, overlap
+from .map_questions import find_line
+from .notebook import SAME_LINE_OVERLAP, FinishedCall, Notebook, overlap
 from .ruled_out import RuledOut
 from .searches import SEARCH_OF_TOOL
-from .stated import StatedFacts, hint_reliability, hinted_names, is_denial, says_near, stated_clues
+from .stated import StatedFacts, build_stated_clues, extract_hint_names, hint_reliability, is_denial, says_near
 from .visual import visual_clues
 
-POINTS_TO = 0.6
-"""From this probability on the clues point somewhere."""
+# Minimum probability at which the clues point somewhere.
+POINTING_PROBABILITY = 0.6
 
-CONTRADICTED = 0.05
-"""Clues that leave less than this to the area that was given contradict it."""
+# Clues contradict the given area if they leave it less than this probability.
+CONTRADICTION_PROBABILITY = 0.05
 
-OF_A_SHOP = 0.35
-"""How much the name of a town is worth in the name of a shop, beside other lines."""
+# Weight of a town's name inside the name of a shop, relative to other lines.
+SHOP_NAME_WEIGHT = 0.35
 
 _SHORT_WORD_CHARS = 3
 
@@ -55,12 +55,12 @@ class Reasoning:
     @cached_property
     def lines(self) -> tuple[TextSeen, ...]:
         """The text of the scene that was read, without what a person has ruled out, as they read it."""
-        told = [seen for one in self.known.readings if (seen := self._told(one)) is not None]
+        told = [seen for one in self.known.readings if (seen := self._build_corrected_line(one)) is not None]
         scene = (line for line in self.notebook.lines if line.overlay is None)
-        kept = (line for line in scene if all(overlap(line, one) < SAME_LINE for one in told))
+        kept = (line for line in scene if all(overlap(line, one) < SAME_LINE_OVERLAP for one in told))
         return tuple(line for line in (*kept, *told) if not self._left_out.line(line))
 
-    def _told(self, reading: CorrectedReading) -> TextSeen | None:
+    def _build_corrected_line(self, reading: CorrectedReading) -> TextSeen | None:
         """Return a person's reading as a line; None where the photo is missing."""
         handle = next(iter(self.notebook.photos[reading.photo - 1 : reading.photo]), None)
         view = None if handle is None else self.notebook.view(handle)
@@ -75,21 +75,21 @@ class Reasoning:
         """Lines of the scene that are read too poorly to count, without what a person has read or ruled out."""
         mine = [line for line in self.lines if line.confidence == 1.0]
         doubted = (line for line in self.notebook.doubtful if line.overlay is None and not self._left_out.line(line))
-        return tuple(line for line in doubted if all(overlap(line, one) < SAME_LINE for one in mine))
+        return tuple(line for line in doubted if all(overlap(line, one) < SAME_LINE_OVERLAP for one in mine))
 
     @cached_property
     def at_best(self) -> Posterior:
         """The posterior with the script of doubtful lines, for leads where no place is found."""
-        if not self.doubted_scripts:
-            return self.found
-        everything, lines = (*self.everything, *self.doubted_scripts), (*self.lines, *self.doubtful)
+        if not self.doubtful_script_clues:
+            return self.full_posterior
+        everything, lines = (*self.everything, *self.doubtful_script_clues), (*self.lines, *self.doubtful)
         return posterior(everything, within=self.known.within, countries=self.known.countries, lines=lines)
 
     @cached_property
-    def doubted_scripts(self) -> tuple[Clue, ...]:
+    def doubtful_script_clues(self) -> tuple[Clue, ...]:
         """The clues in the scripts of doubtful lines."""
         found = _text_clues((*self.lines, *self.doubtful)) if self.doubtful else ()
-        return self._kept(clue for clue in found if clue.kind == "script" and clue.where in self.doubtful)
+        return self._drop_rejected(clue for clue in found if clue.kind == "script" and clue.where in self.doubtful)
 
     @cached_property
     def askable(self) -> tuple[TextSeen, ...]:
@@ -110,9 +110,9 @@ class Reasoning:
         return tuple(words for words in said if not is_denial(words))
 
     @cached_property
-    def hinted(self) -> tuple[str, ...]:
+    def hint_names(self) -> tuple[str, ...]:
         """Names in hints that are worth looking up."""
-        return tuple(dict.fromkeys(name for hint in self.hints for name in hinted_names(hint)))
+        return tuple(dict.fromkeys(name for hint in self.hints for name in extract_hint_names(hint)))
 
     @cached_property
     def towns(self) -> list[TownDistance]:
@@ -125,28 +125,28 @@ class Reasoning:
         return [one for one in _lookups(self.lines) if not self._left_out.lookup(one)]
 
     @cached_property
-    def told(self) -> tuple[Clue, ...]:
+    def initial_clues(self) -> tuple[Clue, ...]:
         """The clues in the text and in what people know, before anything is looked up."""
         views = (view for handle in self.notebook.photos if (view := self.notebook.view(handle)) is not None)
-        return self._kept((*_text_clues(self.lines), *stated_clues(self.known, self.hints, views)))
+        return self._drop_rejected((*_text_clues(self.lines), *build_stated_clues(self.known, self.hints, views)))
 
     @cached_property
     def at_first(self) -> Posterior:
         """The posterior of the text alone."""
-        return self._weighed(self.told)
+        return self._compute_posterior(self.initial_clues)
 
     @cached_property
-    def found(self) -> Posterior:
+    def full_posterior(self) -> Posterior:
         """The posterior of all clues."""
-        return self._weighed(self.everything)
+        return self._compute_posterior(self.everything)
 
     @cached_property
     def everything(self) -> tuple[Clue, ...]:
         """All clues that count, also such as say the same."""
-        looked_up = (clue for one in self.notebook.done for clue in self._looked_up(one))
-        return (*self.told, *self._kept((*looked_up, *self._distances_met())))
+        looked_up = (clue for one in self.notebook.done for clue in self._find_lookup_clues(one))
+        return (*self.initial_clues, *self._drop_rejected((*looked_up, *self._distances_met())))
 
-    def _kept(self, clues: Iterable[Clue]) -> tuple[Clue, ...]:
+    def _drop_rejected(self, clues: Iterable[Clue]) -> tuple[Clue, ...]:
         return tuple(clue for clue in clues if not self._left_out.clue(clue))
 
     @cached_property
@@ -154,7 +154,7 @@ class Reasoning:
         return RuledOut(self.known.left_out)
 
     @cached_property
-    def ruled_out(self) -> tuple[Clue, ...]:
+    def clues_ruled_out(self) -> tuple[Clue, ...]:
         """The clues that would count, had a person not ruled them out."""
         if not self._left_out:
             return ()
@@ -174,7 +174,7 @@ class Reasoning:
             return None
         free = self.anywhere
         decision = decide(free)
-        if decision.level == "none" or apply(decision) < POINTS_TO:
+        if decision.level == "none" or apply(decision) < POINTING_PROBABILITY:
             return None
         if within is not None and decision.level == "spot" and decision.point is not None:
             # The town around a spot may reach into the area, and is no place that was found there.
@@ -195,22 +195,22 @@ class Reasoning:
             for code, share in free.elsewhere.items()
             if wanted is None or code in wanted
         )
-        return decision if inside < CONTRADICTED else None
+        return decision if inside < CONTRADICTION_PROBABILITY else None
 
     @cached_property
-    def tested(self) -> SelfTest:
+    def self_test_result(self) -> SelfTest:
         """The decision, and what becomes of it without each clue."""
-        return self_test(self.found)
+        return self_test(self.full_posterior)
 
     @property
     def decision(self) -> Decision:
         """The decision on what to answer."""
-        return self.tested.decision
+        return self.self_test_result.decision
 
     @property
     def is_decided(self) -> bool:
         """Return whether the decision is computed already, so that reading it costs nothing."""
-        return "tested" in self.__dict__
+        return "self_test_result" in self.__dict__
 
     @cached_property
     def probability(self) -> float:
@@ -227,7 +227,7 @@ class Reasoning:
         hints = [clue.reliability for clue in self.decision.supporting if clue.kind == "hint"]
         if not hints:
             return 1.0
-        alone = decide(self._weighed([clue for clue in self.everything if clue.kind != "hint"]))
+        alone = decide(self._compute_posterior([clue for clue in self.everything if clue.kind != "hint"]))
         unhinted = apply(alone) if _is_same_place(alone, self.decision) else 0.0
         return 1.0 - (1.0 - unhinted) * (1.0 - max(hints))
 
@@ -240,12 +240,12 @@ class Reasoning:
         """
         country = self.decision.country
         surest: dict[tuple[str | None, str], float] = {}
-        for sign in self.tested.signs:
+        for sign in self.self_test_result.signs:
             key = (sign.alone.country, sign.panel.image)
             surest[key] = max(surest.get(key, 0.0), apply(sign.alone))
         apart = {
             one.alone.country
-            for sign in self.tested.signs
+            for sign in self.self_test_result.signs
             for one in sign.disputed_by
             if sign.alone.country == country and sign.panel.image != one.panel.image
         } - {country}
@@ -255,16 +255,16 @@ class Reasoning:
         ours, theirs = 1.0 - wrong[country], 1.0 - min(wrong[code] for code in apart)
         return ours * (1.0 - theirs) / (1.0 - ours * theirs)
 
-    def _weighed(self, clues: Sequence[Clue]) -> Posterior:
+    def _compute_posterior(self, clues: Sequence[Clue]) -> Posterior:
         return posterior(clues, within=self.known.within, countries=self.known.countries, lines=self.lines)
 
-    def _looked_up(self, one: FinishedCall) -> Iterator[Clue]:
+    def _find_lookup_clues(self, one: FinishedCall) -> Iterator[Clue]:
         if one.observation.failure is not None:
             return
         if one.name == "visual_prior":
             yield from visual_clues(one.data)
         elif one.name in _ASKED_FOR:
-            yield from self._named(one, str(one.arguments.get(_ASKED_FOR[one.name], "")))
+            yield from self._find_name_clues(one, str(one.arguments.get(_ASKED_FOR[one.name], "")))
         elif one.name == "find_colocated":
             yield from self._together(one, tuple(map(str, one.arguments.get("features", ()))))
         elif one.name in SEARCH_OF_TOOL and one.name != "range_fix":
@@ -276,8 +276,8 @@ class Reasoning:
             yield from place_clues(SEARCH_OF_TOOL[one.name], one.data, self._texts(words), asked=words)
 
     @cached_property
-    def _fixed(self) -> tuple[FinishedCall, ...]:
-        asked = (one for one in self.notebook.of("range_fix") if one.data.get("fixes"))
+    def _distance_fixes(self) -> tuple[FinishedCall, ...]:
+        asked = (one for one in self.notebook.find_calls("range_fix") if one.data.get("fixes"))
         gone: set[str] = set()
         if self._left_out:
             gone = {one.town for one in distances(self.notebook.lines)} - {one.town for one in self.towns}
@@ -285,24 +285,24 @@ class Reasoning:
 
     def _distances_met(self) -> Iterator[Clue]:
         """One clue of all readings of a sign's distances."""
-        towns = {str(town) for one in self._fixed for town in one.arguments.get("towns", ())}
+        towns = {str(town) for one in self._distance_fixes for town in one.arguments.get("towns", ())}
         seen = tuple(town.where for town in self.towns if town.town in towns)
-        clue = range_clue([one.data for one in self._fixed], [text.text for text in seen]) if seen else None
+        clue = range_clue([one.data for one in self._distance_fixes], [text.text for text in seen]) if seen else None
         if clue is not None:
             yield replace(clue, where=seen[0])
 
-    def _named(self, one: FinishedCall, query: str) -> Iterator[Clue]:
-        seen = text_of(query, self.lookups, self.lines)
+    def _find_name_clues(self, one: FinishedCall, query: str) -> Iterator[Clue]:
+        seen = find_line(query, self.lookups, self.lines)
         away = next((town for town in self.towns if town.town == query), None)
         if away is not None and seen is not None and seen.text == away.where.text:
             # A sign with distances stands in none of the towns that it names; where they meet, that says all.
-            if not any(query in fixed.arguments.get("towns", ()) for fixed in self._fixed):
+            if not any(query in fixed.arguments.get("towns", ()) for fixed in self._distance_fixes):
                 for clue in place_clues(SEARCH_OF_TOOL[one.name], one.data, seen, asked=query):
                     yield around(clue, away.distance * (KM_A_MILE if away.unit == "mi" else 1.0))
         elif seen is not None:
             # A word of a line is its name less often than the line is.
             wanted = next((wanted for wanted in self.lookups if wanted.text == query), None)
-            share = _covered(query, seen.text) if wanted is None else 1.0
+            share = _compute_coverage(query, seen.text) if wanted is None else 1.0
             manner = "part" if wanted is None else wanted.manner
             country = one.arguments.get("country")
             is_told = wanted is not None and wanted.country_hint == country
@@ -311,9 +311,9 @@ class Reasoning:
                 clue = of_somebody(found) if somebodys and found.kind == "place" else found
                 clue = asked_in(clue, country) if country and (somebodys or not is_told) else clue
                 yield replace(clue, reliability=clue.reliability * share)
-        elif query in self.hinted:
+        elif query in self.hint_names:
             rows = [row for row in one.data.get("results", ()) if row.get("match") != "fuzzy"]
-            naming = [hint for hint in self.hints if query in hinted_names(hint)]
+            naming = [hint for hint in self.hints if query in extract_hint_names(hint)]
             surest = max(map(hint_reliability, naming))
             sharp = not any(map(says_near, naming))
             for clue in place_clues(SEARCH_OF_TOOL[one.name], {"results": rows}, asked=query):
@@ -328,7 +328,7 @@ class Reasoning:
         return any(_is_trade(line.text) for line in trades)
 
     def _texts(self, words: Sequence[str]) -> tuple[TextSeen, ...]:
-        seen = (text_of(word, self.lookups, self.lines) for word in words)
+        seen = (find_line(word, self.lookups, self.lines) for word in words)
         return tuple(text for text in seen if text is not None)
 
 
@@ -357,10 +357,10 @@ def _is_trade(text: str) -> bool:
     return all(word in trade or len(word) <= _SHORT_WORD_CHARS for word in tokens(text))
 
 
-def _covered(query: str, line: str) -> float:
+def _compute_coverage(query: str, line: str) -> float:
     """Return how far a word of a line speaks for the line; shops are often named after distant towns."""
     share = min(1.0, len(fold(query)) / max(1, len(fold(line))))
-    return share * (OF_A_SHOP if kind_said(line) == "business" else 1.0)
+    return share * (SHOP_NAME_WEIGHT if kind_said(line) == "business" else 1.0)
 
 
 # Every step of a run reads the same lines.

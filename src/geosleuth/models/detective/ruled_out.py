@@ -14,8 +14,8 @@ from geosleuth.names import fold
 
 BY_A_PERSON: Final = "a person has ruled it out"
 LESS_LIKELY: Final = "less likely with what a person has said since"
+# Notes within this distance of each other are about one place.
 SAME_PLACE_KM: Final = 5.0
-"""Notes so near each other are of one place."""
 
 
 _ID_DIGITS = 12
@@ -31,7 +31,7 @@ def clue_id(kind: str, seen: str) -> str:
     Names go by one id whatever they turn out to be: a text is a street's name in one look-up and a shop's in another.
     """
     sort = _NAME if kind in NAME_KINDS else kind
-    return "clue-" + sha256(f"{sort}\n{_key(seen)}".encode()).hexdigest()[:_ID_DIGITS]
+    return "clue-" + sha256(f"{sort}\n{_fold_key(seen)}".encode()).hexdigest()[:_ID_DIGITS]
 
 
 class RuledOut:
@@ -40,18 +40,18 @@ class RuledOut:
     def __init__(self, given: Iterable[str]) -> None:
         """Take in texts as they were read, and ids of clues, in any order."""
         self._given = frozenset(given)
-        self._texts = frozenset(map(_key, self._given)) - {""}
+        self._texts = frozenset(map(_fold_key, self._given)) - {""}
 
     def __bool__(self) -> bool:
         return bool(self._given)
 
     def line(self, line: TextSeen) -> bool:
         """Return whether nothing in a line counts."""
-        return _key(line.text) in self._texts
+        return _fold_key(line.text) in self._texts
 
     def name(self, text: str) -> bool:
         """Return whether a text counts for nothing as a name."""
-        return _key(text) in self._texts or clue_id(_NAME_KIND, text) in self._given
+        return _fold_key(text) in self._texts or clue_id(_NAME_KIND, text) in self._given
 
     def lookup(self, wanted: Lookup) -> bool:
         """Return whether a text is not worth looking up."""
@@ -59,12 +59,12 @@ class RuledOut:
 
     def clue(self, clue: Clue) -> bool:
         """Return whether a clue has no weight: it, its text or part of that text was ruled out."""
-        if clue_id(clue.kind, clue.seen) in self._given or _key(clue.seen) in self._texts:
+        if clue_id(clue.kind, clue.seen) in self._given or _fold_key(clue.seen) in self._texts:
             return True
         if clue.where is not None and self.line(clue.where):
             return True
         parts = clue.seen.split(SEPARATOR) if SEPARATOR in clue.seen else ()
-        return any(self.name(part) if clue.kind in NAME_KINDS else _key(part) in self._texts for part in parts)
+        return any(self.name(part) if clue.kind in NAME_KINDS else _fold_key(part) in self._texts for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Rest(Box):
         return inside
 
 
-def rest_of(area: Extent | None, not_at: Collection[Extent]) -> Extent | None:
+def subtract_extents(area: Extent | None, not_at: Collection[Extent]) -> Extent | None:
     """Return an area, or the Earth, without some extents; None is everything."""
     if not not_at:
         return area
@@ -112,5 +112,5 @@ def countries_left(countries: Collection[str] | None, not_in: Collection[str]) -
     return tuple(code for code in open_to if code.upper() not in gone)
 
 
-def _key(text: str) -> str:
+def _fold_key(text: str) -> str:
     return fold(text) or text.strip()

@@ -26,6 +26,7 @@ _SHORT_NAMES = frozenset({"USA", "UK", "UAE"})
 _SMALL_WORDS = frozenset(
     {"and", "da", "de", "del", "der", "di", "do", "du", "et", "la", "las", "of", "the", "und", "y"}
 )
+# Alternative English country names; in lower case only English names are recognised.
 _ALSO_ENGLISH = frozenset(
     {
         "america", "bosnia", "britain", "burma", "congo", "czech republic", "england", "great britain", "holland",
@@ -33,13 +34,13 @@ _ALSO_ENGLISH = frozenset(
         "trinidad", "wales",
     }
 )  # fmt: skip
-"""English names in use beside the first one of each country; in lower case only English ones count."""
 
-_WORDS_TOO = frozenset({"china", "guinea", "jersey", "turkey"})
-"""Ordinary words unless a capital says otherwise."""
+# Ordinary words unless capitalised.
+_ALSO_WORDS = frozenset({"china", "guinea", "jersey", "turkey"})
 
+# First names, and English words that are a country's name in another language: even capitalised, they rarely mean a
+# country.
 _RARELY_COUNTRIES = frozenset({"chad", "island", "jordan", "lao", "malt", "man", "swiss"})
-"""Names of people, and English words that are a country's name elsewhere: capitals have other reasons there."""
 
 _LEADING_IN = frozenset(
     {
@@ -56,12 +57,13 @@ _PARTS_OF_AMERICA = frozenset({"central", "latin", "north", "south"})
 
 DrivingSide = Literal["left", "right"]
 HINT_RELIABILITY = 0.75
+# Reliability of a hint that is itself worded as uncertain. Both values are assumed: nobody has counted how often hints
+# are right.
 DOUBTED_HINT_RELIABILITY = 0.5
-"""Of a hint whose words leave it open themselves. Both are assumed: nobody has counted how often hints are right."""
 SIDE_RELIABILITY = 0.97
+# Reliability of daylight as a clue: a bright photo may be lit by lamps, and camera clocks are wrong.
 DAYLIGHT_RELIABILITY = 0.6
-"""A bright photo may be lit by lamps, and clocks of cameras are wrong."""
-MOST_HINTED_NAMES = 4
+MAX_HINTED_NAMES = 4
 _NOT_SURE = re.compile(r"\bnot\s+(?:\w+\s+)?(?:sure|certain)\b|\bno\s+idea\b", re.IGNORECASE)
 _DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|might|may|could|guess|guessing|unsure)\b|\?", re.IGNORECASE)
 _DENIAL = re.compile(r"\b(?:not|isn't|isnt|never|wrong|no)\b", re.IGNORECASE)
@@ -92,7 +94,7 @@ def countries_named(hint: str) -> dict[str, str]:
     "perhaps on an island" names none, though Iceland is "Island" in German; nor do china cups, or a turkey.
     """
     found: dict[str, str] = {}
-    words = list(_words(hint[:LONGEST_HINT]))
+    words = list(_split_hint(hint[:LONGEST_HINT]))
     for count in range(_LONGEST_NAME, 0, -1):
         for start in range(len(words) - count + 1):
             run = words[start : start + count]
@@ -115,7 +117,7 @@ def countries_named(hint: str) -> dict[str, str]:
     return found
 
 
-def _words(hint: str) -> Iterator[tuple[str, bool, int]]:
+def _split_hint(hint: str) -> Iterator[tuple[str, bool, int]]:
     """Each word, whether its sentence begins with it, and the number of its clause."""
     begins, clause, end = True, 0, 0
     for match in WORD.finditer(hint):
@@ -136,9 +138,9 @@ def _is_named(name: str, code: str, before: str | None, after: str | None, *, fi
     alone = (before is None or before in _LEADING_IN) and (after is None or after in _LEADING_ON)
     if key in _RARELY_COUNTRIES:
         return alone and (english or (capital and not first))
-    if capital and not (first and key in _WORDS_TOO):
+    if capital and not (first and key in _ALSO_WORDS):
         return True
-    return english and (alone or key not in _WORDS_TOO)
+    return english and (alone or key not in _ALSO_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,7 @@ class StatedFacts:
         return tuple(option for option, value in said.items() if not value)
 
 
-def stated_clues(known: StatedFacts, hints: Iterable[str], views: Iterable[View]) -> Iterator[Clue]:
+def build_stated_clues(known: StatedFacts, hints: Iterable[str], views: Iterable[View]) -> Iterator[Clue]:
     """The clues in what is known and said; names of places in hints are looked up, and not among them."""
     if known.drives_on is not None:
         yield _driving(known.drives_on)
@@ -226,14 +228,14 @@ def stated_clues(known: StatedFacts, hints: Iterable[str], views: Iterable[View]
         yield from _daylight(known.taken, views)
 
 
-def hinted_names(hint: str) -> list[str]:
+def extract_hint_names(hint: str) -> list[str]:
     """Words of a hint that may be names of places: runs of capitalised words, or of a script without capitals."""
     names: list[str] = []
     for clause in CLAUSE_ENDS.split(hint[:LONGEST_HINT]):
         runs = groupby(WORD.findall(clause), key=_may_be_named)
         names += [_LOOSE_ENDS.sub("", " ".join(run)) for named, run in runs if named]
     wanted = (name for name in names if not name.islower() and (len(name) > 2 or not name.isascii()))
-    return [name for name in dict.fromkeys(wanted) if country_code(name) is None][:MOST_HINTED_NAMES]
+    return [name for name in dict.fromkeys(wanted) if country_code(name) is None][:MAX_HINTED_NAMES]
 
 
 def hint_reliability(hint: str) -> float:

@@ -9,15 +9,15 @@ from geosleuth.evidence.country_prior import normalised
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.names import country_name
 
+# Default reliability of a picture's appearance as a clue, used if the tool states none.
 RELIABILITY = 0.6
-"""How often the look of a picture is about the place, where the tool does not say."""
 
 _SHOWN = 3
 
 
 def visual_clues(data: Mapping[str, Any]) -> Iterator[Clue]:
     """One clue, or none where the tool found nothing; what is malformed is passed over."""
-    countries = normalised(_shares(data.get("countries")))
+    countries = normalised(_parse_shares(data.get("countries")))
     spots = tuple(_spots(data.get("cells")))
     if not countries and not spots:
         return
@@ -40,7 +40,7 @@ def visual_clues(data: Mapping[str, Any]) -> Iterator[Clue]:
         )
 
 
-def _shares(given: Any) -> dict[str, float]:
+def _parse_shares(given: Any) -> dict[str, float]:
     if isinstance(given, Mapping):
         return {str(code): float(share) for code, share in given.items() if _is_share(share)}
     return {}

@@ -21,13 +21,13 @@ from geosleuth.support.errors import ServiceFault, require
 _REDIRECTS = range(300, 400)
 
 _LISTED = EndpointSettings(connect_s=2.0, try_s=5.0)
-LISTING = "geosleuth-models"
-"""Who asks for a server's list of models."""
+# User agent of requests for a server's list of models.
+LISTING_USER_AGENT = "geosleuth-models"
 Client = httpx2.AsyncClient | httpx.AsyncClient
 _Builder = Callable[[ModelTarget, Any], Model[Any]]
 _NO_KEY = "no-key"
+# Prefixes of pydantic-ai's class names, by service.
 _NAMES = {"anthropic": "Anthropic", "google": "Google", "groq": "Groq", "mistral": "Mistral", "ollama": "Ollama"}
-"""How pydantic-ai's classes for a service begin."""
 # Servers that people run themselves know the older name of the length limit, and not all know the newer one.
 _OWN_SERVER = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
 
@@ -48,7 +48,7 @@ def _new_client(package: Any, target: ModelTarget, settings: EndpointSettings) -
 
 def _options(target: ModelTarget, settings: EndpointSettings) -> dict[str, Any]:
     async def check(response: Any) -> None:
-        _check(response, target.host, settings.max_reply_bytes)
+        _check_response(response, target.host, settings.max_reply_bytes)
 
     return {
         "follow_redirects": False,
@@ -73,7 +73,7 @@ def _certificates(host: str) -> ssl.SSLContext:
         raise ServiceFault(host, trouble) from error
 
 
-def _check(response: Any, host: str, max_bytes: int) -> None:
+def _check_response(response: Any, host: str, max_bytes: int) -> None:
     """Look at a reply before its body is read."""
     if response.status_code in _REDIRECTS:
         raise ServiceFault(
@@ -110,12 +110,12 @@ def _too_long(host: str, max_bytes: int) -> ServiceFault:
     return ServiceFault(host, f"sends a reply of more than {max_bytes} bytes; this is no model's reply")
 
 
-async def listed_entry(target: ModelTarget) -> dict[str, Any]:
+async def fetch_model_entry(target: ModelTarget) -> dict[str, Any]:
     """Return the entry of a model in its server's own list; empty where there is none."""
     key = {"Authorization": f"Bearer {target.key.reveal()}"} if target.key else {}
     try:
         async with asyncio.timeout(_LISTED.try_s), new_client(target, _LISTED) as client:
-            reply = await client.get(f"{target.base_url}/models", headers={**key, "User-Agent": LISTING})
+            reply = await client.get(f"{target.base_url}/models", headers={**key, "User-Agent": LISTING_USER_AGENT})
             listed = reply.json()["data"]
             return next((one for one in listed if isinstance(one, dict) and one.get("id") == target.model), {})
     except (httpx2.HTTPError, ServiceFault, TimeoutError, ValueError, LookupError, TypeError, RecursionError):
@@ -133,7 +133,7 @@ def build_model(target: ModelTarget, settings: EndpointSettings) -> tuple[Model[
     return build(target, client), client
 
 
-def _key(target: ModelTarget) -> str:
+def _reveal_key(target: ModelTarget) -> str:
     return target.key.reveal() if target.key else _NO_KEY
 
 
@@ -144,11 +144,11 @@ def _openai(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from pydantic_ai.models.openai import OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    provider = OpenAIProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
+    provider = OpenAIProvider(base_url=target.base_url, api_key=_reveal_key(target), http_client=client)
     return OpenAIResponsesModel(target.model, provider=provider)
 
 
-def _provided(target: ModelTarget, client: Client) -> Model[Any]:
+def _build_provider_model(target: ModelTarget, client: Client) -> Model[Any]:
     """The model of a service that pydantic-ai has a provider for, in modules of its name."""
     prefix = target.service.prefix
     parts = (("providers", "Provider"), ("models", "Model"))
@@ -158,7 +158,7 @@ def _provided(target: ModelTarget, client: Client) -> Model[Any]:
         getattr(import_module(f"pydantic_ai.{kind}.{prefix}"), f"{_NAMES[prefix]}{ending}") for kind, ending in parts
     )
     made: Model[Any] = model(
-        target.model, provider=provider(base_url=target.base_url, api_key=_key(target), http_client=client)
+        target.model, provider=provider(base_url=target.base_url, api_key=_reveal_key(target), http_client=client)
     )
     return made
 
@@ -168,7 +168,7 @@ def _openrouter(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from pydantic_ai.models.openrouter import OpenRouterModel
     from pydantic_ai.providers.openrouter import OpenRouterProvider
 
-    spoken = AsyncOpenAI(base_url=target.base_url, api_key=_key(target), http_client=client)
+    spoken = AsyncOpenAI(base_url=target.base_url, api_key=_reveal_key(target), http_client=client)
     return OpenRouterModel(target.model, provider=OpenRouterProvider(openai_client=spoken))
 
 
@@ -179,11 +179,15 @@ def _own_server(target: ModelTarget, client: httpx2.AsyncClient) -> Model[Any]:
     from pydantic_ai.providers.vllm import VLLMProvider
 
     if target.service.prefix == "vllm":
-        vllm = VLLMProvider(base_url=target.base_url, api_key=_key(target), http_client=client)
+        vllm = VLLMProvider(base_url=target.base_url, api_key=_reveal_key(target), http_client=client)
         profile = merge_profile(VLLMProvider.model_profile(target.model), _OWN_SERVER)
         return OpenAIChatModel(target.model, provider=vllm, profile=profile)
     any_server = OpenAICompatibleProvider(
-        target.service.prefix, base_url=target.base_url, api_key=_key(target), http_client=client, profile=_OWN_SERVER
+        target.service.prefix,
+        base_url=target.base_url,
+        api_key=_reveal_key(target),
+        http_client=client,
+        profile=_OWN_SERVER,
     )
     return OpenAIChatModel(target.model, provider=any_server)
 
@@ -208,5 +212,5 @@ def _bedrock(target: ModelTarget, settings: EndpointSettings) -> Model[Any]:
 _BUILDERS: dict[str, _Builder] = {
     "openai": _openai,
     "openrouter": _openrouter,
-    **dict.fromkeys(_NAMES, _provided),
+    **dict.fromkeys(_NAMES, _build_provider_model),
 }

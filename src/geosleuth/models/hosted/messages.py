@@ -84,21 +84,21 @@ def native_messages(
     open_calls: dict[str, str] = {}
     for message in conversation.messages:
         if isinstance(message, Step):
-            parts = _spoken(message, recall)
+            parts = _build_model_response(message, recall)
             if not parts.parts:
                 continue
-            messages += [ModelRequest(_closed(asked, open_calls)), parts] if asked or open_calls else [parts]
+            messages += [ModelRequest(_close_calls(asked, open_calls)), parts] if asked or open_calls else [parts]
             asked, open_calls = [], {call.id: tool_name(call.name) for call in message.calls}
         elif isinstance(message, Prompt):
             asked.append(UserPromptPart(show(message.images, message.text)))
         else:
-            asked += _observed(message, open_calls, show, images_in_results=images_in_results)
+            asked += _build_result_parts(message, open_calls, show, images_in_results=images_in_results)
     if asked or open_calls:
-        messages.append(ModelRequest(_closed(asked, open_calls)))
+        messages.append(ModelRequest(_close_calls(asked, open_calls)))
     return messages
 
 
-def tagged_messages(conversation: Conversation, pack: Pack) -> list[ModelMessage]:
+def build_tagged_messages(conversation: Conversation, pack: Pack) -> list[ModelMessage]:
     """The conversation as plain text and images."""
     messages: list[ModelMessage] = []
     asked: list[ModelRequestPart] = [SystemPromptPart(_clean(system_text(conversation)))]
@@ -124,10 +124,10 @@ def fit_call_ids(messages: list[ModelMessage], length: int) -> list[ModelMessage
             return part
         return replace(part, tool_call_id=hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()[:length])
 
-    def fitted(message: Any) -> Any:
+    def fit_message(message: Any) -> Any:
         return replace(message, parts=[fit(part) for part in message.parts])
 
-    return [fitted(message) for message in messages]
+    return [fit_message(message) for message in messages]
 
 
 def tool_name(name: str) -> str:
@@ -137,35 +137,37 @@ def tool_name(name: str) -> str:
 
 def native_step(response: ModelResponse, conversation: Conversation, usage: Usage) -> Step:
     """A reply with a provider's own tool calls as a step."""
-    text, thinking, calls = _words(response), _thoughts(response), _calls(response, conversation)
+    text, thinking, calls = _extract_text(response), _thoughts(response), _calls(response, conversation)
     # Servers without a reader for their model's own tags pass them through as words.
     tags = ("</think", "<tool_call") if conversation.tools and not calls else ("</think",)
     if any(tag in text for tag in tags):
         read = read_reply(text, first_id=next_call_number(conversation))
-        text, thinking, calls = read.text, _joined(thinking, read.thinking), calls or read.calls
+        text, thinking, calls = read.text, _join_paragraphs(thinking, read.thinking), calls or read.calls
     return Step(text, thinking, calls, usage, _finish(response, calls), response.model_name or "")
 
 
-def tagged_step(response: ModelResponse, conversation: Conversation, usage: Usage) -> Step:
+def parse_tagged_step(response: ModelResponse, conversation: Conversation, usage: Usage) -> Step:
     """A reply in tagged text as a step."""
-    read = read_reply(_words(response), first_id=next_call_number(conversation))
-    thinking = _joined(_thoughts(response), read.thinking)
+    read = read_reply(_extract_text(response), first_id=next_call_number(conversation))
+    thinking = _join_paragraphs(_thoughts(response), read.thinking)
     return Step(read.text, thinking, read.calls, usage, _finish(response, read.calls), response.model_name or "")
 
 
 def says_the_same(response: ModelResponse, step: Step) -> bool:
     """Return whether a reply can stand for the step that was read from it, with nothing left in tags."""
     calls = sum(isinstance(part, ToolCallPart) for part in response.parts)
-    return calls == len(step.calls) and _words(response) == step.text
+    return calls == len(step.calls) and _extract_text(response) == step.text
 
 
 def memory_key(step: Step) -> tuple[object, ...]:
     """Return the key of a step when it comes back in a conversation, whatever the ids of its calls."""
-    calls = tuple((call.name, json.dumps(_plain(call.arguments), sort_keys=True, default=str)) for call in step.calls)
+    calls = tuple(
+        (call.name, json.dumps(_copy_arguments(call.arguments), sort_keys=True, default=str)) for call in step.calls
+    )
     return step.text, step.thinking, calls
 
 
-def _plain(arguments: Mapping[str, Any] | str) -> dict[str, Any] | str:
+def _copy_arguments(arguments: Mapping[str, Any] | str) -> dict[str, Any] | str:
     return arguments if isinstance(arguments, str) else dict(arguments)
 
 
@@ -174,11 +176,11 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _joined(*parts: str) -> str:
+def _join_paragraphs(*parts: str) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
-def _spoken(step: Step, recall: Recall) -> ModelResponse:
+def _build_model_response(step: Step, recall: Recall) -> ModelResponse:
     known = recall(step)
     if known is not None:
         ids = iter([call.id for call in step.calls])
@@ -201,11 +203,11 @@ def _spoken(step: Step, recall: Recall) -> ModelResponse:
         made.append(ThinkingPart(_clean(step.thinking)))
     if step.text.strip():
         made.append(TextPart(_clean(step.text)))
-    made += [ToolCallPart(tool_name(call.name), _plain(call.arguments), call.id) for call in step.calls]
+    made += [ToolCallPart(tool_name(call.name), _copy_arguments(call.arguments), call.id) for call in step.calls]
     return ModelResponse(made)
 
 
-def _observed(
+def _build_result_parts(
     message: Observed, open_calls: dict[str, str], show: Callable[[Iterable[str]], Content], *, images_in_results: bool
 ) -> list[ModelRequestPart]:
     results: list[ModelRequestPart] = []
@@ -216,7 +218,7 @@ def _observed(
         name = open_calls.pop(one.call_id, None)
         if name is None:
             # The step that called was left out of the conversation.
-            following += [_clean(f"Result of {tool_name(one.name)}: {_told(one)}"), *pictures]
+            following += [_clean(f"Result of {tool_name(one.name)}: {_format_observation(one)}"), *pictures]
             continue
         text = _clean(one.text) or "(nothing)"
         content: str | Content = [text, *pictures] if pictures and images_in_results else text
@@ -227,11 +229,11 @@ def _observed(
     return [*results, UserPromptPart(following)] if following else results
 
 
-def _told(observation: Observation) -> str:
+def _format_observation(observation: Observation) -> str:
     return f"Error: {observation.text}" if observation.failure else observation.text
 
 
-def _closed(asked: list[ModelRequestPart], open_calls: Mapping[str, str]) -> list[ModelRequestPart]:
+def _close_calls(asked: list[ModelRequestPart], open_calls: Mapping[str, str]) -> list[ModelRequestPart]:
     """Results first, as providers want them, with one for each call."""
     made_up = [
         ToolReturnPart(name, _NEVER_CARRIED_OUT, call_id, outcome="failed") for call_id, name in open_calls.items()
@@ -240,12 +242,12 @@ def _closed(asked: list[ModelRequestPart], open_calls: Mapping[str, str]) -> lis
     return [*results, *made_up, *(part for part in asked if not isinstance(part, ToolReturnPart))]
 
 
-def _words(response: ModelResponse) -> str:
+def _extract_text(response: ModelResponse) -> str:
     return "".join(part.content for part in response.parts if isinstance(part, TextPart)).strip()
 
 
 def _thoughts(response: ModelResponse) -> str:
-    return _joined(*(part.content for part in response.parts if isinstance(part, ThinkingPart)))
+    return _join_paragraphs(*(part.content for part in response.parts if isinstance(part, ThinkingPart)))
 
 
 def _calls(response: ModelResponse, conversation: Conversation) -> tuple[ToolCall, ...]:

@@ -20,31 +20,31 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
 from geosleuth.atlas.redaction import redacted
-from geosleuth.models.endpoints import EndpointSettings, SaidNothing, shared_endpoint
+from geosleuth.models.endpoints import EndpointSettings, SaidNothing, get_endpoint
 from geosleuth.models.local_models import thinks_unasked
-from geosleuth.models.protocol import Conversation, Sampling, Step, Usage, may_go_on, thinking_tokens
+from geosleuth.models.protocol import Conversation, Sampling, Step, Usage, is_truncated_thinking, thinking_tokens
 from geosleuth.models.registry import ModelTarget
 from geosleuth.photo import View, encode
 from geosleuth.support.errors import Offline, ServiceFault
 from geosleuth.support.limits import TryLater
 
-from .client import Client, build_model, listed_entry
+from .client import Client, build_model, fetch_model_entry
 from .messages import (
+    build_tagged_messages,
     fit_call_ids,
     memory_key,
     native_messages,
     native_step,
+    parse_tagged_step,
     says_the_same,
-    tagged_messages,
-    tagged_step,
     tool_definitions,
 )
 
 _SHOWN = 200
 _TEMPORARY = {408, 409, 425}
 _NO_CREDENTIALS = {"NoCredentialsError", "PartialCredentialsError", "TokenRetrievalError"}
-_THOUGHT = ("reasoning_tokens", "thoughts_tokens")
-"""What services call the tokens that were thought with, in the details of their usage."""
+# Names that services use for thinking tokens in the details of their usage.
+_THINKING_TOKEN_FIELDS = ("reasoning_tokens", "thoughts_tokens")
 
 _AWS_HINT = "set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 
@@ -83,7 +83,7 @@ def _of_connection(error: exceptions.ModelConnectionError, target: ModelTarget) 
 
 def _of_status(error: exceptions.ModelHTTPError, target: ModelTarget) -> ServiceFault:
     status, host = error.status_code, target.host
-    after = f"(status {status}){_said(error, target)}"
+    after = f"(status {status}){_get_service_message(error, target)}"
     if isinstance(error, exceptions.ModelRateLimitError) or status in _TEMPORARY or status >= 500:
         trouble = "is asked too often" if status == 429 else "failed"
         if error.retry_after:
@@ -117,7 +117,7 @@ def _key_hint(target: ModelTarget) -> str:
     return f"it may want a key: set {variables}" if variables else "check your credentials and rights"
 
 
-def _said(error: exceptions.ModelAPIError, target: ModelTarget) -> str:
+def _get_service_message(error: exceptions.ModelAPIError, target: ModelTarget) -> str:
     """Return the service's own message, where it is a line of text."""
     body: object = error.body
     for name in ("error", "message", "detail"):
@@ -134,7 +134,7 @@ def _clean(text: str, target: ModelTarget) -> str:
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
 
 
-def usage_of(response: ModelResponse, target: ModelTarget) -> Usage:
+def compute_usage(response: ModelResponse, target: ModelTarget) -> Usage:
     """Tokens and money of one reply; ``cost_usd`` is None where the price is not known."""
     counted = response.usage
     return Usage(
@@ -142,7 +142,9 @@ def usage_of(response: ModelResponse, target: ModelTarget) -> Usage:
         output_tokens=max(0, counted.output_tokens),
         cached_tokens=max(0, counted.cache_read_tokens),
         cost_usd=_cost_usd(response, target),
-        thinking_tokens=next((max(0, counted.details[name]) for name in _THOUGHT if name in counted.details), None),
+        thinking_tokens=next(
+            (max(0, counted.details[name]) for name in _THINKING_TOKEN_FIELDS if name in counted.details), None
+        ),
     )
 
 
@@ -206,7 +208,7 @@ class HostedPolicy:
 
     async def listed(self) -> dict[str, Any]:
         """Return the server's list entry for the model, for servers that people run themselves."""
-        return await listed_entry(self._target) if self._target.service.own else {}
+        return await fetch_model_entry(self._target) if self._target.service.own else {}
 
     async def step(self, conversation: Conversation) -> Step:
         """The next step.
@@ -223,14 +225,14 @@ class HostedPolicy:
 
         async def once() -> Step:
             thinks = self._thinks
-            response = await self._ask(model, messages, *self._request(conversation, model))
+            response = await self._request_response(model, messages, *self._request(conversation, model))
             if response is None:
                 return Step(usage=Usage(cost_usd=None), finish="filtered", model=self._target.model)
-            usage = usage_of(response, self._target)
-            read = native_step if conversation.wire == "native" else tagged_step
-            step = _redacted(read(response, conversation, usage))
+            usage = compute_usage(response, self._target)
+            read = native_step if conversation.wire == "native" else parse_tagged_step
+            step = _redact_step(read(response, conversation, usage))
             self._thinks = self._thinks or thinking_tokens(step) > 0
-            if may_go_on(step, conversation.sampling, thinks=thinks):
+            if is_truncated_thinking(step, conversation.sampling, thinks=thinks):
                 wasted.append(usage)
                 return await once()
             if not (step.text or step.thinking or step.calls) and step.finish in ("stop", "error"):
@@ -240,7 +242,7 @@ class HostedPolicy:
                 self._replies.put(memory_key(step), response)
             return step
 
-        done = await shared_endpoint(self._target.host, self._settings).ask(once, self._settings)
+        done = await get_endpoint(self._target.host, self._settings).ask(once, self._settings)
         # Adding up counts tries as well; how often it was really tried is known here alone.
         usage = sum(wasted, start=done.result.usage)
         return replace(done.result, usage=replace(usage, seconds=done.seconds, tries=done.tries))
@@ -269,7 +271,7 @@ class HostedPolicy:
             raise as_fault(error, self._target) from None
         return model
 
-    async def _ask(
+    async def _request_response(
         self,
         model: Model[Any],
         messages: list[ModelMessage],
@@ -291,7 +293,7 @@ class HostedPolicy:
 
     def _messages(self, conversation: Conversation) -> list[ModelMessage]:
         if conversation.wire == "tagged":
-            return tagged_messages(conversation, self._pack)
+            return build_tagged_messages(conversation, self._pack)
         return native_messages(
             conversation,
             self._pack,
@@ -324,7 +326,7 @@ class HostedPolicy:
         return settings, ModelRequestParameters(function_tools=tool_definitions(conversation.tools))
 
 
-def _redacted(step: Step) -> Step:
+def _redact_step(step: Step) -> Step:
     calls = tuple(
         replace(call, id=redacted(call.id), name=redacted(call.name), arguments=redacted(call.arguments))
         for call in step.calls

@@ -16,17 +16,17 @@ from geosleuth.photo.runtime import packaged_session
 
 from .strips import Pixels, Quad, cut_strip
 
+# Classes of a strip; "han" covers Chinese characters and kana, "latin" also digits.
 CLASSES: Final = (
     "texture", "latin", "han", "cyrillic", "arabic", "greek", "thai", "hangul", "hebrew", "devanagari", "armenian",
     "georgian", "bengali", "tamil", "ethiopic", "telugu", "kannada", "malayalam", "gujarati", "gurmukhi", "sinhala",
     "myanmar",
 )  # fmt: skip
-"""What a strip may be; "han" stands for Chinese characters and kana, "latin" also for figures."""
 
 TEXTURE: Final = 0
 TALL, WIDE = 32, 192
 _MARGIN = 0.08
-_MOST_WINDOWS = 3
+_MAX_WINDOWS = 3
 _WEIGHTS = Path(__file__).parent / "data" / "scripts.onnx"
 _LOADING, _RUNNING = Lock(), Lock()
 
@@ -59,7 +59,7 @@ def _windows(strip: Pixels) -> list[Pixels]:
         grey = cv2.resize(grey, (wide, TALL), interpolation=cv2.INTER_AREA)
     if grey.shape[1] <= WIDE:
         return [np.pad(grey, ((0, 0), (0, WIDE - grey.shape[1])), mode="edge").astype(np.uint8)]
-    count = min(_MOST_WINDOWS, -(-grey.shape[1] // WIDE))
+    count = min(_MAX_WINDOWS, -(-grey.shape[1] // WIDE))
     begins = np.linspace(0, grey.shape[1] - WIDE, count).astype(int)
     return [np.ascontiguousarray(grey[:, begin : begin + WIDE], dtype=np.uint8) for begin in begins]
 

@@ -16,29 +16,29 @@ from .network_outputs import Map
 from .rapid import detect_lines
 from .strips import Pixels, Quad, sides, with_slack
 
+# Larger images are searched with the quick detector; crops of signs with RapidOCR's own.
 LARGE_PIXELS = 800_000
-"""Larger pictures are searched with the quick detector; cuts of signs with RapidOCR's own."""
 
 FINE_SHORT_SIDE_PX = 736
 
 NOTICED, LEAST_TRACE, LEAST_TRACE_PX = 0.3, 0.6, 6
 """Pixels that look like text this much belong together; a trace has one of at least 0.6, and a few of them."""
 
+# Traces less than this far apart, horizontally and vertically, are merged.
 LINE_GAP_PX = 31, 3
-"""Traces that lie less than this apart, across and down, are one."""
 
 CLOSER, MOST_CUTS, CUT_PX, CUT_PIXELS = 2.0, 3, (320, 100), 260_000
 """Cuts are enlarged twice, up to so many pixels; so many of a picture, each at least so wide and high in the searched
 copy. What was noticed over a larger part is no small lettering."""
 
-THICKER = 1.5
-"""A box that is so much thicker than one inside it holds two lines."""
+# A box thicker than one inside it by this factor holds two lines.
+TWO_LINE_RATIO = 1.5
 
-IN_ONE_LINE = 0.7
-"""Boxes that share so much of the lower one's height stand in one line."""
+# Minimum overlap of boxes in one line, as a share of the lower one's height.
+ONE_LINE_OVERLAP = 0.7
 
+# Rows and columns of the grid that shows where a picture may contain text.
 GRID = 8
-"""Rows and columns of the grid that tells where a picture may hold writing."""
 
 Grid: TypeAlias = tuple[tuple[float, ...], ...]
 
@@ -185,7 +185,7 @@ def _joined(boxes: Sequence[TextBox]) -> list[TextBox]:
 def _in_one_line(left: TextBox, right: TextBox) -> bool:
     one, other = left.bounds, right.bounds
     tall = min(one[3] - one[1], other[3] - other[1])
-    level = min(one[3], other[3]) - max(one[1], other[1]) > IN_ONE_LINE * tall
+    level = min(one[3], other[3]) - max(one[1], other[1]) > ONE_LINE_OVERLAP * tall
     wide = all(bounds[2] - bounds[0] > bounds[3] - bounds[1] for bounds in (one, other))
     return level and wide and other[0] - one[2] < tall
 
@@ -195,7 +195,7 @@ def _together(boxes: Sequence[TextBox], more: Iterable[TextBox]) -> list[TextBox
     kept = list(boxes)
     for new in more:
         parts = [old for old in kept if _shared(old.quad, new.quad) > _COVERED]
-        two_lines = any(min(sides(new.quad)) > THICKER * min(sides(old.quad)) for old in parts)
+        two_lines = any(min(sides(new.quad)) > TWO_LINE_RATIO * min(sides(old.quad)) for old in parts)
         if not two_lines and not any(_shared(new.quad, old.quad) > _COVERED for old in kept):
             kept = [old for old in kept if all(old is not part for part in parts)] + [new]
     return kept

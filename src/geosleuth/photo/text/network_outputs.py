@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 Map = npt.NDArray[np.float32]
 
-LIKE_TEXT = 0.3
-"""From how much a part looks like text, it belongs to a line."""
+# Minimum text score of a pixel that belongs to a line.
+MIN_PIXEL_SCORE = 0.3
 
-LEAST_SCORE = 0.5
-"""A line that looks less like text than that, on average, is none."""
+# Minimum average text score of a line.
+MIN_SCORE = 0.5
 
-MOST_LINES = 1000
+MAX_LINES = 1000
 _GROWTH = 1.6
-_LEAST_SIDE = 3
+_MIN_SIDE = 3
 _BLANK = 0
 
 
@@ -39,20 +39,20 @@ def boxes_of(found: Map, shape: tuple[int, ...]) -> list[tuple[Map, float]]:
     import cv2
 
     whole = found[0, 0]
-    mask = cv2.dilate((whole > LIKE_TEXT).astype(np.uint8), np.ones((2, 2), np.uint8))
+    mask = cv2.dilate((whole > MIN_PIXEL_SCORE).astype(np.uint8), np.ones((2, 2), np.uint8))
     contours, _ = cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)
     limit = np.array([shape[1], shape[0]], np.float32)
     scale = limit / (whole.shape[1], whole.shape[0])
     boxes = []
-    for contour in contours[:MOST_LINES]:
+    for contour in contours[:MAX_LINES]:
         corners, side = _tight_box(contour)
-        if side < _LEAST_SIDE or (score := _mean_inside(whole, corners)) < LEAST_SCORE:
+        if side < _MIN_SIDE or (score := _mean_inside(whole, corners)) < MIN_SCORE:
             continue
         corners, side = _tight_box(_grown(corners))
-        if side < _LEAST_SIDE + 2:
+        if side < _MIN_SIDE + 2:
             continue
         quad = np.clip(_clockwise(np.clip(np.round(corners * scale), 0, limit)), 0, limit - 1).astype(np.float32)
-        if min(np.linalg.norm(quad[0] - quad[1]), np.linalg.norm(quad[0] - quad[3])) >= _LEAST_SIDE + 1:
+        if min(np.linalg.norm(quad[0] - quad[1]), np.linalg.norm(quad[0] - quad[3])) >= _MIN_SIDE + 1:
             boxes.append((quad, score))
     return boxes
 

@@ -37,11 +37,11 @@ _INTERFACE = lazy_pattern(
     re.IGNORECASE,
 )
 
+# Aircraft registrations on a line of their own: N161JP, JA8089, B-2447, D-AIZZ, VH-OQA, 9V-SKA.
 _REGISTRATION = lazy_pattern(
     r"N[1-9]\d{0,2}[A-HJ-NP-Z]{2}|N[1-9]\d{0,3}[A-HJ-NP-Z]|N[1-9]\d{4}|JA\d{2}(?:\d\d|\d[A-Z]|[A-Z]{2})|HL\d{4}|B-\d{4}|"
     r"RA-\d{5}|[CDFGI]-[A-Z]{4}|[A-Z]{2}-[A-Z]{3}|[2-9][A-Z]-[A-Z]{3}|[A-Z]\d-[A-Z]{3}"
 )
-"""Aircraft: N161JP, JA8089, B-2447, D-AIZZ, VH-OQA, 9V-SKA, as a line of its own."""
 
 _PRODUCT = lazy_pattern(
     r"\bmade in\b|\b(?:S/N|P/N|LOT|REF|EAN|ISBN|SKU|BATCH)\b[.:#\s-]*[A-Z]*\d|\bISO[ -]?\d{4,5}\b|\bIPX?\d\d?$|"
@@ -49,6 +49,7 @@ _PRODUCT = lazy_pattern(
     re.IGNORECASE,
 )
 
+# Matches instructions to a language model; no sign, shop or road is worded like that.
 _INSTRUCTION = lazy_pattern(
     r"^\W*(?:system|syst[eè]me|sistema|система|assistant|human|observation)\s?[:：]|(?:系统|システム)\s?[:：]|"
     r"\b(?:ignor|disregard|forget)\w*\b.{0,40}\b(?:previous|instruc|photo|rules|anweisung)|игнорируй|忽略.{0,12}指令|"
@@ -56,19 +57,18 @@ _INSTRUCTION = lazy_pattern(
     r"</?(?:tool_call|tool_response|answer|system|function|think)\b|\{\s?\"(?:lat|lon|name|answer)\"",
     re.IGNORECASE,
 )
-"""Words to a program that answers; no sign, shop or road speaks like that."""
 
 _SAYS: Mapping[Overlay, re.Pattern[str]] = {"credit": _CREDIT, "stamp": _STAMP, "interface": _INTERFACE}
 _Mask = npt.NDArray[np.bool_]
 _NEAR_EDGE = 0.085
-_STRIP = 0.05
-"""Stamps stand in a strip of this share of the picture's height at its upper or lower edge, all in one row."""
+# Height of the strip at the upper or lower edge that holds a stamp, all in one row, as a share of the picture's height.
+_STAMP_STRIP_SHARE = 0.05
 
 _LEVEL_DEG, _LEVEL_SLACK = 2.0, 0.12
 _FLAT = 0.4
 _VERY_FLAT = 0.6
-_CRISP = 150
-"""How much ink and the pixels around it differ (of 255): a lens blurs the edges of letters, drawing does not."""
+# Minimum contrast between ink and surrounding pixels (of 255) for drawn text: a lens blurs the edges of letters.
+_MIN_CRISP_CONTRAST = 150
 
 _OUTLINE = 50
 _NEUTRAL, _RESTLESS, _WATERMARK_HEIGHT = 4, 25, 0.08
@@ -192,8 +192,11 @@ def _look(line: TextLine, pixels: Pixels, scale: float) -> LineLook:
         np.tan(np.radians(_LEVEL_DEG)) * abs(x1 - x0), _LEVEL_SLACK * (line.bounds[3] - line.bounds[1])
     )
     at_edge = min(top, tall - bottom) < _NEAR_EDGE * tall or min(left, wide - right) < 0.03 * wide
-    in_strip = bottom <= _STRIP * tall + (bottom - top) / 2 or top >= (1 - _STRIP) * tall - (bottom - top) / 2
-    in_strip = bool(in_strip and bottom - top < 1.5 * _STRIP * tall)
+    in_strip = (
+        bottom <= _STAMP_STRIP_SHARE * tall + (bottom - top) / 2
+        or top >= (1 - _STAMP_STRIP_SHARE) * tall - (bottom - top) / 2
+    )
+    in_strip = bool(in_strip and bottom - top < 1.5 * _STAMP_STRIP_SHARE * tall)
     part = pixels[max(0, int(top)) : int(bottom) + 1, max(0, int(left)) : int(right) + 1]
     ink = _ink(part) if min(part.shape[:2]) >= _LEAST_SIDE_PX else Ink()
     small = bottom - top <= _WATERMARK_HEIGHT * tall
@@ -237,7 +240,7 @@ def _edges(grey: npt.NDArray[np.uint8], ink: _Mask) -> tuple[bool, bool]:
     if not ring.any():
         return False, False
     beside = np.median(grey[ring])
-    crisp = bool(abs(np.median(grey[ink]) - beside) >= _CRISP)
+    crisp = bool(abs(np.median(grey[ink]) - beside) >= _MIN_CRISP_CONTRAST)
     return crisp, crisp and bool(ground.any()) and bool(abs(np.median(grey[ground]) - beside) >= _OUTLINE)
 
 

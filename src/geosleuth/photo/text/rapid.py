@@ -19,12 +19,12 @@ from .network_outputs import Map, boxes_of, text_of
 from .strips import Pixels, with_slack
 
 DETECT, READ = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx"
-QUICK = Path(__file__).parent / "data" / "detector.onnx"
-"""A smaller detector of the same family."""
+# A smaller detector of the same family.
+QUICK_DETECTOR = Path(__file__).parent / "data" / "detector.onnx"
 
 THREADS = 2
+# Height at which a line is read, and width to which it is padded.
 LINE_PX = 48, 320
-"""Height that a line is read at, and the width that it is filled up to."""
 
 _STEP_PX = 32
 _LOADING, _RUNNING = Lock(), Lock()
@@ -41,7 +41,7 @@ def detect_lines(picture: Pixels, *, quick: bool = False) -> tuple[list[tuple[Ma
 
     height, width = (max(_STEP_PX, round(side / _STEP_PX) * _STEP_PX) for side in picture.shape[:2])
     fitting = cv2.resize(with_slack(picture), (width, height))
-    detector = _loaded(QUICK) if quick else _loaded(_model(DETECT))
+    detector = _loaded(QUICK_DETECTOR) if quick else _loaded(_model(DETECT))
     with _RUNNING:
         found = _run(detector, _input(np.asarray(fitting, np.uint8), width))
     return boxes_of(found, picture.shape), found[0, 0]

@@ -40,50 +40,50 @@ from .tesseract import MODELS, Guess, guess, refine
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-LEAST_SIDE_PX = 12
-MOST_SIDE_PX = 4096
-MOST_SLENDER = 60
-LEAST_LINE_HEIGHT_PX = 7.0
+MIN_SIDE_PX = 12
+MAX_SIDE_PX = 4096
+MAX_SLENDER = 60
+MIN_LINE_HEIGHT_PX = 7.0
 
+# Minimum texture probability at which a box is not text and is not read.
 SURE_TEXTURE = 0.985
-"""From this probability on a box is no text, and nothing reads it."""
 
+# Minimum texture probability at which a box is not also read upside down.
 LIKELY_TEXTURE = 0.7
-"""From this probability on a box is not also read the other way up."""
 
-SURE = 0.94
-"""RapidOCR's confidence from which it is believed where the classifier sees nothing else."""
+# Minimum RapidOCR confidence at which its reading is accepted if the classifier sees nothing else.
+SURE_CONFIDENCE = 0.94
 
+# Minimum probability of another script at which its model also reads a line that RapidOCR is not sure of.
 OTHER_SCRIPT = 0.35
-"""From this probability on the model of another script reads a line that RapidOCR is not sure of."""
 
+# Minimum probability at which the classifier sees a script in a line that RapidOCR reads.
 OWN_SCRIPT = 0.5
-"""From this probability on the classifier sees a script in a line that RapidOCR reads."""
 
 SURE_ENOUGH, RUNNER_UP = 0.5, 0.12
 """Where nothing is read as surely as the first, scripts are tried that are as likely as the second."""
 
-UPSIDE_DOWN = 0.85
-"""A line that is read less surely than this is also read upside down."""
+# Lines read with less confidence than this are also read upside down.
+UPSIDE_DOWN_CONFIDENCE = 0.85
 
-LEAST_KEPT = 0.12
-"""Readings less likely to be right than this are dropped."""
+# Minimum probability of being right for a reading to be kept.
+MIN_KEPT = 0.12
 
+# Heights that Tesseract reads: slightly below its networks' input works best, but some lines do better at the other.
 STRIP_HEIGHTS_PX = (36, 48)
-"""Tesseract reads best a little below the height of its networks' input; some lines do better at the other."""
 
 COLUMN_WIDTH_PX, COLUMN_RATIO, COLUMN_SHARE = 12, 12, 0.5
 """A tall box so wide and at most so slender may be a column; Han and Hangul together at least so likely."""
 
+# Minimum single letters, one below the other, that form a column.
 COLUMN_LETTERS = 3
-"""So many single letters, one below the other, are a column."""
 
 COLUMN_LIKE, LEAST_OF_COLUMN = 2.5, 0.7
 """Parts of a column are at most so many times as wide as others; the whole is read so surely, or as its parts."""
 
 _SQUARE = [CLASSES.index("han"), CLASSES.index("hangul")]
 _LOOKALIKES = ({"cyrillic", "greek", "armenian"}, {"telugu", "kannada"}, {"hangul", "han"})
-_MOST_SCRIPTS = 2
+_MAX_SCRIPTS = 2
 _PROBES = 3
 _HINT = 0.2
 
@@ -185,7 +185,7 @@ def read_picture(image: "Image", options: ReadingOptions | None = None) -> Pictu
     Lines may stand in any direction; a picture that lies on its side is read as if it stood upright. Transparent parts
     count as white. A blank picture has no lines.
     """
-    if min(image.size) < LEAST_SIDE_PX or max(image.size) > MOST_SLENDER * min(image.size):
+    if min(image.size) < MIN_SIDE_PX or max(image.size) > MAX_SLENDER * min(image.size):
         return PictureText([])
     pixels, shrunk = _pixels(image)
     options = options or ReadingOptions()
@@ -202,7 +202,7 @@ def _lines(pixels: Pixels, shrunk: float, size: tuple[int, int], wanted: Reading
     """Return the text of a picture as it lies, and how it must be turned for most of it to stand upright."""
     boxes, writing = search(pixels, wanted.detail_px, cuts=wanted.cuts)
     reads = _read_boxes(pixels, boxes, wanted.max_boxes, wanted.seconds, wanted.script)
-    lines = [_line(read, 1 / shrunk, size) for read in reads if read.text and read.probability >= LEAST_KEPT]
+    lines = [_line(read, 1 / shrunk, size) for read in reads if read.text and read.probability >= MIN_KEPT]
     lines = mark_overlays(in_reading_order(without_doubles(lines)), pixels, shrunk)
     if wanted.unread:
         blank = [_Found(box.quad, box.score, 0, np.zeros(len(CLASSES))) for box in boxes]
@@ -234,7 +234,7 @@ def _read_boxes(
 ) -> list[_Read]:
     until = thread_time() + seconds
     largest = sorted(boxes, key=lambda box: -min(sides(box.quad)) * max(sides(box.quad)) ** 0.5)
-    legible = [box for box in largest if min(sides(box.quad)) >= LEAST_LINE_HEIGHT_PX][:max_boxes]
+    legible = [box for box in largest if min(sides(box.quad)) >= MIN_LINE_HEIGHT_PX][:max_boxes]
     reads = _first_pass(pixels, _classified(pixels, legible))
     reads = _join_columns(pixels, _turned_with_the_rest(pixels, reads))
     if script is not None:
@@ -247,7 +247,7 @@ def _pixels(image: "Image") -> tuple[Pixels, float]:
     """The picture as red, green, blue, within a size that memory allows; and by how much it was shrunk."""
     from PIL import Image as Pillow
 
-    shrunk = min(1.0, MOST_SIDE_PX / max(image.size))
+    shrunk = min(1.0, MAX_SIDE_PX / max(image.size))
     if image.mode.startswith("I;16") or image.mode in {"I", "F"}:
         image = _stretched(image)
     if shrunk < 1:
@@ -325,7 +325,7 @@ def _first_pass(pixels: Pixels, found: Sequence[Sequence[_Found]]) -> list[_Read
             2 * better > _PROBES
             or read.found.turn
             or read.found.stacked
-            or (read.engine_confidence < UPSIDE_DOWN and not _may_be_other(read))
+            or (read.engine_confidence < UPSIDE_DOWN_CONFIDENCE and not _may_be_other(read))
         )
     ]
     _other_way_up(pixels, found, reads, rest)
@@ -347,7 +347,7 @@ def _other_way_up(pixels: Pixels, found: Sequence[Sequence[_Found]], reads: list
 
 def _is_turned_latin(other: _Read, column: _Read) -> bool:
     """Return whether what was laid out as a column of square letters is surely a Latin line on its side."""
-    return column.found.stacked and other.script == "latin" and other.engine_confidence >= SURE
+    return column.found.stacked and other.script == "latin" and other.engine_confidence >= SURE_CONFIDENCE
 
 
 def _worth(read: _Read) -> float:
@@ -443,7 +443,7 @@ def _way_up(reads: Sequence[_Read]) -> Turn:
     """How the picture must be turned for most of its surely read letters to stand upright."""
     votes: Counter[Turn] = Counter()
     for read in reads:
-        if read.engine_confidence >= SURE and len(read.text) >= 4:
+        if read.engine_confidence >= SURE_CONFIDENCE and len(read.text) >= 4:
             votes[read.found.turn] += len(read.text)
     return votes.most_common(1)[0][0] if votes else 0
 
@@ -460,7 +460,7 @@ def _in_other_scripts(pixels: Pixels, reads: Sequence[_Read], until: float) -> l
             if all(reading.probability < SURE_ENOUGH for reading in readings):
                 kinds = group.found.kinds
                 also = [CLASSES[at] for at in np.argsort(-kinds).tolist() if at > 2 and kinds[at] >= RUNNER_UP]
-                readings += _by_scripts(pixels, group.found, [one for one in also if one not in seen][:_MOST_SCRIPTS])
+                readings += _by_scripts(pixels, group.found, [one for one in also if one not in seen][:_MAX_SCRIPTS])
         # RapidOCR knows some Greek letters, and sees them in nothing else.
         greek = _HINT if count_scripts(group.text)["greek"] else 0.0
         hints = {"rapidocr": 0.0, "tesseract": greek}
@@ -492,7 +492,7 @@ def _in_one_script(pixels: Pixels, reads: Sequence[_Read], script: str, until: f
 def _surely_own(read: _Read) -> bool:
     """Whether a line surely is in a script that RapidOCR reads, or in figures."""
     own = float(read.found.kinds[1:3].sum())
-    return read.engine_confidence >= SURE and (own >= OWN_SCRIPT or read.script == "none")
+    return read.engine_confidence >= SURE_CONFIDENCE and (own >= OWN_SCRIPT or read.script == "none")
 
 
 def _by_scripts(pixels: Pixels, found: _Found, scripts: Iterable[str]) -> list[_Read]:
@@ -506,7 +506,7 @@ def _doubtful(read: _Read) -> bool:
         return False
     counts = count_scripts(read.text)
     own = float(read.found.kinds[1] + read.found.kinds[2])
-    known = read.engine_confidence >= SURE and counts.total() > 0 and not counts["greek"]
+    known = read.engine_confidence >= SURE_CONFIDENCE and counts.total() > 0 and not counts["greek"]
     return not (known and (own >= 0.5 or not read.text.islower() or len(read.text) > 5))
 
 
@@ -523,7 +523,7 @@ def _scripts_seen(read: _Read) -> list[str]:
             script for group in _LOOKALIKES if seen[0] in group for script in sorted(group)
             if script not in seen and script in MODELS and kinds[CLASSES.index(script)] >= 0.03
         ]  # fmt: skip
-    return [*(script for script in greek if script not in seen), *seen][:_MOST_SCRIPTS]
+    return [*(script for script in greek if script not in seen), *seen][:_MAX_SCRIPTS]
 
 
 def _joined(pixels: Pixels, unsure: Sequence[_Read]) -> list[_Read]:

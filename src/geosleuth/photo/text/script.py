@@ -32,16 +32,16 @@ _RANGES = {
 }
 _PATTERNS = {script: lazy_pattern(f"[{letters}]") for script, letters in _RANGES.items()}
 
+# All script names that lines can have.
 SCRIPTS = tuple(dict.fromkeys({"han": "chinese", "kana": "japanese"}.get(name, name) for name in _RANGES))
-"""Every script that lines are named with."""
 
+# Scripts that Tesseract reads.
 OTHER_SCRIPTS = tuple(script for script in SCRIPTS if script not in {"latin", "chinese", "japanese"})
-"""The scripts that Tesseract reads."""
 
 RIGHT_TO_LEFT = frozenset({"arabic", "hebrew"})
 
+# Latin letters and digits that look like a Cyrillic or Greek letter.
 _LATIN_LOOKALIKES = frozenset("ABCEHIKMNOPTXYZabceghikmnopqrtuvxyz03468")
-"""Latin letters and figures that some letter of Cyrillic or Greek looks like."""
 
 
 def count_scripts(text: str) -> Counter[str]:

@@ -13,12 +13,12 @@ Pixels: TypeAlias = npt.NDArray[np.uint8]
 Quad: TypeAlias = npt.NDArray[np.float32]
 
 LINE_HEIGHT_PX = 48
-MOST_TIMES_AS_WIDE = 40
+MAX_TIMES_AS_WIDE = 40
+# Minimum ratio of height to width for a box whose line was rotated by 90 degrees.
 UPRIGHT_RATIO = 1.5
-"""A box so many times as tall as wide holds a line that was turned a quarter."""
 
-_ROLLED = {0: 0, 90: 1, 180: 2, 270: -1}
-"""By how many corners a box is counted on, so that its text stands upright when the picture is turned clockwise."""
+# Offset of a box's first corner that keeps its text upright if the picture is turned clockwise, by angle in degrees.
+_CORNER_OFFSETS = {0: 0, 90: 1, 180: 2, 270: -1}
 
 
 SLACK_ROWS, SLACK_BYTES = 2, 4096
@@ -51,7 +51,7 @@ def is_tall(quad: Quad) -> bool:
 
 def turned_quad(quad: Quad, turn: int) -> Quad:
     """The corners of a box from the upper left of text that stands upright once the picture is turned clockwise."""
-    return np.roll(quad, _ROLLED[turn], axis=0)
+    return np.roll(quad, _CORNER_OFFSETS[turn], axis=0)
 
 
 def cut_strip(pixels: Pixels, quad: Quad, *, tall: int = LINE_HEIGHT_PX, margin: float = 0.0) -> Pixels:
@@ -69,7 +69,7 @@ def cut_strips(
     if height >= UPRIGHT_RATIO * width:
         quads, width, height = [turned_quad(quad, 270) for quad in quads], height, width
     scale = tall / max(height, 1.0)
-    inner = max(8, min(round(width * scale), MOST_TIMES_AS_WIDE * tall))
+    inner = max(8, min(round(width * scale), MAX_TIMES_AS_WIDE * tall))
     edge = round(margin * tall)
     right, bottom = edge + inner, edge + tall
     target = np.array([[edge, edge], [right, edge], [right, bottom], [edge, bottom]], dtype=np.float32)

@@ -12,6 +12,7 @@ from .script import share_of, tidy
 from .strips import Pixels
 
 DATA = Path(__file__).parent / "data"
+# Trained data by script. The first of several identifies the script; the others may know letters that it lacks.
 MODELS = {
     "cyrillic": ("kaz", "ukr", "srp"),
     "arabic": ("ara", "fas"),
@@ -33,14 +34,13 @@ MODELS = {
     "sinhala": ("sin",),
     "myanmar": ("mya",),
 }
-"""Trained data by script. The first of several finds the script; the others may know letters that it does not."""
 
+# Letters that distinguish the language of a later model from the first one's.
 OWN_LETTERS = {"ukr": frozenset("їєґЇЄҐ"), "srp": frozenset("јљњћђџЈЉЊЋЂЏ"), "fas": frozenset("پچژگ")}
-"""Letters that tell a later model's language from the first one's."""
 
 NOISE_AT_ENDS = " .,·'`´‘’“”-–—_|~^*:;\"»«<>=+\\/،°©®•!()[]{}"
-LEAST_LETTERS = {"hangul": 0.9, "ethiopic": 1.0, "myanmar": 1.0, "malayalam": 1.0}
-"""Letters to a line's height, at the least, where they are wider than most."""
+# Minimum letters per line height, for scripts whose letters are wider than most.
+MIN_LETTERS = {"hangul": 0.9, "ethiopic": 1.0, "myanmar": 1.0, "malayalam": 1.0}
 
 _LOADING = Lock()
 
@@ -78,7 +78,7 @@ def _guess(script: str, language: str, strip: Pixels, *, raw: bool = False) -> G
     text, confidence = _read(language, strip, raw=raw)
     shown = strip.shape[1] / strip.shape[0]
     # A letter or two for a long strip is no reading of it, however sure the model is of them.
-    expected = LEAST_LETTERS.get(script, 1.3) * shown - 0.3
+    expected = MIN_LETTERS.get(script, 1.3) * shown - 0.3
     filled = min(1.0, len(text.replace(" ", "")) / max(1.0, expected))
     return Guess(script, text, confidence * share_of(script, text) * filled)
 

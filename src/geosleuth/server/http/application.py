@@ -117,7 +117,7 @@ async def _sweep(state: State) -> None:
 
 
 def _add_handlers(app: FastAPI) -> None:
-    async def refused(_: Request, error: Exception) -> Response:
+    async def handle_refusal(_: Request, error: Exception) -> Response:
         return error.response() if isinstance(error, RequestRefused) else bug()
 
     async def http(_: Request, error: Exception) -> Response:
@@ -146,7 +146,7 @@ def _add_handlers(app: FastAPI) -> None:
         guard_headers(made.headers)
         return made
 
-    app.add_exception_handler(RequestRefused, refused)
+    app.add_exception_handler(RequestRefused, handle_refusal)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(GeosleuthError, ours)
     app.add_exception_handler(RequestValidationError, invalid)
@@ -161,9 +161,9 @@ def bug() -> Response:
 
 def in_words_of_the_api(message: str) -> str:
     """Return a message with request fields in place of the command's flags, and advice that fits the API."""
-    from geosleuth.pipeline.area import OR_FILE
+    from geosleuth.pipeline.area import FILE_ALTERNATIVE
 
-    text = _KEY.sub(_where_keys_go, message.replace(OR_FILE, "; send an outline as the area"))
+    text = _KEY.sub(_where_keys_go, message.replace(FILE_ALTERNATIVE, "; send an outline as the area"))
     return _FLAG.sub(lambda flag: flag[1].replace("-", "_"), text)
 
 

@@ -20,12 +20,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from geosleuth.support.net import host_name, is_loopback
 
-from .limits import Pace, client_of
+from .limits import Pace, identify_client
 from .responses import RequestRefused, refuse
 
 COOKIE = "geosleuth_session"
 SESSION_S = 12 * 3600
-_MOST_SESSIONS = 256
+_MAX_SESSIONS = 256
 _SAFE = ("GET", "HEAD", "OPTIONS")
 # Open without a token: the page's own files, which hold no data, the health check, and the login.
 _OPEN = (("GET", "/api/health"), ("HEAD", "/api/health"), ("POST", "/api/session"))
@@ -68,7 +68,7 @@ class Sessions:
         """Open a session; return its cookie."""
         cookie = secrets.token_urlsafe(32)
         self._open[_digest(cookie)] = time.monotonic() + SESSION_S
-        while len(self._open) > _MOST_SESSIONS:
+        while len(self._open) > _MAX_SESSIONS:
             self._open.popitem(last=False)
         return cookie
 
@@ -124,7 +124,7 @@ class AccessMiddleware:
             return
         cookie = session_cookie(headers)
         if cookie is None or not self._sessions.holds(cookie):
-            raise unauthorised()
+            raise build_token_refusal()
 
 
 def check_host(headers: Headers, hosts: Hosts) -> None:
@@ -166,17 +166,17 @@ def check_token(given: str, scope: Scope, sessions: Sessions, attempts: Pace) ->
     Raises:
         Refused: it is wrong, or there have been too many wrong ones.
     """
-    client = client_of(scope)
+    client = identify_client(scope)
     if wait_s := attempts.wait_s(client, cost=0.0):
         raise RequestRefused(
             429, "busy", "too many wrong tokens; wait a while", headers={"Retry-After": str(max(1, round(wait_s)))}
         )
     if not sessions.admits(given):
         attempts.wait_s(client)
-        raise unauthorised()
+        raise build_token_refusal()
 
 
-def unauthorised() -> RequestRefused:
+def build_token_refusal() -> RequestRefused:
     """Return the refusal for a missing or wrong token."""
     return RequestRefused(
         401,
@@ -201,7 +201,7 @@ def session_cookie(headers: Headers) -> str | None:
     return morsel.value if morsel else None
 
 
-def named_hosts(names: Iterable[str]) -> frozenset[str]:
+def normalize_hosts(names: Iterable[str]) -> frozenset[str]:
     """Return names as they are compared; those that are no host are left out."""
     return frozenset(name for one in names if (name := host_name(one)))
 

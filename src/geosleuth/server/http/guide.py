@@ -20,7 +20,7 @@ from .schemas import (
 router = APIRouter(prefix="/api/guide", tags=["guide"], responses=REFUSALS)
 
 _SHOWN = 12
-_LEAST_SHARE = 0.002
+_MIN_SHARE = 0.002
 
 
 @router.get("")
@@ -41,14 +41,14 @@ async def checklist_shown() -> GuideShown:
 @router.post("/weigh")
 async def weigh(asked: NewSightings) -> SightingsShown:
     """Weigh what somebody sees."""
-    return await run_in_threadpool(_weighed, asked.seen)
+    return await run_in_threadpool(_weigh_and_show, asked.seen)
 
 
-def _weighed(seen: list[str]) -> SightingsShown:
+def _weigh_and_show(seen: list[str]) -> SightingsShown:
     weighed, guide = weigh_sightings(seen), field_guide()
     return SightingsShown(
         countries=[
-            _odds(code, share) for code, share in list(weighed.countries.items())[:_SHOWN] if share >= _LEAST_SHARE
+            _odds(code, share) for code, share in list(weighed.countries.items())[:_SHOWN] if share >= _MIN_SHARE
         ],
         sightings=[
             SightingShown(

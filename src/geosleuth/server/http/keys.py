@@ -44,7 +44,7 @@ class Keys:
 
     def states(self) -> list[KeyState]:
         """Return every service that takes a key. May wait for the keyring: call it in a thread."""
-        ringed = self._ringed()
+        ringed = self._read_keyring()
         return [KeyState(prefix, one.title, self._where(prefix, ringed)) for prefix, one in SERVICES.items()]
 
     def put(self, service: str, key: str, keep: Keep) -> None:
@@ -66,7 +66,7 @@ class Keys:
         except Exception as error:  # backends raise what they like, and their words may hold the key
             raise BadInput("the system's keyring did not take the key; keep it in memory instead") from error
         self._held.pop(service, None)
-        self._ringed()[service] = value
+        self._read_keyring()[service] = value
 
     def forget(self, service: str) -> None:
         """Delete a key, from memory and from the keyring.
@@ -76,7 +76,7 @@ class Keys:
         """
         _check_service(service)
         self._held.pop(service, None)
-        if self._ringed().pop(service, None) is not None:
+        if self._read_keyring().pop(service, None) is not None:
             try:
                 _keyring().delete_password(SERVICE_NAME, service)
             except Exception as error:
@@ -84,7 +84,7 @@ class Keys:
 
     def environment(self) -> dict[str, str]:
         """Return the keys under the names that models look for them by. May wait for the keyring."""
-        known = {**self._ringed(), **self._held}
+        known = {**self._read_keyring(), **self._held}
         return {
             SERVICES[service].key_variables[0]: key for service, key in known.items() if SERVICES[service].key_variables
         }
@@ -96,7 +96,7 @@ class Keys:
             return "keyring"
         return "environment" if any(os.environ.get(name) for name in SERVICES[service].key_variables) else None
 
-    def _ringed(self) -> dict[str, str]:
+    def _read_keyring(self) -> dict[str, str]:
         """Return what the keyring has for us, read once: some systems ask the user at every reading."""
         if self._from_keyring is None:
             try:
@@ -135,8 +135,8 @@ def _check_service(service: str) -> None:
         raise BadInput(f"there is no service {service[:40]!r}; there are {', '.join(SERVICES)}")
 
 
-FRESH_S = 5.0
-"""For how long the answer of the servers on this machine holds: a page asks more often than they change."""
+# Seconds for which the list of local model servers is cached: a page asks more often than they change.
+CACHE_S = 5.0
 
 _known: dict[bool, tuple[float, list[ModelShown]]] = {}
 
@@ -144,7 +144,7 @@ _known: dict[bool, tuple[float, list[ModelShown]]] = {}
 def models_within_reach(keys: Keys, *, offline: bool) -> list[ModelShown]:
     """Return the models available now, the detective first. May block: call it in a thread."""
     found = [ModelShown(model="detective", base_url=None, words="no model: a rule-based detective on this machine")]
-    found += _found(offline=offline)
+    found += _discover_models(offline=offline)
     if not offline:
         known = {one.model.partition(":")[0] for one in found}
         found += [
@@ -166,16 +166,16 @@ def region_names() -> list[str]:
 _PLACES = {"memory": "this server's memory", "keyring": "the system's keyring"}
 
 
-def _found(*, offline: bool) -> list[ModelShown]:
+def _discover_models(*, offline: bool) -> list[ModelShown]:
     now = time.monotonic()
     at, found = _known.get(offline, (0.0, []))
-    if not at or now - at > FRESH_S:
-        found = [_shown(one.flag, one.where) for one in within_reach(offline=offline)]
+    if not at or now - at > CACHE_S:
+        found = [_build_model_shown(one.flag, one.where) for one in within_reach(offline=offline)]
         _known[offline] = now, found
     return found
 
 
-def _shown(flags: str, where: str) -> ModelShown:
+def _build_model_shown(flags: str, where: str) -> ModelShown:
     words = shlex.split(flags)
     given = dict(zip(words[::2], words[1::2], strict=False))
     return ModelShown(model=given.get("--model", ""), base_url=given.get("--base-url"), words=where)

@@ -22,8 +22,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from .responses import RequestRefused, refuse
 
-MOST_CLIENTS = 4096
-"""How many clients are remembered; the least recently seen are forgotten first."""
+# Maximum number of remembered clients; the least recently seen are dropped first.
+MAX_CLIENTS = 4096
 
 
 class Pace:
@@ -34,7 +34,7 @@ class Pace:
         per_s: float,
         burst: float,
         *,
-        most_clients: int = MOST_CLIENTS,
+        most_clients: int = MAX_CLIENTS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Allow so many requests a second, and so many at once after a rest."""
@@ -94,7 +94,7 @@ class Paced:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or say how long to wait."""
-        if scope["type"] == "http" and (wait_s := self._pace.wait_s(client_of(scope))):
+        if scope["type"] == "http" and (wait_s := self._pace.wait_s(identify_client(scope))):
             after = str(math.ceil(wait_s))
             refused = RequestRefused(
                 429, "busy", f"too many requests; try again in {after} s", headers={"Retry-After": after}
@@ -104,7 +104,7 @@ class Paced:
         await self._app(scope, receive, send)
 
 
-def client_of(scope: Scope) -> str:
+def identify_client(scope: Scope) -> str:
     """Return the client: its IPv4 address, or its IPv6 network, since one machine has many IPv6 addresses."""
     peer = scope.get("client")
     name = str(peer[0]) if peer else ""
@@ -120,8 +120,8 @@ def client_of(scope: Scope) -> str:
 
 
 JSON_BYTES = 1_000_000
-PIECE_S = 30.0
-"""How long the next piece of a body may take to come, and a small body as a whole."""
+# Timeout in seconds for the next piece of a body, and for a small body as a whole.
+PIECE_TIMEOUT_S = 30.0
 
 PASSING_BYTES, PASSING_S = 4 * 1024**2, 10.0
 """How much of a body that is too large is let go by before the answer, or twice the cap, and for how long."""
@@ -130,7 +130,7 @@ PASSING_BYTES, PASSING_S = 4 * 1024**2, 10.0
 class Bodies:
     """Middleware that stops bodies that are too large or too slow, before they are held in memory."""
 
-    def __init__(self, app: ASGIApp, *, most_bytes: Callable[[str], int], piece_s: float = PIECE_S) -> None:
+    def __init__(self, app: ASGIApp, *, most_bytes: Callable[[str], int], piece_s: float = PIECE_TIMEOUT_S) -> None:
         """Wrap an app; ``most_bytes`` gives the cap of a path."""
         self._app, self._most_bytes, self._piece_s = app, most_bytes, piece_s
 
@@ -150,7 +150,7 @@ class Bodies:
         clock = asyncio.get_running_loop().time
         until = clock() + self._piece_s
 
-        async def watched() -> Message:
+        async def receive_limited() -> Message:
             nonlocal came, whole, until
             if whole:
                 return await receive()
@@ -170,7 +170,7 @@ class Bodies:
                     raise too_large(cap)
             return message
 
-        await self._app(scope, watched, send)
+        await self._app(scope, receive_limited, send)
 
 
 async def _let_pass(receive: Receive, cap: int) -> None:
@@ -191,17 +191,17 @@ def too_large(cap: int) -> RequestRefused:
     return RequestRefused(413, "size", f"that is too large; at most {shown} are taken", headers={"Connection": "close"})
 
 
-ACCEPT_AT_ONCE = 8
-"""Connections that are accepted before those over the caps are closed."""
+# Connections accepted at a time before those over the caps are closed.
+ACCEPT_BATCH = 8
 
-HEAD_S = 10.0
-"""How long the head of a request may take to come."""
+# Timeout in seconds for the head of a request.
+HEAD_TIMEOUT_S = 10.0
 
-IDLE_S = 30.0
-"""How long a connection may wait for its next request."""
+# Maximum seconds between requests on one connection.
+IDLE_TIMEOUT_S = 30.0
 
-WRITE_S = 120.0
-"""How long a client may leave an answer unread; streams of events have a shorter limit of their own."""
+# Seconds for which a client may leave a response unread; event streams have a shorter limit of their own.
+WRITE_TIMEOUT_S = 120.0
 
 _MOST_TOGETHER, _MOST_EACH = 2048, 512
 _OWN_FILES = 96
@@ -215,7 +215,7 @@ class ConnectionCaps:
     together: int
 
 
-def caps_for(descriptors: int | None) -> ConnectionCaps:
+def compute_connection_caps(descriptors: int | None) -> ConnectionCaps:
     """Return the caps for a process that may open so many files; None if unknown.
 
     A quarter of them, and at least 96, is left for databases, uploads, pipes to workers and files of the page.
@@ -231,9 +231,9 @@ def own_caps() -> ConnectionCaps:
     try:
         import resource
     except ImportError:
-        return caps_for(None)
+        return compute_connection_caps(None)
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return caps_for(None if limit == resource.RLIM_INFINITY else limit)
+    return compute_connection_caps(None if limit == resource.RLIM_INFINITY else limit)
 
 
 class Connections:
@@ -301,7 +301,7 @@ class GuardedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Add the connection, or close it if there are too many."""
         super().connection_made(transport)
-        if self._held_by.add(self, client_of({"client": self.client})):
+        if self._held_by.add(self, identify_client({"client": self.client})):
             self._wait_for_head()
         else:
             self.drop()
@@ -326,13 +326,13 @@ class GuardedProtocol(H11Protocol):
         super().on_response_complete()
         self._stop_waiting()
         if not self.busy:
-            self._waiting = self.loop.call_later(IDLE_S, self.drop)
+            self._waiting = self.loop.call_later(IDLE_TIMEOUT_S, self.drop)
 
     def pause_writing(self) -> None:
         """Wait for the client to read."""
         super().pause_writing()
         if self._unread is None:
-            self._unread = self.loop.call_later(WRITE_S, self.drop)
+            self._unread = self.loop.call_later(WRITE_TIMEOUT_S, self.drop)
 
     def resume_writing(self) -> None:
         """Resume writing."""
@@ -344,7 +344,7 @@ class GuardedProtocol(H11Protocol):
     def _wait_for_head(self) -> None:
         self._stop_waiting()
         self._waiting_for_head = True
-        self._waiting = self.loop.call_later(HEAD_S, self.drop)
+        self._waiting = self.loop.call_later(HEAD_TIMEOUT_S, self.drop)
 
     def _stop_waiting(self) -> None:
         if self._waiting is not None:

@@ -16,8 +16,8 @@ from .routes import UPLOAD, check_is_file
 from .schemas import REFUSALS, OneCall, event_schema
 from .state import EventStream, State, gone
 
+# Last event of the stream, with the whole document.
 RESULT = "result"
-"""The last event of such a stream: the whole document."""
 
 _STREAM = "text/event-stream"
 
@@ -44,7 +44,7 @@ router = APIRouter(prefix="/api", tags=["runs"], responses=REFUSALS)
 async def locate(request: Request, asked: Annotated[OneCall, Query()]) -> Response:
     """Locate the photo that is the request's body. A client that leaves calls the run off, unless it is kept."""
     check_is_file(request)
-    wanted, state = asked.request(), State.of(request)
+    wanted, state = asked.request(), State.from_request(request)
     service = state.service
     case = (await service.new_case()).id
     forget = partial(_forget, state, case)

@@ -66,31 +66,31 @@ router = APIRouter(prefix="/api/maps", tags=["maps"], responses=REFUSALS, depend
 @router.get("")
 async def maps(request: Request) -> MapsShown:
     """List the maps on this machine and the current download."""
-    fetcher = State.of(request).service.maps
-    return MapsShown(host=fetcher.host, regions=await run_in_threadpool(_regions), job=fetcher.job)
+    fetcher = State.from_request(request).service.maps
+    return MapsShown(host=fetcher.host, regions=await run_in_threadpool(_list_regions), job=fetcher.job)
 
 
 @router.post("/offers")
 async def offer_map(asked: MapQuestion, request: Request) -> MapOfferShown:
     """Ask how large the map of a place is. Without the name of the host as consent, 409 returns that name."""
-    service = State.of(request).service
+    service = State.from_request(request).service
     return await service.maps.offer(asked.place, asked.host, offline=service.settings.offline)
 
 
 @router.post("", status_code=202)
 async def get_map(asked: NewMap, request: Request) -> MapJobShown:
     """Start to download a map and add it to the atlas; `GET /api/maps` reports the progress."""
-    service = State.of(request).service
+    service = State.from_request(request).service
     return service.maps.start(asked.place, asked.host, asked.size_bytes, offline=service.settings.offline)
 
 
 @router.delete("/job", status_code=204, responses=EMPTY)
 async def cancel_map(request: Request) -> None:
     """Stop the download; the next one resumes it."""
-    await State.of(request).service.maps.cancel()
+    await State.from_request(request).service.maps.cancel()
 
 
-def _regions() -> list[RegionShown]:
+def _list_regions() -> list[RegionShown]:
     from geosleuth.atlas import regions_dir
     from geosleuth.atlas.regions import RegionStore
     from geosleuth.support.net import host_of

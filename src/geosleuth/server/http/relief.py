@@ -18,5 +18,5 @@ async def relief(z: Annotated[int, Path(ge=0, le=5)], x: _Cell, y: _Cell, reques
     """A tile of shaded relief, made from the altitude grid of the atlas."""
     from geosleuth.atlas.tiles.relief import relief_tile
 
-    made = await to_thread.run_sync(relief_tile, z, x, y, limiter=limiter(State.of(request)))
+    made = await to_thread.run_sync(relief_tile, z, x, y, limiter=limiter(State.from_request(request)))
     return Response(made, 200, {"Cache-Control": FOR_A_WHILE}, "image/png")

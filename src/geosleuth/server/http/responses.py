@@ -10,8 +10,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from geosleuth.support.text.safe import one_line
 
-LONGEST = 600
-"""Characters of a message, at most."""
+# Maximum characters of a message.
+MAX_MESSAGE_CHARS = 600
 
 
 class RequestRefused(HTTPException):
@@ -56,7 +56,7 @@ def refusal(
     line = one_line(message)
     error: dict[str, object] = {
         "kind": kind,
-        "message": line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…",
+        "message": line if len(line) <= MAX_MESSAGE_CHARS else f"{line[: MAX_MESSAGE_CHARS - 1]}…",
     }
     if listed := sorted(hosts):
         error["hosts"] = listed
@@ -75,18 +75,18 @@ class _Plain(JSONResponse):
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
+# The page loads only from its own origin; MapLibre starts its worker from a blob if it finds no file.
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
     "worker-src 'self' blob:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
     "form-action 'self'"
 )
-"""The page loads from here and from nowhere else; MapLibre starts its worker from a blob where it finds no file."""
 
+# Policy for a report: one file with its own style and images. It runs no script and is kept separate from this site.
 REPORT_POLICY = (
     "sandbox allow-downloads allow-popups; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
 )
-"""A report is one file with its style and pictures in it. It runs no script here and is no part of this site."""
 
 ALWAYS = {
     "X-Content-Type-Options": "nosniff",
@@ -128,12 +128,12 @@ class GuardHeaders:
             await self._app(scope, receive, send)
             return
 
-        async def guarded(message: Message) -> None:
+        async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 guard_headers(MutableHeaders(scope=message))
             await send(message)
 
-        await self._app(scope, receive, guarded)
+        await self._app(scope, receive, send_guarded)
 
 
 class Heads:

@@ -10,7 +10,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import Field
 
 from geosleuth.geo import LatLon
-from geosleuth.report.digest import account_of
+from geosleuth.report.digest import parse_account
 from geosleuth.server.review import VERDICTS, Review, ReviewDecision, Verdict
 from geosleuth.server.shapes import AreaKind, StrictView
 from geosleuth.support.errors import BadInput
@@ -23,7 +23,7 @@ from .state import State
 
 PhotoId = Annotated[str, InPath(pattern="^[0-9a-f]{16}$", examples=["0123456789abcdef"])]
 Least = Annotated[float, Field(ge=0, le=1)]
-MOST_IDS = 20_000
+MAX_IDS = 20_000
 _ELSEWHERE = "findings are reviewed on the machine itself; run there: geosleuth review DIR"
 
 
@@ -45,7 +45,7 @@ class Selection(StrictBody):
 class NewDecision(StrictBody):
     """Decision about photos; a corrected place has a point, and names where there are any."""
 
-    ids: Annotated[list[Annotated[str, Field(pattern="^[0-9a-f]{16}$")]], Field(max_length=MOST_IDS)] | None = None
+    ids: Annotated[list[Annotated[str, Field(pattern="^[0-9a-f]{16}$")]], Field(max_length=MAX_IDS)] | None = None
     all: Selection | None = None
     verdict: Verdict
     lat: Annotated[float, LATITUDE] | None = None
@@ -166,31 +166,31 @@ class FilesShown(StrictView):
     troubles: list[str]
 
 
-async def reviewed(request: Request) -> Review:
+async def get_review(request: Request) -> Review:
     """Return the batch under review.
 
     Raises:
         Refused: there is none, or the request comes from another machine.
     """
     check_local(request, _ELSEWHERE)
-    found = State.of(request).review
+    found = State.from_request(request).review
     if found is None:
         raise RequestRefused(404, "missing", "no batch is under review; start one with: geosleuth review DIR")
     return found
 
 
-UnderReview = Annotated[Review, Depends(reviewed)]
+UnderReview = Annotated[Review, Depends(get_review)]
 router = APIRouter(prefix="/api/review", tags=["review"], responses=REFUSALS)
 
 
 @router.post("/folder")
 async def review_folder(asked: NewReview, request: Request) -> CountsShown:
     """Put another batch under review; ``geosleuth review DIR`` asks this of a server that is running."""
-    state = State.of(request)
+    state = State.from_request(request)
     check_local(request, _ELSEWHERE)
     if not compare_digest(asked.key.encode(), state.handover_key.encode()):
         raise RequestRefused(403, "local", _ELSEWHERE)
-    state.review = found = await run_in_threadpool(_opened, state.review, asked)
+    state.review = found = await run_in_threadpool(_open_review, state.review, asked)
     return CountsShown(**found.counts())
 
 
@@ -203,7 +203,7 @@ async def review_batch(
     limit: Annotated[int, Query(ge=1, le=500)] = 60,
 ) -> ReviewShown:
     """Photos of the batch, in its order."""
-    return await run_in_threadpool(_part, batch, batch.ids(verdict, least), offset, limit)
+    return await run_in_threadpool(_build_review_part, batch, batch.ids(verdict, least), offset, limit)
 
 
 @router.post("/decisions")
@@ -223,7 +223,7 @@ async def review_decide(asked: NewDecision, batch: UnderReview) -> CountsShown:
 @router.post("/places")
 async def review_places(asked: PlaceQuestion, request: Request, batch: UnderReview) -> PlacesFound:  # noqa: ARG001
     """Look a place up in the offline atlas by its name, or name a point."""
-    return PlacesFound.model_validate(await State.of(request).service.places(asked.model_dump()))
+    return PlacesFound.model_validate(await State.from_request(request).service.places(asked.model_dump()))
 
 
 @router.post("/files")
@@ -234,13 +234,13 @@ async def review_write(asked: NewFiles, batch: UnderReview) -> FilesShown:
 
 
 @router.get("/{photo}")
-async def reviewed_photo(photo: PhotoId, batch: UnderReview) -> ReviewedWhole:
+async def get_reviewed_photo(photo: PhotoId, batch: UnderReview) -> ReviewedWhole:
     """A photo with why, and with what files claim."""
-    return await run_in_threadpool(_whole, batch, photo)
+    return await run_in_threadpool(_build_reviewed_whole, batch, photo)
 
 
 @router.get("/{photo}/picture", response_class=Response, responses=binary("image/jpeg", description="A JPEG."))
-async def reviewed_picture(
+async def get_reviewed_picture(
     photo: PhotoId,
     request: Request,
     batch: UnderReview,
@@ -248,12 +248,12 @@ async def reviewed_picture(
 ) -> Response:
     """A photo's pixels, upright, without any of its metadata."""
     path = await run_in_threadpool(batch.path, photo)
-    data = await State.of(request).service.picture_of_file(path, most_px=SIDES_PX[size])
+    data = await State.from_request(request).service.picture_of_file(path, most_px=SIDES_PX[size])
     return Response(data, 200, {"Cache-Control": "private, max-age=3600"}, "image/jpeg")
 
 
 @router.get("/{photo}/report", response_class=Response, responses=binary("text/html", description="The report."))
-async def reviewed_report(photo: PhotoId, batch: UnderReview) -> Response:
+async def get_reviewed_report(photo: PhotoId, batch: UnderReview) -> Response:
     """The report of a finding."""
     found = await run_in_threadpool(batch.report, photo)
     if found is None:
@@ -261,7 +261,7 @@ async def reviewed_report(photo: PhotoId, batch: UnderReview) -> Response:
     return Response(found, 200, {"Content-Security-Policy": REPORT_POLICY}, "text/html")
 
 
-def _opened(before: Review | None, asked: NewReview) -> Review:
+def _open_review(before: Review | None, asked: NewReview) -> Review:
     """Return the batch of a folder; the one that was under review stays so if it is the same, or if this one fails."""
     folder, photos = Path(asked.folder), None if asked.photos is None else [Path(one) for one in asked.photos]
     if before is not None and before.folder.resolve() == folder.resolve():
@@ -274,18 +274,18 @@ def _opened(before: Review | None, asked: NewReview) -> Review:
     return found
 
 
-def _part(batch: Review, ids: list[str], offset: int, limit: int) -> ReviewShown:
+def _build_review_part(batch: Review, ids: list[str], offset: int, limit: int) -> ReviewShown:
     counts = batch.counts()
     return ReviewShown(
         name=batch.folder.resolve().name,
         total=sum(counts.values()),
         matching=len(ids),
         counts=CountsShown(**{verdict: counts[verdict] for verdict in VERDICTS}),
-        photos=[ReviewedShown(**_row(batch, one)) for one in ids[offset : offset + limit]],
+        photos=[ReviewedShown(**_build_review_row(batch, one)) for one in ids[offset : offset + limit]],
     )
 
 
-def _row(batch: Review, one: str) -> dict[str, Any]:
+def _build_review_row(batch: Review, one: str) -> dict[str, Any]:
     found, decision = batch.photo(one), batch.decision(one)
     at = None
     if decision.point is not None:
@@ -297,11 +297,11 @@ def _row(batch: Review, one: str) -> dict[str, Any]:
     return {name: getattr(found, name) for name in ReviewedShown.model_fields if name not in own} | own
 
 
-def _whole(batch: Review, one: str) -> ReviewedWhole:
+def _build_reviewed_whole(batch: Review, one: str) -> ReviewedWhole:
     document = batch.details(one)
     answer, photos = document.get("answer") or {}, document.get("photos") or [{}]
     return ReviewedWhole(
-        **_row(batch, one),
+        **_build_review_row(batch, one),
         explanation="\n\n".join(filter(None, (_why(str(answer.get("explanation") or "")), batch.photo(one).lead))),
         claims=list(_claims(photos[0])),
         report=batch.report(one) is not None,
@@ -310,7 +310,7 @@ def _whole(batch: Review, one: str) -> ReviewedWhole:
 
 def _why(explanation: str) -> str:
     """Return an explanation without its advice, which is for the command line; the page gives its own."""
-    return explanation.replace(account_of(explanation).would_help, "").strip()
+    return explanation.replace(parse_account(explanation).would_help, "").strip()
 
 
 def _claims(photo: dict[str, Any]) -> list[ClaimShown]:

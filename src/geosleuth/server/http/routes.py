@@ -55,8 +55,8 @@ from .schemas import (
     Wipe,
     Wiped,
     binary,
+    build_model,
     event_schema,
-    model_of,
 )
 from .setup import is_local
 from .state import EventStream, State
@@ -64,8 +64,8 @@ from .static_page import tile_origin
 
 cases_router = APIRouter(prefix="/api/cases", tags=["cases"], responses=REFUSALS)
 
+# Longer side of a photo, in pixels, by size.
 SIDES_PX = {"thumb": THUMB_PX, "view": VIEW_PX}
-"""The longer side of a photo as it is shown."""
 
 UPLOAD = {
     "requestBody": {
@@ -93,7 +93,7 @@ def check_is_file(request: Request) -> None:
 @cases_router.post("", status_code=201)
 async def new_case(asked: NewCase, request: Request) -> CaseShown:
     """Begin a case: photos of one place, and the runs that work on them."""
-    return CaseShown.model_validate(await State.of(request).service.new_case(asked.title, asked.notes))
+    return CaseShown.model_validate(await State.from_request(request).service.new_case(asked.title, asked.notes))
 
 
 @cases_router.get("")
@@ -104,28 +104,28 @@ async def list_cases(
     before: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$", description="Only cases before this one.")] = None,
 ) -> CaseList:
     """Cases on this machine, newest first."""
-    rows = await State.of(request).service.cases(query=query, limit=limit, before=before)
+    rows = await State.from_request(request).service.cases(query=query, limit=limit, before=before)
     return CaseList(cases=[CaseShown.model_validate(row) for row in rows])
 
 
 @cases_router.get("/{case}")
 async def one_case(case: CaseId, request: Request) -> CaseShown:
     """A case with its photos and runs."""
-    return CaseShown.model_validate(await State.of(request).service.case(case))
+    return CaseShown.model_validate(await State.from_request(request).service.case(case))
 
 
 @cases_router.patch("/{case}")
 async def change_case(case: CaseId, asked: CaseChange, request: Request) -> CaseShown:
     """Change a case's title or notes."""
     return CaseShown.model_validate(
-        await State.of(request).service.change_case(case, title=asked.title, notes=asked.notes)
+        await State.from_request(request).service.change_case(case, title=asked.title, notes=asked.notes)
     )
 
 
 @cases_router.delete("/{case}", status_code=204, responses=EMPTY)
 async def delete_case(case: CaseId, request: Request) -> None:
     """Delete a case with all that belongs to it; runs that work on it are called off."""
-    state = State.of(request)
+    state = State.from_request(request)
     runs = (await state.service.case(case)).runs
     await state.service.delete_case(case)
     for run in runs:
@@ -140,7 +140,7 @@ async def add_photo(
 ) -> PhotoShown:
     """Add a photo: JPEG, PNG, WebP, TIFF or HEIC, as the request's body."""
     check_is_file(request)
-    return PhotoShown.model_validate(await State.of(request).service.add_photo(case, name, request.stream()))
+    return PhotoShown.model_validate(await State.from_request(request).service.add_photo(case, name, request.stream()))
 
 
 @cases_router.get(
@@ -153,27 +153,27 @@ async def photo(
     size: Annotated[Literal["thumb", "view"], Query(description="How large.")] = "view",
 ) -> Response:
     """A photo's pixels, upright, without any of its metadata."""
-    data = await State.of(request).service.photo_jpeg(case, number, most_px=SIDES_PX[size])
+    data = await State.from_request(request).service.photo_jpeg(case, number, most_px=SIDES_PX[size])
     return Response(data, media_type="image/jpeg")
 
 
-@cases_router.post("/{case}/photos/{number}/read", response_model=model_of(ReadView))
+@cases_router.post("/{case}/photos/{number}/read", response_model=build_model(ReadView))
 async def read_part(case: CaseId, number: PhotoNumber, asked: PartOfPhoto, request: Request) -> dict[str, Any]:
     """Read the text in a part of a photo."""
-    return await State.of(request).service.read(case, number, asked.box)
+    return await State.from_request(request).service.read(case, number, asked.box)
 
 
-@cases_router.post("/{case}/photos/{number}/stand", response_model=model_of(StandView))
+@cases_router.post("/{case}/photos/{number}/stand", response_model=build_model(StandView))
 async def stand(case: CaseId, number: PhotoNumber, asked: NewStand, request: Request) -> dict[str, Any]:
     """Work out where the camera stood, and its heading, from features that photo and map both show."""
     marks = [mark.model_dump() for mark in asked.marks]
-    return await State.of(request).service.stand(case, number, marks, asked.fov_deg)
+    return await State.from_request(request).service.stand(case, number, marks, asked.fov_deg)
 
 
 @cases_router.delete("/{case}/photos/{number}", status_code=204, responses=EMPTY)
 async def delete_photo(case: CaseId, number: PhotoNumber, request: Request) -> None:
     """Delete a photo."""
-    await State.of(request).service.delete_photo(case, number)
+    await State.from_request(request).service.delete_photo(case, number)
 
 
 runs_router = APIRouter(prefix="/api", tags=["runs"], responses=REFUSALS)
@@ -218,19 +218,21 @@ _LastSeen = Annotated[int | None, Header(alias="Last-Event-ID", ge=-1, le=2**53,
 @runs_router.post("/cases/{case}/runs", status_code=202)
 async def start(case: CaseId, asked: NewRunOnPhotos, request: Request) -> RunShown:
     """Start a run. Where photos would leave this machine, every host must be named in `send_to`."""
-    return RunShown.model_validate(await State.of(request).service.start(case, asked.request(asked.area), asked.photos))
+    return RunShown.model_validate(
+        await State.from_request(request).service.start(case, asked.request(asked.area), asked.photos)
+    )
 
 
 @runs_router.get("/runs/{run}")
 async def one_run(run: RunId, request: Request) -> RunShown:
     """A run as it stands."""
-    return RunShown.model_validate(await State.of(request).service.run(run))
+    return RunShown.model_validate(await State.from_request(request).service.run(run))
 
 
 @runs_router.delete("/runs/{run}", status_code=204, responses=EMPTY)
 async def delete_run(run: RunId, request: Request) -> None:
     """Delete a run with its trajectory; one that is worked on is called off."""
-    state = State.of(request)
+    state = State.from_request(request)
     await state.service.delete_run(run)
     state.writer.forget(run)
 
@@ -238,45 +240,45 @@ async def delete_run(run: RunId, request: Request) -> None:
 @runs_router.get("/runs/{run}/events", response_class=Response, responses=_EVENTS)
 async def events(run: RunId, request: Request, after: _After = -1, last_seen: _LastSeen = None) -> Response:
     """Watch a run, from its beginning or from where a reader left off. Leaving does not stop the run."""
-    state = State.of(request)
+    state = State.from_request(request)
     row = await state.service.run(run)
     stream = state.service.watch(run, after=after if last_seen is None else last_seen)
     if not row.active:
         first = await anext(stream, None)
         if first is None:
             return Response(status_code=204)
-        stream = _from(first, stream)
+        stream = _prepend_event(first, stream)
     return EventStream(run, stream, state)
 
 
 @runs_router.post("/runs/{run}/continue", status_code=202)
-async def go_on(run: RunId, asked: NewFeedback, request: Request) -> RunShown:
+async def continue_run(run: RunId, asked: NewFeedback, request: Request) -> RunShown:
     """Go on from a run that is over, with what a person says about it; the run itself stays as it is."""
-    return RunShown.model_validate(await State.of(request).service.continue_run(run, asked.feedback()))
+    return RunShown.model_validate(await State.from_request(request).service.continue_run(run, asked.feedback()))
 
 
 @runs_router.post("/runs/{run}/cancel")
 async def cancel(run: RunId, request: Request) -> RunShown:
     """Call a run off, within a second."""
-    return RunShown.model_validate(await State.of(request).service.cancel(run))
+    return RunShown.model_validate(await State.from_request(request).service.cancel(run))
 
 
 @runs_router.get("/runs/{run}/result", response_class=JSONResponse, responses=_RESULT)
 async def result(run: RunId, request: Request) -> JSONResponse:
     """Return the result of a run: the document of `geosleuth locate --json`."""
-    return JSONResponse(await State.of(request).service.result(run))
+    return JSONResponse(await State.from_request(request).service.result(run))
 
 
-@runs_router.get("/runs/{run}/view", response_model=model_of(ResultView))
+@runs_router.get("/runs/{run}/view", response_model=build_model(ResultView))
 async def view(run: RunId, request: Request) -> dict[str, Any]:
     """Return the result of a run as the page shows it."""
-    return await State.of(request).service.view(run)
+    return await State.from_request(request).service.view(run)
 
 
 @runs_router.get("/runs/{run}/files/{form}", response_class=Response, responses=_FILES)
 async def file(run: RunId, form: FileFormat, request: Request) -> Response:
     """The finding as a file: a report, a format of other programs, or the whole trajectory (jsonl)."""
-    data, media_type, name = await State.of(request).service.file(run, form)
+    data, media_type, name = await State.from_request(request).service.file(run, form)
     shown = "inline" if form == "html" else "attachment"
     headers = {"Content-Disposition": f"{shown}; filename*=UTF-8''{quote(name, safe='')}"}
     if form == "html":
@@ -289,13 +291,13 @@ async def file(run: RunId, form: FileFormat, request: Request) -> Response:
 )
 async def picture(run: RunId, handle: _Handle, request: Request) -> Response:
     """A view or a crop that the run looked at, by its handle."""
-    return Response(await State.of(request).service.picture(run, handle), media_type="image/jpeg")
+    return Response(await State.from_request(request).service.picture(run, handle), media_type="image/jpeg")
 
 
 @runs_router.post("/runs/{run}/check")
 async def check(run: RunId, asked: Claim, request: Request) -> CheckShown:
     """Compare a finished run with a claimed place."""
-    return CheckShown.model_validate(await State.of(request).service.check(run, asked.lat, asked.lon))
+    return CheckShown.model_validate(await State.from_request(request).service.check(run, asked.lat, asked.lon))
 
 
 @runs_router.post("/outlines")
@@ -314,23 +316,23 @@ def _outlines(names: list[str]) -> dict[str, dict[str, Any]]:
     return {name: drawn for name, land in lands.items() if (drawn := area_geometry(land)) is not None}
 
 
-@runs_router.post("/shadows", response_model=model_of(ShadowsView))
+@runs_router.post("/shadows", response_model=build_model(ShadowsView))
 async def shadows(asked: NewShadows, request: Request) -> dict[str, Any]:
     """Say where on Earth shadows can be; with a place, whether and when they fit it."""
-    return await State.of(request).service.shadows(asked.model_dump())
+    return await State.from_request(request).service.shadows(asked.model_dump())
 
 
-@runs_router.get("/compare", response_model=model_of(CompareView))
+@runs_router.get("/compare", response_model=build_model(CompareView))
 async def compare(
     request: Request,
     left: Annotated[str, Query(pattern="^[0-9a-f]{16}$")],
     right: Annotated[str, Query(pattern="^[0-9a-f]{16}$")],
 ) -> dict[str, Any]:
     """Two runs side by side."""
-    return await State.of(request).service.compare(left, right)
+    return await State.from_request(request).service.compare(left, right)
 
 
-async def _from(first: StreamEvent, rest: AsyncIterator[StreamEvent]) -> AsyncIterator[StreamEvent]:
+async def _prepend_event(first: StreamEvent, rest: AsyncIterator[StreamEvent]) -> AsyncIterator[StreamEvent]:
     yield first
     async for event in rest:
         yield event
@@ -352,7 +354,7 @@ async def about(request: Request) -> AboutShown:
     from geosleuth.agent.methods import METHODS
     from geosleuth.models.registry import SERVICES
 
-    state = State.of(request)
+    state = State.from_request(request)
     settings, limits = state.service.settings, state.settings.limits
     return AboutShown(
         version=__version__,
@@ -381,7 +383,7 @@ async def about(request: Request) -> AboutShown:
 @about_router.get("/settings")
 async def settings(request: Request) -> SettingsShown:
     """Return the settings that hold for all runs."""
-    return _shown(State.of(request).service.settings)
+    return _show_settings(State.from_request(request).service.settings)
 
 
 @about_router.put("/settings")
@@ -392,26 +394,26 @@ async def change_settings(asked: NewSettings, request: Request) -> SettingsShown
     changes = asked.model_dump()
     changes["model"] = (asked.model or "").strip() or RunSettings().model
     changes["base_url"] = (asked.base_url or "").strip() or None
-    return _shown(await State.of(request).service.change_settings(**changes))
+    return _show_settings(await State.from_request(request).service.change_settings(**changes))
 
 
 @about_router.get("/disk")
 async def disk(request: Request) -> DiskShown:
     """Return the disk space that all cases use."""
-    service = State.of(request).service
+    service = State.from_request(request).service
     return DiskShown(bytes=await service.disk_bytes(), quota_mb=service.settings.quota_mb)
 
 
 @about_router.post("/wipe")
 async def wipe(asked: Wipe, request: Request) -> Wiped:  # noqa: ARG001 -- its words were checked
     """Delete all cases with their photos and runs; runs are called off. Settings and keys stay."""
-    return Wiped(cases=await State.of(request).service.wipe())
+    return Wiped(cases=await State.from_request(request).service.wipe())
 
 
 @about_router.get("/keys")
 async def keys(request: Request) -> KeyList:
     """Return which services have a key, and where it is kept; keys themselves are never returned."""
-    states = await run_in_threadpool(State.of(request).keys.states)
+    states = await run_in_threadpool(State.from_request(request).keys.states)
     shown = [KeyShown(service=one.service, title=one.title, set=bool(one.where), keep=one.where) for one in states]
     return KeyList(keyring=await run_in_threadpool(keyring_there), keys=shown)
 
@@ -419,19 +421,19 @@ async def keys(request: Request) -> KeyList:
 @about_router.put("/keys/{service}", status_code=204, responses=EMPTY)
 async def put_key(service: Service, asked: NewKey, request: Request) -> None:
     """Give a service's key, to be kept in this process's memory or in the system's keyring."""
-    await run_in_threadpool(State.of(request).keys.put, service, asked.key, asked.keep)
+    await run_in_threadpool(State.from_request(request).keys.put, service, asked.key, asked.keep)
 
 
 @about_router.delete("/keys/{service}", status_code=204, responses=EMPTY)
 async def delete_key(service: Service, request: Request) -> None:
     """Forget a service's key."""
-    await run_in_threadpool(State.of(request).keys.forget, service)
+    await run_in_threadpool(State.from_request(request).keys.forget, service)
 
 
 @about_router.post("/session", status_code=204, responses=EMPTY)
-async def sign_in(asked: SignIn, request: Request, response: Response) -> None:
+async def create_session(asked: SignIn, request: Request, response: Response) -> None:
     """Show the token once; a cookie that scripts can't read stands for it from then on."""
-    state = State.of(request)
+    state = State.from_request(request)
     if state.sessions.token is None:
         raise RequestRefused(409, "state", "this server has no token; there is nothing to sign in to")
     check_token(asked.token, request.scope, state.sessions, state.attempts)
@@ -449,11 +451,11 @@ async def sign_in(asked: SignIn, request: Request, response: Response) -> None:
 async def sign_out(request: Request, response: Response) -> None:
     """Close the session."""
     if cookie := session_cookie(request.headers):
-        State.of(request).sessions.end(cookie)
+        State.from_request(request).sessions.end(cookie)
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
 
 
-def _shown(settings: RunSettings) -> SettingsShown:
+def _show_settings(settings: RunSettings) -> SettingsShown:
     return SettingsShown.model_validate(settings)
 
 
@@ -487,7 +489,7 @@ async def tile(
     v: Annotated[str, Query(max_length=64, description="The version that a style names.")] = "",
 ) -> Response:
     """A vector tile, made from the base atlas and the added regions."""
-    state = State.of(request)
+    state = State.from_request(request)
     finest = state.service.settings.granularity
     made = await to_thread.run_sync(state.tiles.tile, z, x, y, finest, limiter=limiter(state))
     headers = {"Cache-Control": FOR_A_WHILE if v else _NOT_AT_ALL}
@@ -497,7 +499,7 @@ async def tile(
 @tiles_router.get("/style/{theme}.json")
 async def style(theme: Literal["light", "dark"], request: Request) -> dict[str, Any]:
     """A MapLibre style that draws these tiles."""
-    state = State.of(request)
+    state = State.from_request(request)
     # Workers of the page know no relative addresses.
     prefix = f"{str(request.base_url).rstrip('/')}/tiles"
     finest = state.service.settings.granularity

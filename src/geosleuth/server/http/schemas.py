@@ -13,9 +13,9 @@ from fastapi import Path
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from geosleuth.answer.granularity import Granularity
-from geosleuth.evidence.guide import MOST_SIGHTINGS
+from geosleuth.evidence.guide import MAX_SIGHTINGS
 from geosleuth.server import Feedback, RunRequest, RunState, shapes
-from geosleuth.server.shapes import VIEW, StrictView
+from geosleuth.server.shapes import VIEW_CONFIG, StrictView
 from geosleuth.support.errors import BadInput
 
 from .responses import RequestRefused
@@ -90,7 +90,7 @@ class RunFields(StrictBody):
         values = _values(self, RunRequest)
         values["send_to"] = tuple(self.send_to)
         values["granularity"] = self.granularity or "exact"
-        return RunRequest(**values, **_area(self.within, area))
+        return RunRequest(**values, **_read_area_fields(self.within, area))
 
 
 class NewRun(RunFields):
@@ -156,7 +156,7 @@ class NewFeedback(StrictBody):
         """
         values = _values(self, Feedback)
         values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        return Feedback(**values, **_area(self.within, self.area))
+        return Feedback(**values, **_read_area_fields(self.within, self.area))
 
 
 class Claim(StrictBody):
@@ -209,7 +209,7 @@ class NewOutlines(StrictBody):
 class NewSightings(StrictBody):
     """Sightings, in free words or as ATTRIBUTE=VALUE."""
 
-    seen: Annotated[list[Words], Field(max_length=MOST_SIGHTINGS)] = []
+    seen: Annotated[list[Words], Field(max_length=MAX_SIGHTINGS)] = []
 
 
 class NewSettings(StrictBody):
@@ -249,7 +249,7 @@ def _values(asked: StrictBody, target: type[Any]) -> dict[str, Any]:
     return {name: value for name, value in asked.model_dump().items() if name in wanted}
 
 
-def _area(within: str | None, area: Geometry | None) -> dict[str, Any]:
+def _read_area_fields(within: str | None, area: Geometry | None) -> dict[str, Any]:
     if within is not None and area is not None:
         raise RequestRefused(400, "input", "give the area in words or as an outline, not both")
     drawn = None if area is None else area.model_dump()
@@ -283,7 +283,7 @@ def _is_place(pair: Any) -> bool:
 class OpenView(BaseModel):
     """At least what is named."""
 
-    model_config = {**VIEW, "extra": "allow"}
+    model_config = {**VIEW_CONFIG, "extra": "allow"}
 
 
 class Trouble(StrictView):
@@ -414,7 +414,7 @@ class RejectedPlaceShown(StrictView):
 class RejectedShown(BaseModel):
     """Rejections so far: clues by ids and words, lines that don't count, readings, and wrong places."""
 
-    model_config = VIEW
+    model_config = VIEW_CONFIG
 
     clues: list[str] = []
     texts: list[str] = []
@@ -572,21 +572,21 @@ _TOLD: dict[str, Any] = {
 
 
 @cache
-def model_of(shape: Any) -> type[BaseModel]:
+def build_model(shape: Any) -> type[BaseModel]:
     """Return a model with the keys of a typed dictionary, and of those inside it."""
     named: dict[str, Any] = {
-        name: (_mapped(hint), ...) for name, hint in get_type_hints(shape, include_extras=True).items()
+        name: (_convert_hint(hint), ...) for name, hint in get_type_hints(shape, include_extras=True).items()
     }
-    return create_model(shape.__name__, __config__=VIEW, __doc__=shape.__doc__, **named)
+    return create_model(shape.__name__, __config__=VIEW_CONFIG, __doc__=shape.__doc__, **named)
 
 
-def _mapped(hint: Any) -> Any:
+def _convert_hint(hint: Any) -> Any:
     if is_typeddict(hint):
-        return model_of(hint)
+        return build_model(hint)
     if get_origin(hint) is list:
-        return list[_mapped(get_args(hint)[0])]  # type: ignore[misc]
+        return list[_convert_hint(get_args(hint)[0])]  # type: ignore[misc]
     if get_origin(hint) in (UnionType, Union):
-        return Union[tuple(map(_mapped, get_args(hint)))]  # noqa: UP007 -- made while we run
+        return Union[tuple(map(_convert_hint, get_args(hint)))]  # noqa: UP007 -- made while we run
     return hint
 
 
@@ -605,7 +605,7 @@ def _json_text(shape: Any) -> dict[str, Any]:
     text = {"type": "string", "contentMediaType": "application/json"}
     if shape is None:
         return text
-    whole = model_of(shape).model_json_schema(mode="serialization")
+    whole = build_model(shape).model_json_schema(mode="serialization")
     return {**text, "contentSchema": _in_place(whole, whole.pop("$defs", {}))}
 
 

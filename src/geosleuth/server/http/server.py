@@ -15,19 +15,19 @@ import uvicorn
 from fastapi import FastAPI
 
 from geosleuth.server import CaseService
-from geosleuth.server.handover import announced
+from geosleuth.server.handover import announce_server
 from geosleuth.support.console import show_json, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.net import is_loopback
 
 from .application import make_app
-from .auth import Hosts, named_hosts
+from .auth import Hosts, normalize_hosts
 from .keys import Keys
-from .limits import ACCEPT_AT_ONCE, IDLE_S, ConnectionCaps, Connections, SparseLog, guarding, own_caps
+from .limits import ACCEPT_BATCH, IDLE_TIMEOUT_S, ConnectionCaps, Connections, SparseLog, guarding, own_caps
 from .state import ServeSettings, State
 
-STOP_S = 1
-"""How long streams and requests that are under way have to end."""
+# Seconds that open streams and requests get to finish at shutdown.
+STOP_TIMEOUT_S = 1
 
 _BACKLOG = 512
 _ANY = ("", "0.0.0.0", "::")  # noqa: S104 -- compared, not listened at
@@ -35,20 +35,20 @@ _UNREAD = "ASGI callable returned without completing response."
 _CANCELLING = "Cancel %s running task(s), timeout graceful shutdown exceeded"
 
 
-def door_of(host: str, allowed_hosts: Sequence[str], token: str | None) -> ServeSettings:
+def build_serve_settings(host: str, allowed_hosts: Sequence[str], token: str | None) -> ServeSettings:
     """Return who may use a server that listens at a host.
 
     Raises:
         BadInput: an allowed name is not a host.
     """
-    names = named_hosts(allowed_hosts)
+    names = normalize_hosts(allowed_hosts)
     if len(names) < len({one.strip().lower() for one in allowed_hosts}):
         raise BadInput("--allowed-host takes a name such as photos.example.org, without http:// and path")
-    own = named_hosts([host]) if host not in _ANY else frozenset()
+    own = normalize_hosts([host]) if host not in _ANY else frozenset()
     return ServeSettings(hosts=Hosts(names | own, by_address=not is_loopback(host)), token=token)
 
 
-def serve_on(
+def run_server(
     listener: socket.socket,
     settings: ServeSettings,
     folder: Path,
@@ -111,10 +111,10 @@ async def _serve(
         app = make_app(service, settings, keys=keys)
         state: State = app.state.geosleuth
         server = _Server(_config(app, caps), state.stopping)
-        url = address_of(listener) + ("/#/review" if settings.review is not None else "")
+        url = format_address(listener) + ("/#/review" if settings.review is not None else "")
         announcing = asyncio.create_task(_announce(server, url, open_page=open_page, as_json=as_json))
         try:
-            with announced(folder, address_of(listener), state.handover_key):
+            with announce_server(folder, format_address(listener), state.handover_key):
                 await server.serve(sockets=[listener])
         finally:
             announcing.cancel()
@@ -149,9 +149,9 @@ def _config(app: FastAPI, caps: ConnectionCaps) -> uvicorn.Config:
         # Addresses in headers are whatever the client writes there.
         proxy_headers=False,
         # Not only how many may wait: so many are accepted before the first of them is looked at.
-        backlog=ACCEPT_AT_ONCE,
-        timeout_keep_alive=round(IDLE_S),
-        timeout_graceful_shutdown=STOP_S,
+        backlog=ACCEPT_BATCH,
+        timeout_keep_alive=round(IDLE_TIMEOUT_S),
+        timeout_graceful_shutdown=STOP_TIMEOUT_S,
     )
 
 
@@ -161,7 +161,7 @@ def _tells_trouble(record: logging.LogRecord) -> bool:
     return not cancelled and record.msg not in (_UNREAD, _CANCELLING)
 
 
-def address_of(listener: socket.socket) -> str:
+def format_address(listener: socket.socket) -> str:
     """Return where browsers find us."""
     host, port = listener.getsockname()[:2]
     if host in _ANY:

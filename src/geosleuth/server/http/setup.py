@@ -9,10 +9,10 @@ from pydantic import Field
 
 from geosleuth.models.local_models import fitting_models
 from geosleuth.models.registry import SERVICES
-from geosleuth.pipeline.defaults import NONE
+from geosleuth.pipeline.defaults import NO_MODEL
 from geosleuth.pipeline.model_choice import DETECTIVE
-from geosleuth.server.model_discovery import PATIENT_SECONDS, Reachable, hosted, look_around
-from geosleuth.server.model_trial import cost_of
+from geosleuth.server.model_discovery import PATIENT_TIMEOUT_S, Reachable, build_hosted, look_around
+from geosleuth.server.model_trial import describe_cost
 from geosleuth.server.ollama import ollama_root
 from geosleuth.server.setup import PullShown
 from geosleuth.server.shapes import StrictView
@@ -54,9 +54,9 @@ class ReachableShown(StrictView):
     cost: str
 
     @classmethod
-    def of(cls, one: Reachable) -> "ReachableShown":
+    def from_reachable(cls, one: Reachable) -> "ReachableShown":
         """Return the model of what was found."""
-        return cls(**asdict(one), cost=cost_of(one))
+        return cls(**asdict(one), cost=describe_cost(one))
 
 
 class BrokenShown(StrictView):
@@ -125,63 +125,65 @@ router = APIRouter(prefix="/api/setup", tags=["setup"], responses=REFUSALS, depe
 @router.get("")
 async def setup(request: Request) -> SetupShown:
     """Weights on this disk and keys, by name. Nobody is asked."""
-    return await _shown(State.of(request), ask=False)
+    return await _build_setup_shown(State.from_request(request), ask=False)
 
 
 @router.post("/look")
 async def setup_look(request: Request) -> SetupShown:
     """The same with the servers on this machine, which are asked for the names of their models."""
-    return await _shown(State.of(request), ask=True)
+    return await _build_setup_shown(State.from_request(request), ask=True)
 
 
 @router.post("/try")
 async def setup_try(asked: NewTrial, request: Request) -> TriedShown:
     """Try a model on an example photo. Where that leaves this machine, the host must be named: 409 says which."""
-    made = await State.of(request).service.setup.attempt(asked.model, asked.base_url, asked.send_to)
+    made = await State.from_request(request).service.setup.attempt(asked.model, asked.base_url, asked.send_to)
     return TriedShown(**made)
 
 
 @router.put("/default")
 async def setup_default(asked: NewDefault, request: Request) -> SettingsShown:
     """Make a model the default of the page, of commands and of everything else."""
-    model = None if asked.model.strip() in (NONE, DETECTIVE) else asked.model.strip()
-    return SettingsShown.model_validate(await State.of(request).service.set_default_model(model, asked.base_url))
+    model = None if asked.model.strip() in (NO_MODEL, DETECTIVE) else asked.model.strip()
+    return SettingsShown.model_validate(
+        await State.from_request(request).service.set_default_model(model, asked.base_url)
+    )
 
 
 @router.post("/dismiss", status_code=204, responses=EMPTY)
 async def setup_dismiss(request: Request) -> None:
     """Do not offer the set-up by itself again."""
-    await State.of(request).service.dismiss_setup()
+    await State.from_request(request).service.dismiss_setup()
 
 
 @router.post("/pull", status_code=202)
 async def setup_pull(asked: NewPull, request: Request) -> PullShown:
     """Have Ollama on this machine fetch a small model. Its host must be named: without it, 409 says which it is."""
-    return await State.of(request).service.setup.start_pull(asked.host)
+    return await State.from_request(request).service.setup.start_pull(asked.host)
 
 
 @router.get("/pull")
 async def setup_pulling(request: Request) -> PullShown | None:
     """Return the progress of the download."""
-    return State.of(request).service.setup.job
+    return State.from_request(request).service.setup.job
 
 
 @router.delete("/pull", status_code=204, responses=EMPTY)
 async def setup_cancel(request: Request) -> None:
     """Stop it; the next one goes on from what is there."""
-    await State.of(request).service.setup.cancel()
+    await State.from_request(request).service.setup.cancel()
 
 
-async def _shown(state: State, *, ask: bool) -> SetupShown:
+async def _build_setup_shown(state: State, *, ask: bool) -> SetupShown:
     found, broken = await run_in_threadpool(look_around, ask=ask)
     found += await run_in_threadpool(_in_memory, state.keys, found)
     offer = None
     if ask and all(one.sees is False for one in found):
-        offer = OfferShown(**asdict(fitting_models()[0]), runs=await ollama_root(PATIENT_SECONDS) is not None)
+        offer = OfferShown(**asdict(fitting_models()[0]), runs=await ollama_root(PATIENT_TIMEOUT_S) is not None)
     return SetupShown(
         default=state.service.settings.model,
         asked=ask,
-        models=[ReachableShown.of(one) for one in found],
+        models=[ReachableShown.from_reachable(one) for one in found],
         broken=[BrokenShown.model_validate(one) for one in broken],
         offer=offer,
         pull=state.service.setup.job,
@@ -191,4 +193,4 @@ async def _shown(state: State, *, ask: bool) -> SetupShown:
 def _in_memory(keys: Keys, found: list[Reachable]) -> list[Reachable]:
     known = {one.model.partition(":")[0] for one in found}
     held = [one.service for one in keys.states() if one.where == "memory" and one.service not in known]
-    return [hosted(one, "its key is in this server's memory") for one in held if not SERVICES[one].own]
+    return [build_hosted(one, "its key is in this server's memory") for one in held if not SERVICES[one].own]

@@ -23,7 +23,7 @@ from geosleuth.server import CaseService, ServiceLimits, StreamEvent
 
 from .auth import Hosts, Sessions
 from .keys import Keys
-from .limits import Pace, Streams, client_of
+from .limits import Pace, Streams, identify_client
 from .responses import RequestRefused, refuse
 
 if TYPE_CHECKING:
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
     from geosleuth.server.review import Review
 
 HEARTBEAT_S = 15.0
-WRITE_S = 60.0
-"""How long a reader may leave its stream unread before it is closed."""
+# Seconds for which a reader may leave its stream unread before it is closed.
+WRITE_TIMEOUT_S = 60.0
 
-AGAIN_MS = 1000
-"""After how long a browser that lost its stream should come back."""
+# Milliseconds after which a browser that lost its stream should reconnect.
+RECONNECT_MS = 1000
 
-_MOST_WRITTEN = 1024
-_MOST_WAITING = 256 * 1024
+_MAX_WRITTEN = 1024
+_MAX_WAITING = 256 * 1024
 
 
 class EventWriter:
     """Serialises events; an event for many readers is serialised once."""
 
-    def __init__(self, most: int = _MOST_WRITTEN) -> None:
+    def __init__(self, most: int = _MAX_WRITTEN) -> None:
         """Cache so many events."""
         self._most = most
         self._written: OrderedDict[tuple[str, int], bytes] = OrderedDict()
@@ -98,7 +98,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events as they come."""
         try:
-            with self._streams.one_more(client_of(scope)):
+            with self._streams.one_more(identify_client(scope)):
                 await self._converse(receive, send)
         except RequestRefused as refused:
             await refuse(refused, scope, receive, send)
@@ -110,7 +110,7 @@ class EventStream(Response):
 
     async def _converse(self, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        await self._write(send, b"retry: %d\n\n" % AGAIN_MS)
+        await self._send_body(send, b"retry: %d\n\n" % RECONNECT_MS)
         collecting, leaving = asyncio.ensure_future(self._collect()), asyncio.ensure_future(gone(receive))
         ends_it: list[asyncio.Task[Any]] = [
             asyncio.ensure_future(self._send_events(send)),
@@ -133,7 +133,7 @@ class EventStream(Response):
                 raise end
         if not left:
             with suppress(TimeoutError):
-                await self._write(send, b"", more=False)
+                await self._send_body(send, b"", more=False)
 
     async def _collect(self) -> None:
         """Collect events; those that arrive during a send are batched into the next one."""
@@ -141,7 +141,7 @@ class EventStream(Response):
             async for event in self._events:
                 self._waiting += self._writer.text(self._run, event)
                 self._some.set()
-                while len(self._waiting) > _MOST_WAITING:
+                while len(self._waiting) > _MAX_WAITING:
                     self._room.clear()
                     await self._room.wait()
         finally:
@@ -155,18 +155,18 @@ class EventStream(Response):
             together, self._waiting = bytes(self._waiting), bytearray()
             self._room.set()
             if together:
-                await self._write(send, together)
+                await self._send_body(send, together)
 
     async def _beat(self, send: Send) -> None:
         """Send a comment periodically, so that proxies keep the stream open."""
         while True:
             quiet_s = time.monotonic() - self._wrote_at
             if quiet_s >= self._heartbeat_s:
-                await self._write(send, b": beat\n\n")
+                await self._send_body(send, b": beat\n\n")
                 quiet_s = 0.0
             await asyncio.sleep(self._heartbeat_s - quiet_s)
 
-    async def _write(self, send: Send, body: bytes, *, more: bool = True) -> None:
+    async def _send_body(self, send: Send, body: bytes, *, more: bool = True) -> None:
         self._wrote_at = time.monotonic()
         async with asyncio.timeout(self._write_s):
             await send({"type": "http.response.body", "body": body, "more_body": more})
@@ -204,7 +204,7 @@ class ServeSettings:
     streams_each: int = 256
     streams_together: int = 1024
     heartbeat_s: float = HEARTBEAT_S
-    write_s: float = WRITE_S
+    write_s: float = WRITE_TIMEOUT_S
     sweep_s: float = 3600.0
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     review: "Review | None" = None
@@ -234,7 +234,7 @@ class State:
         return TileMaker()
 
     @classmethod
-    def of(cls, request: Request) -> "State":
+    def from_request(cls, request: Request) -> "State":
         """Return the state of the app that a request came to."""
         found = request.app.state.geosleuth
         if not isinstance(found, cls):

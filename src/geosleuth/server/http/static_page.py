@@ -21,7 +21,7 @@ NOT_BUILT = (
     "<h1>The page is not built</h1><p>The API works: see /api/openapi.json. To build the page, run "
     "<code>make page</code> in the source folder.</p></html>"
 )
-_LEAST_BYTES = 1400
+_MIN_BYTES = 1400
 _PACKED = ("text/", "application/javascript", "application/json", "application/manifest+json", "image/svg+xml")
 # Vite puts a digest of the content into these names: another content has another name.
 _HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$")
@@ -47,7 +47,7 @@ class PageFile:
 @router.get("/")
 async def page(request: Request) -> Response:
     """Return the page; where a user has allowed online tiles, their host is the one more that it may load from."""
-    settings = State.of(request).service.settings
+    settings = State.from_request(request).service.settings
     found = part(INDEX)
     online = None if settings.offline or settings.online_tiles is None else tile_origin(settings.online_tiles)
     origins = (online,) if online else ()
@@ -85,12 +85,12 @@ def part(name: str) -> PageFile | None:
         path = (FOLDER / name).resolve()
         if path.is_relative_to(FOLDER) and path.is_file():
             status = path.stat()
-            return _read(path, status.st_mtime_ns, status.st_size)
+            return _load_page_file(path, status.st_mtime_ns, status.st_size)
     return None
 
 
 @lru_cache(maxsize=256)
-def _read(path: Path, _changed_ns: int, _size: int) -> PageFile:
+def _load_page_file(path: Path, _changed_ns: int, _size: int) -> PageFile:
     """Read and compress a file once; again if it has changed."""
     plain = path.read_bytes()
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
@@ -98,7 +98,7 @@ def _read(path: Path, _changed_ns: int, _size: int) -> PageFile:
     packed, beside = None, path.with_name(f"{path.name}.gz")
     if beside.is_file():
         packed = beside.read_bytes()
-    elif kind.startswith(_PACKED) and len(plain) >= _LEAST_BYTES:
+    elif kind.startswith(_PACKED) and len(plain) >= _MIN_BYTES:
         packed = gzip.compress(plain, 9, mtime=0)
     return PageFile(kind, plain, packed, f'"{hashlib.sha256(plain).hexdigest()[:32]}"')
 

@@ -68,14 +68,14 @@ async def add_video(
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/octet-stream" and not kind.startswith("video/"):
         raise RequestRefused(415, "media", "send the file itself, as application/octet-stream or video/…")
-    return _shown(await State.of(request).service.add_video(case, name, request.stream()))
+    return _build_video_list(await State.from_request(request).service.add_video(case, name, request.stream()))
 
 
 @router.get("/{case}/videos")
 async def videos(case: CaseId, request: Request) -> VideoList:
     """The videos of a case with their places; places that were located as one are one."""
-    return _shown(await State.of(request).service.videos(case))
+    return _build_video_list(await State.from_request(request).service.videos(case))
 
 
-def _shown(found: list[dict[str, Any]]) -> VideoList:
+def _build_video_list(found: list[dict[str, Any]]) -> VideoList:
     return VideoList.model_validate({"videos": found})

@@ -20,10 +20,10 @@ from geosleuth.models.detective import Detective
 from geosleuth.models.protocol import ReplayPolicy
 from geosleuth.photo import OpenedPhoto, PhotoLimits
 from geosleuth.photo import open_photo as open_file
-from geosleuth.pipeline.area import OR_FILE, names_file
+from geosleuth.pipeline.area import FILE_ALTERNATIVE, names_file
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.pipeline.result import check_claim, checked_lines, result_document, result_schema
+from geosleuth.pipeline.result import check_claim, format_claim_check, result_document, result_schema
 from geosleuth.pipeline.run import run_plan
 from geosleuth.report.chain import step_line
 from geosleuth.support.errors import BadInput, GeosleuthError, UserError
@@ -103,8 +103,8 @@ async def locate(
 
 
 OWN_TOOLS = (open_photo, locate)
+# Page on which hosts that display apps draw the finding of `locate`.
 MAP_PAGE = "ui://geosleuth/map.html"
-"""The page on which hosts that show apps draw the finding of `locate`."""
 
 
 _RUNS_AT_ONCE = 2
@@ -132,7 +132,7 @@ class Locating:
         """
         plan = await asyncio.to_thread(self._plan, **words)
         async with self._at_once:
-            await self._load()
+            await self._load_model()
             async with _Publisher(notify, plan.granularity) as publisher:
                 finding = await run_plan(
                     plan,
@@ -149,7 +149,7 @@ class Locating:
         data = result_document(finding, checked)
         text = await asyncio.to_thread(_card, finding)
         if checked is not None:
-            text = "\n".join([*checked_lines(checked), "", text])
+            text = "\n".join([*format_claim_check(checked), "", text])
         return Output(text, data, sources=_sources(finding))
 
     def _plan(self, *, granularity: Granularity | None, within: str | None, **words: Any) -> Plan:
@@ -175,7 +175,7 @@ class Locating:
             searches=base.searches,
         )
 
-    async def _load(self) -> None:
+    async def _load_model(self) -> None:
         """Load the model, once, when it is first asked."""
         async with self._loading:
             if not self._loaded:
@@ -221,7 +221,7 @@ class _Publisher:
 
 def _as_argument(message: str) -> str:
     """Return a message about an option for a client that gave an argument and no files."""
-    message = message.replace(OR_FILE, "")
+    message = message.replace(FILE_ALTERNATIVE, "")
     for name in ("within", "taken", "seen", "drives-on", "check"):
         message = message.replace(f"--{name}", name.replace("-", "_"))
     return message
@@ -243,7 +243,7 @@ def _card(finding: Finding) -> str:
     return "\n".join(line.rstrip() for line in captured.get().splitlines()).strip()
 
 
-def opened_schema() -> dict[str, Any]:
+def build_open_photo_schema() -> dict[str, Any]:
     """Return the output schema of ``open_photo``."""
     return envelope(
         record(
@@ -260,13 +260,13 @@ def opened_schema() -> dict[str, Any]:
     )
 
 
-def located_schema() -> dict[str, Any]:
+def build_locate_schema() -> dict[str, Any]:
     """Return the output schema of ``locate``: the document of ``geosleuth locate --json``."""
     return envelope(result_schema())
 
 
-DATA_BYTES = 32 * 1024 * 1024
-"""How large a photo may be that travels inside a call."""
+# Maximum size of a photo sent inside a call.
+MAX_DATA_BYTES = 32 * 1024 * 1024
 
 _DATA_PIXELS = 100_000_000
 _WAYS = "give path or data, one of the two"
@@ -292,10 +292,10 @@ class PhotoSource:
         if bool(path.strip()) == bool(data.strip()):
             raise BadInput(f"there is {'both a path and data' if path.strip() else 'no photo'}; {_WAYS}")
         if path.strip():
-            return await asyncio.to_thread(open_file, self._allowed(path.strip()))
+            return await asyncio.to_thread(open_file, self._resolve_allowed_file(path.strip()))
         return await asyncio.to_thread(_open_data, data)
 
-    def _allowed(self, path: str) -> Path:
+    def _resolve_allowed_file(self, path: str) -> Path:
         if not self.folders and not self.anywhere:
             raise BadInput("this server reads no files; send the photo itself, in base64, as data")
         try:
@@ -321,21 +321,23 @@ def _readings(path: Path, folders: Sequence[Path]) -> list[Path]:
 def _open_data(data: str) -> OpenedPhoto:
     if data.lstrip().startswith("data:"):
         data = data.partition(",")[2]
-    if len(data) * 3 // 4 > DATA_BYTES:
-        raise BadInput(f"data is larger than the {DATA_BYTES // 1024**2} MiB allowed; give a smaller copy of the photo")
+    if len(data) * 3 // 4 > MAX_DATA_BYTES:
+        raise BadInput(
+            f"data is larger than the {MAX_DATA_BYTES // 1024**2} MiB allowed; give a smaller copy of the photo"
+        )
     try:
         content = b64decode("".join(data.split()), validate=True)
     except (binascii.Error, ValueError) as error:
         raise BadInput("data is not base64; encode the bytes of a JPEG, PNG, WebP, TIFF or HEIC file") from error
-    return open_file(content, PhotoLimits(max_bytes=DATA_BYTES, max_pixels=_DATA_PIXELS))
+    return open_file(content, PhotoLimits(max_bytes=MAX_DATA_BYTES, max_pixels=_DATA_PIXELS))
 
 
 PHOTOS_KEPT = 32
-PIXELS_KEPT = 400_000_000
-"""How much is kept open at most: four bytes a pixel, so 1.6 GB."""
+# Maximum pixels of photos kept open: at four bytes per pixel, 1.6 GB.
+MAX_PIXELS_KEPT = 400_000_000
 
-VIEWS_KEPT = 1000
-"""How many cuts of one photo have handles."""
+# Number of crops of one photo that keep their handles.
+MAX_VIEWS_KEPT = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -369,7 +371,7 @@ class PhotoShelf:
     """The newest photos; the least recently used are dropped first."""
 
     photos_kept: int = PHOTOS_KEPT
-    pixels_kept: int = PIXELS_KEPT
+    pixels_kept: int = MAX_PIXELS_KEPT
     _kept: OrderedDict[str, Shelved] = field(default_factory=OrderedDict)
 
     def put(self, shelved: Shelved) -> list[Shelved]:
@@ -402,6 +404,6 @@ class PhotoShelf:
                 "open it with open_photo, and use the handle that comes back"
             )
         self._kept.move_to_end(name)
-        if len(found.case.album.handles) >= VIEWS_KEPT:
-            raise BadInput(f"{name} has {VIEWS_KEPT} cuts already; open it again with open_photo")
+        if len(found.case.album.handles) >= MAX_VIEWS_KEPT:
+            raise BadInput(f"{name} has {MAX_VIEWS_KEPT} cuts already; open it again with open_photo")
         return found

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from geosleuth import __version__
-from geosleuth.support.console import CTRL_C
+from geosleuth.support.console import EXIT_INTERRUPTED
 from geosleuth.support.errors import require
 
-from .own_tools import DATA_BYTES, MAP_PAGE, Notify
+from .own_tools import MAP_PAGE, MAX_DATA_BYTES, Notify
 from .service import McpService
 from .tasks import Tasks, accepts_tasks, serve_tasks
 
@@ -66,7 +66,7 @@ def make_server(service: McpService) -> "Server[Any]":
     async def on_list(
         _context: "ServerRequestContext[Any]", _page: "PaginatedRequestParams | None"
     ) -> "ListToolsResult":
-        listed: ListToolsResult = types.ListToolsResult(tools=service.listed())
+        listed: ListToolsResult = types.ListToolsResult(tools=service.list_tools())
         return listed
 
     async def on_call(context: "ServerRequestContext[Any]", call: "CallToolRequestParams") -> "CallToolResult":
@@ -124,7 +124,7 @@ PATH = "/mcp"
 # A server that is started anew with other options may offer other tools.
 _FRESH_MS = 60_000
 # A photo grows by a third in base64, and stands in a message.
-_BODY_BYTES = DATA_BYTES * 4 // 3 + 1024 * 1024
+_BODY_BYTES = MAX_DATA_BYTES * 4 // 3 + 1024 * 1024
 _SESSIONS = 100
 _GOODBYE_S = 2
 _WRONG_TOKENS_PER_S, _WRONG_TOKENS = 0.2, 10.0
@@ -213,7 +213,7 @@ def _end_at_once_on_ctrl_c() -> None:
     """End at once on Ctrl-C: the thread that waits for the client's next line can't be cancelled."""
     if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None):
         with suppress(NotImplementedError, RuntimeError, ValueError):
-            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, os._exit, CTRL_C)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, os._exit, EXIT_INTERRUPTED)
 
 
 async def serve_http(service: McpService, at: "socket", *, hosts: "Hosts", token: str | None) -> None:
@@ -263,16 +263,16 @@ class Guard:
 
         if scope["type"] == "http":
             try:
-                self._check(scope)
+                self._check_request(scope)
             except RequestRefused as refused:
                 await refuse(refused, scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    def _check(self, scope: "Scope") -> None:
+    def _check_request(self, scope: "Scope") -> None:
         from starlette.datastructures import Headers
 
-        from geosleuth.server.http.auth import bearer, check_host, check_origin, check_token, unauthorised
+        from geosleuth.server.http.auth import bearer, build_token_refusal, check_host, check_origin, check_token
 
         headers = Headers(scope=scope)
         check_host(headers, self._hosts)
@@ -282,5 +282,5 @@ class Guard:
             return
         given = bearer(headers)
         if given is None:
-            raise unauthorised()
+            raise build_token_refusal()
         check_token(given, scope, self._sessions, self._attempts)

@@ -34,9 +34,9 @@ from .own_tools import (
     PhotoSource,
     Shelved,
     Visit,
-    located_schema,
+    build_locate_schema,
+    build_open_photo_schema,
     new_handle,
-    opened_schema,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _OPENED_AT_ONCE = 2
 _PHOTO = {"type": "string", "description": "handle of the photo, as open_photo or a result gave it"}
 
 
-def _served() -> Toolset:
+def _load_toolset() -> Toolset:
     """Return all tools, those of plug-ins too; one that can't be loaded is logged."""
     tools, broken = with_plugins()
     for one in broken:
@@ -75,7 +75,7 @@ class McpService:
     source: PhotoSource
     atlas: OfflineAtlas = field(default_factory=OfflineAtlas)
     shelf: PhotoShelf = field(default_factory=PhotoShelf)
-    toolset: Toolset = field(default_factory=_served)
+    toolset: Toolset = field(default_factory=_load_toolset)
     _at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_CALLS_AT_ONCE))
     _opening: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_OPENED_AT_ONCE))
     _held: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -96,12 +96,12 @@ class McpService:
         await _close(self.shelf.clear())
         await self._held.aclose()
 
-    def listed(self) -> "list[ProtocolTool]":
+    def list_tools(self) -> "list[ProtocolTool]":
         """Return the tools as clients see them: the server's own, then those that can answer, always in one order."""
         beyond = ("locate",) if self._locates_beyond else ()
         # Every opening gives a new handle, and a model's reply costs again.
         own = mcp_tools(OWN_TOOLS, open_world=beyond, not_idempotent=("open_photo", *beyond))
-        for one, schema in zip(own, (opened_schema(), located_schema()), strict=True):
+        for one, schema in zip(own, (build_open_photo_schema(), build_locate_schema()), strict=True):
             one.output_schema = schema
         own[-1].meta = {"ui": {"resourceUri": MAP_PAGE}}
         able = self.toolset.usable(
@@ -138,20 +138,22 @@ class McpService:
         if halved := [key for key, value in {"name": name, **given}.items() if not _is_whole(key, value)]:
             where = repr(halved[0])[:60] if halved[0].isprintable() else "an argument's name"
             reason = f"{where} holds half of a surrogate pair, which is no character; send whole characters"
-            return await mcp_result(_failed(name if _is_whole(name) else "unknown", reason, "bad_arguments"))
+            return await mcp_result(_build_failure(name if _is_whole(name) else "unknown", reason, "bad_arguments"))
         try:
             for own in OWN_TOOLS:
                 if own.name == name:
                     return await self._own(own, given, notify)
-            return await self._shared(name, given)
+            return await self._call_shared_tool(name, given)
         except UserError as error:
-            return await mcp_result(_failed(name, str(error), "refused"))
+            return await mcp_result(_build_failure(name, str(error), "refused"))
         except GeosleuthError as error:
-            return await mcp_result(_failed(name, str(error), "service"))
+            return await mcp_result(_build_failure(name, str(error), "service"))
         except Exception as error:  # noqa: BLE001  (a bug must not end the server; it is reported and logged)
             traceback.print_exc(file=sys.stderr)
             talk(f"geosleuth: a bug in {name[:60]}: {type(error).__name__}")
-            return await mcp_result(_failed(name, f"something in the server broke: {type(error).__name__}", "refused"))
+            return await mcp_result(
+                _build_failure(name, f"something in the server broke: {type(error).__name__}", "refused")
+            )
 
     async def _own(self, own: Tool, given: dict[str, Any], notify: Notify) -> "CallToolResult":
         arguments, unknown = own.read(given)
@@ -166,13 +168,13 @@ class McpService:
         seen = Observation("mcp", own.name, done.text, done.data, images, done.sources)
         return await mcp_result(seen, case, photo=handle)
 
-    async def _shared(self, name: str, given: dict[str, Any]) -> "CallToolResult":
+    async def _call_shared_tool(self, name: str, given: dict[str, Any]) -> "CallToolResult":
         await self._atlas_built()
         found = self.toolset.get(name)
         if found is None:
-            offered = ", ".join(tool.name for tool in self.listed())
+            offered = ", ".join(tool.name for tool in self.list_tools())
             return await mcp_result(
-                _failed(name, f"there is no tool {name[:60]!r}; there are: {offered}", "unknown_tool")
+                _build_failure(name, f"there is no tool {name[:60]!r}; there are: {offered}", "unknown_tool")
             )
         if found.takes_image:
             handle = given.pop("photo", None)
@@ -282,5 +284,5 @@ def _is_whole(*values: Any) -> bool:
     return True
 
 
-def _failed(name: str, text: str, kind: FailureKind) -> Observation:
+def _build_failure(name: str, text: str, kind: FailureKind) -> Observation:
     return Observation("mcp", name[:60], text, failure=kind)

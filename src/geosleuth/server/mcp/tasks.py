@@ -78,13 +78,13 @@ class Tasks:
 
         task.work = asyncio.create_task(carry_out())
         self._kept[task.id] = task
-        return _document(task, "task")
+        return _build_task_document(task, "task")
 
     def state(self, number: str) -> dict[str, Any] | None:
         """Return how a task stands, with its result once it is completed; None if there is no such task."""
         self._drop_ended(0)
         task = self._kept.get(number)
-        return None if task is None else _document(task, "complete")
+        return None if task is None else _build_task_document(task, "complete")
 
     def cancel(self, number: str) -> None:
         """Call a task off."""
@@ -131,7 +131,7 @@ def serve_tasks(server: "Server[Any]", tasks: Tasks) -> None:
         server.add_request_handler(method, types.GetTaskRequestParams, answer)
 
 
-def _document(task: _Task, kind: str) -> dict[str, Any]:
+def _build_task_document(task: _Task, kind: str) -> dict[str, Any]:
     told = {
         "resultType": kind,
         "taskId": task.id,

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from geosleuth.agent import Said, ToolObserved, Trajectory
 from geosleuth.agent.conversation import short
-from geosleuth.agent.turns import spelled_out
+from geosleuth.agent.turns import spell_out_calls
 from geosleuth.answer import Answer, render_brief
 from geosleuth.names import fold
 from geosleuth.tools import Observation, ToolCall
@@ -31,14 +31,14 @@ _DOCUMENTS = 3
 _LINE_CHARS = 240
 _TEXT_CHARS = 300
 _CLUE_CHARS = 200
-_LEAST_CONFIDENCE = 0.4
+_MIN_CONFIDENCE = 0.4
 Chains = Literal["whole", "facts"]
-WHOLE_UP_TO = 4
-"""So many tries are shown whole, unless somebody says otherwise."""
+# Default maximum number of tries that are shown whole.
+MAX_WHOLE_TRIES = 4
 BAR = "| "
 _QUOTED_LINE_CHARS = 20_000
 _EXPLANATION_CHARS = 400
-_LEAST_ROOM_TOKENS = 500
+_MIN_ROOM_TOKENS = 500
 _ARGUMENT_CHARS = 200
 _HEADINGS: Mapping[FactKind, str] = {
     "claimed": "What the answers rest on, in the tries' own words:",
@@ -84,7 +84,7 @@ class ChainItem:
     content: Content
 
 
-def answered(trajectory: Trajectory) -> bool:
+def has_answer(trajectory: Trajectory) -> bool:
     """Return whether a try has an answer of its own, an honest "can't tell" included.
 
     What stands in for an answer after a model failed or a run broke is none.
@@ -93,10 +93,10 @@ def answered(trajectory: Trajectory) -> bool:
     return said is not None and said.by != "nobody" and (ended is None or ended.reason not in ("service", "error"))
 
 
-def items_of(number: int, trajectory: Trajectory) -> tuple[ChainItem, ...]:
+def list_items(number: int, trajectory: Trajectory) -> tuple[ChainItem, ...]:
     """The pieces of a try in their order, counted from 1; the last is its answer, where it has one."""
     return tuple(
-        ChainItem(f"T{number}.{count}", one) for count, one in enumerate(_contents(spelled_out(trajectory)), 1)
+        ChainItem(f"T{number}.{count}", one) for count, one in enumerate(_contents(spell_out_calls(trajectory)), 1)
     )
 
 
@@ -115,17 +115,17 @@ def _contents(trajectory: Trajectory) -> Iterator[Content]:
                 yield Looked(calls.get(observation.call_id), observation)
             case _:
                 pass
-    if answered(trajectory):
+    if has_answer(trajectory):
         answer = trajectory.answer or Answer()
         yield Concluded(answer, last if trajectory.answered and trajectory.answered.by == "policy" else "")
 
 
-def marks_of(tries: Sequence[Trajectory]) -> frozenset[str]:
+def collect_marks(tries: Sequence[Trajectory]) -> frozenset[str]:
     """Every mark that may be named."""
-    return frozenset(item.mark for number, one in enumerate(tries, 1) for item in items_of(number, one))
+    return frozenset(item.mark for number, one in enumerate(tries, 1) for item in list_items(number, one))
 
 
-def named_marks(text: str, known: frozenset[str]) -> tuple[str, ...]:
+def extract_marks(text: str, known: frozenset[str]) -> tuple[str, ...]:
     """The pieces that a text names, each once, in its order; those that do not exist are left out.
 
     "T2.5", "[t2.5]" and "try 2, observation 5" are all read.
@@ -148,11 +148,11 @@ class Fact:
         return len({mark.partition(".")[0] for mark in self.marks})
 
 
-def facts_of(tries: Sequence[Trajectory]) -> list[Fact]:
+def collect_facts(tries: Sequence[Trajectory]) -> list[Fact]:
     """All facts, each once: by kind, and within a kind those of most tries first."""
     found: dict[tuple[FactKind, str], tuple[str, list[str]]] = {}
     for number, trajectory in enumerate(tries, 1):
-        items = items_of(number, trajectory)
+        items = list_items(number, trajectory)
         for kind, text, mark in _of_one(items, trajectory):
             _, marks = found.setdefault((kind, fold(text)), (text, []))
             if mark not in marks:
@@ -165,7 +165,7 @@ def facts_of(tries: Sequence[Trajectory]) -> list[Fact]:
 def _of_one(items: Sequence[ChainItem], trajectory: Trajectory) -> Iterator[tuple[FactKind, str, str]]:
     for item in items:
         if isinstance(item.content, Looked):
-            for kind, text in _observed(item.content):
+            for kind, text in _extract_facts(item.content):
                 yield kind, text, item.mark
         elif isinstance(item.content, Concluded):
             for clue in _clues(item.content.answer):
@@ -181,14 +181,14 @@ def _clues(answer: Answer) -> Iterator[str]:
         yield from level.clues
 
 
-def _observed(looked: Looked) -> Iterator[tuple[FactKind, str]]:
+def _extract_facts(looked: Looked) -> Iterator[tuple[FactKind, str]]:
     seen = looked.observation
     data = seen.data if isinstance(seen.data, Mapping) else {}
     if seen.failure is not None or "hypothesis" in data:
         return
-    asked = _asked(looked)
+    asked = _format_call(looked)
     if isinstance(data.get("lines"), list):
-        yield from (("read", text) for text in _lines(data["lines"]))
+        yield from (("read", text) for text in _extract_lines(data["lines"]))
     elif isinstance(data.get("results"), list):
         results = [one for one in data["results"] if isinstance(one, Mapping)]
         if not results:
@@ -198,18 +198,21 @@ def _observed(looked: Looked) -> Iterator[tuple[FactKind, str]]:
             yield "found", f"{asked}: {'; '.join(_result(one) for one in results[:most])}"
     elif "address" in data and "places" in data:
         near = [str(one.get("name", "")) for one in data["places"][:_HITS] if isinstance(one, Mapping)]
-        yield "checked", one_line(f"{_at(data)} is {data['address'] or 'at sea'}; near: {', '.join(near)}", _LINE_CHARS)
+        yield (
+            "checked",
+            one_line(f"{_format_point(data)} is {data['address'] or 'at sea'}; near: {', '.join(near)}", _LINE_CHARS),
+        )
     elif seen.text.strip() and not (seen.images and not data):
         yield "checked", f"{asked}: {one_line(_body(seen), _TEXT_CHARS)}"
 
 
-def _lines(rows: Sequence[Any]) -> Iterator[str]:
+def _extract_lines(rows: Sequence[Any]) -> Iterator[str]:
     for row in rows:
-        if isinstance(row, Mapping) and float(row.get("confidence") or 0.0) >= _LEAST_CONFIDENCE:
+        if isinstance(row, Mapping) and float(row.get("confidence") or 0.0) >= _MIN_CONFIDENCE:
             yield quoted(str(row.get("text", "")), _CLUE_CHARS)
 
 
-def _asked(looked: Looked) -> str:
+def _format_call(looked: Looked) -> str:
     """The call on one line, its picture left out: which one it was means nothing without it."""
     arguments = looked.call.arguments if looked.call else {}
     if not isinstance(arguments, Mapping):
@@ -228,15 +231,20 @@ def _result(one: Mapping[str, Any]) -> str:
     if "says" in one:
         spots = [spot for spot in one.get("spots") or () if isinstance(spot, Mapping)]
         text = f"{quoted(str(one.get('seen', '')), 80)}: {one['says']}"
-        return one_line(", ".join(filter(None, (text, _at(spots[0]) if spots else ""))), _LINE_CHARS)
+        return one_line(", ".join(filter(None, (text, _format_point(spots[0]) if spots else ""))), _LINE_CHARS)
     names = one.get("name") or one.get("title") or ", ".join(str(part.get("name")) for part in one.get("places") or ())
-    parts = [str(names), str(one.get("kind") or ""), str(one.get("address") or one.get("country") or ""), _at(one)]
+    parts = [
+        str(names),
+        str(one.get("kind") or ""),
+        str(one.get("address") or one.get("country") or ""),
+        _format_point(one),
+    ]
     match = one.get("match")
     parts.append(f"{match} match" if match in ("fuzzy", "alias") else "")
     return one_line(", ".join(part for part in parts if part), _LINE_CHARS)
 
 
-def _at(data: Mapping[str, Any]) -> str:
+def _format_point(data: Mapping[str, Any]) -> str:
     where = data.get("point") if isinstance(data.get("point"), Mapping) else data
     lat, lon = (where or {}).get("lat"), (where or {}).get("lon")
     return f"{lat:.4f}, {lon:.4f}" if isinstance(lat, int | float) and isinstance(lon, int | float) else ""
@@ -269,7 +277,7 @@ def careful_tokens(text: str) -> int:
     return digits + beyond + math.ceil((len(text) - digits - beyond) / 3)
 
 
-def chains_for(
+def build_chains(
     tries: Sequence[Trajectory],
     wanted: Chains | None,
     *,
@@ -286,7 +294,7 @@ def chains_for(
         facts_tokens: how long facts may be.
         longest_result: how many characters of a result whole chains show, as the tries themselves saw it.
     """
-    if wanted == "whole" or (wanted is None and len(tries) <= WHOLE_UP_TO):
+    if wanted == "whole" or (wanted is None and len(tries) <= MAX_WHOLE_TRIES):
         whole = whole_chains(tries, longest_result=longest_result)
         if wanted == "whole" or whole.tokens <= room_tokens:
             return whole
@@ -297,10 +305,10 @@ def whole_chains(tries: Sequence[Trajectory], *, longest_result: int | None = No
     """Everything that each try thought, called, saw and answered, as it saw it."""
     parts = []
     for number, one in enumerate(tries, 1):
-        if not answered(one):
-            parts.append(_failed(number, one))
+        if not has_answer(one):
+            parts.append(_describe_failure(number, one))
             continue
-        pieces = "\n".join(_piece(item, longest_result) for item in items_of(number, one))
+        pieces = "\n".join(_piece(item, longest_result) for item in list_items(number, one))
         parts.append(f"Try {number}:\n{pieces}")
     return ShownChains("whole", "\n\n".join(parts))
 
@@ -311,8 +319,8 @@ def fact_chains(tries: Sequence[Trajectory], *, tokens: int) -> ShownChains:
     Where there is little room, what few tries saw goes first, and of the kinds what was looked for in vain.
     """
     answers = "\n\n".join(_answer_lines(number, one) for number, one in enumerate(tries, 1))
-    facts = facts_of(tries)
-    room = max(_LEAST_ROOM_TOKENS, tokens - careful_tokens(answers))
+    facts = collect_facts(tries)
+    room = max(_MIN_ROOM_TOKENS, tokens - careful_tokens(answers))
     kept = _that_fit(facts, room)
     parts = [answers]
     for kind, heading in _HEADINGS.items():
@@ -347,23 +355,23 @@ def _fact_line(fact: Fact) -> str:
 
 
 def _answer_lines(number: int, trajectory: Trajectory) -> str:
-    if not answered(trajectory):
-        return _failed(number, trajectory)
-    last = items_of(number, trajectory)[-1]
+    if not has_answer(trajectory):
+        return _describe_failure(number, trajectory)
+    last = list_items(number, trajectory)[-1]
     answer = trajectory.answer or Answer()
     why = one_line(answer.explanation or "", _EXPLANATION_CHARS)
-    lines = [f"{last.mark}: {_stated(answer)}", *([why] if why else [])]
+    lines = [f"{last.mark}: {_format_attempt_answer(answer)}", *([why] if why else [])]
     return "\n".join([f"Try {number} answered:", *(f"{BAR}{line}" for line in lines)])
 
 
-def _stated(answer: Answer) -> str:
+def _format_attempt_answer(answer: Answer) -> str:
     where = "no point" if answer.point is None else f"{answer.point.lat:.5f}, {answer.point.lon:.5f}"
     sure = "" if answer.probability is None else f"; probability {answer.probability:.2f}"
     within = "" if answer.radius_km is None else f" within {answer.radius_km:g} km"
     return one_line(f"{str(answer.address) or 'no place named'}; {where}{sure}{within}", 400)
 
 
-def _failed(number: int, trajectory: Trajectory) -> str:
+def _describe_failure(number: int, trajectory: Trajectory) -> str:
     reason = trajectory.ended.reason if trajectory.ended else "it broke off"
     return f"Try {number} came to no answer ({reason})."
 

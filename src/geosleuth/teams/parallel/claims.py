@@ -16,26 +16,26 @@ from geosleuth.models.detective.notebook import FinishedCall, Notebook
 from geosleuth.names import country_code, fold, same_region
 from geosleuth.tools.viewer import length, one_line
 
-from .chains import ChainItem, Concluded, Looked, answered, items_of
+from .chains import ChainItem, Concluded, Looked, has_answer, list_items
 
 ClaimKind = Literal["country", "region", "place", "named", "phone", "text"]
 
-MOST_NAMES = 3
-MOST_READ = 6
-"""How many names count that were read, where an answer does not say which of them it rests on."""
+MAX_NAMES = 3
+# Maximum names read that count if an answer does not say which of them it rests on.
+MAX_READ = 6
 
-_MOST_LINES = 40
+_MAX_LINES = 40
 
 _QUOTED = re.compile(r'"([^"\n]{3,60})"|“([^”\n]{3,60})”|«\s*([^»\n]{3,60}?)\s*»|‘([^’\n]{3,60})’')
 _PHONE = re.compile(r"(?:\+|＋|(?<!\d)00(?=[1-9]))\s?\d[\d\s().\-/]{5,18}\d")
-_LEAST_LETTERS = 4
+_MIN_LETTERS = 4
 
 Verdict = Literal["holds", "fails", "open"]
 """The atlas bears it out; it has it otherwise; it knows too little to say."""
+# Tools that the embedded verifier uses; it works with any subset of them.
 TOOLS = ("reverse_geocode", "maps_geocode", "poi_keyword_search", "country_facts", "text_clues")
-"""What the embedded verifier asks; it works with whichever of them are on."""
+# A place lies at a point if it is within this distance, or within the answer's own radius.
 NEAR_KM = 5.0
-"""A place lies at a point if it lies within so many kilometres, or within the answer's own radius."""
 NAMED_NEAR_KM = 2.0
 AREA_KM = 25.0
 LIKELY, UNLIKELY = 0.2, 0.02
@@ -82,29 +82,31 @@ class AttemptPosition:
         return country_code(self.answer.address.country.conclusion or "")
 
 
-def stands_of(tries: Sequence[Trajectory]) -> list[AttemptPosition]:
+def list_positions(tries: Sequence[Trajectory]) -> list[AttemptPosition]:
     """Return the position of each try that answered, in their order.
 
     An answer without a word about its reasons is taken to rest on all that was read in the photo, by whichever try.
     """
-    items_by_try = {number: items_of(number, one) for number, one in enumerate(tries, 1) if answered(one)}
-    read = [line for items in items_by_try.values() for line in _seen(items)]
+    items_by_try = {number: list_items(number, one) for number, one in enumerate(tries, 1) if has_answer(one)}
+    read = [line for items in items_by_try.values() for line in _collect_seen_lines(items)]
     return [_stand(number, items, read) for number, items in items_by_try.items()]
 
 
 def _stand(number: int, items: Sequence[ChainItem], read: Sequence[tuple[str, str]]) -> AttemptPosition:
     last = items[-1]
     answer = last.content.answer if isinstance(last.content, Concluded) else Answer()
-    seen = _seen(items)
+    seen = _collect_seen_lines(items)
     reasons = [(text, last.mark) for text in _reasons(answer)]
-    named = _named(answer, seen, reasons) if reasons else _read(read)
+    named = _find_named_claims(answer, seen, reasons) if reasons else _find_read_claims(read)
     claims = [*_levels(answer, last.mark), *named, *_phones(seen, reasons)]
     return AttemptPosition(number, answer, tuple(claims), last.mark)
 
 
-def _seen(items: Sequence[ChainItem]) -> list[tuple[str, str]]:
+def _collect_seen_lines(items: Sequence[ChainItem]) -> list[tuple[str, str]]:
     """The lines that a try has read, each with the piece that shows it."""
-    return [(line, item.mark) for item in items if isinstance(item.content, Looked) for line in _lines(item.content)]
+    return [
+        (line, item.mark) for item in items if isinstance(item.content, Looked) for line in _read_lines(item.content)
+    ]
 
 
 def _levels(answer: Answer, mark: str) -> Iterator[AttemptClaim]:
@@ -124,7 +126,7 @@ def _reasons(answer: Answer) -> Iterator[str]:
         yield answer.explanation
 
 
-def _lines(looked: Looked) -> Iterator[str]:
+def _read_lines(looked: Looked) -> Iterator[str]:
     data: Any = looked.observation.data
     if looked.observation.failure is None and isinstance(data, Mapping) and isinstance(data.get("lines"), list):
         for row in data["lines"]:
@@ -132,7 +134,7 @@ def _lines(looked: Looked) -> Iterator[str]:
                 yield row["text"]
 
 
-def _named(
+def _find_named_claims(
     answer: Answer, seen: Sequence[tuple[str, str]], reasons: Sequence[tuple[str, str]]
 ) -> Iterator[AttemptClaim]:
     """Names that the answer rests on: what was read in the photo and stands in its address or its quotations first.
@@ -146,28 +148,28 @@ def _named(
         for text, mark in reasons
         for match in _QUOTED.finditer(text)
     ]
-    read = [(line, mark) for line, mark in seen if len(fold(line)) >= _LEAST_LETTERS and fold(line) in words]
+    read = [(line, mark) for line, mark in seen if len(fold(line)) >= _MIN_LETTERS and fold(line) in words]
     found: dict[str, AttemptClaim] = {}
     for name, mark in [*read, *quoted]:
         line = _tidy(name)
         key = fold(line)
-        where = _read_at(key, seen)
+        where = _find_reading(key, seen)
         if (where or key not in own) and _may_name(line):
             found.setdefault(key, AttemptClaim("named", line, where or mark, seen=where is not None))
-    yield from sorted(found.values(), key=lambda claim: not claim.seen)[:MOST_NAMES]
+    yield from sorted(found.values(), key=lambda claim: not claim.seen)[:MAX_NAMES]
 
 
-def _read(lines: Sequence[tuple[str, str]]) -> Iterator[AttemptClaim]:
+def _find_read_claims(lines: Sequence[tuple[str, str]]) -> Iterator[AttemptClaim]:
     """Names on lines that were read, each once, in the order of reading; and all lines as they stand."""
     found: dict[str, AttemptClaim] = {}
     for text, mark in lines:
         line = _tidy(text)
         if _may_name(line):
             found.setdefault(fold(line), AttemptClaim("named", line, mark, seen=True))
-    yield from list(found.values())[:MOST_READ]
+    yield from list(found.values())[:MAX_READ]
     if lines:
         whole = dict.fromkeys(one_line(text) for text, _ in lines)
-        yield AttemptClaim("text", "\n".join(list(whole)[:_MOST_LINES]), lines[0][1], seen=True)
+        yield AttemptClaim("text", "\n".join(list(whole)[:_MAX_LINES]), lines[0][1], seen=True)
 
 
 def _tidy(name: str) -> str:
@@ -176,10 +178,10 @@ def _tidy(name: str) -> str:
 
 def _may_name(line: str) -> bool:
     """Return whether a line has letters enough to be a name, and is no country's."""
-    return sum(letter.isalpha() for letter in line) >= _LEAST_LETTERS and country_code(line) is None
+    return sum(letter.isalpha() for letter in line) >= _MIN_LETTERS and country_code(line) is None
 
 
-def _read_at(name: str, seen: Sequence[tuple[str, str]]) -> str | None:
+def _find_reading(name: str, seen: Sequence[tuple[str, str]]) -> str | None:
     """The piece in which a folded name was read, on one line or across several; None where it was not."""
     pieces: dict[str, list[str]] = {}
     for line, mark in seen:
@@ -210,7 +212,7 @@ class Check:
         return f"{self.claim.mark} {said}: {words} ({self.why})"
 
 
-def calls_for(stand: AttemptPosition) -> Iterator[Call]:
+def list_queries(stand: AttemptPosition) -> Iterator[Call]:
     """Yield the queries to the atlas about a try, the most telling first."""
     point, code = stand.point, stand.country
     kinds = {claim.kind for claim in stand.claims}
@@ -224,10 +226,10 @@ def calls_for(stand: AttemptPosition) -> Iterator[Call]:
         if claim.kind == "phone" and code is not None:
             yield Call("country_facts", {"country": code})
         if claim.kind == "text" and point is not None:
-            yield _weighed(claim)
+            yield _build_clue_call(claim)
 
 
-def _weighed(claim: AttemptClaim) -> Call:
+def _build_clue_call(claim: AttemptClaim) -> Call:
     return Call("text_clues", {"text": claim.words})
 
 
@@ -243,44 +245,46 @@ def _search(claim: AttemptClaim, point: LatLon) -> Call:
     return Call("poi_keyword_search", {"keyword": claim.words, "near": f"{point.lat:.5f},{point.lon:.5f}"})
 
 
-def checks_of(stand: AttemptPosition, notebook: Notebook) -> list[Check]:
+def check_claims(stand: AttemptPosition, notebook: Notebook) -> list[Check]:
     """Return the checked claims of a try, as far as the atlas was queried."""
-    return [_checked(claim, stand, notebook) for claim in stand.claims]
+    return [_check_claim(claim, stand, notebook) for claim in stand.claims]
 
 
-def placed(stand: AttemptPosition, notebook: Notebook) -> LatLon | None:
+def find_point(stand: AttemptPosition, notebook: Notebook) -> LatLon | None:
     """The point of a try; where it gives none, that of the place it names, if known. A country has none."""
     if stand.point is not None:
         return stand.point
-    sure = [one for one in _hits(_asked(notebook, _geocode(stand)), leave_out="country") if one[2]]
+    sure = [one for one in _hits(_find_finished_call(notebook, _geocode(stand)), leave_out="country") if one[2]]
     return sure[0][0] if sure else None
 
 
-def _checked(claim: AttemptClaim, stand: AttemptPosition, notebook: Notebook) -> Check:
+def _check_claim(claim: AttemptClaim, stand: AttemptPosition, notebook: Notebook) -> Check:
     point = stand.point
     match claim.kind:
         case "country" | "region" if point is not None:
-            return _area(claim, stand, _asked(notebook, _reverse(point)))
+            return _check_area(claim, stand, _find_finished_call(notebook, _reverse(point)))
         case "place":
-            return _place(claim, stand, _asked(notebook, _geocode(stand)))
+            return _check_place(claim, stand, _find_finished_call(notebook, _geocode(stand)))
         case "named" if not claim.seen:
             return Check(claim, "open", "no tool read it in the photo")
         case "named" | "text" if point is not None:
             asked, check = (
-                (_weighed(claim), _text) if claim.kind == "text" else (_search(claim, point), _checking_named)
+                (_build_clue_call(claim), _check_text)
+                if claim.kind == "text"
+                else (_search(claim, point), _checking_named)
             )
-            return check(claim, stand, _asked(notebook, asked))
+            return check(claim, stand, _find_finished_call(notebook, asked))
         case "phone" if stand.country is not None:
-            return _phone(claim, _asked(notebook, Call("country_facts", {"country": stand.country})))
+            return _phone(claim, _find_finished_call(notebook, Call("country_facts", {"country": stand.country})))
         case _:
             return Check(claim, "open", "there is no point to hold it against")
 
 
-def _asked(notebook: Notebook, call: Call) -> FinishedCall | None:
-    return next((one for one in notebook.of(call.name) if dict(one.arguments) == dict(call.arguments)), None)
+def _find_finished_call(notebook: Notebook, call: Call) -> FinishedCall | None:
+    return next((one for one in notebook.find_calls(call.name) if dict(one.arguments) == dict(call.arguments)), None)
 
 
-def _area(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
+def _check_area(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
     if done is None or not done.data.get("country"):
         return Check(claim, "open", "nothing was found out about the point")
     found, name = str(done.data["country"]), str(done.data.get("country_name") or done.data["country"])
@@ -296,7 +300,7 @@ def _area(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None
     return Check(claim, "holds", "the point lies in it")
 
 
-def _place(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
+def _check_place(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
     hits = [one for one in _hits(done) if one[2]]
     if not hits:
         return Check(claim, "open", "the map knows no place of this name")
@@ -332,7 +336,7 @@ def _phone(claim: AttemptClaim, done: FinishedCall | None) -> Check:
     return Check(claim, "holds" if holds else "fails", f"{name} has +{' and +'.join(codes)}")
 
 
-def _text(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
+def _check_text(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
     """Check whether the whole reading supports the point or another country."""
     together, point = done.data.get("together") if done else None, stand.point
     if not isinstance(together, Mapping) or point is None:

@@ -13,8 +13,8 @@ from geosleuth.models import Policy, Sampling
 from geosleuth.photo import Album, OpenedPhoto
 from geosleuth.tools import Case, Toolset
 
-from .chains import Chains, answered
-from .verifier import EmbeddedVerifier, embedded_method, verifier_method
+from .chains import Chains, has_answer
+from .verifier import EmbeddedVerifier, build_embedded_method, verifier_method
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Try:
     album: Album | None = field(default=None, repr=False, compare=False)
 
     @property
-    def answered(self) -> bool:
+    def has_answer(self) -> bool:
         """Return whether the try has an answer of its own."""
-        return self.error is None and self.trajectory is not None and answered(self.trajectory)
+        return self.error is None and self.trajectory is not None and has_answer(self.trajectory)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Verification:
     Attributes:
         verifier: the model that reads all tries; None holds their claims against the atlas in code.
         toolset: tools of a verifier that is a model, such as the atlas's; none if left out.
-        chains: how tries are told to a verifier that is a model; see `geosleuth.teams.parallel.chains.chains_for`.
+        chains: how tries are told to a verifier that is a model; see `geosleuth.teams.parallel.chains.build_chains`.
     """
 
     verifier: Policy | None = None
@@ -188,9 +188,9 @@ async def locate_in_parallel(
     alone = replace(setup, completes=False)
     tries = await draw_tries(case, count, alone, question=asked, watch=followers.watch, done=followers.done)
     claims = tuple(opened.claims for opened in photos)
-    if not any(one.answered for one in tries):
-        return Finding(_first(tries), claims, case.album, team=_told(tries))
-    team = _told(tries)
+    if not any(one.has_answer for one in tries):
+        return Finding(_first(tries), claims, case.album, team=_list_trajectories(tries))
+    team = _list_trajectories(tries)
 
     async def verify(who: Policy, how: Method, tools: Toolset) -> Trajectory:
         drawn = setup.sampling or setup.method.sampling
@@ -216,14 +216,14 @@ async def locate_in_parallel(
         failed = (found,)
     from geosleuth.tools.toolset import all_tools
 
-    how = embedded_method(len(team))
+    how = build_embedded_method(len(team))
     found = await verify(EmbeddedVerifier(team), how, how.toolset(all_tools()))
     return _with_pictures(Finding(found, claims, case.album, team=team, gave_way=failed), tries)
 
 
 def _with_pictures(finding: Finding, tries: Sequence[Try]) -> Finding:
     """The finding with the pictures of the try that was picked: its cuts are the evidence."""
-    picked = finding.picked
+    picked = finding.best_attempt
     album = next((one.album for one in tries if picked is not None and one.trajectory is picked), None)
     return replace(finding, album=album or finding.album)
 
@@ -237,6 +237,6 @@ def _first(tries: Sequence[Try]) -> Trajectory:
     return first.trajectory
 
 
-def _told(tries: Sequence[Try]) -> tuple[Trajectory, ...]:
+def _list_trajectories(tries: Sequence[Try]) -> tuple[Trajectory, ...]:
     """The tries as far as they came; one that never began has nothing to tell."""
     return tuple(one.trajectory for one in tries if one.trajectory is not None)

@@ -38,14 +38,14 @@ from geosleuth.models.detective.map_questions import Call
 from geosleuth.models.detective.notebook import Notebook
 from geosleuth.tools import ToolCall
 
-from .chains import Chains, ShownChains, careful_tokens, chains_for, marks_of, named_marks
-from .claims import TOOLS, AttemptPosition, Check, ClaimKind, calls_for, checks_of, placed, stands_of
+from .chains import Chains, ShownChains, build_chains, careful_tokens, collect_marks, extract_marks
+from .claims import TOOLS, AttemptPosition, Check, ClaimKind, check_claims, find_point, list_positions, list_queries
 
+# Maximum context needed by a verifier that reads facts, including the photo, the prompt and the reply.
 CONTEXT_TOKENS = 32_768
-"""What a verifier that reads facts needs at most, with the photo, the words and the reply."""
 
+# Longer chains are summarised as facts unless whole ones are requested: most models read 128,000 tokens.
 WHOLE_TOKENS = 100_000
-"""Longer chains are summarised as facts, unless the caller asks for whole ones: most models read 128,000 tokens."""
 
 REPLY_TOKENS = 4096
 _TURNS = 4
@@ -90,7 +90,7 @@ _FAILS: dict[ClaimKind, float] = {
     "country": -2.0, "region": 0.0, "place": -1.5, "named": 0.0, "phone": -1.5, "text": -1.5,
 }  # fmt: skip
 _OWN_ODDS, _OWN_MOST = 0.5, 0.5
-MOST_CALLS = 48
+MAX_CALLS = 48
 _LEVELS: dict[ClaimKind, str] = {"country": "country", "region": "region", "phone": "country"}
 _SYSTEM = """\
 No model reads this. The claims of several tries are held against the atlas by rule, and the best supported place is
@@ -110,7 +110,7 @@ class CitingReader:
         answer = self.read(text)
         if not answer.located and not answer.address:
             return answer
-        if self.asked_again or not self.known or named_marks(text, self.known):
+        if self.asked_again or not self.known or extract_marks(text, self.known):
             return answer
         self.asked_again = True
         return Answer()
@@ -129,7 +129,7 @@ def verifier_method(
     Args:
         method: that of the tries, whose form of answer holds.
         tries: all of them, in their order, those that failed too.
-        chains: how the tries are presented; see `chains_for` for the default.
+        chains: how the tries are presented; see `build_chains` for the default.
         budget: what the user allows; the method's own if left out.
         context_tokens: how long a conversation with facts may be in all.
     """
@@ -141,23 +141,23 @@ def verifier_method(
         tools=(),
         budget=replace(limits, turns=_TURNS, calls=None, reply_tokens=None),
         context=Context("whole"),
-        system=verifier_words(method, partial(_system, method)),
-        prompt=partial(_prompt, method, tuple(tries), chains, context_tokens),
-        read_answer=CitingReader(method.read_answer, marks_of(tries)),
+        system=verifier_words(method, partial(_build_verifier_system, method)),
+        prompt=partial(_build_verifier_prompt, method, tuple(tries), chains, context_tokens),
+        read_answer=CitingReader(method.read_answer, collect_marks(tries)),
         reminder=f"{method.reminder} {_REMINDER}",
     )
 
 
-def shown_chains(
+def render_chains(
     method: Method, task: Task, tries: Sequence[Trajectory], chains: Chains | None, context_tokens: int = CONTEXT_TOKENS
 ) -> ShownChains:
     """The chains as the verifier of these tries gets them."""
     from geosleuth.teams.member import image_tokens
 
-    around = careful_tokens(_system(method, task, ())) + careful_tokens(method.prompt(task, ()))
+    around = careful_tokens(_build_verifier_system(method, task, ())) + careful_tokens(method.prompt(task, ()))
     pictures = sum(image_tokens(*image.size) for image in task.images)
     room = context_tokens - around - pictures - REPLY_TOKENS - _MARGIN_TOKENS
-    return chains_for(
+    return build_chains(
         tries,
         chains,
         room_tokens=min(WHOLE_TOKENS, method.context.tokens or WHOLE_TOKENS),
@@ -176,16 +176,16 @@ def chains_read(trajectory: Trajectory) -> Chains | None:
 
 def evidence_named(trajectory: Trajectory, tries: Sequence[Trajectory]) -> tuple[str, ...]:
     """The pieces of evidence that a verifier names in the last reply that names any."""
-    known = marks_of(tries)
-    named = (named_marks(step.text, known) for step in reversed(trajectory.steps))
+    known = collect_marks(tries)
+    named = (extract_marks(step.text, known) for step in reversed(trajectory.steps))
     return next(filter(None, named), ())
 
 
-def _system(method: Method, task: Task, tools: tuple[str, ...]) -> str:
+def _build_verifier_system(method: Method, task: Task, tools: tuple[str, ...]) -> str:
     return paragraphs(_ROLE, _WEIGH, _QUOTES, EVIDENCE_ONLY, _ASKED, method.system(task, tools), _CITE)
 
 
-def _prompt(
+def _build_verifier_prompt(
     method: Method,
     tries: tuple[Trajectory, ...],
     chains: Chains | None,
@@ -193,7 +193,7 @@ def _prompt(
     task: Task,
     tools: tuple[str, ...],
 ) -> str:
-    shown = shown_chains(method, task, tries, chains, context_tokens)
+    shown = render_chains(method, task, tries, chains, context_tokens)
     return paragraphs(method.prompt(task, tools), f"{len(tries)} tries. {_KINDS[shown.kind]}", shown.text)
 
 
@@ -286,7 +286,7 @@ class EmbeddedVerifier:
 
     def __init__(self, tries: Sequence[Trajectory]) -> None:
         """Take in the tries, those that failed too."""
-        self._stands = stands_of(tries)
+        self._stands = list_positions(tries)
         self._count = len(tries)
 
     async def step(self, conversation: Conversation) -> Step:
@@ -297,26 +297,26 @@ class EmbeddedVerifier:
             made = tuple(ToolCall("", notebook.tools.shown(one.name), dict(one.arguments)) for one in calls)
             thinking = "I hold what the tries claim against the atlas."
             return Step(thinking=thinking, calls=made, finish="calls", model=self.name)
-        return Step(text=render(self._answer(notebook)), model=self.name)
+        return Step(text=render(self._choose_answer(notebook)), model=self.name)
 
     async def aclose(self) -> None:
         """Nothing to let go of."""
 
     def _calls(self, notebook: Notebook) -> list[Call]:
         """Every question once; of many tries the first questions of each come before the second ones."""
-        if notebook.called:
+        if notebook.call_count:
             return []
-        lists = [list(calls_for(stand)) for stand in self._stands]
+        lists = [list(list_queries(stand)) for stand in self._stands]
         longest = max(map(len, lists), default=0)
         wanted = [calls[turn] for turn in range(longest) for calls in lists if turn < len(calls)]
         unique = {f"{one.name} {sorted(one.arguments.items())}": one for one in wanted if one.name in notebook.tools}
-        return list(unique.values())[:MOST_CALLS]
+        return list(unique.values())[:MAX_CALLS]
 
-    def _answer(self, notebook: Notebook) -> Answer:
+    def _choose_answer(self, notebook: Notebook) -> Answer:
         tries = [
-            CheckedAttempt(stand, point, tuple(checks_of(stand, notebook)))
+            CheckedAttempt(stand, point, tuple(check_claims(stand, notebook)))
             for stand in self._stands
-            if (point := placed(stand, notebook)) is not None
+            if (point := find_point(stand, notebook)) is not None
         ]
         if not tries:
             return self._without_a_point()
@@ -357,7 +357,7 @@ class EmbeddedVerifier:
         return " ".join(sentences)
 
 
-def embedded_method(count: int) -> Method:
+def build_embedded_method(count: int) -> Method:
     """Return the embedded verifier's method: our own answer form, atlas tools, a single round of calls."""
     base = method_of("default")
     return replace(
@@ -365,18 +365,18 @@ def embedded_method(count: int) -> Method:
         name=VERIFIER,
         summary="no model: claims of several tries held against the atlas",
         tools=TOOLS,
-        budget=Budget(turns=4, calls=MOST_CALLS, calls_per_turn=MOST_CALLS),
+        budget=Budget(turns=4, calls=MAX_CALLS, calls_per_turn=MAX_CALLS),
         context=Context("whole"),
-        system=_embedded_system,
-        prompt=partial(_embedded_prompt, count),
+        system=_build_embedded_system,
+        prompt=partial(_build_embedded_prompt, count),
     )
 
 
-def _embedded_system(_task: Task, _tools: tuple[str, ...]) -> str:
+def _build_embedded_system(_task: Task, _tools: tuple[str, ...]) -> str:
     return _SYSTEM
 
 
-def _embedded_prompt(count: int, task: Task, _tools: tuple[str, ...]) -> str:
+def _build_embedded_prompt(count: int, task: Task, _tools: tuple[str, ...]) -> str:
     return question(task, f"Where was this photo taken? {count} tries were made; their claims are checked.")
 
 

@@ -3,7 +3,7 @@
 from .locate import Team, locate_with_team, make_team
 from .members import LiveMember, Surroundings, run_tokens
 from .spec import SwarmSettings, TeamSpec, read_team
-from .swarm import quoted, quoted_answer, run_swarm
+from .swarm import quote_answer, quote_text, run_swarm
 
 __all__ = [
     "LiveMember",
@@ -13,8 +13,8 @@ __all__ = [
     "TeamSpec",
     "locate_with_team",
     "make_team",
-    "quoted",
-    "quoted_answer",
+    "quote_answer",
+    "quote_text",
     "read_team",
     "run_swarm",
     "run_tokens",

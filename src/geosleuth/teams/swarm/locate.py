@@ -36,10 +36,10 @@ from geosleuth.agent.turns import publish
 from geosleuth.answer import Answer, Candidate
 from geosleuth.atlas.placing import Placer, with_point
 from geosleuth.models import EndpointSettings, Policy, Prompt, Sampling, Step, Wire, consent_line, make_policy
-from geosleuth.models.box_scale import box_scale_for
+from geosleuth.models.box_scale import find_box_scale
 from geosleuth.photo import BoxScale, OpenedPhoto
 from geosleuth.support.errors import BadInput
-from geosleuth.teams import Location, Request, Society, StrangersSociety, TeamOutcome, Turn, agree, location_of
+from geosleuth.teams import Location, Request, Society, StrangersSociety, TeamOutcome, Turn, agree, find_location
 from geosleuth.tools import Toolset, image_info
 from geosleuth.tools.toolset import all_tools
 
@@ -48,8 +48,8 @@ from .spec import AgentSpec, SwarmSettings, TeamSpec
 from .swarm import first_failure, run_swarm
 
 METHOD = "swarm"
-_USUAL_METHOD = "smilegeo"
-"""The policy name in a team's trajectory, which the loop can't replay."""
+# Default method of an agent for which none is set.
+_DEFAULT_METHOD = "smilegeo"
 
 _STAGES = {"answer": "An answer of its own", "summary": "Its answer after the reviews", "judge": "A choice"}
 
@@ -91,7 +91,7 @@ class TeamRecorder:
         )
         self._emit(Said(self._turns, step))
 
-    def decided(self, why: str, voice: str | None) -> None:
+    def record_decision(self, why: str, voice: str | None) -> None:
         """Record how the answer was decided."""
         whose = "" if voice is None else f" The answer is that of {voice}."
         self._emit(Prompted(Prompt(f"The team is done: {why}.{whose}"), "loop"))
@@ -202,7 +202,7 @@ class Team:
                 persona=seat.spec.persona,
                 prompt=seat.spec.prompt,
                 budget=self._in_time(seat.budget),
-                sampling=_merged(seat, sampling),
+                sampling=_merge_sampling(seat, sampling),
                 wire=wire,
                 context_tokens=seat.spec.context_tokens,
             )
@@ -222,9 +222,9 @@ class Team:
         for policy in self.policies:
             if load := getattr(policy, "load", None):
                 await load()
-        return await self.settled(say)
+        return await self.resolve_model_details(say)
 
-    async def settled(self, say: Callable[[str], None] = lambda _line: None) -> "Team":
+    async def resolve_model_details(self, say: Callable[[str], None] = lambda _line: None) -> "Team":
         """Return the team with what models without a card say themselves: a server's card, or their scale of boxes.
 
         Raises:
@@ -280,16 +280,16 @@ def make_team(
 
 
 def _society(spec: TeamSpec) -> Society | None:
-    from geosleuth.teams.network import TrainedSociety, is_state_of
+    from geosleuth.teams.network import TrainedSociety, is_state_file
 
     if spec.society is not None and spec.society.exists():
         return TrainedSociety.open(spec.society, spec.names)
-    if spec.beside is not None and is_state_of(spec.beside, spec.names):
+    if spec.beside is not None and is_state_file(spec.beside, spec.names):
         return TrainedSociety.open(spec.beside, spec.names)
     return None
 
 
-def _merged(seat: Seat, others: Sampling | None) -> Sampling:
+def _merge_sampling(seat: Seat, others: Sampling | None) -> Sampling:
     """Merge sampling settings: the agent's own first, then the common ones, then its method's."""
     common = {name: value for name, value in asdict(others or Sampling()).items() if value is not None}
     return replace(seat.sampling, **{**common, **seat.spec.sampling})
@@ -298,9 +298,9 @@ def _merged(seat: Seat, others: Sampling | None) -> Sampling:
 def _seat(agent: AgentSpec, policy: Policy, card: PolicyCard | None = None, scale: BoxScale | None = None) -> Seat:
     card = card or card_of_model(agent.model, agent.policy_card)
     if card is not None:
-        method = card.played(method=agent.method, tools=agent.tools, prompts=agent.prompts)
+        method = card.build_method(method=agent.method, tools=agent.tools, prompts=agent.prompts)
     else:
-        method = method_of(agent.method or _USUAL_METHOD, box_scale=scale or box_scale_for(agent.model))
+        method = method_of(agent.method or _DEFAULT_METHOD, box_scale=scale or find_box_scale(agent.model))
         method = with_folder(method, agent.prompts)
     limits: dict[str, Any] = {**agent.limits}
     drawn: dict[str, Any] = {**agent.sampling}
@@ -346,7 +346,7 @@ async def locate_with_team(
     if not images:
         raise BadInput("no photo given; give at least one")
     task = replace(question, views=views).task(images)
-    settings = _limited(team.settings, budget)
+    settings = _limit_settings(team.settings, budget)
     seed = sampling.seed if sampling is not None else None
     lot = secrets.randbits(_SEED_BITS) if seed is None else seed
     placer = Placer(resources.atlas)
@@ -369,10 +369,10 @@ async def locate_with_team(
             rng=random.Random(lot),  # noqa: S311
             heard=recorder.record_turn,
         )
-        chosen = await location_of(outcome.answer, placer)
+        chosen = await find_location(outcome.answer, placer)
         answer = with_point(outcome.answer, chosen.placement if chosen else None)
         others = await _others(outcome, chosen, placer, settings.within_km)
-        recorder.decided(outcome.decided, outcome.voice)
+        recorder.record_decision(outcome.decided, outcome.voice)
     except asyncio.CancelledError:
         recorder.close(Answer(explanation="No answer: the run was called off."), "nobody", "cancelled")
         raise
@@ -402,12 +402,12 @@ async def _others(
         [
             Candidate(str(answer.address) or None, answer.point, answer.probability, answer.explanation)
             for member, answer in last.items()
-            if member != outcome.voice and not agree(await location_of(answer, placer), chosen, within_km)
+            if member != outcome.voice and not agree(await find_location(answer, placer), chosen, within_km)
         ]
     )
 
 
-def _limited(settings: SwarmSettings, budget: Budget | None) -> SwarmSettings:
+def _limit_settings(settings: SwarmSettings, budget: Budget | None) -> SwarmSettings:
     if budget is None:
         return settings
     return replace(

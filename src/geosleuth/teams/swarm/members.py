@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NoReturn
 
-from geosleuth.agent import Budget, Context, Method, Said, Task, Trajectory, conversation_of, run
+from geosleuth.agent import Budget, Context, Method, Said, Task, Trajectory, build_conversation, run
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.method import CHARACTERS_PER_TOKEN
 from geosleuth.agent.methods import read_comment
@@ -52,7 +52,7 @@ def run_tokens(trajectory: Trajectory, context: Context) -> int:
     total = 0
     for index, event in enumerate(trajectory.events):
         if isinstance(event.body, Said):
-            shown = conversation_of(trajectory.events[:index], context=context, tools=(), picture=_unseen)
+            shown = build_conversation(trajectory.events[:index], context=context, tools=(), picture=_refuse_handle)
             total += text_tokens(shown.system) + _message_tokens(event.body.step, sizes)
             total += sum(_message_tokens(message, sizes) for message in shown.messages)
     return total
@@ -71,7 +71,7 @@ def _message_tokens(message: Message, sizes: dict[str, tuple[int, int]]) -> int:
     return text_tokens(words) + sum(image_tokens(*sizes[handle]) for handle in handles if handle in sizes)
 
 
-def _unseen(handle: str) -> NoReturn:
+def _refuse_handle(handle: str) -> NoReturn:
     raise LookupError(handle)
 
 
@@ -127,7 +127,7 @@ class LiveMember:
     async def reply(self, request: Request) -> Reply:
         """Reply to a request; errors of the model or the tools give a reply with a failure."""
         began = time.perf_counter()
-        method = self._method_for(replace(request, words=self._fitting(request)))
+        method = self._adapt_method(replace(request, words=self._fitting(request)))
         sampling = self.sampling or method.sampling
         try:
             case, views = await self.around.case(request.photos, method)
@@ -168,7 +168,7 @@ class LiveMember:
         reply = (self.sampling or self.method.sampling).max_tokens or _REPLY_TOKENS
         return cut_middle(words, self.context_tokens - pictures - reply - _SYSTEM_TOKENS)
 
-    def _method_for(self, request: Request) -> Method:
+    def _adapt_method(self, request: Request) -> Method:
         own = self.method
         words = request.words
         if request.stage == "answer":

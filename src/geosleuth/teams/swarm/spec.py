@@ -23,10 +23,10 @@ Walk = Literal["onward", "neighbours"]
 """How reviewers are drawn: along one walk from reviewer to reviewer, or each from the answer agent's own
 links."""
 
+# Value of ``society`` for a team that neither learns nor uses what was learned.
 NO_SOCIETY = "none"
-"""The ``society`` of a team that neither learns nor uses what was learned."""
-_MOST_AGENTS = 64
-_MOST_WORDS = 20_000
+_MAX_AGENTS = 64
+_MAX_WORDS = 20_000
 _SETTINGS = (
     "answerers",
     "reviewers",
@@ -141,11 +141,11 @@ def read_team(path: Path) -> TeamSpec:
     """
     path = path.expanduser()
     entries = read_yaml(path).fields(("name", "agents", "settings", "society"), ("agents",))
-    agents = tuple(_agent(one, path.parent) for one in entries["agents"].items(_MOST_AGENTS))
+    agents = tuple(_agent(one, path.parent) for one in entries["agents"].items(_MAX_AGENTS))
     if not agents:
         raise entries["agents"].complain("is empty; list at least one agent")
     known: set[str] = set()
-    for one, agent in zip(entries["agents"].items(_MOST_AGENTS), agents, strict=True):
+    for one, agent in zip(entries["agents"].items(_MAX_AGENTS), agents, strict=True):
         if agent.name.casefold() in known:
             raise one.complain(f"has the name {agent.name!r} of another agent; give each its own")
         known.add(agent.name.casefold())
@@ -177,8 +177,8 @@ def _agent(entry: YamlValue, folder: Path) -> AgentSpec:
         entries["policy_card"].text(1_000) if "policy_card" in entries else None,
         method,
         _tools(entries["tools"]) if "tools" in entries else None,
-        entries["persona"].text(_MOST_WORDS) if "persona" in entries else None,
-        entries["prompt"].text(_MOST_WORDS) if "prompt" in entries else None,
+        entries["persona"].text(_MAX_WORDS) if "persona" in entries else None,
+        entries["prompt"].text(_MAX_WORDS) if "prompt" in entries else None,
         _limits(entries["limits"]) if "limits" in entries else {},
         _sampling(entries["sampling"]) if "sampling" in entries else {},
         entries["context_tokens"].whole(1_000) if "context_tokens" in entries else None,
@@ -225,7 +225,7 @@ def _settings(value: YamlValue) -> SwarmSettings:
     for name, one in entries.items():
         match name:
             case "answerers":
-                read[name] = one.whole(1, _MOST_AGENTS)
+                read[name] = one.whole(1, _MAX_AGENTS)
             case "tokens":
                 read[name] = one.whole(1)
             case "reviewers" | "rounds":

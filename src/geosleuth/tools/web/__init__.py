@@ -21,11 +21,11 @@ T = TypeVar("T")
 _WEB: Mapping[str, type[WebService]] = {one.name: one for one in (Tavily, You, Brave, SearXNG, DuckDuckGo)}
 _IMAGES: Mapping[str, type[ImageService]] = {one.name: one for one in (SerpApi, Serper)}
 
+# Names of web search services.
 WEB_NAMES: tuple[str, ...] = tuple(_WEB)
-"""The services that search the web."""
 
+# Names of services that search for similar images.
 IMAGE_NAMES: tuple[str, ...] = tuple(_IMAGES)
-"""The services that search for pictures like a given one."""
 
 
 def make_web(name: str, settings: OnlineSettings) -> WebService:

@@ -25,7 +25,7 @@ from geosleuth.tools.calls import Similar
 from .search_service import KeyPlace, SearchService, plain, web_address
 
 # What the strictest service takes is 500 KB; no search looks at more detail than this.
-_MOST_BYTES = 490_000
+_MAX_BYTES = 490_000
 _LONGEST_SIDE_PX = 1200
 _TITLE_CHARS = 200
 
@@ -115,7 +115,7 @@ def upload_bytes(view: View) -> bytes:
     longest = _LONGEST_SIDE_PX
     while True:
         try:
-            return encode(_no_longer_than(view, longest), "jpeg", quality=85, max_bytes=_MOST_BYTES)
+            return encode(_no_longer_than(view, longest), "jpeg", quality=85, max_bytes=_MAX_BYTES)
         except BadInput:
             longest //= 2
 

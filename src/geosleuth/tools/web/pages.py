@@ -24,15 +24,15 @@ from .search_service import KeyPlace, SearchService, plain, web_address
 _QUERY_CHARS = 400
 _TITLE_CHARS = 200
 _SNIPPET_CHARS = 800
-_MOST_ROWS = 200
-_MOST_PIECES = 5
+_MAX_ROWS = 200
+_MAX_PIECES = 5
 
-_MOST_WORDS = 50
+_MAX_WORDS = 50
 _TITLES = frozenset({"result__a", "result-link"})
 _SNIPPETS = frozenset({"result__snippet", "result-snippet"})
 # A page of results has some ten thousand characters.
-_MOST_CHARS = 300_000
-_MOST_RESULTS = 100
+_MAX_CHARS = 300_000
+_MAX_RESULTS = 100
 _CHALLENGE = "wants proof that a person is searching; wait a while, or use another search service"
 
 
@@ -86,7 +86,7 @@ class WebService(SearchService):
     def _decode(self, body: bytes, limit: int) -> list[Document]:
         # All of it while the client still listens, so that an answer that can't be read is not kept.
         found: dict[str, Document] = {}
-        for row in islice(self.read(body), _MOST_ROWS):
+        for row in islice(self.read(body), _MAX_ROWS):
             url = web_address(row.url)
             if url is None or url in found:
                 continue
@@ -99,7 +99,7 @@ class WebService(SearchService):
 
     def _document(self, row: WebPageRow, url: str, rank: int) -> Document | None:
         title = plain(row.title, _TITLE_CHARS)
-        pieces = dict.fromkeys(plain(piece, _SNIPPET_CHARS) for piece in islice(row.pieces, _MOST_PIECES))
+        pieces = dict.fromkeys(plain(piece, _SNIPPET_CHARS) for piece in islice(row.pieces, _MAX_PIECES))
         snippet = clean(" … ".join(piece for piece in pieces if piece), _SNIPPET_CHARS)
         if not (title or snippet):
             return None
@@ -137,7 +137,7 @@ class Brave(WebService):
 
     def asked(self, words: str, count: int) -> ServiceRequest:
         """A search of pages; Brave refuses queries of more than 50 words."""
-        shorter = " ".join(words.split()[:_MOST_WORDS])
+        shorter = " ".join(words.split()[:_MAX_WORDS])
         return self.asking("/web/search", {"q": shorter, "count": count, "result_filter": "web"})
 
     def rows(self, answer: Object) -> Iterator[WebPageRow]:
@@ -175,7 +175,7 @@ class DuckDuckGo(WebService):
         """
         page = _Page()
         # Fed and not closed: what an unfinished tag hides is not worth the time that it may cost.
-        page.feed(body.decode("utf-8", "replace")[:_MOST_CHARS])
+        page.feed(body.decode("utf-8", "replace")[:_MAX_CHARS])
         if not page.results and page.is_challenge:
             raise ServiceFault(self.host, _CHALLENGE)
         if not page.results and not page.says_nothing_found:
@@ -229,7 +229,7 @@ class _Page(TolerantParser):
             self.says_nothing_found = True
         if "result" in classes or "result-sponsored" in classes:
             self._in_advertisement = bool(classes & {"result--ad", "result-sponsored"})
-        if tag == "a" and classes & _TITLES and len(self.results) < _MOST_RESULTS:
+        if tag == "a" and classes & _TITLES and len(self.results) < _MAX_RESULTS:
             self.results.append(_Result(known.get("href") or "", is_advertisement=self._in_advertisement))
             self._catch(tag, self.results[-1].title)
         elif classes & _SNIPPETS and self.results:

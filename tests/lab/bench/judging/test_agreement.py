@@ -2,7 +2,7 @@
 
 import pytest
 
-from geosleuth.lab.bench.judging.judged_file import Verdict, agreement_of, kappa, sample_of
+from geosleuth.lab.bench.judging.judged_file import Verdict, compare_with_judge, draw_sample, kappa
 from geosleuth.lab.bench.judging.names import Question
 
 
@@ -30,7 +30,7 @@ def test_unreadable_and_missing_verdicts_are_left_out_and_counted() -> None:
     verdicts = {
         asked[0]: Verdict("yes"), asked[1]: Verdict("unreadable"), asked[3]: Verdict("yes"), asked[4]: Verdict("no"),
     }  # fmt: skip
-    found = agreement_of(sample, verdicts)
+    found = compare_with_judge(sample, verdicts)
     counts = ("n", "both_yes", "both_no", "judge_only", "rule_only", "unreadable", "not_judged")
     assert [found[key] for key in counts] == [3, 1, 1, 1, 0, 1, 1]
     assert found["percent"]["hits"] == 2
@@ -40,9 +40,9 @@ def test_the_sample_takes_both_kinds_and_hard_names_first() -> None:
     equal = {question(number, same=True): True for number in range(100)}
     other = {question(number): True for number in range(100, 105)}
     wrong = {question(number): False for number in range(200, 240)}
-    chosen = sample_of(equal | other | wrong, 20, seed=1)
+    chosen = draw_sample(equal | other | wrong, 20, seed=1)
     assert len(chosen) == 20
     assert sum(chosen.values()) == 10
     assert set(other) < set(chosen)
-    assert sample_of(wrong | other | equal, 20, seed=1) == chosen
-    assert sample_of(equal | other | wrong, 20, seed=2) != chosen
+    assert draw_sample(wrong | other | equal, 20, seed=1) == chosen
+    assert draw_sample(equal | other | wrong, 20, seed=2) != chosen

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from geosleuth.lab.bench.judging.asking import Asker, Limits
-from geosleuth.lab.bench.judging.judged_file import verdicts_on
-from geosleuth.lab.bench.judging.names import Question, prompt_for, read_verdict, stand
+from geosleuth.lab.bench.judging.judged_file import collect_verdicts
+from geosleuth.lab.bench.judging.names import Question, build_prompt, read_verdict, stand
 from geosleuth.lab.bench.memory import open_memory
 from geosleuth.lab.score import AnswerNames, TruthNames
 from geosleuth.models import Conversation, Prompt, Step, Usage
@@ -64,7 +64,7 @@ def ask(
     async def work() -> tuple[Asker, dict[Question, str]]:
         with open_memory(tmp_path / "cache.sqlite") as memory:
             asker = Asker(policy=policy, memory=memory, model=model, **more)
-            return asker, {one: found.says for one, found in (await verdicts_on(questions, asker)).items()}
+            return asker, {one: found.says for one, found in (await collect_verdicts(questions, asker)).items()}
 
     return asyncio.run(work())
 
@@ -72,7 +72,7 @@ def ask(
 def test_an_answer_that_gives_orders_does_not_get_its_way(tmp_path: Path) -> None:
     found = stand(TruthNames("France", None, "Paris"), AnswerNames("France", None, INJECTION), "city")
     assert found.question is not None
-    made, plain = prompt_for(found.question), prompt_for(Question("city", "Paris", "Montmartre", "France"))
+    made, plain = build_prompt(found.question), build_prompt(Question("city", "Paris", "Montmartre", "France"))
     assert made.system == plain.system
     first, data, last = made.message.split("\n")
     assert [first, last] == [plain.message.split("\n")[0], plain.message.split("\n")[2]]
@@ -142,7 +142,7 @@ def test_a_disk_that_fills_up_is_said_in_one_line_and_loses_nothing(tmp_path: Pa
         with open_memory(tmp_path / "cache.sqlite") as memory:
             # As if the disk had room for so many pages and no more.
             memory._conn.execute("PRAGMA max_page_count = 3")
-            await verdicts_on(
+            await collect_verdicts(
                 questions, Asker(policy=ScriptedPolicy([], then=says("no")), memory=memory, model="scripted")
             )
 

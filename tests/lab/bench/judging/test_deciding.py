@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.geo import distance_km
-from geosleuth.lab.bench.judging.judged_file import entries_of
-from geosleuth.lab.bench.judging.names import Level, Question, RuleSays, granted, stand
+from geosleuth.lab.bench.judging.judged_file import collect_entries
+from geosleuth.lab.bench.judging.names import Level, Question, RuleSays, grant_level, stand
 from geosleuth.lab.bench.records import read_records
 from geosleuth.lab.score import AnswerNames, TruthNames, match_levels
 
@@ -73,7 +73,7 @@ def test_a_level_is_open_only_where_a_yes_would_make_it_right(truth: TruthNames,
         assert (found.says == "right") == bool(getattr(match_levels(truth, said), level))
         if found.says == "undecided":
             assert found.question is not None
-            assert getattr(match_levels(truth, granted(truth, said, level)), level)
+            assert getattr(match_levels(truth, grant_level(truth, said, level)), level)
 
 
 @pytest.mark.skipif(
@@ -84,7 +84,7 @@ def test_a_level_is_open_only_where_a_yes_would_make_it_right(truth: TruthNames,
 def test_no_city_that_is_wrong_with_proof_lies_near_the_true_one(name: str, proved: int) -> None:
     records = list(read_records(RECORDED / f"{name}.jsonl"))
     errors_km = []
-    for record, entry in zip(records, entries_of(records, "lenient"), strict=True):
+    for record, entry in zip(records, collect_entries(records, "lenient"), strict=True):
         found, point = stand(entry.truth, entry.said, "city"), record.read("lenient").point
         if found.says == "wrong" and found.question is not None and point is not None:
             errors_km.append(distance_km(point, record.truth.point))

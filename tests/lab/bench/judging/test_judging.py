@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from geosleuth.lab.bench.judging.asking import Asker
-from geosleuth.lab.bench.judging.judged_file import Ask, Entry, JudgedFile, judge_entries, judged_csv
+from geosleuth.lab.bench.judging.judged_file import Ask, Entry, JudgedFile, format_judged_csv, judge_entries
 from geosleuth.lab.bench.memory import open_memory
 from geosleuth.lab.score import AnswerNames, TruthNames
 from geosleuth.models import Conversation, Prompt, Step
@@ -103,7 +103,7 @@ def test_the_judge_is_measured_where_the_rule_is_sure(tmp_path: Path) -> None:
 
 
 def test_every_verdict_can_be_looked_at(tmp_path: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(judged_csv(judged(tmp_path, ScriptedPolicy([], then=knowing)).rows))))
+    rows = list(csv.DictReader(io.StringIO(format_judged_csv(judged(tmp_path, ScriptedPolicy([], then=knowing)).rows))))
     assert [(row["id"], row["level"], row["judge"]) for row in rows] == [
         ("judge", "country", "yes"),
         ("judge", "region", "yes"),

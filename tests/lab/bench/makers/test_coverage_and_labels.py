@@ -7,7 +7,7 @@ import pytest
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.lab.bench.makers.place_labels import Labelled, label
-from geosleuth.lab.bench.makers.sampling import coverage_of
+from geosleuth.lab.bench.makers.sampling import compute_coverage
 from geosleuth.lab.bench.sets import Item
 from maker_sets import item
 
@@ -26,18 +26,18 @@ def test_coverage_and_consistency_by_name() -> None:
         item("h", country="Deutschland", city="Bonn"),
         item("i", country="France", city="Paris"),
     ]
-    found = coverage_of(train, test, by="city")
+    found = compute_coverage(train, test, by="city")
     # Paris in France is the one of four places of the first set, and of two of the second.
     assert (found.first_places, found.second_places, found.common) == (4, 2, 1)
     assert (found.coverage, found.consistency) == (0.25, 0.5)
     assert (found.first_unnamed, found.second_photos_in_common) == (1, 2)
-    assert coverage_of(train, test, by="country").coverage == pytest.approx(2 / 5)
+    assert compute_coverage(train, test, by="country").coverage == pytest.approx(2 / 5)
 
 
 def test_a_city_is_one_place_however_its_region_is_written() -> None:
     train = [item("a", country="US", region="IL", city="Chicago"), item("b", country="US", city="Chicago")]
     test = [item("c", country="United States", region="Illinois", city="Chicago")]
-    found = coverage_of(train, test, by="city")
+    found = compute_coverage(train, test, by="city")
     assert (found.first_places, found.coverage, found.consistency) == (1, 1.0, 1.0)
 
 

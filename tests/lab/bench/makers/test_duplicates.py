@@ -10,23 +10,23 @@ from PIL import Image, ImageDraw, ImageEnhance
 
 from geosleuth.lab.bench.makers.duplicates import (
     BYTES,
-    MOST_BITS,
-    NO_PRINT,
-    USUAL_BITS,
+    DEFAULT_MAX_BITS,
+    MAX_BITS,
+    NO_FINGERPRINT,
     Pair,
     Prints,
+    compute_print,
     differing_bits,
-    groups_of,
+    group_pairs,
     pairs_across,
     pairs_within,
-    print_of,
     prints,
 )
 from maker_sets import jpeg, picture
 
 
 def _bits(first: Image.Image, second: Image.Image) -> int:
-    return int(differing_bits(prints([print_of(first)]), prints([print_of(second)]))[0])
+    return int(differing_bits(prints([compute_print(first)]), prints([compute_print(second)]))[0])
 
 
 def _reopened(content: bytes) -> Image.Image:
@@ -52,12 +52,12 @@ def test_the_same_picture_keeps_its_print(seed: int) -> None:
         "marked": _marked(original),
         "a hair cut off": original.crop((3, 3, 637, 477)),
     }
-    far = {name: bits for name, image in changed.items() if (bits := _bits(original, image)) > USUAL_BITS}
+    far = {name: bits for name, image in changed.items() if (bits := _bits(original, image)) > DEFAULT_MAX_BITS}
     assert far == {}
 
 
 def test_other_pictures_have_other_prints() -> None:
-    table = prints(print_of(picture(seed)) for seed in range(60))
+    table = prints(compute_print(picture(seed)) for seed in range(60))
     nearest = min(
         int(differing_bits(table[one : one + 1], table[other : other + 1])[0])
         for one in range(60)
@@ -67,8 +67,8 @@ def test_other_pictures_have_other_prints() -> None:
 
 
 def test_pictures_without_contrast_are_like_no_other() -> None:
-    plain = print_of(Image.new("RGB", (50, 50), "grey"))
-    assert plain == NO_PRINT
+    plain = compute_print(Image.new("RGB", (50, 50), "grey"))
+    assert plain == NO_FINGERPRINT
     assert pairs_within(prints([plain, plain])) == []
 
 
@@ -81,10 +81,10 @@ def _brute(table: Prints, most: int) -> list[list[int]]:
         if table[one].any() and table[other].any()
         and int(differing_bits(table[one : one + 1], table[other : other + 1])[0]) <= most
     ]  # fmt: skip
-    return groups_of(count, found)
+    return group_pairs(count, found)
 
 
-@given(st.integers(0, 10_000), st.integers(0, MOST_BITS), st.lists(st.integers(0, 40), min_size=1, max_size=25))
+@given(st.integers(0, 10_000), st.integers(0, MAX_BITS), st.lists(st.integers(0, 40), min_size=1, max_size=25))
 def test_no_pair_is_missed(seed: int, most: int, flips: list[int]) -> None:
     """Prints made of one another by flipping bits, compared with comparing each with each."""
     chance = np.random.default_rng(seed)
@@ -94,12 +94,12 @@ def test_no_pair_is_missed(seed: int, most: int, flips: list[int]) -> None:
         bits[chance.permutation(256)[:count]] ^= 1
         rows.append(np.packbits(bits))
     table = np.stack(rows)
-    assert groups_of(len(table), pairs_within(table, most_bits=most)) == _brute(table, most)
+    assert group_pairs(len(table), pairs_within(table, most_bits=most)) == _brute(table, most)
 
 
 def test_two_sets_are_compared() -> None:
-    ours = prints(print_of(picture(seed)) for seed in (1, 2, 3))
-    theirs = prints(print_of(picture(seed).resize((200, 150))) for seed in (9, 3, 3))
+    ours = prints(compute_print(picture(seed)) for seed in (1, 2, 3))
+    theirs = prints(compute_print(picture(seed).resize((200, 150))) for seed in (9, 3, 3))
     (pair,) = pairs_across(ours, theirs)
     assert (pair.first, pair.second) == (2, 1)
     assert pair.bits <= 16

@@ -9,7 +9,7 @@ import pytest
 
 from geosleuth.lab.bench.makers.locatability import (
     TAGS,
-    object_in,
+    parse_last_object,
     read_landmark,
     read_locatability,
     read_tags,
@@ -26,7 +26,7 @@ from geosleuth.lab.bench.makers.ratings import (
 )
 from geosleuth.lab.bench.memory import Memory, open_memory
 from geosleuth.lab.bench.sets import DataSet
-from geosleuth.models.endpoints import GIVE_UP
+from geosleuth.models.endpoints import MAX_CONSECUTIVE_FAILURES
 from geosleuth.photo import Photo
 from geosleuth.support.errors import BadInput, ServiceFault
 from maker_sets import jpeg, photo_set, picture
@@ -39,7 +39,7 @@ REPLY = {
 
 
 def test_a_reply_is_read() -> None:
-    said = object_in(json.dumps(REPLY))
+    said = parse_last_object(json.dumps(REPLY))
     assert said is not None
     found = read_locatability(said)
     assert found is not None
@@ -56,7 +56,7 @@ def test_a_reply_is_read_as_models_really_write() -> None:
      "Tags": {"Manmade": "Yes", "mountains and rivers": "Maybe.", "sign": true, "weather": "perhaps"},
      "landmark": "Eiffel Tower",}
     ```"""
-    said = object_in(reply)
+    said = parse_last_object(reply)
     assert said is not None
     found = read_locatability(said)
     assert found is not None
@@ -133,7 +133,7 @@ def test_a_model_that_fails_again_and_again_is_given_up_and_what_was_said_is_kep
     with open_memory(tmp_path / "memory.sqlite") as memory:
         with pytest.raises(GivenUp, match=r"model\.test: busy"):
             _rated(data, broken, memory)
-        assert len(broken.seen) < 12 + GIVE_UP
+        assert len(broken.seen) < 12 + MAX_CONSECUTIVE_FAILURES
         seen = _rated(data, whole, memory)
     assert len(whole.seen) == 10
     assert sum(one.found is not None and one.found.known for one in seen) == 2

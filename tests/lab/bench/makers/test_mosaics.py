@@ -18,7 +18,7 @@ from geosleuth.lab.bench.makers.mosaics import (
     make_mosaic,
     make_mosaics,
 )
-from geosleuth.lab.bench.makers.photo_tables import place_at
+from geosleuth.lab.bench.makers.photo_tables import build_point_place
 from geosleuth.lab.bench.sets import open_set
 from geosleuth.support.errors import BadInput
 
@@ -136,7 +136,7 @@ def test_the_clearest_comes_first_and_others_fill_in(tmp_path: Path) -> None:
 
 def test_cities_become_a_data_set(tmp_path: Path) -> None:
     write(tmp_path / "scenes" / "a_TCI.tif", flat(GREEN, 200), west=FRAME.west_m - 500, north=FRAME.north_m + 500)
-    cities = [place_at("Lisbon", CITY, "Lisbon", "Portugal"), place_at("Porto", LatLon(41.15, -8.61))]
+    cities = [build_point_place("Lisbon", CITY, "Lisbon", "Portugal"), build_point_place("Porto", LatLon(41.15, -8.61))]
     out = tmp_path / "out"
     scenes = find_scenes([tmp_path / "scenes"])
     made = make_mosaics(cities, scenes, out, side_px=SIDE)
@@ -156,7 +156,7 @@ def test_cities_become_a_data_set(tmp_path: Path) -> None:
 def test_what_is_finished_stays_in_the_table_while_the_rest_is_made(tmp_path: Path) -> None:
     write(tmp_path / "a_TCI.tif", flat(GREEN))
     scenes, out = find_scenes([tmp_path / "a_TCI.tif"]), tmp_path / "out"
-    cities = [place_at(name, CITY) for name in ("Almada", "Lisbon", "Tagus")]
+    cities = [build_point_place(name, CITY) for name in ("Almada", "Lisbon", "Tagus")]
     make_mosaics(cities[1:], scenes, out, side_px=SIDE)
 
     def cut_off(done: int, _total: int) -> None:

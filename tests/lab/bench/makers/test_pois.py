@@ -10,7 +10,7 @@ from PIL import Image
 
 from geosleuth.atlas.regions import Regions
 from geosleuth.geo import LatLon, destination, distance_km
-from geosleuth.lab.bench.makers.photo_tables import place_at, read_places
+from geosleuth.lab.bench.makers.photo_tables import build_point_place, read_places
 from geosleuth.lab.bench.makers.pois import AtlasPois, PoiSet, TablePois, choose_pois, write_pois
 from geosleuth.lab.bench.sets import DataSet, open_set
 from geosleuth.support.errors import BadInput
@@ -147,7 +147,7 @@ def test_a_table_knows_all_that_is_near(
     points: list[tuple[float, float]], at: tuple[float, float], within_m: float
 ) -> None:
     here = LatLon(*at)
-    source = TablePois(place_at(str(number), LatLon(*point)) for number, point in enumerate(points))
+    source = TablePois(build_point_place(str(number), LatLon(*point)) for number, point in enumerate(points))
     metres = {str(number): distance_km(here, LatLon(*point)) * 1000 for number, point in enumerate(points)}
     found = source.near(here, within_m)
     assert {poi.id for _, poi in found} == {name for name, away in metres.items() if away <= within_m}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.geo import distances_km
-from geosleuth.lab.bench.makers.place_labels import LEFT_OUT, Placed, leave_strips, read_shares, split
+from geosleuth.lab.bench.makers.place_labels import EXCLUDED_PART, Placed, leave_strips, read_shares, split
 from geosleuth.support.errors import BadInput
 
 SHARES = {"train": 0.7, "val": 0.1, "test": 0.2}
@@ -43,9 +43,9 @@ def test_strips_keep_parts_apart(photos: list[tuple[float, float, str]], gap_km:
     lons = [lon * gap_km / 3000 for _, lon, _ in photos]
     parts = [part for _, _, part in photos]
     left = leave_strips(parts, lats, lons, SHARES, gap_km=gap_km)
-    assert all(new in (old, LEFT_OUT) for old, new in zip(parts, left, strict=True))
+    assert all(new in (old, EXCLUDED_PART) for old, new in zip(parts, left, strict=True))
     assert all(new == "test" for old, new in zip(parts, left, strict=True) if old == "test")
-    stays = [number for number, part in enumerate(left) if part != LEFT_OUT]
+    stays = [number for number, part in enumerate(left) if part != EXCLUDED_PART]
     for one in stays:
         others = [other for other in stays if left[other] != left[one]]
         km = distances_km(
@@ -67,7 +67,7 @@ def test_a_crowd_is_left_out_as_if_each_were_compared_with_each(gap_km: float) -
     near = distances_km(lats[:, None], lons[:, None], lats, lons) < gap_km
     gone = np.any(near & (rank > rank[:, None]), axis=1).tolist()
     assert any(gone)
-    assert left == [LEFT_OUT if out else part for out, part in zip(gone, parts, strict=True)]
+    assert left == [EXCLUDED_PART if out else part for out, part in zip(gone, parts, strict=True)]
 
 
 def test_shares_are_read() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from drawn import examples
-from geosleuth.lab.bench.masking import ALL_TEXT, blank, text_boxes, widened
+from geosleuth.lab.bench.masking import ALL_TEXT, blank, text_boxes, widen_box
 from geosleuth.lab.bench.sets import Box
 from geosleuth.photo import Photo
 from geosleuth.photo.text import read_text
@@ -64,7 +64,7 @@ def test_everything_outside_of_the_boxes_is_as_it_was(street: Photo, lines: tupl
     masked = blank(street, lines)
     outside = np.ones(before.shape[:2], dtype=np.bool_)
     for box in lines:
-        rect = widened(box, street.size)
+        rect = widen_box(box, street.size)
         assert rect is not None
         outside[rect[1] : rect[3], rect[0] : rect[2]] = False
     assert outside.mean() > 0.8
@@ -101,7 +101,7 @@ def test_any_boxes_on_any_photo(edges: list[tuple[float, float, float, float]], 
     boxes = [Box("signs", *one) for one in edges]
     masked = pixels(blank(Photo(Image.fromarray(before)), boxes))
     hidden = np.zeros(before.shape[:2], dtype=np.bool_)
-    for rect in filter(None, (widened(box, size) for box in boxes)):
+    for rect in filter(None, (widen_box(box, size) for box in boxes)):
         hidden[rect[1] : rect[3], rect[0] : rect[2]] = True
     assert np.array_equal(masked[~hidden], before[~hidden])
     # What was hidden has no say in what is shown there.

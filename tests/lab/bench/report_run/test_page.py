@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from geosleuth.geo import Box, LatLon
-from geosleuth.lab.bench.report import rows_for
+from geosleuth.lab.bench.report import find_dataset_rows
 from geosleuth.lab.bench.report_run import GroundMap, RunsReport, report_run, report_runs, with_pictures
 from geosleuth.lab.bench.report_run.documents import run_view
 from geosleuth.lab.bench.report_run.run_page import render_run_page
@@ -103,7 +103,7 @@ def test_measured_and_published_rows_are_told_apart(tmp_path: Path) -> None:
     found = told(
         write_run(tmp_path / "one", world_photos(10)), write_run(tmp_path / "two", world_photos(10, skill=0.2))
     )
-    rows = rows_for("Im2GPS3k")[:3]
+    rows = find_dataset_rows("Im2GPS3k")[:3]
     badges = [
         one["class"] for one in page_of(found, published=rows).named("span") if "badge" in (one.get("class") or "")
     ]

@@ -22,7 +22,7 @@ from geosleuth.lab.bench.report_run.figures import (
 )
 from geosleuth.lab.bench.report_run.run_report import PER_COUNTRY, choose
 from geosleuth.lab.bench.run.folder import RunFolder
-from geosleuth.lab.bench.run.journal import name_of
+from geosleuth.lab.bench.run.journal import compute_photo_name
 from geosleuth.lab.bench.scored import Scored, score_file
 from geosleuth.lab.score import Truth
 from run_folders import NAME_KEY, Called, PhotoMade, TryMade, answer_at, world_photos, write_run
@@ -90,7 +90,7 @@ def test_calls_are_counted_by_tool_and_by_what_came_of_them(tmp_path: Path) -> N
         tmp_path / "run", [TryMade(RIGHT, calls=calls)], [TryMade(WRONG)], [TryMade(RIGHT, calls=calls[:1])]
     )
     # The work of several minds lies beside the trajectory of the try, and counts too.
-    own = RunFolder.read(folder).trajectory(name_of(NAME_KEY, "p1"), 1)
+    own = RunFolder.read(folder).trajectory(compute_photo_name(NAME_KEY, "p1"), 1)
     own.with_name(f"{own.stem}.try1.jsonl").write_bytes(own.read_bytes())
     found = told(folder).runs[0].behaviour
     zoom, search = found.tools
@@ -120,7 +120,7 @@ def test_calls_that_had_to_be_mended_are_counted_strictly_beside(tmp_path: Path)
 def test_trajectories_that_are_gone_or_damaged_are_said_and_left_out(tmp_path: Path) -> None:
     answered = TryMade(RIGHT, calls=(Called("zoom"),))
     folder = run_of(tmp_path / "run", [answered], [answered], [replace(answered, keep=False)])
-    damaged = RunFolder.read(folder).trajectory(name_of(NAME_KEY, "p2"), 1)
+    damaged = RunFolder.read(folder).trajectory(compute_photo_name(NAME_KEY, "p2"), 1)
     damaged.write_bytes(damaged.read_bytes().replace(b'"kind"', b'"sort"', 1))
     found = told(folder).runs[0].behaviour
     assert (found.photos, found.absent, found.damaged, found.calls) == (1, 1, 1, 1)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from geosleuth.lab.bench.run.cluster import check_address, joined
+from geosleuth.lab.bench.run.cluster import check_address, join_cluster
 from geosleuth.lab.bench.run.cluster_nodes import GateHolder
 from geosleuth.models.endpoints import GateSettings
 from geosleuth.support.errors import BadInput
@@ -106,5 +106,5 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 
 
 def test_a_cluster_that_is_not_there_is_noticed_at_once() -> None:
-    with pytest.raises(BadInput, match=r"nothing listens at 127.0.0.1:9"), joined("127.0.0.1:9"):
+    with pytest.raises(BadInput, match=r"nothing listens at 127.0.0.1:9"), join_cluster("127.0.0.1:9"):
         raise AssertionError("nobody is there")

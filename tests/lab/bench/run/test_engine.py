@@ -132,7 +132,7 @@ def test_errors_are_kept_apart_and_tried_again_alone(tmp_path: Path, photos: Pat
     left = [json.loads(line) for line in (run / "errors.jsonl").read_text().splitlines()]
     assert left == [{"id": "paris-00013", **wanted, "tries": 2}]
     with RunFolder.read(run) as folder:
-        name = folder.name_of("paris-00013")
+        name = folder.build_name("paris-00013")
         assert [folder.trajectory(name, number).is_file() for number in (1, 2, 3)] == [True, True, False]
         assert folder.index.spent.usage.cost_usd == pytest.approx(19 * 0.01 + 5 * 0.5)
     work(photos, run, Options(retry="errors"))
@@ -258,15 +258,15 @@ def test_tries_that_were_cut_off_unnoticed_are_entered_with_what_they_spent(tmp_
     data = data_of(photos)
     work(photos, run, Options(limits={"photos": 2}, at_once=1))
     with RunFolder.begin(run, manifest_of(data)) as folder:
-        whole = folder.trajectory(folder.name_of("paris-00000"), 1).read_bytes()
+        whole = folder.trajectory(folder.build_name("paris-00000"), 1).read_bytes()
         cut = {"paris-00004": whole[:-7], "paris-00005": b"", "paris-00006": b'{"format": "geosl'}
         for photo, content in cut.items():
-            folder.place(folder.name_of(photo), 1).write_bytes(content)
+            folder.place(folder.build_name(photo), 1).write_bytes(content)
         # Of several minds, the tries are there before the verifier; a team's members come after it and are in it.
-        several = folder.place(folder.name_of("paris-00007"), 1)
+        several = folder.place(folder.build_name("paris-00007"), 1)
         for beside in ("try1", "try2"):
             several.with_name(f"{several.stem}.{beside}.jsonl").write_bytes(whole)
-        team = folder.place(folder.name_of("paris-00008"), 1)
+        team = folder.place(folder.build_name("paris-00008"), 1)
         team.write_bytes(whole)
         team.with_name(f"{team.stem}.run1.jsonl").write_bytes(whole)
         assert len(folder.strays()) == 5
@@ -286,8 +286,8 @@ def test_tries_that_were_cut_off_unnoticed_are_entered_with_what_they_spent(tmp_
             newest = folder.newest(photo)
             assert newest is not None
             assert (newest.number, newest.outcome) == (2, "answered")
-            assert folder.files_of(newest.image, 1)
-        assert folder.trajectory(folder.name_of("paris-00004"), 1).read_bytes() == whole[:-7]
+            assert folder.list_files(newest.image, 1)
+        assert folder.trajectory(folder.build_name("paris-00004"), 1).read_bytes() == whole[:-7]
 
 
 def test_onlookers_see_where_the_run_stands(tmp_path: Path, photos: Path) -> None:
@@ -375,7 +375,7 @@ def test_files_are_safe_on_the_disk_before_their_line_and_the_line_before_it_cou
     journal = (run / "journal.jsonl").stat().st_ino
     with RunFolder.read(run) as folder:
         for image, so_many in lines_told:
-            known = folder.index.of(image)
+            known = folder.index.find_known(image)
             assert known is not None
             file = folder.trajectory(image, 1)
             for path in (file, file.parent):

@@ -11,7 +11,7 @@ import pytest
 import bench_child
 from bench_child import Options, data_of, make_photos, manifest_of, work
 from geosleuth.lab.bench.run import RunFolder
-from geosleuth.lab.bench.run.journal import name_of, new_key, read_file_name
+from geosleuth.lab.bench.run.journal import compute_photo_name, new_key, read_file_name
 from geosleuth.lab.bench.run.manifest import manifest_from_dict, manifest_to_dict
 from geosleuth.support.errors import BadInput
 
@@ -27,10 +27,10 @@ def begin(run: Path, photos: Path, **changes: Any) -> RunFolder:
 
 def test_names_tell_nothing_and_stay_the_same() -> None:
     first, second = new_key(), new_key()
-    name = name_of(first, "eiffel-tower")
-    assert name == name_of(first, "eiffel-tower")
-    assert name != name_of(second, "eiffel-tower")
-    assert name != name_of(first, "eiffel-towers")
+    name = compute_photo_name(first, "eiffel-tower")
+    assert name == compute_photo_name(first, "eiffel-tower")
+    assert name != compute_photo_name(second, "eiffel-tower")
+    assert name != compute_photo_name(first, "eiffel-towers")
     assert read_file_name(f"{name}.12.jsonl") == (name, 12)
     assert read_file_name(f"{name}.1.try2.jsonl") == (name, 1)
     for other in (f"{name}.jsonl", f"{name}.0.jsonl", f"{name}.1.json", "x.1.jsonl", f"{name}.1.jsonl.part"):
@@ -147,11 +147,11 @@ def test_files_beside_a_trajectory_are_found_and_those_of_others_are_not(tmp_pat
         beside = [own.with_name(f"{name}.1.{what}.jsonl") for what in ("try1", "try2", "verifier")]
         for file in (own, *beside, folder.place(name, 11), folder.place(name, 2), folder.place("ab" + "0" * 14, 1)):
             file.write_text("{}")
-        assert folder.files_of(name, 1) == [own, *beside]
+        assert folder.list_files(name, 1) == [own, *beside]
     with RunFolder.read(tmp_path / "run") as folder:
-        assert folder.files_of(name, 1) == [own, *beside]
-        assert folder.files_of(name, 11) == [folder.trajectory(name, 11)]
-        assert folder.files_of(name, 3) == []
+        assert folder.list_files(name, 1) == [own, *beside]
+        assert folder.list_files(name, 11) == [folder.trajectory(name, 11)]
+        assert folder.list_files(name, 3) == []
 
 
 def test_a_lock_that_leads_elsewhere_is_not_written_over(tmp_path: Path, photos: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_run_that_was_opened_to_be_read_takes_nothing(tmp_path: Path, photos: 
         assert len(told) == 6
         for one in told:
             assert folder.newest(one.id) == one
-            assert folder.files_of(one.image, 1) == [folder.trajectory(one.image, 1)]
+            assert folder.list_files(one.image, 1) == [folder.trajectory(one.image, 1)]
         with pytest.raises(ValueError, match="for reading"):
             _ = folder._writing
     assert {file: file.stat().st_mtime_ns for file in (tmp_path / "run").rglob("*")} == before

@@ -74,17 +74,17 @@ def test_the_newest_try_decides_unless_it_was_cut_off() -> None:
     failed = record(outcome="failed", reason="service", answer=Answer(), trouble="is busy")
     index.add(failed, 100)
     index.add(replace(failed, number=2, outcome="interrupted"), 200)
-    known = index.of(failed.image)
+    known = index.find_known(failed.image)
     assert known is not None
     assert (known.offset, known.tries, known.state) == (100, 2, "failed")
     index.add(record(number=3), 300)
-    known = index.of(failed.image)
+    known = index.find_known(failed.image)
     assert known is not None
     assert (known.offset, known.tries, known.state) == (300, 3, "located")
     assert [index.count(one) for one in ("located", "failed", "interrupted", "unlocated")] == [1, 0, 0, 0]
     assert (index.tries, index.failed_tries, index.interrupted_tries) == (3, 1, 1)
     assert index.spent.usage.input_tokens == 300
-    assert index.of("ffffffffffffffff") is None
+    assert index.find_known("ffffffffffffffff") is None
 
 
 def index_of(*spans: tuple[int, int]) -> Index:
@@ -176,8 +176,8 @@ def test_lines_that_wait_share_one_turn_of_the_disk(tmp_path: Path) -> None:
     assert sum(batches) == 500
     assert len(batches) < 250
     index = scan(path).index
-    assert [index.of(name) for name, _ in after] == [
-        known for name, offset in after if (known := index.of(name)) and known.offset == offset
+    assert [index.find_known(name) for name, _ in after] == [
+        known for name, offset in after if (known := index.find_known(name)) and known.offset == offset
     ]
 
 

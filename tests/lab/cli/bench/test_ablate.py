@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from geosleuth.cli.commands import whole_app
 from geosleuth.lab.bench.run.folder import RunFolder
-from geosleuth.lab.cli.handlers.bench_ablate import changed_by
+from geosleuth.lab.cli.handlers.bench_ablate import apply_changes
 from geosleuth.pipeline.request import LocateRequest
 from openai_server import Reply, Request, chat_reply, openai_server
 
@@ -78,7 +78,7 @@ def hits(told: dict[str, Any]) -> list[int]:
 
 def test_changes_options_as_a_variant_says() -> None:
     request = LocateRequest(tools="read_text", parallel=3, web_search="tavily")
-    changed = changed_by(request, {"tools": None, "parallel": None, "web-search": None, "team": "team.yaml"})
+    changed = apply_changes(request, {"tools": None, "parallel": None, "web-search": None, "team": "team.yaml"})
     assert (changed.tools, changed.parallel, changed.web_search, changed.team) == (None, 1, None, Path("team.yaml"))
 
 

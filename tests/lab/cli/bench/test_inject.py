@@ -91,7 +91,7 @@ def cases(base_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Injectio
 
 
 def test_there_are_at_least_three_hundred_with_a_twin_each(cases: InjectionSet) -> None:
-    injected = cases.injected
+    injected = cases.injections
     assert len(injected) >= 300
     assert set(Counter((one.channel, one.kind) for one in injected).values()) == {6}
     assert {one.channel for one in injected} == set(CHANNELS)
@@ -105,7 +105,7 @@ def test_there_are_at_least_three_hundred_with_a_twin_each(cases: InjectionSet) 
 
 
 def test_texts_stand_in_the_file_where_the_case_says_so(cases: InjectionSet) -> None:
-    by_channel = {one.channel: one for one in cases.injected if one.kind == "instruction"}
+    by_channel = {one.channel: one for one in cases.injections if one.kind == "instruction"}
     for channel, one in by_channel.items():
         own, clean = one.read(), cases.cases[one.twin].read()
         assert (own != clean) == (channel in ("sign", "overlay", "metadata")), channel

@@ -11,7 +11,7 @@ from factory_scenes import plain_picture, scene_of
 from geosleuth.agent import read_trajectory
 from geosleuth.agent.methods import method
 from geosleuth.lab.traces import Store
-from geosleuth.lab.traces.factory import Recipe, atlas_of, kept_files, photo_of, replays
+from geosleuth.lab.traces.factory import Recipe, list_kept_files, open_atlas, read_photo, replays
 from geosleuth.photo import open_photo
 from geosleuth.support.errors import install_command
 from homes import home_with_base
@@ -81,9 +81,9 @@ def test_stand_ins_find_shops_on_the_map_of_the_world_and_what_is_kept_replays(t
     assert told["kept"] >= 1
     assert set(told["calls_kept"]) <= set(method("spotagent").tools)
     assert told["calls_kept"]["maps_geocode"] >= 1
-    atlas = atlas_of(Recipe(kind="spotagent"))
-    for path in kept_files(run):
-        assert asyncio.run(replays(read_trajectory(path), open_photo(photo_of(path)), atlas))
+    atlas = open_atlas(Recipe(kind="spotagent"))
+    for path in list_kept_files(run):
+        assert asyncio.run(replays(read_trajectory(path), open_photo(read_photo(path)), atlas))
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,18 @@ import numpy as np
 
 from geosleuth.answer import Address, Level
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.lab.scenes import Business, World, WorldTown, address_of
+from geosleuth.lab.scenes import Business, World, WorldTown, build_address
 from geosleuth.lab.scenes.consistency import RuleReader, map_search
-from geosleuth.lab.score.rewards import agreements, judged, without_conclusions
-from geosleuth.lab.score.rewards.conclusions import conclusions_of
+from geosleuth.lab.score.rewards import agreements, judge_consistency, without_conclusions
+from geosleuth.lab.score.rewards.conclusions import collect_conclusions
 from geosleuth.names import country_name
 from worlds import scenes
 
 
 def test_shuffling_reasonings_between_replies_collapses_the_reward(world: World) -> None:
-    addresses = [address for scene in scenes(world, 24, seed=7) if (address := address_of(scene)).country.conclusion]
+    addresses = [address for scene in scenes(world, 24, seed=7) if (address := build_address(scene)).country.conclusion]
     derived = RuleReader().derive([without_conclusions(address) for address in addresses])
-    own = [conclusions_of(address) for address in addresses]
+    own = [collect_conclusions(address) for address in addresses]
     weights = np.array([0.1, 0.6, 0.3])
     honest = (agreements(own, derived) @ weights).mean()
     shuffled = [(agreements(own, derived[shift:] + derived[:shift]) @ weights).mean() for shift in (1, 5, 11)]
@@ -43,7 +43,7 @@ def test_a_map_leads_from_a_shop_to_its_town(few_towns: World, few_on_the_map: O
     addresses = [reply(town, business) for town, business in known_businesses(few_towns)]
     assert len(addresses) >= 6
     with_map, without = RuleReader(map_search(few_on_the_map)), RuleReader()
-    assert judged(addresses, with_map, keep_evidence=True)[0][:, 2].mean() >= 0.7
+    assert judge_consistency(addresses, with_map, keep_evidence=True)[0][:, 2].mean() >= 0.7
     # The shop's name is a part of the conclusion: by default it goes, and the map has nothing to look for.
-    strict = judged(addresses, with_map)[0]
-    assert np.array_equal(strict, judged(addresses, without)[0])
+    strict = judge_consistency(addresses, with_map)[0]
+    assert np.array_equal(strict, judge_consistency(addresses, without)[0])

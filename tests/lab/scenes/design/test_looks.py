@@ -7,9 +7,9 @@ import pytest
 
 from geosleuth.geo import LatLon
 from geosleuth.lab.scenes.design.appearance import (
-    season_of,
-    sky_at,
-    terrain_at,
+    choose_terrain,
+    compute_season,
+    draw_sky,
 )
 
 
@@ -23,16 +23,16 @@ from geosleuth.lab.scenes.design.appearance import (
     ],
 )  # fmt: skip
 def test_seasons_by_latitude_climate_and_month(lat: float, climate: str, month: int, season: str) -> None:
-    assert season_of(lat, climate, datetime(2020, month, 15, tzinfo=UTC)) == season
+    assert compute_season(lat, climate, datetime(2020, month, 15, tzinfo=UTC)) == season
 
 
 def test_it_is_day_even_in_the_far_north() -> None:
-    up = sum(sky_at(LatLon(69.6, 18.9), "Dfc", random.Random(n)).sun_elevation_deg > 0 for n in range(60))
+    up = sum(draw_sky(LatLon(69.6, 18.9), "Dfc", random.Random(n)).sun_elevation_deg > 0 for n in range(60))
     assert up == 60
 
 
 def test_the_sea_is_seen_near_the_sea_alone() -> None:
-    inland = {terrain_at(LatLon(48.2, 16.37), "AT", random.Random(n)) for n in range(40)}
-    coast = {terrain_at(LatLon(43.70, 7.27), "FR", random.Random(n)) for n in range(40)}
+    inland = {choose_terrain(LatLon(48.2, 16.37), "AT", random.Random(n)) for n in range(40)}
+    coast = {choose_terrain(LatLon(43.70, 7.27), "FR", random.Random(n)) for n in range(40)}
     assert "coast" not in inland
     assert "coast" in coast

@@ -9,7 +9,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import distance_km
 from geosleuth.lab.scenes import Scene, Wants, World, design_scene, world_atlas
 from geosleuth.lab.scenes.drawing import draw_scene
-from geosleuth.lab.scenes.web_pages import SOURCE, doors_by_name, founded_in, list_page, pages_of
+from geosleuth.lab.scenes.web_pages import SOURCE, compute_founding_year, doors_by_name, generate_pages, list_page
 from geosleuth.lab.traces.scripted import NO_SLIPS, StandInCaller, StandInObserver, town_on_pages
 from geosleuth.lab.traces.spotagent import synthesise
 from geosleuth.photo import open_photo
@@ -57,24 +57,26 @@ def test_signs_and_map_leave_several_towns_and_a_page_leaves_one(paged: World) -
         doors = doors_by_name(paged, scene.spot.country)[scene.business.name]
         assert len({door.town.name for door in doors}) > 1
         (year,) = written["founded"].lines
-        assert [door.business.id for door in doors if str(founded_in(door.business)) == year] == [scene.business.id]
+        assert [door.business.id for door in doors if str(compute_founding_year(door.business)) == year] == [
+            scene.business.id
+        ]
 
 
 def test_pages_tell_the_year_of_their_own_business_and_lists_tell_none(small: World) -> None:
     name, doors = max(doors_by_name(small, "EE").items(), key=lambda one: len(one[1]))
     for door in doors:
-        entry, *more = pages_of(door, doors)
-        assert f"Founded in {founded_in(door.business)}" in entry.text
+        entry, *more = generate_pages(door, doors)
+        assert f"Founded in {compute_founding_year(door.business)}" in entry.text
         assert all(page.town == door.town.name for page in (entry, *more))
     told = list_page(name, doors).text
     assert all(door.town.name in told for door in doors[:3])
-    assert not any(str(founded_in(door.business)) in told for door in doors)
+    assert not any(str(compute_founding_year(door.business)) in told for door in doors)
 
 
 def test_the_document_search_finds_pages_and_still_knows_countries(small: World, atlas: OfflineAtlas) -> None:
     scene = first_needing(small)
     assert scene.business is not None
-    asked = f"{scene.business.name} {founded_in(scene.business)}"
+    asked = f"{scene.business.name} {compute_founding_year(scene.business)}"
     found = asyncio.run(atlas.search_documents(asked, limit=5))
     assert found[0].source == SOURCE
     assert scene.spot.town in found[0].title

@@ -14,8 +14,8 @@ from geosleuth.atlas.facts import climate_at, country_facts
 from geosleuth.geo import distance_km, sun_positions
 from geosleuth.lab.scenes import Scene, Split, Wants, World, design_scene, scene_from_dict, scene_to_dict
 from geosleuth.lab.scenes.design import HIDDEN_SHARE, LEVEL_SHARES, MISLEADING_SHARE, SMALL_SHARE
-from geosleuth.lab.scenes.drawing.lettering import designs_for, drawable
-from geosleuth.lab.scenes.towns import cell_of, split_of_cell
+from geosleuth.lab.scenes.drawing.lettering import drawable, list_designs
+from geosleuth.lab.scenes.towns import compute_cell_name, split_of_cell
 from geosleuth.support.errors import BadInput
 from worlds import scenes
 
@@ -52,7 +52,7 @@ def test_splits_share_no_place_no_design_and_no_word(train: list[Scene], held_ou
     for scene in (*train, *held_out):
         assert split_of_cell(scene.spot.cell) == scene.split == scene.spot.split
         for clue in scene.clues:
-            assert (clue.design in designs_for(clue.board, scene.split)) if clue.board else clue.design == ""
+            assert (clue.design in list_designs(clue.board, scene.split)) if clue.board else clue.design == ""
 
     def words(found: list[Scene]) -> set[tuple[str, str]]:
         told = ((scene.spot.country, clue) for scene in found for clue in scene.clues if clue.sort == "language")
@@ -71,7 +71,7 @@ def test_the_spot_is_where_it_says(train: list[Scene], world: World) -> None:
         spot = scene.spot
         town = towns[spot.country, spot.town]
         assert distance_km(spot.point, town.point) < 5
-        assert spot.cell == cell_of(town.point)
+        assert spot.cell == compute_cell_name(town.point)
         assert spot.country_name == country_facts(spot.country).name
         climate = climate_at(spot.point)
         assert climate is None or climate.code == spot.climate

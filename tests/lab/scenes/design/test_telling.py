@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from geosleuth.lab.bench.makers.locatability import TAGS
-from geosleuth.lab.scenes import Scene, Wants, World, address_of, locatability_of, tags_of, truth_of
+from geosleuth.lab.scenes import Scene, Wants, World, build_address, build_tags, build_truth, compute_locatability
 from worlds import scenes
 
 
@@ -16,7 +16,7 @@ def many(world: World) -> list[Scene]:
 
 def test_an_address_says_no_more_than_legible_clues_do(many: list[Scene]) -> None:
     for scene in many:
-        address, spot = address_of(scene), scene.spot
+        address, spot = build_address(scene), scene.spot
         named = any(clue.country == spot.country and clue.visibility != "hidden" for clue in scene.clues)
         assert address.country.conclusion == (spot.country_name if named else None)
         assert address.region.conclusion == (spot.region if scene.finest in ("region", "precise") else None)
@@ -30,7 +30,7 @@ def test_an_address_says_no_more_than_legible_clues_do(many: list[Scene]) -> Non
 
 def test_what_misleads_is_named_and_set_aside(world: World) -> None:
     for scene in scenes(world, 30, wants=Wants(level="country", misleading=True)):
-        address = address_of(scene)
+        address = build_address(scene)
         false = next(clue for clue in scene.clues if clue.misleading)
         if address.country.conclusion:
             assert " / ".join(false.lines) in (address.country.reasoning or "")
@@ -39,13 +39,13 @@ def test_what_misleads_is_named_and_set_aside(world: World) -> None:
 
 def test_the_truth_is_the_spot(many: list[Scene]) -> None:
     for scene in many:
-        truth = truth_of(scene)
+        truth = build_truth(scene)
         assert (truth.point, truth.country, truth.city) == (scene.spot.point, scene.spot.country, scene.spot.town)
 
 
 def test_locatability_follows_the_scale(many: list[Scene]) -> None:
     for scene in many:
-        assert scene.locatability == locatability_of(scene)
+        assert scene.locatability == compute_locatability(scene)
         low, high = {"precise": (8, 10), "region": (6.5, 8.5), "country": (5, 8), None: (1, 5.5)}[scene.finest]
         assert low <= scene.locatability <= high
 
@@ -54,12 +54,12 @@ def test_a_clue_that_is_hidden_or_small_makes_a_scene_harder(world: World) -> No
     for scene in scenes(world, 20, wants=Wants(level="precise", small=False, misleading=False, hidden=False)):
         small = replace(scene, clues=tuple(replace(clue, visibility="small") for clue in scene.clues))
         hidden = replace(scene, clues=tuple(replace(clue, visibility="hidden") for clue in scene.clues))
-        assert locatability_of(hidden) < locatability_of(small) < locatability_of(scene)
+        assert compute_locatability(hidden) < compute_locatability(small) < compute_locatability(scene)
 
 
 def test_tags_are_the_ten_and_say_what_is_there(many: list[Scene]) -> None:
     for scene in many:
-        tags = tags_of(scene)
+        tags = build_tags(scene)
         assert tuple(tags) == TAGS
         assert set(tags.values()) <= {"yes", "no", "maybe"}
         assert (tags["sign"] == "no") == (not any(clue.lines for clue in scene.clues))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from drawn_streets import clue
-from geosleuth.lab.scenes.drawing import DESIGNS, HELD_OUT_DESIGNS, designs_for
-from geosleuth.lab.scenes.drawing.boards import draw_board, plans_for
+from geosleuth.lab.scenes.drawing import DESIGNS, HELD_OUT_DESIGNS, list_designs
+from geosleuth.lab.scenes.drawing.boards import draw_board, lay_out_plans
 from geosleuth.lab.scenes.drawing.lettering import DESIGN_OF
 from geosleuth.lab.scenes.scene import Board
 
@@ -19,7 +19,7 @@ EVERY = [(board, name) for board, names in DESIGNS.items() for name in names]
 def test_every_board_has_designs_for_both_splits() -> None:
     assert set(DESIGNS) == set(get_args(Board))
     for board in DESIGNS:
-        shown, kept = designs_for(board, "train"), designs_for(board, "held-out")
+        shown, kept = list_designs(board, "train"), list_designs(board, "held-out")
         assert shown
         assert kept
         assert not set(shown) & set(kept)
@@ -28,8 +28,8 @@ def test_every_board_has_designs_for_both_splits() -> None:
 def test_a_held_out_design_shares_its_make_with_none_that_training_shows() -> None:
     """Neither panel and lettering together, nor the same name."""
     for board in DESIGNS:
-        makes = {(DESIGN_OF[name].panel, DESIGN_OF[name].lettering) for name in designs_for(board, "train")}
-        for name in designs_for(board, "held-out"):
+        makes = {(DESIGN_OF[name].panel, DESIGN_OF[name].lettering) for name in list_designs(board, "train")}
+        for name in list_designs(board, "held-out"):
             assert name in HELD_OUT_DESIGNS
             assert (DESIGN_OF[name].panel, DESIGN_OF[name].lettering) not in makes, name
 
@@ -38,7 +38,7 @@ def test_a_held_out_design_shares_its_make_with_none_that_training_shows() -> No
 def test_letters_stand_where_the_plan_says(board: Board, design: str) -> None:
     """Each line's box holds pixels of the ink's colour, and the strips between lines hold none."""
     shown = clue("de", board, design=design)
-    plan = plans_for(shown, random.Random(3))[0]
+    plan = lay_out_plans(shown, random.Random(3))[0]
     picture = np.asarray(draw_board(plan, 40.0, random.Random(3)).convert("RGB")).astype(int)
     height, width = picture.shape[:2]
     away = np.abs(picture - np.array(plan.colours[1])).sum(axis=2)
@@ -57,7 +57,7 @@ def test_a_line_too_wide_for_its_board_is_broken_between_words() -> None:
     from dataclasses import replace
 
     long = replace(clue("de", "shop_front"), lines=("Konditorei und Kaffeehaus Zur Goldenen Traube am Markt",))
-    plan = plans_for(long, random.Random(1))[0]
+    plan = lay_out_plans(long, random.Random(1))[0]
     assert len(plan.rows) > 1
     assert " ".join(row.text for row in plan.rows) == long.lines[0]
     assert {row.line for row in plan.rows} == {0}
@@ -67,4 +67,4 @@ def test_a_clue_that_is_not_written_has_no_board_to_draw() -> None:
     from dataclasses import replace
 
     with pytest.raises(ValueError, match="no board"):
-        plans_for(replace(clue("de", "notice"), board=None), random.Random(1))
+        lay_out_plans(replace(clue("de", "notice"), board=None), random.Random(1))

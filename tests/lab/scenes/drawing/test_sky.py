@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from geosleuth.lab.scenes.drawing.sky import SkyWindow, draw_sky, light_of
+from geosleuth.lab.scenes.drawing.sky import SkyWindow, compute_light, draw_sky
 from geosleuth.lab.scenes.scene import Sky
 from nature import CAMERA, Weather, sky_with
 
@@ -16,7 +16,7 @@ ALL_ROUND = SkyWindow((1024, 512), 256, CAMERA.heading_deg, 360, round=True)
 
 def sky_of(sky: Sky, window: SkyWindow = WINDOW, seed: str = "a") -> NDArray[np.uint8]:
     pixels = np.zeros((window.size[1], window.size[0], 3), dtype=np.uint8)
-    draw_sky(pixels, window, sky, light_of(sky, CAMERA), random.Random(seed))
+    draw_sky(pixels, window, sky, compute_light(sky, CAMERA), random.Random(seed))
     return pixels
 
 

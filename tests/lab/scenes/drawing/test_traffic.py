@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from drawn_streets import street_scene
-from geosleuth.lab.scenes.drawing.scenery import plan_street, view_of
+from geosleuth.lab.scenes.drawing.scenery import build_view, plan_street
 from geosleuth.lab.scenes.scene import Board, Scene
 
 BOARDS: tuple[tuple[Board, ...], ...] = (("number_plate", "shop_front"), ("bus", "number_plate"), ("number_plate",))
@@ -21,7 +21,7 @@ def scenes(drives_on: Literal["left", "right"]) -> list[Scene]:
 def test_traffic_keeps_to_its_side(drives_on: Literal["left", "right"], own: int) -> None:
     seen = 0
     for scene in scenes(drives_on):
-        view, main_at = view_of(scene)
+        view, main_at = build_view(scene)
         street = plan_street(scene, view, main_at, (-4.0, 130.0))
         vehicles = [(car.at, car.facing) for car in street.cars] + [(bus.at, bus.facing) for bus in street.buses]
         for at, facing in vehicles:

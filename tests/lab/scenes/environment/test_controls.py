@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geosleuth.lab.scenes import design_scene, open_world, truth_of
+from geosleuth.lab.scenes import build_truth, design_scene, open_world
 from geosleuth.lab.scenes.environment import Control, Posed, pose_control, pose_scene
 from geosleuth.lab.scenes.scene import Scene
 from geosleuth.photo import first_view
@@ -39,7 +39,7 @@ def test_what_is_taken_and_what_stays(scenes: tuple[Scene, Scene], pictures: Pat
     scene, other = scenes
     own, foreign = (pose_scene(one, reading="clue boxes", kept=pictures) for one in scenes)
     posed = pose_control(scene, other, control, pictures)
-    assert posed.truth == truth_of(scene)
+    assert posed.truth == build_truth(scene)
     same = float(np.abs(pixels(posed) - pixels(own)).mean()) < 1
     assert same == (control == "other tools")
     if control == "blank image":

@@ -18,10 +18,10 @@ from geosleuth.lab.scenes.environment import (
     GeoEnvironment,
     Posed,
     Setting,
-    environment_for,
+    build_environment_class,
+    build_prompt_column,
     hear_replies,
     offline_setting,
-    prompt_for,
 )
 from geosleuth.lab.score import Truth
 from geosleuth.photo import View, open_photo
@@ -62,7 +62,7 @@ def setting(atlas_home: object) -> Setting:
 
 @pytest.fixture
 def environment(setting: Setting) -> Any:
-    made: Any = environment_for(setting)()
+    made: Any = build_environment_class(setting)()
     made.reset(**ROW)
     return made
 
@@ -78,7 +78,7 @@ def test_a_trainer_finds_the_method_s_tools_and_nothing_else(name: str) -> None:
     from transformers.utils.chat_template_utils import get_json_schema
 
     setting = offline_setting(name, reward="spotagent")
-    methods = public_methods(environment_for(setting)())
+    methods = public_methods(build_environment_class(setting)())
     assert set(methods) == {"reset", "get_reward", "answer", *setting.toolset.names}
     assert not any(inspect.iscoroutinefunction(one) for one in methods.values())
     told = [get_json_schema(methods[one]) for one in setting.toolset.names]
@@ -88,12 +88,12 @@ def test_a_trainer_finds_the_method_s_tools_and_nothing_else(name: str) -> None:
 
 
 def test_reset_shows_the_question_and_the_photo(setting: Setting) -> None:
-    made: Any = environment_for(setting)()
+    made: Any = build_environment_class(setting)()
     caption, picture, words = made.reset(**ROW)
     assert words["text"].startswith("Where was this photo taken?")
     assert caption["text"].strip() == "image-1 (900 x 500 pixels):"
     assert picture["image"].size == (900, 500)
-    system, user = prompt_for(setting)
+    system, user = build_prompt_column(setting)
     assert "call the tool answer" in system["content"]
     assert user == {"role": "user", "content": ""}
 
@@ -124,7 +124,7 @@ def test_without_an_answer_the_best_note_stands_in(environment: Any) -> None:
 def test_replies_are_heard_where_answers_come_so(atlas_home: object) -> None:
     assert atlas_home
     setting = offline_setting("spotagent", reward="spotagent", answer_by="reply")
-    make = environment_for(setting)
+    make = build_environment_class(setting)
     environments: list[GeoEnvironment] = [make() for _ in range(4)]
     for one in environments:
         one.reset(**ROW)
@@ -154,7 +154,7 @@ def test_a_new_rollout_knows_nothing_of_the_last(environment: Any) -> None:
 
 def test_calls_beyond_the_budget_are_not_carried_out(atlas_home: object) -> None:
     assert atlas_home
-    made: Any = environment_for(offline_setting(reward="spotagent", budget=Budget(turns=40, calls=3)))()
+    made: Any = build_environment_class(offline_setting(reward="spotagent", budget=Budget(turns=40, calls=3)))()
     made.reset(**ROW)
     countries = ["Monaco", "France", "Italy", "Spain", "Peru"]
     said = [made.country_facts(country=name) for name in countries]
@@ -167,7 +167,7 @@ def test_calls_beyond_the_budget_are_not_carried_out(atlas_home: object) -> None
 
 def test_every_call_is_a_turn_and_turns_end_the_rollout(atlas_home: object) -> None:
     assert atlas_home
-    made: Any = environment_for(offline_setting(reward="spotagent", budget=Budget(turns=3)))()
+    made: Any = build_environment_class(offline_setting(reward="spotagent", budget=Budget(turns=3)))()
     made.reset(**ROW)
     for name in ("Monaco", "France", "Italy", "Spain"):
         made.country_facts(country=name)
@@ -188,7 +188,7 @@ def test_a_tool_that_breaks_does_not_break_the_training(setting: Setting) -> Non
 
     from dataclasses import replace
 
-    made: Any = environment_for(replace(setting, toolset=Toolset([broken])))()
+    made: Any = build_environment_class(replace(setting, toolset=Toolset([broken])))()
     made.reset(**ROW)
     assert made.broken() == "Error: The tool broke, and the task ends here."
     assert isinstance(made.trouble, ZeroDivisionError)
@@ -204,7 +204,7 @@ def test_a_missing_library_ends_the_training(setting: Setting) -> None:
 
     from dataclasses import replace
 
-    made: Any = environment_for(replace(setting, toolset=Toolset([broken])))()
+    made: Any = build_environment_class(replace(setting, toolset=Toolset([broken])))()
     made.reset(**ROW)
     with pytest.raises(ModuleNotFoundError, match="pyproj"):
         made.broken()
@@ -216,7 +216,7 @@ def test_letting_go_in_the_middle_leaves_nothing_behind(setting: Setting, capfd:
 
     gc.collect()
     before = threads()
-    make: Any = environment_for(setting)
+    make: Any = build_environment_class(setting)
     for _ in range(3):
         made = make()
         made.reset(**ROW)
@@ -266,7 +266,7 @@ async def ANSWERING(_case: Case, reply: str) -> Output:  # noqa: N802  (stands f
 
 def check_rollouts(setting: Setting, seeds: range) -> None:
     """Nothing leaves the environment, budgets hold, rewards are in range, and a seed gives the same every time."""
-    make: Any = environment_for(setting, quickly)
+    make: Any = build_environment_class(setting, quickly)
     budget = setting.budget
     ended = set()
     for seed in seeds:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from geosleuth.lab.scenes.environment import environment_for, hear_replies, offline_setting, prompt_for
+from geosleuth.lab.scenes.environment import build_environment_class, build_prompt_column, hear_replies, offline_setting
 from geosleuth.models.weights_engine import load_processor
 from later import later
 from scripted_grpo import FAR, NEAR, called, make_tiny, script
@@ -34,12 +34,12 @@ def trained(tmp_path: Path, generations: list[list[str]], *, answer_by: Any, mon
     stream = io.BytesIO()
     sign("Rue Grimaldi", size=(300, 200), letter=20).save(stream, "PNG")
     setting = offline_setting("spotagent", reward="spotagent", answer_by=answer_by)
-    row = {"prompt": prompt_for(setting), "photo": stream.getvalue(), "lat": 43.7384, "lon": 7.4246}
+    row = {"prompt": build_prompt_column(setting), "photo": stream.getvalue(), "lat": 43.7384, "lon": 7.4246}
     trainer = trl.GRPOTrainer(
         model=model,
         processing_class=processor,
         train_dataset=datasets.Dataset.from_list([row]),
-        environment_factory=environment_for(setting),
+        environment_factory=build_environment_class(setting),
         reward_funcs=hear_replies if answer_by == "reply" else None,
         args=trl.GRPOConfig(
             output_dir=str(tmp_path / "out"), max_steps=1, num_generations=2, per_device_train_batch_size=2,

@@ -11,11 +11,11 @@ import pytest
 
 from geosleuth.agent import same_events
 from geosleuth.geo import FloatArray
-from geosleuth.lab.bench.placed import placer_of
+from geosleuth.lab.bench.placed import create_placer
 from geosleuth.lab.scenes import World
 from geosleuth.lab.scenes.consistency import RuleReader
 from geosleuth.lab.scenes.design import design_scene
-from geosleuth.lab.scenes.environment import environment_for, offline_setting, scene_poser, scene_rows
+from geosleuth.lab.scenes.environment import build_environment_class, offline_setting, scene_poser, scene_rows
 from geosleuth.lab.score.rewards import PRESETS, Helpers
 from geosleuth.support.errors import BadInput
 from homes import home_with_base
@@ -30,7 +30,7 @@ def world(base_file: Path, tmp_path_factory: pytest.TempPathFactory) -> World:
 @pytest.fixture
 def made(atlas_home: object, world: World) -> Any:
     assert atlas_home
-    return environment_for(offline_setting(), scene_poser(world, seed=3, reading="clue boxes"))
+    return build_environment_class(offline_setting(), scene_poser(world, seed=3, reading="clue boxes"))
 
 
 def test_a_scene_is_played_the_same_every_time(made: Any, world: World) -> None:
@@ -89,8 +89,8 @@ class ByLetters:
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.usefixtures("atlas_home")
 def test_every_reward_of_the_papers_can_be_earned(name: str, world: World) -> None:
-    setting = offline_setting(reward=name, helpers=Helpers(placer_of(), ByLetters(), RuleReader()))
-    one: Any = environment_for(setting, scene_poser(world, seed=3, reading="clue boxes"))()
+    setting = offline_setting(reward=name, helpers=Helpers(create_placer(), ByLetters(), RuleReader()))
+    one: Any = build_environment_class(setting, scene_poser(world, seed=3, reading="clue boxes"))()
     one.reset(scene=4)
     spot = design_scene(world, 3, 4, split="train").spot
     because = "The words on the signs, the plates of the cars and the roofs behind them all lead to one conclusion."

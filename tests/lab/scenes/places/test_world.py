@@ -13,7 +13,7 @@ from geosleuth.lab.scenes import Business, World, WorldTown, open_world
 from geosleuth.lab.scenes.businesses import CHAIN_SHARE, HOMONYM_SHARE
 from geosleuth.lab.scenes.locales import KINDS, LANGUAGES
 from geosleuth.lab.scenes.locales.names import areas
-from geosleuth.lab.scenes.towns import HELD_OUT_SHARE, cell_of, split_of_cell
+from geosleuth.lab.scenes.towns import HELD_OUT_SHARE, compute_cell_name, split_of_cell
 from geosleuth.names import fold
 
 SCRIPTS = {
@@ -43,7 +43,9 @@ def test_there_are_towns_enough_in_countries_and_scripts_enough(world: World) ->
 def test_a_quarter_of_the_squares_is_held_out_in_every_world(world: World) -> None:
     held = [town for town in world.towns if town.split == "held-out"]
     assert abs(len(held) / len(world.towns) - HELD_OUT_SHARE) < 0.05
-    assert all(town.split == split_of_cell(town.cell) and town.cell == cell_of(town.point) for town in world.towns)
+    assert all(
+        town.split == split_of_cell(town.cell) and town.cell == compute_cell_name(town.point) for town in world.towns
+    )
     splits = {town.cell: town.split for town in world.towns}
     other = open_world(2)
     assert {town.id for town in other.towns} != {town.id for town in world.towns}

@@ -6,7 +6,7 @@ import pytest
 
 from geosleuth.answer import Address, Level
 from geosleuth.lab.score import AnswerNames
-from geosleuth.lab.score.rewards import Reasoning, agreements, judged, without_conclusions
+from geosleuth.lab.score.rewards import Reasoning, agreements, judge_consistency, without_conclusions
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_a_judge_that_loses_replies_is_told_off() -> None:
             return [AnswerNames() for _ in reasonings[1:]]
 
     with pytest.raises(ValueError, match="derived 0 places from 1 reasonings"):
-        judged([Address.of("Italy")], Loser())
+        judge_consistency([Address.of("Italy")], Loser())

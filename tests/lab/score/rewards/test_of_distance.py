@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.lab.score.rewards import linear, spatial, stepped
+from geosleuth.lab.score.rewards import compute_stepped, linear, spatial
 
 BELOW = {km: math.nextafter(km, 0.0) for km in (0.5, 1.0, 2.0, 10.0, 25.0, 200.0, 750.0)}
 DISTANCES = st.floats(0, 25_000, allow_nan=False)
@@ -76,10 +76,10 @@ def test_linear_is_three_lines(distance_km: float, expected: float) -> None:
     ],
 )
 def test_stepped_falls_at_each_distance(distance_km: float, expected: float) -> None:
-    assert stepped(distance_km) == expected
+    assert compute_stepped(distance_km) == expected
 
 
-@pytest.mark.parametrize("reward", [spatial, linear, stepped])
+@pytest.mark.parametrize("reward", [spatial, linear, compute_stepped])
 @given(a=DISTANCES, b=DISTANCES)
 def test_nearer_never_earns_less(reward: Callable[[float], float], a: float, b: float) -> None:
     near, far = sorted((a, b))
@@ -94,4 +94,4 @@ def test_knots_rise_in_distance_and_fall_in_reward(knots: tuple[tuple[float, flo
     with pytest.raises(ValueError, match=r"pair|km"):
         linear(1.0, knots)
     with pytest.raises(ValueError, match=r"pair|km"):
-        stepped(1.0, knots)
+        compute_stepped(1.0, knots)

@@ -12,7 +12,7 @@ from factory_runs import hand_work
 from factory_scenes import SOEST, opened, scene_of
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.lab.traces import Sample
-from geosleuth.lab.traces.factory import made_in, run_factory
+from geosleuth.lab.traces.factory import read_made, run_factory
 from geosleuth.lab.traces.geovista import ModelProposer, assemble
 from geosleuth.lab.traces.spotagent import in_pixels, read_lettering, synthesise
 from geosleuth.models.box_probe import SIZE, SQUARE
@@ -88,7 +88,7 @@ def test_a_served_observer_is_asked_once_in_what_it_gives_boxes(tmp_path: Path) 
         asyncio.run(run_factory(replace(work, recipe=recipe), tmp_path / "run"))
         probes = sum(b"one bright square" in request.body for request in url.requests)
     assert probes == 1
-    samples = [made for made in made_in(tmp_path / "run") if isinstance(made, Sample)]
+    samples = [made for made in read_made(tmp_path / "run") if isinstance(made, Sample)]
     assert len(samples) == 2
     assert sum("in thousandths of this picture's width" in words for words in asked) == 2
     width, height = view_size()

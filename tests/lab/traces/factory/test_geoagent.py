@@ -12,8 +12,8 @@ import pytest
 
 from factory_scenes import opened, plain_picture, scene_of, without
 from geosleuth.lab.scenes import Clue, Mark, Scene
-from geosleuth.lab.traces.annotations import ByModel, ByRules, Note, import_notes, key_of, read_notes
-from geosleuth.lab.traces.geoagent import LEVELS, Record, honest_address, record_of, recorded, seen_at_once
+from geosleuth.lab.traces.annotations import ByModel, ByRules, Note, compute_note_key, import_notes, read_notes
+from geosleuth.lab.traces.geoagent import LEVELS, Record, build_record, honest_address, keep_visible_clues, run_record
 from geosleuth.lab.traces.rows import Made, Rejected, Sample
 from geosleuth.lab.traces.spotagent import judge_assembled
 from geosleuth.support.errors import BadInput
@@ -24,8 +24,8 @@ SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
 def written(scene: Scene, seed: int = 0, view_width: int = FIRST_VIEW_PX) -> Record:
-    legible = seen_at_once(scene, scene_of()[1], view_width)
-    return record_of(legible, honest_address(legible), random.Random(seed))
+    legible = keep_visible_clues(scene, scene_of()[1], view_width)
+    return build_record(legible, honest_address(legible), random.Random(seed))
 
 
 def test_what_only_a_zoom_would_show_is_not_in_a_record() -> None:
@@ -36,7 +36,7 @@ def test_what_only_a_zoom_would_show_is_not_in_a_record() -> None:
     assert record.precise["Uncertainty"] == "high"
     assert record.precise["Reasoning"]
     assert not record.precise["Clues"]
-    assert {clue.id for clue in seen_at_once(scene, marks, FIRST_VIEW_PX).clues} == {"a", "c", "d"}
+    assert {clue.id for clue in keep_visible_clues(scene, marks, FIRST_VIEW_PX).clues} == {"a", "c", "d"}
 
 
 def test_a_record_tells_what_an_eye_can_see() -> None:
@@ -46,8 +46,8 @@ def test_a_record_tells_what_an_eye_can_see() -> None:
     pole = Clue("g", "pole", "country", "Poles of wood stand along the street.")
     full = replace(scene, clues=(*scene.clues, sun, plants, pole))
     drawn = (*marks, Mark("e", (0, 0, 90, 90)), Mark("f", (0, 900, 90, 1200)))
-    legible = seen_at_once(full, drawn, FIRST_VIEW_PX)
-    said = record_of(legible, honest_address(legible), random.Random(0)).reply()
+    legible = keep_visible_clues(full, drawn, FIRST_VIEW_PX)
+    said = build_record(legible, honest_address(legible), random.Random(0)).reply()
     assert "broadleaf trees" in said
     assert not [word for word in ("degrees", "climate", "oceanic", "Poles") if word in said]
 
@@ -58,7 +58,7 @@ def test_the_side_of_the_road_weighs_only_where_it_is_seen() -> None:
     sided = [replace(bare, look=replace(bare.look, drives_on=side)) for side in SIDES]
 
     def doubts(seen: Sequence[Mark]) -> set[str | None]:
-        return {honest_address(seen_at_once(one, seen, FIRST_VIEW_PX)).country.uncertainty for one in sided}
+        return {honest_address(keep_visible_clues(one, seen, FIRST_VIEW_PX)).country.uncertainty for one in sided}
 
     assert len(doubts(marks)) == 2
     assert len(doubts([mark for mark in marks if mark.clue != "d"])) == 1
@@ -66,8 +66,8 @@ def test_the_side_of_the_road_weighs_only_where_it_is_seen() -> None:
 
 def test_a_record_is_a_run_of_the_method_and_reads_back() -> None:
     scene, marks = scene_of()
-    finding = asyncio.run(recorded(opened(scene, marks), written(scene), by="scene truth"))
-    assert judge_assembled(finding.trajectory).kept
+    finding = asyncio.run(run_record(opened(scene, marks), written(scene), by="scene truth"))
+    assert judge_assembled(finding.trajectory).is_accepted
     answer = finding.answer
     assert answer.address.country.conclusion == "Germany"
     assert answer.address.region.conclusion in (None, "")
@@ -80,8 +80,8 @@ def test_a_scene_that_tells_nothing_is_said_to_tell_nothing() -> None:
     record = written(bare)
     assert record.conclusions == ("", "", "")
     assert all(level["Uncertainty"] == "high" for level in (record.country, record.region, record.precise))
-    finding = asyncio.run(recorded(opened(bare, marks), record, by="scene truth"))
-    assert judge_assembled(finding.trajectory).kept
+    finding = asyncio.run(run_record(opened(bare, marks), record, by="scene truth"))
+    assert judge_assembled(finding.trajectory).is_accepted
     assert finding.answer.address.country.conclusion in (None, "")
 
 
@@ -155,9 +155,11 @@ def test_what_is_known_is_not_made_again(notes: Path) -> None:
     read = list(read_notes(notes))
 
     async def rest() -> list[Made]:
-        return [made async for made in import_notes(read, ByRules(), is_known=lambda key: key == key_of(read[0]))]
+        return [
+            made async for made in import_notes(read, ByRules(), is_known=lambda key: key == compute_note_key(read[0]))
+        ]
 
-    assert [one.key for one in asyncio.run(rest())] == [key_of(read[1])]
+    assert [one.key for one in asyncio.run(rest())] == [compute_note_key(read[1])]
 
 
 def test_a_model_words_the_notes_and_can_not_change_the_place(notes: Path) -> None:

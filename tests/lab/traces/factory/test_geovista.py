@@ -20,7 +20,7 @@ def stand_in(atlas: OfflineAtlas) -> Trajectory:
 
 def test_stand_ins_look_then_look_up_then_judge(atlas: OfflineAtlas) -> None:
     run = stand_in(atlas)
-    assert judge_assembled(run).kept
+    assert judge_assembled(run).is_accepted
     used = [one.name for one in run.observations]
     assert used == sorted(used, key=("image_zoom_in_tool", "search_web").index)
     assert set(used) == {"image_zoom_in_tool", "search_web"}
@@ -43,7 +43,7 @@ def test_a_model_proposes_and_its_proposals_are_carried_out(atlas: OfflineAtlas)
     judged = '<think>It says Soest.</think><answer>In Soest. {"country": "Germany", "city": "Soest"}</answer>'
     model = ScriptedPolicy([says(f"Sure: {json.dumps(regions)}"), says(json.dumps(queries)), says(judged)])
     run = asyncio.run(assemble(opened(*scene_of()), ModelProposer(model), atlas=atlas)).trajectory
-    assert judge_assembled(run).kept
+    assert judge_assembled(run).is_accepted
     assert [one.name for one in run.observations] == ["image_zoom_in_tool", "search_web"]
     assert [step.thinking for step in run.steps] == ["A sign, too small.", "To check.", "It says Soest."]
     # The model saw the photo, then the crop as well, then what the search found.
@@ -60,7 +60,7 @@ def test_turns_are_bounded_whatever_a_model_proposes(atlas: OfflineAtlas) -> Non
     model = ScriptedPolicy([says(json.dumps(many)), says(json.dumps(more)), close])
     run = asyncio.run(assemble(opened(*scene_of()), ModelProposer(model), atlas=atlas, turns=4)).trajectory
     assert run.spent.turns == 4
-    assert judge_assembled(run).kept
+    assert judge_assembled(run).is_accepted
 
 
 def test_a_model_without_a_proposal_still_judges(atlas: OfflineAtlas) -> None:
@@ -68,7 +68,7 @@ def test_a_model_without_a_proposal_still_judges(atlas: OfflineAtlas) -> None:
     model = ScriptedPolicy([says("nothing to see"), says("nothing to ask"), close])
     run = asyncio.run(assemble(opened(*scene_of()), ModelProposer(model), atlas=atlas)).trajectory
     assert run.observations == ()
-    assert judge_assembled(run).kept
+    assert judge_assembled(run).is_accepted
 
 
 def test_boxes_that_are_no_numbers_are_passed_over(atlas: OfflineAtlas) -> None:
@@ -85,4 +85,4 @@ def test_boxes_that_are_no_numbers_are_passed_over(atlas: OfflineAtlas) -> None:
     model = ScriptedPolicy([says(f'{{"regions": [{regions}]}}'), says("nothing to ask"), close])
     run = asyncio.run(assemble(opened(*scene_of()), ModelProposer(model), atlas=atlas)).trajectory
     assert [one.name for one in run.observations] == ["image_zoom_in_tool"]
-    assert judge_assembled(run).kept
+    assert judge_assembled(run).is_accepted

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 
 from factory_runs import contents
 from geosleuth.agent import read_trajectory
-from geosleuth.lab.traces.factory import kept_files, tally_in
+from geosleuth.lab.traces.factory import compute_tally, list_kept_files
 from in_process import geosleuth
 from openai_server import Reply, Request, ServerUrl, chat_reply, openai_server
 from search_server import SearchServer, serving
@@ -106,12 +106,12 @@ def test_photos_go_through_real_services_and_a_run_repeats_without_them(
         command = words(kind, asked, table, tmp_path / "run")
         done = geosleuth(*command)
         assert done.returncode == 0, done.stderr
-    tally = tally_in(tmp_path / "run")
+    tally = compute_tally(tmp_path / "run")
     # SpotAgent's rule holds answers against the truth, GeoVista's does not.
     assert (tally.made, tally.kept) == ((2, 1) if kind == "spotagent" else (2, 2))
     assert dict(tally.first) == ({"far_answer": 1} if kind == "spotagent" else {})
     assert [one.params["q"] for one in asked.web.asked] == ["Bar Tino"], "asked once, and kept for the second photo"
-    trajectory = read_trajectory(next(kept_files(tmp_path / "run")))
+    trajectory = read_trajectory(next(list_kept_files(tmp_path / "run")))
     said = [one for one in trajectory.observations if one.name == "search_web"]
     assert "Bar Tino, Monaco" in said[0].text
     assert b"secretly" not in b"".join(contents(tmp_path / "run").values()), "photos lose what their files say"
@@ -132,7 +132,7 @@ def test_a_service_that_fails_is_repeated_as_it_failed(tmp_path: Path, monkeypat
         asked.maps.answer("/search", (404, {}, b"gone"))
         command = words("spotagent", asked, table, tmp_path / "run")
         geosleuth(*command)
-    assert dict(tally_in(tmp_path / "run").first) == {"failed_call": 2}
+    assert dict(compute_tally(tmp_path / "run").first) == {"failed_call": 2}
     again = [*command[:-1], tmp_path / "again", "--offline", "--answers", tmp_path / "run" / "answers.sqlite"]
     geosleuth(*again)
     assert contents(tmp_path / "again") == contents(tmp_path / "run")
@@ -160,6 +160,6 @@ def test_calls_without_reasons_are_kept_where_that_rule_is_off(tmp_path: Path, m
     with services(curt, monkeypatch) as asked:
         geosleuth(*words("spotagent", asked, table, tmp_path / "strict"))
         geosleuth(*words("spotagent", asked, table, tmp_path / "paper"), "--any-reasons")
-    strict, paper = tally_in(tmp_path / "strict"), tally_in(tmp_path / "paper")
+    strict, paper = compute_tally(tmp_path / "strict"), compute_tally(tmp_path / "paper")
     assert (strict.kept, strict.first["no_reasons"]) == (0, 2)
     assert (paper.kept, paper.first["far_answer"]) == (1, 1)

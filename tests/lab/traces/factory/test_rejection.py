@@ -33,13 +33,13 @@ def asks(name: str, thinking: str = WHY, **arguments: Any) -> Step:
 
 def test_valid_calls_and_a_near_answer_are_kept(atlas: OfflineAtlas) -> None:
     verdict = judge(run(atlas, asks("maps_geocode", address="Soest"), answer()), SOEST)
-    assert verdict.kept
+    assert verdict.is_accepted
     assert verdict.reasons == ()
     assert verdict.error_km == pytest.approx(0, abs=0.01)
 
 
 def test_a_search_that_finds_nothing_did_its_work(atlas: OfflineAtlas) -> None:
-    assert judge(run(atlas, asks("maps_geocode", address="Xqzwv Blorp"), answer()), SOEST).kept
+    assert judge(run(atlas, asks("maps_geocode", address="Xqzwv Blorp"), answer()), SOEST).is_accepted
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_search_that_finds_nothing_did_its_work(atlas: OfflineAtlas) -> None:
 )
 def test_whatever_speaks_against_it_is_named(atlas: OfflineAtlas, script: list[Step | Exception], reason: str) -> None:
     verdict = judge(run(atlas, *script), SOEST)
-    assert not verdict.kept
+    assert not verdict.is_accepted
     assert verdict.reasons[0] == reason
     assert verdict.detail
 
@@ -65,19 +65,19 @@ def test_whatever_speaks_against_it_is_named(atlas: OfflineAtlas, script: list[S
 def test_more_than_five_kilometres_are_too_far_by_the_ruler_of_all_reports(atlas: OfflineAtlas) -> None:
     degree_km = 111.19492664
     near, far = (run(atlas, answer(SOEST.lat + km / degree_km)) for km in (4.99, 5.01))
-    assert judge(near, SOEST).kept
+    assert judge(near, SOEST).is_accepted
     assert judge(far, SOEST).reasons == ("far_answer",)
-    assert judge(far, SOEST, within_km=6).kept
+    assert judge(far, SOEST, within_km=6).is_accepted
     measured = judge(far, SOEST).error_km
     assert measured is not None
     assert far.answer is not None
     assert far.answer.point is not None
     assert measured == pytest.approx(distance_km(far.answer.point, SOEST, "geodesic"), abs=1e-6)
-    assert judge(far, SOEST, within_km=measured).kept
+    assert judge(far, SOEST, within_km=measured).is_accepted
 
 
 def test_an_assembly_is_kept_however_wrong_its_answer_is(atlas: OfflineAtlas) -> None:
-    assert judge_assembled(run(atlas, answer(-33.0, 151.0))).kept
+    assert judge_assembled(run(atlas, answer(-33.0, 151.0))).is_accepted
     assert judge_assembled(run(atlas, asks("maps_geocode"), answer())).reasons == ("invalid_call",)
 
 

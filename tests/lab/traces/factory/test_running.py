@@ -22,8 +22,16 @@ from geosleuth.agent.prompt_files import read_prompts
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.lab.bench.run import RunLimits
 from geosleuth.lab.traces import About, Rejected, Sample, write_store
-from geosleuth.lab.traces.factory import Kind, kept_files, made_in, photo_of, replays, run_factory, tally_in
-from geosleuth.lab.traces.factory.trial import drawn_of, pack_scene, unpack
+from geosleuth.lab.traces.factory import (
+    Kind,
+    compute_tally,
+    list_kept_files,
+    read_made,
+    read_photo,
+    replays,
+    run_factory,
+)
+from geosleuth.lab.traces.factory.trial import load_drawn, pack_scene, unpack
 from geosleuth.lab.traces.scripted import NO_SLIPS
 from geosleuth.photo import open_photo
 from geosleuth.support.errors import BadInput
@@ -44,7 +52,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_everything_that_was_made_is_handed_on_in_order(whole: Path) -> None:
-    made = list(made_in(whole))
+    made = list(read_made(whole))
     assert [one.scene for one in made] == [f"hand-{number}" for number in range(1, SCENES + 1)]
     kept = [one for one in made if isinstance(one, Sample)]
     gone = [one for one in made if isinstance(one, Rejected)]
@@ -58,14 +66,14 @@ def test_everything_that_was_made_is_handed_on_in_order(whole: Path) -> None:
         for image in sample.trajectory.images:
             assert open_photo(sample.images[image.handle]).photo.size == image.size
     assert all(one.reason in ("far_answer", "invalid_call", "failed_call", "no_answer") for one in gone)
-    tally = tally_in(whole)
+    tally = compute_tally(whole)
     assert (tally.made, tally.kept) == (SCENES, len(kept))
 
 
 def test_what_is_kept_replays(whole: Path, atlas: OfflineAtlas) -> None:
-    files = list(kept_files(whole))
+    files = list(list_kept_files(whole))
     for path in files[:2]:
-        assert asyncio.run(replays(read_trajectory(path), open_photo(photo_of(path)), atlas))
+        assert asyncio.run(replays(read_trajectory(path), open_photo(read_photo(path)), atlas))
 
 
 def test_a_run_that_is_stopped_and_taken_up_again_holds_the_same_bytes(whole: Path, tmp_path: Path) -> None:
@@ -93,10 +101,10 @@ def test_a_run_that_is_killed_and_taken_up_again_holds_the_same(whole: Path, tmp
         child.wait()
     assert asyncio.run(run_factory(hand_work(tmp_path / "set", SCENES), tmp_path / "run")).why == "done"
     # A try that was cut off is made again under the next number; what came of each scene is the same.
-    assert [repr(one) for one in made_in(tmp_path / "run")] == [repr(one) for one in made_in(whole)]
+    assert [repr(one) for one in read_made(tmp_path / "run")] == [repr(one) for one in read_made(whole)]
     about = About(name="a", title="a", licence="a", how_made="a")
     stores = [
-        write_store(tmp_path / name, made_in(run), about) for name, run in (("x", whole), ("y", tmp_path / "run"))
+        write_store(tmp_path / name, read_made(run), about) for name, run in (("x", whole), ("y", tmp_path / "run"))
     ]
     assert list(stores[0].rows()) == list(stores[1].rows())
 
@@ -118,13 +126,13 @@ def test_a_run_without_its_files_says_so(whole: Path, tmp_path: Path) -> None:
     meta = next((tmp_path / "run" / "trajectories").glob("*/*.meta.json"))
     meta.write_text(json.dumps({"scene": 1}))
     with pytest.raises(BadInput, match="make the run again"):
-        list(made_in(tmp_path / "run"))
+        list(read_made(tmp_path / "run"))
     assert whole.is_dir()
 
 
 def test_a_scene_travels_with_or_without_its_picture() -> None:
     scene, marks = scene_of()
-    drawn = drawn_of(pack_scene(scene, marks, b"\xff\xd8\xff picture\nwith lines"))
+    drawn = load_drawn(pack_scene(scene, marks, b"\xff\xd8\xff picture\nwith lines"))
     assert (drawn.scene, drawn.marks, drawn.jpeg) == (scene, marks, b"\xff\xd8\xff picture\nwith lines")
     with pytest.raises(BadInput):
         unpack(b"no JSON\n")
@@ -138,7 +146,7 @@ def test_words_of_the_users_own_reach_every_synthesis(tmp_path: Path, atlas: Off
     plain = hand_work(tmp_path / "set", 1, kind)
     work = replace(plain, recipe=replace(plain.recipe, slips=NO_SLIPS, prompts=words))
     asyncio.run(run_factory(work, tmp_path / "run"))
-    (made,) = made_in(tmp_path / "run")
+    (made,) = read_made(tmp_path / "run")
     assert isinstance(made, Sample)
     began = made.trajectory.started
     assert (began.prompts, began.system.split("\n")[0]) == (words.sha256, "Mind the kerbs.")

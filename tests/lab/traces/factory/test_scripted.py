@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from factory_scenes import opened, plain_picture, scene_of, without
 from geosleuth.lab.scenes import Clue, Mark, Sort
-from geosleuth.lab.traces.factory.trial import SceneRange, pack_scene, subject_of
+from geosleuth.lab.traces.factory.trial import SceneRange, load_subject, pack_scene
 from geosleuth.lab.traces.scripted import NO_SLIPS, Slipped, Slips, StandInObserver
 from geosleuth.lab.traces.spotagent import Lettering, lettering_words, read_lettering
 from geosleuth.photo import Album
@@ -102,7 +102,7 @@ def test_panoramas_are_refused() -> None:
     with pytest.raises(BadInput, match="street scenes"):
         SceneRange(count=1, kind="panorama")
     with pytest.raises(BadInput, match="street scenes"):
-        subject_of(pack_scene(panorama, marks, plain_picture(scene, marks)))
+        load_subject(pack_scene(panorama, marks, plain_picture(scene, marks)))
 
 
 def test_misses_boards_at_the_stated_rate() -> None:

@@ -12,7 +12,7 @@ from geosleuth.agent.methods import method
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.geo import distance_km
 from geosleuth.lab.traces import Sample
-from geosleuth.lab.traces.factory import made_in, replay_difference, replays, run_factory
+from geosleuth.lab.traces.factory import read_made, replay_difference, replays, run_factory
 from geosleuth.lab.traces.factory.trial import timeless
 from geosleuth.lab.traces.scripted import NO_SLIPS, Slipped, Slips, StandInCaller, StandInObserver
 from geosleuth.lab.traces.spotagent import judge, states_reasons, synthesise
@@ -51,7 +51,7 @@ def test_stand_ins_find_the_town_with_real_tools(atlas: OfflineAtlas) -> None:
     assert run.answer.point
     assert distance_km(run.answer.point, SOEST) < 5
     assert run.answer.address.country.conclusion == "Germany"
-    assert judge(run, SOEST).kept
+    assert judge(run, SOEST).is_accepted
     used = [one.name for one in run.observations]
     assert used.index("image_zoom_in_tool") < used.index("maps_geocode")
     assert all(one.failure is None for one in run.observations)
@@ -97,7 +97,7 @@ def test_slips_make_for_rejections(atlas: OfflineAtlas) -> None:
     spoilt = [judge(stand_ins(atlas, slips=Slips(0, 1.0), seed=seed), SOEST) for seed in range(3)]
     assert all(one.reasons[0] in ("invalid_call", "no_answer") for one in spoilt)
     blind = judge(stand_ins(atlas, slips=Slips(1.0, 0), leave=""), SOEST)
-    assert not blind.kept
+    assert not blind.is_accepted
 
 
 def test_the_caller_sees_no_picture_and_reads_what_the_observer_says(atlas: OfflineAtlas) -> None:
@@ -109,7 +109,7 @@ def test_the_caller_sees_no_picture_and_reads_what_the_observer_says(atlas: Offl
     close = says("<answer>\nCountry: Germany\nCity: Soest\nLatitude: 51.5756\nLongitude: 8.1062\n</answer>")
     caller = ScriptedPolicy([zoom, close])
     finding = asyncio.run(synthesise(opened(scene, marks), observer, caller, atlas=atlas))
-    assert judge(finding.trajectory, SOEST).kept
+    assert judge(finding.trajectory, SOEST).is_accepted
     for conversation in caller.seen:
         prompts = [message for message in conversation.messages if isinstance(message, Prompt)]
         results = [
@@ -148,7 +148,7 @@ def test_two_models_behind_a_server_make_a_trajectory(tmp_path: Path) -> None:
         recipe = replace(work.recipe, observer="server:observer", caller="server:mind", base_url=url)
         ending = asyncio.run(run_factory(replace(work, recipe=recipe), tmp_path / "run"))
     assert ending.why == "done"
-    (sample,) = made_in(tmp_path / "run")
+    (sample,) = read_made(tmp_path / "run")
     assert isinstance(sample, Sample)
     assert sample.trajectory.started.policy == "server:observer + server:mind"
     assert [one.name for one in sample.trajectory.observations] == ["maps_geocode"]

@@ -10,10 +10,10 @@ from geosleuth.lab.traces.filtering import (
     PHASES_KM,
     REGIMES_KM,
     Tries,
+    build_tries,
     curriculum,
-    filtered,
+    find_teachable,
     passes,
-    tries_of,
 )
 from geosleuth.support.errors import BadInput
 
@@ -27,19 +27,19 @@ def test_a_try_exactly_at_the_distance_is_within_it() -> None:
 
 
 def test_photos_with_fewer_tries_are_judged_by_their_own() -> None:
-    table = tries_of({"two": [0.5, 30.0], "three": [0.5, 0.6, 0.7], "one": [0.5], "none": []})
+    table = build_tries({"two": [0.5, 30.0], "three": [0.5, 0.6, 0.7], "one": [0.5], "none": []})
     assert table.counts.tolist() == [2, 3, 1, 0]
-    found = filtered(table)
+    found = find_teachable(table)
     assert found.kept[:, 0].tolist() == [True, False, False, False]
     assert found.single_tries == 2
-    exactly = tries_of({"two": [0.5, 30.0], "three": [0.5, 0.6, 40.0]}, tries=2)
+    exactly = build_tries({"two": [0.5, 30.0], "three": [0.5, 0.6, 40.0]}, tries=2)
     assert exactly.ids == ("two", "three")
-    assert filtered(exactly).kept[:, 0].tolist() == [True, False]
-    assert tries_of({"two": [0.5, 30.0], "three": [0.5, 0.6, 40.0]}, tries=3).ids == ("three",)
+    assert find_teachable(exactly).kept[:, 0].tolist() == [True, False]
+    assert build_tries({"two": [0.5, 30.0], "three": [0.5, 0.6, 40.0]}, tries=3).ids == ("three",)
 
 
 def test_figures_of_a_regime_add_up() -> None:
-    found = filtered(tries_of({"a": [0.5, 30.0], "b": [0.5, 0.6], "c": [900.0, 900.0], "d": [10.0, 300.0]}))
+    found = find_teachable(build_tries({"a": [0.5, 30.0], "b": [0.5, 0.6], "c": [900.0, 900.0], "d": [10.0, 300.0]}))
     street, city, region, country = found.regimes
     assert (street.kept, street.never, street.always, street.by_passes) == (1, 2, 1, (2, 1, 1))
     assert (city.kept, city.never, city.always, city.by_passes) == (2, 1, 1, (1, 2, 1))
@@ -49,8 +49,8 @@ def test_figures_of_a_regime_add_up() -> None:
 
 
 def test_the_first_phase_learns_from_streets_and_cities_and_the_second_adds_the_rest() -> None:
-    found = filtered(
-        tries_of(
+    found = find_teachable(
+        build_tries(
             {
                 "street": [0.5, 2.0],  # kept at 1
                 "city": [5.0, 30.0],  # kept at 25
@@ -71,7 +71,7 @@ def test_the_first_phase_learns_from_streets_and_cities_and_the_second_adds_the_
 
 
 def test_a_phase_at_another_distance_is_refused() -> None:
-    found = filtered(tries_of({"a": [0.5, 2.0]}), (1.0, 25.0))
+    found = find_teachable(build_tries({"a": [0.5, 2.0]}), (1.0, 25.0))
     with pytest.raises(BadInput, match="phase 2 wants 200 km; the regimes are 1, 25 km"):
         curriculum(found)
 
@@ -79,13 +79,13 @@ def test_a_phase_at_another_distance_is_refused() -> None:
 @pytest.mark.parametrize("wrong", [(), (0.0,), (25.0, 1.0), (1.0, 1.0)])
 def test_distances_that_go_down_are_refused(wrong: tuple[float, ...]) -> None:
     with pytest.raises(BadInput, match="must be positive and ascending"):
-        filtered(tries_of({"a": [1.0, 2.0]}), wrong)
+        find_teachable(build_tries({"a": [1.0, 2.0]}), wrong)
 
 
 @given(arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 5)), elements=st.floats(0, 2000) | st.just(NAN)))
 def test_the_table_agrees_with_the_rule_told_photo_by_photo(table: np.ndarray) -> None:
     ids = tuple(str(row) for row in range(len(table)))
-    found = filtered(Tries(ids, table, np.ones(table.shape, dtype=np.bool_)))
+    found = find_teachable(Tries(ids, table, np.ones(table.shape, dtype=np.bool_)))
     for row, values in enumerate(table.tolist()):
         for column, km in enumerate(REGIMES_KM):
             within = sum(value <= km for value in values)

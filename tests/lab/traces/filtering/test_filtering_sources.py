@@ -9,9 +9,9 @@ import pytest
 
 from geosleuth.agent import write_trajectory
 from geosleuth.geo import LatLon
-from geosleuth.lab.bench.run.journal import file_name, name_of
+from geosleuth.lab.bench.run.journal import compute_photo_name, file_name
 from geosleuth.lab.score import Truth
-from geosleuth.lab.traces.filtering import filtered, read_tries, tries_of
+from geosleuth.lab.traces.filtering import build_tries, find_teachable, read_tries
 from geosleuth.support.errors import BadInput
 from run_folders import NAME_KEY, PhotoMade, TryMade, answer_at, trajectory_of, write_run
 
@@ -32,7 +32,7 @@ def test_several_runs_are_several_tries(tmp_path: Path) -> None:
     assert list(km) == ["a", "b", "c"]
     assert km["a"] == pytest.approx([0.044, 878], abs=1)
     assert math.isnan(km["c"][0])
-    found = filtered(tries_of(km))
+    found = find_teachable(build_tries(km))
     assert found.kept.tolist() == [[True] * 4, [False] * 4, [False, True, True, True]]
 
 
@@ -46,7 +46,7 @@ def test_every_answer_that_the_journal_has_is_a_try_and_failures_are_none(tmp_pa
 
 def test_the_minds_of_one_try_are_tries_of_their_own(tmp_path: Path) -> None:
     run = write_run(tmp_path / "r", [photo("a", NEAR), photo("b", FAR)])
-    name = name_of(NAME_KEY, "a")
+    name = compute_photo_name(NAME_KEY, "a")
     own = run / "trajectories" / name[:2] / file_name(name, 1)
     for number, answer in ((1, FAR), (2, NEAR), (10, NEXT_TOWN)):
         write_trajectory(own.with_name(f"{own.stem}.try{number}.jsonl"), trajectory_of(TryMade(answer)))

@@ -11,10 +11,10 @@ import pytest
 from PIL import Image
 
 from geosleuth.lab.traces import Store, StoreWriter, write_store
-from geosleuth.lab.traces.rows import Row, row_of, schema
+from geosleuth.lab.traces.rows import Row, build_sample_row, schema
 from geosleuth.lab.traces.store_card import check_store
 from geosleuth.lab.traces.trainer_files import export_store
-from geosleuth.lab.traces.trajectory_store import CARD, sha_of
+from geosleuth.lab.traces.trajectory_store import CARD, compute_checksum
 from geosleuth.support.errors import BadInput
 from stored import ABOUT, made, pictures, sample
 
@@ -99,13 +99,22 @@ def write_shard(store: Store, rows: list[Row]) -> Path:
 
 def count_shard(store: Store, path: Path, rows: int) -> None:
     document = json.loads((store.path / "manifest.json").read_text())
-    shard = {"file": f"shards/{path.name}", "rows": rows, "bytes": path.stat().st_size, "sha256": sha_of(path)}
+    shard = {
+        "file": f"shards/{path.name}",
+        "rows": rows,
+        "bytes": path.stat().st_size,
+        "sha256": compute_checksum(path),
+    }
     document["shards"].append(shard)
     (store.path / "manifest.json").write_text(json.dumps(document))
 
 
 def test_rows_that_were_made_elsewhere_are_looked_into(store: Store) -> None:
-    rows = [row_of(sample(0)), row_of(sample(50)) | {"turns": 99}, row_of(sample(51)) | {"trajectory": "rubbish\n"}]
+    rows = [
+        build_sample_row(sample(0)),
+        build_sample_row(sample(50)) | {"turns": 99},
+        build_sample_row(sample(51)) | {"trajectory": "rubbish\n"},
+    ]
     path = write_shard(store, rows)
     assert any(line.startswith("shards/00002.parquet: not in the manifest") for line in troubles(store))
     count_shard(store, path, 4)
@@ -134,7 +143,7 @@ def test_a_row_can_name_no_picture_outside_of_its_store(store: Store, tmp_path: 
     """Rows are whatever somebody else put into a file: a checksum must not lead to other people's pictures."""
     (tmp_path / "pictures").mkdir()
     (tmp_path / "pictures" / "mine.jpg").write_bytes(next(iter(pictures(0).values())))
-    row = row_of(sample(50))
+    row = build_sample_row(sample(50))
     row["images"][0]["sha256"] = digest
     count_shard(store, write_shard(store, [row]), 1)
     with pytest.raises(BadInput, match="not the checksum of a picture"):

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from any_trajectory import trajectories
 from geosleuth.agent import Trajectory
 from geosleuth.lab.traces import Rejected, Sample, Store, StoreWriter, write_store
-from geosleuth.lab.traces.rows import read_trajectory_text, row_of, schema, trajectory_text
+from geosleuth.lab.traces.rows import build_sample_row, read_trajectory_text, schema, trajectory_text
 from geosleuth.support.errors import BadInput
 from python_path import python_path
 from stored import ABOUT, about, made, pictures, real_run, sample
@@ -29,7 +29,7 @@ def test_what_is_added_comes_back_equal(tmp_path: Path) -> None:
     assert len(store) == len(wanted) == 8
     assert [shard.rows for shard in store.manifest.shards] == [3, 3, 2]
     assert [one.key for one in store.samples(split="held-out")] == ["scene-00004", "scene-00009"]
-    assert list(store.rejected()) == [one for one in made(12) if isinstance(one, Rejected)]
+    assert list(store.read_rejected()) == [one for one in made(12) if isinstance(one, Rejected)]
     assert store.about == ABOUT
 
 
@@ -38,7 +38,7 @@ def test_what_is_added_comes_back_equal(tmp_path: Path) -> None:
 def test_every_run_comes_back_equal_from_a_row(trajectory: Trajectory) -> None:
     assert read_trajectory_text(trajectory_text(trajectory)) == trajectory
     one = sample(0, trajectory=trajectory, images={})
-    table = pa.Table.from_pylist([row_of(one)], schema=schema())
+    table = pa.Table.from_pylist([build_sample_row(one)], schema=schema())
     (row,) = table.to_pylist()
     assert read_trajectory_text(row["trajectory"]) == trajectory
 
@@ -78,7 +78,7 @@ def test_a_writer_that_breaks_off_loses_nothing_it_had_finished(tmp_path: Path) 
     assert list(store.samples()) == [sample(number) for number in range(5)]
     assert len(store) == 5
     with StoreWriter(tmp_path / "s", ABOUT, shard_rows=3) as writer:
-        assert (writer.kept, "scene-00004" in writer) == (5, True)
+        assert (writer.sample_count, "scene-00004" in writer) == (5, True)
         writer.add(sample(5))
     store = Store(tmp_path / "s")
     assert [shard.rows for shard in store.manifest.shards] == [3, 3]
@@ -114,7 +114,7 @@ def test_a_killed_writer_loses_nothing_that_it_said_was_finished(tmp_path: Path)
         child.wait()
         child.stdout.close()
         store = Store(tmp_path / "s")
-        there = {one.key for one in store.samples()} | {one.key for one in store.rejected()}
+        there = {one.key for one in store.samples()} | {one.key for one in store.read_rejected()}
         assert set(finished) <= there
         # Of what was under way, one thing may have been finished that nobody heard of.
         assert len(there - set(finished)) <= 1
@@ -163,7 +163,7 @@ def test_half_a_line_is_passed_over_and_cut_off(tmp_path: Path) -> None:
         writer.add(Rejected(key="no-2", scene="x", source="spotagent", reason="far_answer"))
     store = Store(tmp_path / "s")
     assert [one.key for one in store.samples()] == ["scene-00000", "scene-00001"]
-    assert [one.key for one in store.rejected()] == ["no", "no-2"]
+    assert [one.key for one in store.read_rejected()] == ["no", "no-2"]
 
 
 def test_only_one_writer_at_a_time(tmp_path: Path) -> None:

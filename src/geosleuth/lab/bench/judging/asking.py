@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 
 from geosleuth.lab.bench.memory import Memory
 from geosleuth.models import Conversation, Policy, Prompt, Sampling, Usage
-from geosleuth.models.endpoints import GIVE_UP
+from geosleuth.models.endpoints import MAX_CONSECUTIVE_FAILURES
 from geosleuth.support.errors import ServiceFault
 
-MAX_KEPT = 20_000
-"""How many characters of a reply are kept."""
+# Maximum characters of a reply that are kept.
+MAX_KEPT_CHARS = 20_000
 
 _ABOUT = "text"
 
@@ -127,7 +127,7 @@ class Asker:
                 if self._is_over():
                     return
                 self.progress.asked += 1
-                if (reply := await self._ask(question)) is not None:
+                if (reply := await self._ask_model(question)) is not None:
                     found[question] = reply
                 done += 1
                 self.watch(done, len(questions), about)
@@ -141,7 +141,7 @@ class Asker:
             raise together.exceptions[0] from None
         return found
 
-    async def _ask(self, question: Asked) -> str | None:
+    async def _ask_model(self, question: Asked) -> str | None:
         prompt = (Prompt(question.message),)
         try:
             step = await self.policy.step(
@@ -154,7 +154,7 @@ class Asker:
             return None
         self._failed_in_a_row = 0
         self.progress.usage += step.usage
-        reply = step.text.strip()[:MAX_KEPT]
+        reply = step.text.strip()[:MAX_KEPT_CHARS]
         # Kept before anything else, so that the question is never paid for twice.
         self.memory.keep(question.key, self.model, _ABOUT, reply.encode("utf-8", "replace"))
         return reply
@@ -165,7 +165,7 @@ class Asker:
         if so_far.stopped is not None:
             return True
         tokens, usd = so_far.usage.input_tokens + so_far.usage.output_tokens, so_far.usage.cost_usd
-        if self._failed_in_a_row >= GIVE_UP:
+        if self._failed_in_a_row >= MAX_CONSECUTIVE_FAILURES:
             so_far.stopped = f"{self._failed_in_a_row} times in a row {so_far.trouble}"
         elif limits.questions is not None and so_far.asked >= limits.questions:
             so_far.stopped = f"the limit of {limits.questions:,} questions is reached"

@@ -86,7 +86,7 @@ def _of_answer(answer: Answer) -> Extracted:
     return Extracted(said.country.conclusion, said.region.conclusion, said.precise.conclusion, None, answer.point)
 
 
-def record_of(reading: Reading) -> dict[str, Any]:
+def build_extracted_record(reading: Reading) -> dict[str, Any]:
     """Return the record with an answer in place of its reply, as `bench.records` reads it."""
     record, found = reading.record, reading.found
     address = found.to_address() if record.reply is not None else (record.answer or Answer()).address

@@ -40,8 +40,8 @@ from .names import (
     RuleSays,
     Says,
     Stand,
-    granted,
-    prompt_for,
+    build_prompt,
+    grant_level,
     read_verdict,
     reply_question,
     stand,
@@ -52,6 +52,7 @@ Ask = Literal["undecided", "unmatched", "replies"]
 """What the model is asked: names that the rule can't decide, names that it does not accept, or, where it does not
 accept them or finds none, whether the whole reply means the true place (GeoVista's order)."""
 
+# Outcomes for a level of an answer, by rule, by judge or undecided, and their labels in the report.
 OUTCOMES = {
     "right": "right by rule",
     "judged right": "right by judge",
@@ -61,7 +62,6 @@ OUTCOMES = {
     "wrong": "wrong by rule",
     "not named": "not named: wrong",
 }
-"""How a level of an answer was decided, by the rule, by the judge, or left open; and how that is told."""
 
 _AS_JUDGED: dict[Says, str] = {"yes": "judged right", "no": "judged wrong", "unreadable": "unreadable"}
 
@@ -107,7 +107,7 @@ class JudgedFile:
     rows: tuple[Row, ...] = field(repr=False)
 
 
-def entries_of(records: Iterable[Record], parser: ParserName) -> list[Entry]:
+def collect_entries(records: Iterable[Record], parser: ParserName) -> list[Entry]:
     """Return the names of records, to be judged."""
     entries = []
     for record in records:
@@ -148,9 +148,9 @@ async def judge_entries(
         asked = {
             row: question
             for row, one in enumerate(now)
-            if row not in lost and (question := _asked(one, entries[row], level, ask)) is not None
+            if row not in lost and (question := _find_question(one, entries[row], level, ask)) is not None
         }
-        verdicts = await verdicts_on(asked.values(), asker)
+        verdicts = await collect_verdicts(asked.values(), asker)
         outcomes = [
             _outcome(before.says, one, asked.get(row), verdicts)
             for row, (before, one) in enumerate(zip(first[level], now, strict=True))
@@ -159,13 +159,13 @@ async def judge_entries(
             entry, verdict = entries[row], verdicts.get(question)
             rows.append(Row(entry.id, question, now[row].says, verdict))
             if verdict is not None and verdict.says == "yes" and level != "city":
-                entry.said = granted(entry.truth, entry.said, level)
+                entry.said = grant_level(entry.truth, entry.said, level)
         if ask == "replies":
             lost |= {row for row, how in enumerate(outcomes) if how not in ("right", "judged right", "not given")}
         if figures := level_figures([one.says for one in first[level]], outcomes):
             levels[level] = figures
-    chosen = sample_of(sure, sample, seed)
-    agreement = agreement_of(chosen, await verdicts_on(chosen, asker))
+    chosen = draw_sample(sure, sample, seed)
+    agreement = compare_with_judge(chosen, await collect_verdicts(chosen, asker))
     document = {
         "format": FORMAT,
         "geosleuth": __version__,
@@ -181,11 +181,11 @@ async def judge_entries(
     return JudgedFile(document, left_open, tuple(rows))
 
 
-async def verdicts_on(questions: Collection[Question], asker: Asker) -> dict[Question, Verdict]:
+async def collect_verdicts(questions: Collection[Question], asker: Asker) -> dict[Question, Verdict]:
     """Return the model's verdicts; a missing one was not judged."""
     found: dict[Question, Verdict] = {}
     for level in LEVELS:
-        prompts = {question: prompt_for(question) for question in questions if question.level == level}
+        prompts = {question: build_prompt(question) for question in questions if question.level == level}
         replies = await asker.replies(prompts.values(), lambda reply: read_verdict(reply) != "unreadable", level)
         for question, prompt in prompts.items():
             if prompt in replies:
@@ -193,7 +193,7 @@ async def verdicts_on(questions: Collection[Question], asker: Asker) -> dict[Que
     return found
 
 
-def _asked(one: Stand, entry: Entry, level: Level, ask: Ask) -> Question | None:
+def _find_question(one: Stand, entry: Entry, level: Level, ask: Ask) -> Question | None:
     if ask == "replies" and entry.reply and one.says in ("undecided", "wrong", "not named"):
         return reply_question(entry.truth, level, entry.reply)
     return one.question if one.says == "undecided" or (ask == "unmatched" and one.says == "wrong") else None
@@ -215,13 +215,13 @@ def level_figures(by_rule: Sequence[RuleSays], outcomes: Sequence[str]) -> dict[
     return {
         "n": n,
         "undecided_by_rule": rule["undecided"],
-        "by_rule": share_to_dict(Accuracy.of(rule["right"], n)),
-        "by_judge": share_to_dict(Accuracy.of(judge["right"] + judge["judged right"], n)),
+        "by_rule": share_to_dict(Accuracy.from_counts(rule["right"], n)),
+        "by_judge": share_to_dict(Accuracy.from_counts(judge["right"] + judge["judged right"], n)),
         "outcomes": {name.replace(" ", "_"): judge[name] for name in OUTCOMES},
     } if n else {}  # fmt: skip
 
 
-def sample_of(sure: Mapping[Question, bool], size: int, seed: int) -> dict[Question, bool]:
+def draw_sample(sure: Mapping[Question, bool], size: int, seed: int) -> dict[Question, bool]:
     """Return up to ``size`` questions with the rule's verdicts; the same for the same seed and questions."""
     chance = random.Random(seed)  # noqa: S311  # draws a sample, keeps no secret
     groups: dict[tuple[str, bool], list[Question]] = {}
@@ -239,7 +239,7 @@ def sample_of(sure: Mapping[Question, bool], size: int, seed: int) -> dict[Quest
     return {question: sure[question] for question in chosen}
 
 
-def agreement_of(sample: Mapping[Question, bool], verdicts: Mapping[Question, Verdict]) -> dict[str, Any]:
+def compare_with_judge(sample: Mapping[Question, bool], verdicts: Mapping[Question, Verdict]) -> dict[str, Any]:
     """Compare the rule's verdicts with the judge's, over the questions with a readable verdict."""
     says = {question: verdicts[question].says for question in sample if question in verdicts}
     pairs = [(sample[question], said == "yes") for question, said in says.items() if said != "unreadable"]
@@ -252,7 +252,7 @@ def agreement_of(sample: Mapping[Question, bool], verdicts: Mapping[Question, Ve
         "rule_only": counts[True, False],
         "unreadable": len(says) - len(pairs),
         "not_judged": len(sample) - len(says),
-        "percent": share_to_dict(Accuracy.of(counts[True, True] + counts[False, False], len(pairs))),
+        "percent": share_to_dict(Accuracy.from_counts(counts[True, True] + counts[False, False], len(pairs))),
         "kappa": estimate_to_dict(kappa(pairs)),
     }
 
@@ -272,7 +272,7 @@ def kappa(pairs: Sequence[tuple[bool, bool]]) -> Estimate:
     return Estimate(*((share - by_chance) / (1 - by_chance) for share in (agreed.value, agreed.low, agreed.high)))
 
 
-def judged_view(document: Mapping[str, Any]) -> RenderableType:
+def render_judged(document: Mapping[str, Any]) -> RenderableType:
     """Return the figures for a terminal."""
     levels = document["levels"]
     if not levels:
@@ -283,14 +283,16 @@ def judged_view(document: Mapping[str, Any]) -> RenderableType:
         table.add_column(level, justify="right")
     table.add_row("answers", *(f"{one['n']:,}" for one in levels.values()), end_section=True)
     for words, key in (("right by rule, %", "by_rule"), ("right with the judge, %", "by_judge")):
-        table.add_row(words, *(_share(one[key]) for one in levels.values()), end_section=key == "by_judge")
+        table.add_row(
+            words, *(_render_judged_share(one[key]) for one in levels.values()), end_section=key == "by_judge"
+        )
     for name, words in OUTCOMES.items():
         table.add_row(words, *(f"{one['outcomes'][name.replace(' ', '_')]:,}" for one in levels.values()))
     lines = (_agreement_line(document["agreement"]), spent_line(document))
     return Group(Text(f"{document['file']}, judged by {document['model']}"), table, *map(Text, lines))
 
 
-def _share(share: Mapping[str, Any]) -> Text:
+def _render_judged_share(share: Mapping[str, Any]) -> Text:
     return Text.assemble(f"{share['percent']:.2f}", (f" ({share['low']:.0f}–{share['high']:.0f})", "dim"))
 
 
@@ -320,7 +322,7 @@ def spent_line(document: Mapping[str, Any]) -> str:
     return f"{asked}, {spent['input_tokens'] + spent['output_tokens']:,} tokens{cost}"
 
 
-def judged_csv(rows: Iterable[Row]) -> str:
+def format_judged_csv(rows: Iterable[Row]) -> str:
     """Return one line for each judged level of an answer, with the judge's own words."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from geosleuth.lab.score import AnswerNames, TruthNames, match_levels
-from geosleuth.lab.score.levels import NO_NAME
+from geosleuth.lab.score.levels import NO_NAME_ANSWERS
 from geosleuth.names import country_code, fold
 from geosleuth.names.cities import is_far_city, is_listed_region
 from geosleuth.support.text.safe import printable
@@ -60,8 +60,8 @@ _YES, _NO = (
     frozenset({"yes", "true", "是", "是的", "oui", "ja", "sí"}),
     frozenset({"no", "false", "否", "不是", "non", "nein"}),
 )
-MAX_READ = 10_000
-"""A longer reply is no verdict, and searching it for quotes could take very long."""
+# Maximum length of a reply that is read: a longer one is no verdict, and searching it for quotes could take very long.
+MAX_REPLY_CHARS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +96,16 @@ def stand(truth: TruthNames, said: AnswerNames, level: Level) -> Stand:
     verdict: bool | None = getattr(match_levels(truth, said), level)
     if verdict is None:
         return Stand("not given")
-    name = _given(getattr(said, _ANSWER_FIELD[level]))
+    name = _get_stated_name(getattr(said, _ANSWER_FIELD[level]))
     question = _question(truth, said, level, name) if name else None
     if verdict:
         return Stand("right", question)
     if question is None or name is None:
         return Stand("not named")
-    if not getattr(match_levels(truth, granted(truth, said, level)), level):
+    if not getattr(match_levels(truth, grant_level(truth, said, level)), level):
         # A level above is wrong, so this level can't be right.
         return Stand("wrong")
-    return Stand("wrong" if _proved(truth, said, level, name) else "undecided", question)
+    return Stand("wrong" if _is_proven_different(truth, said, level, name) else "undecided", question)
 
 
 def reply_question(truth: TruthNames, level: Level, reply: str) -> Question:
@@ -113,7 +113,7 @@ def reply_question(truth: TruthNames, level: Level, reply: str) -> Question:
     country = None if level == "country" else truth.country
     region = truth.region if level == "city" else None
     name: str = getattr(truth, level)
-    return Question(level, tidy(name), sendable(reply), _tidied(country), _tidied(region), whole=True)
+    return Question(level, tidy(name), sendable(reply), _tidy_name(country), _tidy_name(region), whole=True)
 
 
 def sendable(reply: str) -> str:
@@ -121,7 +121,7 @@ def sendable(reply: str) -> str:
     return printable(reply.strip()).encode("utf-8", "replace").decode("utf-8")[-MAX_REPLY:]
 
 
-def granted(truth: TruthNames, said: AnswerNames, level: Level) -> AnswerNames:
+def grant_level(truth: TruthNames, said: AnswerNames, level: Level) -> AnswerNames:
     """Return the answer as if one level's name were the true one; what is right stays right."""
     if level != "city":
         return replace(said, **{level: getattr(truth, level)})
@@ -134,17 +134,17 @@ def granted(truth: TruthNames, said: AnswerNames, level: Level) -> AnswerNames:
     )
 
 
-def _given(name: str | None) -> str | None:
-    return None if name is None or fold(name) in NO_NAME else name
+def _get_stated_name(name: str | None) -> str | None:
+    return None if name is None or fold(name) in NO_NAME_ANSWERS else name
 
 
 def _question(truth: TruthNames, said: AnswerNames, level: Level, name: str) -> Question:
     country = None if level == "country" else truth.country or said.country
     region = truth.region if level == "city" else None
-    return Question(level, tidy(getattr(truth, level)), tidy(name), _tidied(country), _tidied(region))
+    return Question(level, tidy(getattr(truth, level)), tidy(name), _tidy_name(country), _tidy_name(region))
 
 
-def _tidied(name: str | None) -> str | None:
+def _tidy_name(name: str | None) -> str | None:
     return None if name is None else tidy(name)
 
 
@@ -154,7 +154,7 @@ def tidy(name: str) -> str:
     return whole if len(whole) <= MAX_NAME else f"{whole[:MAX_NAME]}…"
 
 
-def _proved(truth: TruthNames, said: AnswerNames, level: Level, name: str) -> bool:
+def _is_proven_different(truth: TruthNames, said: AnswerNames, level: Level, name: str) -> bool:
     """Return whether the rule knows both names as different places."""
     context = truth.country or said.country
     true_name: str = getattr(truth, level)
@@ -167,7 +167,7 @@ def _proved(truth: TruthNames, said: AnswerNames, level: Level, name: str) -> bo
     return is_far_city(finest, true_name, context) and is_far_city(true_name, finest, context)
 
 
-def prompt_for(question: Question) -> Asked:
+def build_prompt(question: Question) -> Asked:
     """Return a question as a model gets it."""
     kind, asked = ("reply", "Does the reply settle on") if question.whole else ("answer", "Do truth and answer name")
     names = {"truth": question.truth, kind: question.answer, "country": question.country, "region": question.region}
@@ -184,14 +184,14 @@ def read_verdict(reply: str) -> Says:
 
     A long reply is no verdict, and searching it for quotes could take very long.
     """
-    if len(reply) > MAX_READ:
+    if len(reply) > MAX_REPLY_CHARS:
         return "unreadable"
-    words = _WORD.findall(_QUOTED.sub(" ", _unwrapped(reply)).casefold())
-    ends = {says for word in (words[:1] + words[-1:]) if (says := _verdict_of(word))}
+    words = _WORD.findall(_QUOTED.sub(" ", _unwrap_reply(reply)).casefold())
+    ends = {says for word in (words[:1] + words[-1:]) if (says := _parse_verdict(word))}
     return ends.pop() if len(ends) == 1 else "unreadable"
 
 
-def _unwrapped(reply: str) -> str:
+def _unwrap_reply(reply: str) -> str:
     """Return the inner text if the whole reply is one quoted text or one field of a JSON object."""
     text = reply.strip().removeprefix("```json").strip("`").strip()
     try:
@@ -203,5 +203,5 @@ def _unwrapped(reply: str) -> str:
     return str(read)
 
 
-def _verdict_of(word: str) -> Literal["yes", "no"] | None:
+def _parse_verdict(word: str) -> Literal["yes", "no"] | None:
     return "yes" if word in _YES else "no" if word in _NO else None

@@ -32,30 +32,30 @@ Prints = npt.NDArray[np.uint8]
 BITS = 256
 BYTES = BITS // 8
 PRINT_VERSION = "print:1"
-USUAL_BITS = 24
-"""Photos with at most so many different bits are one picture; of 70 drawn street scenes, the nearest differ in 26."""
+# Photos that differ in at most this many bits are one picture; the nearest of 70 drawn street scenes differ in 26.
+DEFAULT_MAX_BITS = 24
 
-NO_PRINT = bytes(BYTES)
-"""The print of a picture without contrast, which matches no other."""
+# Fingerprint of a picture without contrast, which matches no other.
+NO_FINGERPRINT = bytes(BYTES)
 
-MOST_BITS = 31
+MAX_BITS = 31
 _SIDE, _WAVES = 64, 16
 _PARTS, _PART_BITS = 16, 16
-_LEAST_CONTRAST = 1.0
+_MIN_CONTRAST = 1.0
 _BLOCK = 4096
-_MOST_AT_ONCE = 2_000_000
+_MAX_AT_ONCE = 2_000_000
 
 HEADER = ("id", "image", "sha256", "pixels")
 
 
-def print_of(image: "Image") -> bytes:
-    """Return the print of a picture, 32 bytes; `NO_PRINT` for one without contrast."""
+def compute_print(image: "Image") -> bytes:
+    """Return the print of a picture, 32 bytes; `NO_FINGERPRINT` for one without contrast."""
     from PIL.Image import Resampling
 
     grey = image.convert("L").resize((_SIDE, _SIDE), Resampling.BOX, reducing_gap=3.0)
     pixels = np.asarray(grey, dtype=np.float64)
-    if pixels.std() < _LEAST_CONTRAST:
-        return NO_PRINT
+    if pixels.std() < _MIN_CONTRAST:
+        return NO_FINGERPRINT
     waves = (_cosines() @ pixels @ _cosines().T).reshape(-1)
     # The first frequency is the brightness, which says nothing about the content.
     bits = waves > np.median(waves[1:])
@@ -89,25 +89,25 @@ class Pair:
     bits: int
 
 
-def pairs_within(all_prints: Prints, *, most_bits: int = USUAL_BITS) -> list[Pair]:
+def pairs_within(all_prints: Prints, *, most_bits: int = DEFAULT_MAX_BITS) -> list[Pair]:
     """Return the photos of a set whose prints differ in at most that many bits, each pair once, in order.
 
     Each photo with an identical print is paired only with the first: a thousand copies of "this photo is no longer
-    available" give a thousand pairs, not half a million. `groups_of` is the same either way.
+    available" give a thousand pairs, not half a million. `group_pairs` is the same either way.
 
     Raises:
         BadInput: more than 31 bits, which the parts can't find.
     """
     rows, members = _distinct(all_prints)
     found = [Pair(same[0], other, 0) for same in members for other in same[1:]]
-    for (one, other), bits in _near(rows, rows, most_bits).items():
+    for (one, other), bits in _find_near_rows(rows, rows, most_bits).items():
         if one < other:
             first, second = sorted((members[one][0], members[other][0]))
             found.append(Pair(first, second, bits))
     return sorted(found, key=lambda pair: (pair.first, pair.second))
 
 
-def pairs_across(first: Prints, second: Prints, *, most_bits: int = USUAL_BITS) -> list[Pair]:
+def pairs_across(first: Prints, second: Prints, *, most_bits: int = DEFAULT_MAX_BITS) -> list[Pair]:
     """Return the photos of one set whose picture is also in another, in order; ``second`` counts in the other set.
 
     Of identical prints in the other set the first is named.
@@ -119,13 +119,13 @@ def pairs_across(first: Prints, second: Prints, *, most_bits: int = USUAL_BITS) 
     theirs, their_members = _distinct(second)
     found = [
         Pair(number, their_members[other][0], bits)
-        for (one, other), bits in _near(ours, theirs, most_bits).items()
+        for (one, other), bits in _find_near_rows(ours, theirs, most_bits).items()
         for number in our_members[one]
     ]
     return sorted(found, key=lambda pair: (pair.first, pair.second))
 
 
-def groups_of(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
+def group_pairs(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
     """Return groups of photos linked by pairs, of two and more, by their first photo."""
     leader = list(range(count))
 
@@ -144,12 +144,12 @@ def groups_of(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _near(ours: Prints, theirs: Prints, most_bits: int) -> dict[tuple[int, int], int]:
+def _find_near_rows(ours: Prints, theirs: Prints, most_bits: int) -> dict[tuple[int, int], int]:
     """Return pairs of rows that differ in at most ``most_bits`` bits, with the number of differing bits."""
-    if not 0 <= most_bits <= MOST_BITS:
-        raise BadInput(f"--bits must be between 0 and {MOST_BITS}, not {most_bits}")
+    if not 0 <= most_bits <= MAX_BITS:
+        raise BadInput(f"--bits must be between 0 and {MAX_BITS}, not {most_bits}")
     found: dict[tuple[int, int], int] = {}
-    for one, other in _candidates(ours, theirs):
+    for one, other in _generate_candidates(ours, theirs):
         bits = differing_bits(ours[one], theirs[other])
         near = bits <= most_bits
         found.update(zip(zip(one[near].tolist(), other[near].tolist(), strict=True), bits[near].tolist(), strict=True))
@@ -163,15 +163,15 @@ def _distinct(rows: Prints) -> tuple[Prints, list[list[int]]]:
     """
     members: dict[bytes, list[int]] = {}
     for number, row in enumerate(rows):
-        if (key := row.tobytes()) != NO_PRINT:
+        if (key := row.tobytes()) != NO_FINGERPRINT:
             members.setdefault(key, []).append(number)
     return prints(members), list(members.values())
 
 
-def _candidates(ours: Prints, theirs: Prints) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+def _generate_candidates(ours: Prints, theirs: Prints) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
     """Yield row numbers that share a part up to one bit, in blocks; some appear more than once."""
     neighbours = np.array([0, *(1 << bit for bit in range(_PART_BITS))], dtype=np.uint16)
-    our_parts, their_parts = _parts(ours), _parts(theirs)
+    our_parts, their_parts = _split_prints(ours), _split_prints(theirs)
     for part in range(_PARTS):
         order = np.argsort(their_parts[:, part], kind="stable")
         ranked = their_parts[order, part]
@@ -191,12 +191,12 @@ def _cut(counts: npt.NDArray[np.int64]) -> Iterator[slice]:
     start = 0
     while start < len(counts):
         reached = ends[start - 1] if start else 0
-        end = max(start + 1, int(np.searchsorted(ends, reached + _MOST_AT_ONCE, side="right")))
+        end = max(start + 1, int(np.searchsorted(ends, reached + _MAX_AT_ONCE, side="right")))
         yield slice(start, end)
         start = end
 
 
-def _parts(rows: Prints) -> npt.NDArray[np.uint16]:
+def _split_prints(rows: Prints) -> npt.NDArray[np.uint16]:
     return np.ascontiguousarray(rows).view(np.uint16).reshape(len(rows), _PARTS)
 
 

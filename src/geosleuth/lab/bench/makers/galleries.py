@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from geosleuth.agent.locate import album_photos
-from geosleuth.lab.baselines.gallery import encoder_of
+from geosleuth.lab.baselines.gallery import open_encoder
 from geosleuth.lab.baselines.options import picture_key
 from geosleuth.lab.bench.memory import Memory
 from geosleuth.lab.bench.sets.dataset import DataSet
@@ -18,7 +18,7 @@ from geosleuth.photo.image_encoder import Features, ImageEncoder, lasting_spec, 
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import replacing, write_text_atomically
 
-from .photo_tables import written_rows
+from .photo_tables import format_rows
 
 _HEADER: Final = ("id", "lat", "lon", "pixels")
 _QUESTION: Final = "gallery:1"
@@ -60,11 +60,11 @@ def make_gallery(
         BadInput: the folder can't be written or is a gallery, the encoder is unknown, or no photo can be opened.
         MissingExtra: a package that the encoder needs is not installed.
     """
-    network = encoder_of(encoder, trust_code=trust_code)
+    network = open_encoder(encoder, trust_code=trust_code)
     if (out / "features.npy").exists():
         raise BadInput(f"{out}: already holds a gallery; give another folder")
     spec = lasting_spec(encoder)
-    weights = _mark_of(spec)
+    weights = _build_encoder_key(spec)
     rows: list[Features] = []
     places: list[list[str]] = []
     left_out: list[str] = []
@@ -75,7 +75,7 @@ def make_gallery(
             sha256 = hashlib.sha256(content).hexdigest()
             kept = memory.find(_QUESTION, weights, sha256)
             if kept is None:
-                kept = _encoded(content, network)
+                kept = _encode_photo(content, network)
                 memory.keep(_QUESTION, weights, sha256, kept, paid=False)
             else:
                 known += 1
@@ -93,7 +93,7 @@ def make_gallery(
     try:
         out.mkdir(parents=True, exist_ok=True)
         write_text_atomically(out / "encoder", f"{spec}\n")
-        write_text_atomically(out / "places.csv", written_rows(_HEADER, places))
+        write_text_atomically(out / "places.csv", format_rows(_HEADER, places))
         with replacing(out / "features.npy") as neighbour, neighbour.open("wb") as stream:
             np.save(stream, np.stack(rows))
     except OSError as error:
@@ -101,7 +101,7 @@ def make_gallery(
     return Made(len(rows), known, tuple(left_out))
 
 
-def _mark_of(spec: str) -> str:
+def _build_encoder_key(spec: str) -> str:
     """Return the encoder's name with its files' state: other weights at a path are another encoder."""
     path = Path(spec)
     files = [path] if path.is_file() else sorted(path.rglob("*")) if path.is_dir() else []
@@ -109,7 +109,7 @@ def _mark_of(spec: str) -> str:
     return f"{spec} {hashlib.sha256(repr(states).encode()).hexdigest()}" if states else spec
 
 
-def _encoded(content: bytes, encoder: ImageEncoder) -> bytes:
+def _encode_photo(content: bytes, encoder: ImageEncoder) -> bytes:
     """Return the picture's key followed by its features, as bytes."""
     views = [first_view(photo).image for photo, _ in album_photos(open_photo(content))]
     row = unit_rows(encoder.features(views).mean(axis=0, keepdims=True))

@@ -15,13 +15,13 @@ _NOT_LETTERS = re.compile(r"[^a-z0-9]+")
 _NUMBER = re.compile(r"\s*(\d{1,3}(?:[.,]\d+)?)\s*(?:/\s*10|points?|pts)?\s*")
 MOST = 10.0
 SUB_SCORES = ("clarity", "text", "cultural", "natural", "vehicles_and_pedestrians")
+# The rating scale, as worded for a model.
 SCALE = """10: a landmark, or a sign, house number or shop name that can be read.
 8 to 9: part of a landmark, a skyline, or text that can just be made out.
 6 to 7: ordinary streets and buildings, number plates, text that is not clear.
 4 to 5: mostly nature, or buildings without features.
 1 to 3: indoors, abstract, a plain background.
 0: nothing that tells any place, or a damaged picture."""
-"""The scale, as worded for a model."""
 FIELDS = ("locatability", *SUB_SCORES)
 # Models repeat the names that they were given, and sometimes those of the paper.
 _SCORE = ("locatability", "locatability_score", "score", "overall")
@@ -39,8 +39,8 @@ TAGS = (
     "manmade", "traffic", "buildings", "sign", "language", "natural", "plants", "weather", "mountains_and_rivers",
     "agricultural",
 )  # fmt: skip
+# Table columns for tags, with a prefix: a set's own column may be called "natural", and means something else.
 TAG_FIELDS = tuple(f"tag_{name}" for name in TAGS)
-"""The columns of a table: a set's own column may also be called "natural", and means something else."""
 MEANINGS: Mapping[str, str] = {
     "manmade": "anything built or made by people",
     "traffic": "vehicles, road signs, markings, crossings, traffic lights",
@@ -57,19 +57,19 @@ _NONE = frozenset({"", "none", "null", "no", "n/a", "na", "false", "unknown", "n
 _LONGEST = 120
 
 
-def object_in(text: str) -> dict[str, JsonValue] | None:
+def parse_last_object(text: str) -> dict[str, JsonValue] | None:
     """Return the last complete object of a reply, with folded keys; None if there is none.
 
     The last, because models that think aloud write drafts first.
     """
     found = list(find_objects(text))
-    return folded(found[-1].value) if found else None
+    return fold_keys(found[-1].value) if found else None
 
 
-def folded(said: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def fold_keys(said: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return keys in lower case with underscores, at all levels: "Image Clarity" is image_clarity."""
     return {
-        _NOT_LETTERS.sub("_", name.casefold()).strip("_"): folded(value) if isinstance(value, dict) else value
+        _NOT_LETTERS.sub("_", name.casefold()).strip("_"): fold_keys(value) if isinstance(value, dict) else value
         for name, value in said.items()
     }
 
@@ -79,7 +79,7 @@ def first_named(said: Mapping[str, JsonValue], names: Iterable[str]) -> JsonValu
     return next((said[name] for name in names if name in said), None)
 
 
-def number_in(value: JsonValue) -> float | None:
+def parse_number(value: JsonValue) -> float | None:
     """Return a number, written as one or in words such as "8.5/10"; None for anything else."""
     if isinstance(value, bool):
         return None
@@ -118,7 +118,7 @@ def read_locatability(said: Mapping[str, JsonValue]) -> Locatability | None:
 
 
 def _on_scale(value: JsonValue) -> float | None:
-    number = number_in(value)
+    number = parse_number(value)
     return number if number is not None and 0 <= number <= MOST else None
 
 

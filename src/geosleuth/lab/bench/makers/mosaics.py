@@ -26,8 +26,8 @@ _PICTURE: Final = re.compile(r"TCI(_\d\dm)?$", re.IGNORECASE)
 SIDE_PX: Final = 2000
 METRES: Final = 10.0
 TABLE: Final = "mosaics.csv"
+# Scene classes in which the ground is hidden: defects, cloud shadows, clouds and thin clouds.
 _CLOUDY: Final = (1, 3, 8, 9, 10)
-"""Classes of the scene classification that hide the ground: defects, cloud shadows, clouds, thin clouds."""
 _UNKNOWN_CLOUDS: Final = 0.5
 Mask = npt.NDArray[np.bool_]
 
@@ -57,25 +57,25 @@ def find_scenes(paths: Iterable[Path]) -> list[Scene]:
         for file in files:
             if file.suffix.lower() in ENDINGS and file.is_file() and _PICTURE.search(file.stem):
                 # R10m sorts before R20m.
-                found.setdefault(_PICTURE.sub("", str(_granule_of(file) / file.stem)), file)
+                found.setdefault(_PICTURE.sub("", str(_find_granule(file) / file.stem)), file)
     if not found:
         raise BadInput("no scenes found; give SAFE folders, or files in true colour named …_TCI")
-    return [Scene(found[name], _classes_of(found[name])) for name in sorted(found)]
+    return [Scene(found[name], _find_scene_classes(found[name])) for name in sorted(found)]
 
 
-def _granule_of(picture: Path) -> Path:
+def _find_granule(picture: Path) -> Path:
     """Return the folder that holds all files of a scene, with or without subfolders per resolution."""
     return picture.parent.parent if re.fullmatch(r"R\d\dm", picture.parent.name) else picture.parent
 
 
-def _classes_of(picture: Path) -> Path | None:
+def _find_scene_classes(picture: Path) -> Path | None:
     name = glob.escape(_PICTURE.sub("", picture.stem))
-    beside = sorted(_granule_of(picture).rglob(f"{name}SCL*"))
+    beside = sorted(_find_granule(picture).rglob(f"{name}SCL*"))
     return next((path for path in beside if path.suffix.lower() in ENDINGS), None)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _open_raster(path: Path) -> Iterator[Any]:
     """Open a raster file in the format of its extension.
 
     GDAL would otherwise go by content, and some of its formats are lists of other files, even on the network.
@@ -152,13 +152,13 @@ def make_mosaic(scenes: Sequence[Scene], frame: Frame) -> Mosaic:
     """
     layers = []
     for scene in scenes:
-        colours = _warped(scene.picture, frame, (1, 2, 3), is_smooth=True)
+        colours = _read_warped(scene.picture, frame, (1, 2, 3), is_smooth=True)
         # No data is 0 in all bands.
         seen: Mask = (colours != 0).any(axis=0)
         clouds: Mask = np.zeros_like(seen)
         share = _UNKNOWN_CLOUDS
         if scene.classes is not None and seen.any():
-            classes = _warped(scene.classes, frame, (1,), is_smooth=False)[0]
+            classes = _read_warped(scene.classes, frame, (1,), is_smooth=False)[0]
             clouds, seen = np.isin(classes, _CLOUDY), seen & (classes != 0)
             share = float(clouds[seen].mean()) if seen.any() else share
         if seen.any():
@@ -225,11 +225,11 @@ def make_mosaics(
     return make_each(places, make, out / TABLE, ".png", places, overwrite=overwrite, progress=progress)
 
 
-def _warped(path: Path, frame: Frame, bands: tuple[int, ...], *, is_smooth: bool) -> npt.NDArray[Any]:
+def _read_warped(path: Path, frame: Frame, bands: tuple[int, ...], *, is_smooth: bool) -> npt.NDArray[Any]:
     """Return bands of a file on the square's own grid; only that area is read."""
     rasterio, vrt = require("rasterio", extra="lab"), require("rasterio.vrt", extra="lab")
     ways = require("rasterio.enums", extra="lab").Resampling
-    with _opened(path) as source:
+    with _open_raster(path) as source:
         if source.crs is None:
             raise BadInput(f"{path}: the file has no georeference")
         if source.count < max(bands) or source.dtypes[0] != "uint8":

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 ENDINGS: Final = frozenset({".jpg", ".jpeg", ".png", ".webp"})
+# Default tile names, without their file extensions.
 PATTERNS: Final = ("{id}/{z}/{x}/{y}.", "{z}/{x}/{y}.", "{id}_x{x}_y{y}.", "{id}/{x}_{y}.", "{id}_{x}_{y}.", "{x}_{y}.")
-"""How tiles are named where nobody says otherwise, and without their endings."""
 
 Where = tuple[int, int]
 """Column and row, from the upper left."""
@@ -30,8 +30,8 @@ Where = tuple[int, int]
 _PLACEHOLDERS: Final = {"x": "x", "col": "x", "y": "y", "row": "y", "z": "z", "zoom": "z", "id": "id"}
 SIZE: Final = (4096, 2048)
 TABLE: Final = "panoramas.csv"
+# Maximum size in bytes of a decoded panorama at the size of its tiles.
 MAX_BYTES: Final = 1 << 30
-"""Of a panorama at the size of its tiles."""
 
 _QUALITY: Final = 92
 _FILLED: Final = (127, 127, 127)
@@ -143,7 +143,7 @@ def stitch(tiles: TileSet, size: Where = SIZE, *, most_missing: float = 0.0) -> 
     """
     from PIL import Image
 
-    first = next((image for path in tiles.tiles.values() if (image := _open(path)) is not None), None)
+    first = next((image for path in tiles.tiles.values() if (image := _open_tile(path)) is not None), None)
     if first is None:
         raise BadInput(f"{tiles.id}: none of its tiles can be opened")
     wide, high = first.size
@@ -155,7 +155,7 @@ def stitch(tiles: TileSet, size: Where = SIZE, *, most_missing: float = 0.0) -> 
     empty = []
     for y in range(tiles.rows):
         for x in range(tiles.columns):
-            if (image := _open(tiles.tiles.get((x, y)))) is None:
+            if (image := _open_tile(tiles.tiles.get((x, y)))) is None:
                 empty.append((x, y))
                 continue
             whole.paste(image, (x * wide, y * high))
@@ -221,7 +221,7 @@ def write_panorama(image: "Image", path: Path) -> None:
     write_bytes_atomically(path, stream.getvalue())
 
 
-def _open(path: Path | None) -> "Image | None":
+def _open_tile(path: Path | None) -> "Image | None":
     try:
         return None if path is None else open_photo(path).photo.image
     except BadInput:

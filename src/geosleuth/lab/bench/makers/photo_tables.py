@@ -12,8 +12,16 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from geosleuth.geo import LatLon
-from geosleuth.lab.bench.sets.dataset import OWN, Fault, Item, own_columns
-from geosleuth.lab.bench.sets.table_rows import USUAL, fields_of, folded, pick, read_rows, text_of, truth_of
+from geosleuth.lab.bench.sets.dataset import OWN_COLUMNS, Fault, Item, own_columns
+from geosleuth.lab.bench.sets.table_rows import (
+    USUAL,
+    collect_fields,
+    fold_column,
+    parse_text,
+    parse_truth,
+    pick,
+    read_rows,
+)
 from geosleuth.lab.score import Truth
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import link_or_copy, replacing, write_bytes_atomically
@@ -60,13 +68,13 @@ def writing_table(path: Path, fields: Iterable[str] = ()) -> Iterator[Writer]:
         fields: the names of all fields, in order. Optional for JSONL; CSV has a header, and drops others.
     """
     photos = path.with_name(f"{path.stem}_photos")
-    columns = [name for name in dict.fromkeys(fields) if name not in OWN]
+    columns = [name for name in dict.fromkeys(fields) if name not in OWN_COLUMNS]
     with replacing(path) as neighbour, neighbour.open("w", encoding="utf-8", newline="") as stream:
         put = _csv_writer(stream, columns) if path.suffix.lower() == ".csv" else _lines_writer(stream)
 
         def write(item: Item, more: Mapping[str, str] = {}) -> None:
-            values = {name: value for name, value in {**item.fields, **more}.items() if name not in OWN}
-            put(own_columns(item, _place(item, path.parent, photos)), values)
+            values = {name: value for name, value in {**item.fields, **more}.items() if name not in OWN_COLUMNS}
+            put(own_columns(item, _place_photo(item, path.parent, photos)), values)
 
         yield write
         stream.flush()
@@ -78,16 +86,16 @@ def field_names(items: Iterable[Item], *more: str) -> list[str]:
     names: dict[str, None] = {}
     for item in items:
         names.update(dict.fromkeys(item.fields))
-    return [name for name in dict.fromkeys((*names, *more)) if name not in OWN]
+    return [name for name in dict.fromkeys((*names, *more)) if name not in OWN_COLUMNS]
 
 
 def _csv_writer(stream: IO[str], columns: list[str]) -> "_Put":
     rows = csv.writer(stream, lineterminator="\n")
-    rows.writerow((*OWN, *columns))
+    rows.writerow((*OWN_COLUMNS, *columns))
 
     def put(own: Mapping[str, object], values: Mapping[str, str]) -> None:
         boxes = json.dumps(own["boxes"], ensure_ascii=False) if "boxes" in own else ""
-        cells = [_plain(own.get(name, "")) for name in OWN[:-1]]
+        cells = [_format_cell(own.get(name, "")) for name in OWN_COLUMNS[:-1]]
         rows.writerow((*cells, boxes, *(values.get(name, "") for name in columns)))
 
     return put
@@ -104,29 +112,29 @@ class _Put(Protocol):
     def __call__(self, own: Mapping[str, object], values: Mapping[str, str]) -> None: ...
 
 
-def _plain(value: object) -> str:
+def _format_cell(value: object) -> str:
     # repr is the shortest text that reads back as the same number.
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _place(item: Item, folder: Path, photos: Path) -> str:
+def _place_photo(item: Item, folder: Path, photos: Path) -> str:
     """Return the table's name for a photo's file; link or write the file if it lies elsewhere."""
     where = Path(item.picture.where)
     # A picture of unknown size may be a link that leads out of its set: reading it raises.
     if not where.is_file() or item.picture.size_bytes() is None:
         content = item.picture.read()
         name = hashlib.sha256(content).hexdigest()[:_NAME_LENGTH] + _MAGIC.get(content[:2], "")
-        return _kept(photos, name, lambda path: write_bytes_atomically(path, content))
+        return _ensure_photo(photos, name, lambda path: write_bytes_atomically(path, content))
     real, root = Path(os.path.realpath(where)), Path(os.path.realpath(folder))
     if real.is_relative_to(root):
         return real.relative_to(root).as_posix()
     status = real.stat()
     known_by = f"{real}\0{status.st_mtime_ns}\0{status.st_size}"
     name = hashlib.sha256(known_by.encode("utf-8", "surrogateescape")).hexdigest()[:_NAME_LENGTH] + real.suffix.lower()
-    return _kept(photos, name, lambda path: link_or_copy(real, path))
+    return _ensure_photo(photos, name, lambda path: link_or_copy(real, path))
 
 
-def _kept(photos: Path, name: str, make: Callable[[Path], object]) -> str:
+def _ensure_photo(photos: Path, name: str, make: Callable[[Path], object]) -> str:
     path = photos / name
     if not path.is_file():
         try:
@@ -141,12 +149,12 @@ def _kept(photos: Path, name: str, make: Callable[[Path], object]) -> str:
     return f"{photos.name}/{name}"
 
 
-def written_rows(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+def format_rows(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """Return rows of plain values as CSV, for tables that are not data sets."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(list(header))
-    table.writerows([_plain(value) if value is not None else "" for value in row] for row in rows)
+    table.writerows([_format_cell(value) if value is not None else "" for value in row] for row in rows)
     return text.getvalue()
 
 
@@ -160,7 +168,7 @@ class TablePlace:
     fields: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
 
 
-def place_at(name: str, point: LatLon, city: str | None = None, country: str | None = None) -> TablePlace:
+def build_point_place(name: str, point: LatLon, city: str | None = None, country: str | None = None) -> TablePlace:
     """Return a place that is in no table."""
     return TablePlace(name, name, Truth(point, country, None, city))
 
@@ -180,22 +188,22 @@ def read_places(path: Path) -> dict[str, TablePlace]:
         BadInput: it can't be read, a row has no id or no point, or two have the same id; the message names the line.
     """
     found: dict[str, TablePlace] = {}
-    own = USUAL.known() | {folded(name) for name in (*_NAMES, *_TITLES)}
+    own = USUAL.list_names() | {fold_column(name) for name in (*_NAMES, *_TITLES)}
     for number, row in read_rows(path):
         where = f"{path}:{number}"
         if isinstance(row, Fault):
             raise BadInput(f"{row.where}: {row.reason}")
-        cells = {folded(str(name)): value for name, value in row.items()}
-        key = text_of(pick(cells, _NAMES))
+        cells = {fold_column(str(name)): value for name, value in row.items()}
+        key = parse_text(pick(cells, _NAMES))
         if key is None:
             raise BadInput(f"{where}: the row has no id and no name")
         if key in found:
             raise BadInput(f"{where}: {key[:60]!r} appears twice; ids must differ")
         try:
-            truth = truth_of(cells, USUAL)
+            truth = parse_truth(cells, USUAL)
         except ValueError as error:
             raise BadInput(f"{where}: {error}") from error
-        found[key] = TablePlace(key, text_of(pick(cells, _TITLES)) or key, truth, fields_of(cells, own))
+        found[key] = TablePlace(key, parse_text(pick(cells, _TITLES)) or key, truth, collect_fields(cells, own))
     if not found:
         raise BadInput(f"{path}: no rows found")
     return found

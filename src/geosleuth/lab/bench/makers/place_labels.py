@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.atlas import Atlas
-from geosleuth.atlas.base.geocode import REACHES
+from geosleuth.atlas.base.geocode import MAX_REACH_FACTOR
 from geosleuth.geo import EARTH_RADIUS_KM, Disc, FloatArray, distances_km
 from geosleuth.lab.bench.report import Tiers
 from geosleuth.lab.bench.sets.dataset import Item
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from geosleuth.atlas.protocol import Hit, Reverse
 
 LEVELS = ("country", "region", "city")
+# Fields of a label besides the names: source, levels filled, and nearest settlement with its distance.
 FIELDS = ("label_source", "labelled", "nearest_settlement", "nearest_km")
-"""Fields of a label beside the names: the source, the levels it filled, and the nearest settlement."""
 
 TIER = "tier"
-LEFT_OUT = ""
-"""The part of photos in the strip between parts."""
-_MOST_GAP_KM = 1000.0
+# Value of photos in the strip between two parts.
+EXCLUDED_PART = ""
+_MAX_GAP_KM = 1000.0
 _COMPARED_AT_ONCE = 4096
 Rows = npt.NDArray[np.int64]
 
@@ -88,7 +88,7 @@ def _reaches(hit: "Hit", within_km: float | None) -> bool:
     away, extent = hit.distance_km or 0.0, hit.place.extent
     if within_km is not None:
         return away <= within_km
-    return isinstance(extent, Disc) and away <= REACHES * extent.radius_km
+    return isinstance(extent, Disc) and away <= MAX_REACH_FACTOR * extent.radius_km
 
 
 @dataclass(slots=True)
@@ -181,8 +181,8 @@ def leave_strips(
     Raises:
         BadInput: the distance is out of range.
     """
-    if not (isfinite(gap_km) and 0 < gap_km <= _MOST_GAP_KM):
-        raise BadInput(f"--strip takes a distance in km, above 0 and up to {_MOST_GAP_KM:g}, not {gap_km:g}")
+    if not (isfinite(gap_km) and 0 < gap_km <= _MAX_GAP_KM):
+        raise BadInput(f"--strip takes a distance in km, above 0 and up to {_MAX_GAP_KM:g}, not {gap_km:g}")
     lat, lon = np.asarray(lats, dtype=np.float64), np.asarray(lons, dtype=np.float64)
     rank = {part: number for number, part in enumerate(order)}
     ranks = np.array([rank[part] for part in parts], dtype=np.int64)
@@ -190,7 +190,7 @@ def leave_strips(
     space = _in_space(lat, lon)
     for own in range(ranks.max(initial=0)):
         _mark_near(out, space, lat, lon, np.flatnonzero(ranks == own), np.flatnonzero(ranks > own), gap_km)
-    return [LEFT_OUT if gone else part for gone, part in zip(out, parts, strict=True)]
+    return [EXCLUDED_PART if gone else part for gone, part in zip(out, parts, strict=True)]
 
 
 def _in_space(lat: FloatArray, lon: FloatArray) -> FloatArray:

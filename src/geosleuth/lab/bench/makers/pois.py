@@ -149,13 +149,13 @@ def choose_pois(
     Raises:
         BadInput: no photo is near any point of interest, or too few cities have enough of them.
     """
-    pairs = _paired(items, source, within_m, progress)
+    pairs = _pair_photos(items, source, within_m, progress)
     if not pairs:
         raise BadInput(
             f"no photo lies within {within_m:g} m of a point of interest; add a region, or allow more metres"
         )
     by_city: dict[City, list[PoiPhoto]] = defaultdict(list)
-    for pair, city in zip(pairs, _cities_of(pairs), strict=True):
+    for pair, city in zip(pairs, _find_cities(pairs), strict=True):
         if city is not None:
             by_city[city].append(pair)
     least = max(fewest, per_city or 1)
@@ -172,9 +172,9 @@ def choose_pois(
     for city in sorted(chosen):
         group = sorted(by_city[city], key=lambda pair: (pair.poi.id, pair.item.id))
         drawn = np.sort(chance.choice(len(group), count, replace=False))
-        photos += [_named(group[at], city) for at in drawn.tolist()]
-    at_hand = {_shown(city): len(by_city[city]) for city in sorted(by_city)}
-    return PoiSet(tuple(photos), dict.fromkeys(map(_shown, sorted(chosen)), count), at_hand)
+        photos += [_add_city(group[at], city) for at in drawn.tolist()]
+    at_hand = {_format_city(city): len(by_city[city]) for city in sorted(by_city)}
+    return PoiSet(tuple(photos), dict.fromkeys(map(_format_city, sorted(chosen)), count), at_hand)
 
 
 def write_pois(path: Path, found: PoiSet) -> None:
@@ -190,7 +190,7 @@ def write_pois(path: Path, found: PoiSet) -> None:
             write(one.item, dict(zip(FIELDS, values, strict=True)))
 
 
-def _paired(
+def _pair_photos(
     items: Iterable[Item], source: PoiSource, within_m: float, progress: Callable[[int], None]
 ) -> list[PoiPhoto]:
     near: list[PoiPhoto] = []
@@ -207,15 +207,15 @@ def _paired(
     return pairs
 
 
-def _cities_of(pairs: Sequence[PoiPhoto]) -> list[City | None]:
+def _find_cities(pairs: Sequence[PoiPhoto]) -> list[City | None]:
     towns: _Towns | None = None
     found: list[City | None] = []
     for pair in pairs:
         truth = pair.item.truth
         named = pair.poi.city or truth.city
         if named is None:
-            towns = towns or _towns()
-            found.append(towns.at(pair.poi.point))
+            towns = towns or _load_city_index()
+            found.append(towns.find_nearest(pair.poi.point))
         else:
             found.append((named, pair.poi.country or truth.country or ""))
     return found
@@ -228,14 +228,14 @@ class _Towns:
     reach_km: FloatArray
     names: tuple[City, ...]
 
-    def at(self, point: LatLon) -> City | None:
+    def find_nearest(self, point: LatLon) -> City | None:
         """Return the nearest town relative to its size, unless it is too far: suburbs belong to the city around."""
         away_km = great_circle_km(point.lat, point.lon, self.lats, self.lons)
         nearest = int(np.argmin(np.where(away_km <= _CITY_KM, away_km / self.reach_km, np.inf)))
         return self.names[nearest] if away_km[nearest] <= _CITY_KM else None
 
 
-def _towns() -> _Towns:
+def _load_city_index() -> _Towns:
     from geosleuth.names.country_names import cities_by_country
 
     known = [(one, country_name(code)) for code, cities in cities_by_country().items() for one in cities]
@@ -247,12 +247,12 @@ def _towns() -> _Towns:
     )
 
 
-def _named(pair: PoiPhoto, city: City) -> PoiPhoto:
+def _add_city(pair: PoiPhoto, city: City) -> PoiPhoto:
     """Return the photo with its city added to its truth, unless it has one."""
     truth = pair.item.truth
     named = replace(truth, city=truth.city or city[0], country=truth.country or city[1] or None)
     return replace(pair, item=replace(pair.item, truth=named))
 
 
-def _shown(city: City) -> str:
+def _format_city(city: City) -> str:
     return ", ".join(part for part in city if part)

@@ -263,14 +263,16 @@ def read_figures(path: Path, known: Mapping[str, CountryFigures]) -> dict[str, C
     rows: dict[str, dict[str, float | None]] = {}
     names = ("road_km", "population", "area_km2")
     columns: tuple[str, ...] = ()
-    for number, row in _rows(path, ("country",)):
+    for number, row in _read_cell_rows(path, ("country",)):
         columns = tuple(name for name in names if name in row)
         code = country_code(row["country"])
         if code is None:
             raise BadInput(f"{path}:{number}: {row['country'][:40]!r} is not a country; give a name or an ISO code")
         if code in rows:
             raise BadInput(f"{path}:{number}: {code} appears twice")
-        rows[code] = {name: _number(path, number, name, row[name]) if row[name] else None for name in columns}
+        rows[code] = {
+            name: _parse_bounded_number(path, number, name, row[name]) if row[name] else None for name in columns
+        }
     if not columns:
         raise BadInput(f"{path}: has none of the columns {', '.join(names)}")
     empty = CountryFigures(None, None, None)
@@ -294,7 +296,7 @@ def atlas_people(grid: CellGrid, progress: Progress | None = None) -> dict[tuple
         found = conn.execute("SELECT country, lat_e5, lon_e5, population FROM place WHERE kind = ?", (CITY,)).fetchall()
     countries = [row[0] for row in found]
     lats, lons, people = (np.array([row[column] for row in found], dtype=np.float64) for column in (1, 2, 3))
-    return _summed(countries, grid.cell_of(lats / 1e5, lons / 1e5), people)
+    return _sum_people(countries, grid.cell_of(lats / 1e5, lons / 1e5), people)
 
 
 def read_people(path: Path, grid: CellGrid) -> dict[tuple[str, int], float]:
@@ -304,17 +306,17 @@ def read_people(path: Path, grid: CellGrid) -> dict[tuple[str, int], float]:
         BadInput: it can't be read, or a value is not a number.
     """
     lats, lons, people = [], [], []
-    for number, row in _rows(path, ("lat", "lon", "population")):
-        lats.append(_number(path, number, "lat", row["lat"], least=-90, most=90))
-        lons.append(_number(path, number, "lon", row["lon"], least=-180, most=180))
-        people.append(_number(path, number, "population", row["population"]))
+    for number, row in _read_cell_rows(path, ("lat", "lon", "population")):
+        lats.append(_parse_bounded_number(path, number, "lat", row["lat"], least=-90, most=90))
+        lons.append(_parse_bounded_number(path, number, "lon", row["lon"], least=-180, most=180))
+        people.append(_parse_bounded_number(path, number, "population", row["population"]))
     if not lats:
         raise BadInput(f"{path}: no rows found")
     lat, lon = np.array(lats), np.array(lons)
-    return _summed(countries_at(lat, lon), grid.cell_of(lat, lon), np.array(people))
+    return _sum_people(find_countries(lat, lon), grid.cell_of(lat, lon), np.array(people))
 
 
-def countries_at(lats: npt.NDArray[np.float64], lons: npt.NDArray[np.float64]) -> list[str]:
+def find_countries(lats: npt.NDArray[np.float64], lons: npt.NDArray[np.float64]) -> list[str]:
     """Return the country of each point by polygon, or the nearest within 5 km; empty at sea."""
     borders = Borders.load()
     codes: list[str] = borders.countries(lats, lons).tolist()
@@ -324,7 +326,7 @@ def countries_at(lats: npt.NDArray[np.float64], lons: npt.NDArray[np.float64]) -
     return codes
 
 
-def _summed(
+def _sum_people(
     countries: list[str], cells: npt.NDArray[np.int64], people: npt.NDArray[np.float64]
 ) -> dict[tuple[str, int], float]:
     total: dict[tuple[str, int], float] = {}
@@ -334,7 +336,7 @@ def _summed(
     return total
 
 
-def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
+def _read_cell_rows(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
     for number, row in read_rows(path):
         if isinstance(row, Fault):
             raise BadInput(f"{row.where}: {row.reason}")
@@ -343,7 +345,9 @@ def _rows(path: Path, needed: tuple[str, ...]) -> Iterator[tuple[int, dict[str, 
         yield number, {name: "" if cell is None else str(cell).strip() for name, cell in row.items()}
 
 
-def _number(path: Path, line: int, name: str, text: str, *, least: float = 0.0, most: float = float("inf")) -> float:
+def _parse_bounded_number(
+    path: Path, line: int, name: str, text: str, *, least: float = 0.0, most: float = float("inf")
+) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -353,7 +357,7 @@ def _number(path: Path, line: int, name: str, text: str, *, least: float = 0.0, 
     return value
 
 
-def place_of(item: Item, by: By, grid: CellGrid) -> Hashable | None:
+def build_place_key(item: Item, by: By, grid: CellGrid) -> Hashable | None:
     """Return the key of the photo's place; None if the photo has no name at that level.
 
     Names are compared folded, countries by code: "Côte d'Ivoire" and "Ivory Coast" are one. Cities of one name in one
@@ -366,10 +370,10 @@ def place_of(item: Item, by: By, grid: CellGrid) -> Hashable | None:
     name = {"country": truth.country, "region": truth.region, "city": truth.city}[by]
     if name is None:
         return None
-    return _country(truth.country) if by == "country" else (_country(truth.country), fold(name))
+    return _normalize_country(truth.country) if by == "country" else (_normalize_country(truth.country), fold(name))
 
 
-def _country(name: str | None) -> str:
+def _normalize_country(name: str | None) -> str:
     return (country_code(name) or fold(name)) if name else ""
 
 
@@ -398,14 +402,14 @@ class Coverage:
         return self.common / self.second_places if self.second_places else float("nan")
 
 
-def coverage_of(first: Iterable[Item], second: Iterable[Item], *, by: By, cell_deg: float = 1.0) -> Coverage:
+def compute_coverage(first: Iterable[Item], second: Iterable[Item], *, by: By, cell_deg: float = 1.0) -> Coverage:
     """Compare the places of two sets: the first for training, the second for testing.
 
     Raises:
         ValueError: ``cell_deg`` does not divide 180.
     """
     grid = CellGrid(cell_deg)
-    ours, theirs = (Counter(place_of(item, by, grid) for item in items) for items in (first, second))
+    ours, theirs = (Counter(build_place_key(item, by, grid) for item in items) for items in (first, second))
     first_unnamed, second_unnamed = ours.pop(None, 0), theirs.pop(None, 0)
     common = ours.keys() & theirs.keys()
     return Coverage(

@@ -15,8 +15,8 @@ from geosleuth.support.text.numbers import count, plural, threshold
 
 from .parts import Section
 
+# Upper bounds of the error classes in kilometres; the fifth class has none.
 CLASSES_KM = (1.0, 25.0, 200.0, 750.0)
-"""Upper bounds of the error classes; the fifth has none."""
 MAX_DOTS = 5000
 MAX_LINES = 150
 _REACH = 6.0  # dots within such a square, in units of the drawing, become one group
@@ -93,7 +93,7 @@ def _map(report: FileReport, index: int) -> Html:
     x, y = fan_out(x, y, classes[rows], unit=view[2] / WIDTH)
     far = [row for row in worst_rows(scored) if scored.distance_km[row] > CLASSES_KM[2]]
     dot_of = {int(row): (float(a), float(b)) for row, a, b in zip(rows, x, y, strict=True)}
-    lines = el("path", {"class": "lines", "d": "".join(_line(scored, row, dot_of[int(row)]) for row in far)})
+    lines = el("path", {"class": "lines", "d": "".join(_draw_error_line(scored, row, dot_of[int(row)]) for row in far)})
     description = (
         f"World map with {plural(len(rows), 'dot', 'dots')} at the true places of photos, coloured by error. "
         "The table of the worst errors below holds the same facts as text."
@@ -137,7 +137,7 @@ def _map(report: FileReport, index: int) -> Html:
     )
 
 
-def _line(scored: Scored, row: int, dot: tuple[float, float]) -> str:
+def _draw_error_line(scored: Scored, row: int, dot: tuple[float, float]) -> str:
     ends = (scored.truth_lat[row], scored.truth_lon[row], scored.lat[row], scored.lon[row])
     pieces: list[str] = []
     for lat, lon in great_circle(*(float(value) for value in ends)):

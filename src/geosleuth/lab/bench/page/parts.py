@@ -16,10 +16,11 @@ from geosleuth import __version__
 from geosleuth.report.charts import series
 from geosleuth.report.jinja import render
 from geosleuth.report.markup import Html, el, join, name
-from geosleuth.report.worldmap import shared_drawing
+from geosleuth.report.worldmap import render_shared_symbols
 
+# Content security policy of a page: it may load only images embedded in it. Bars need a style attribute for their
+# length.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-"""What a page may load: nothing but pictures that are in it. Bars have their length in a style attribute."""
 
 MAX_SHOWN, MAX_COLUMNS = 12, 6
 """Rows and columns of a table that a terminal shows as on the page."""
@@ -131,7 +132,7 @@ def key(index: int) -> Html:
     return el("span", {"class": f"key {series(index)}"})
 
 
-def keyed(index: int, label: str, limit: int = 80) -> Html:
+def render_keyed_label(index: int, label: str, limit: int = 80) -> Html:
     """Return a file's name behind its spot."""
     return join((key(index), name(label, limit)))
 
@@ -181,7 +182,7 @@ def render_sections(
         headlines=headlines,
         intro=intro,
         alarms=alarms,
-        world=shared_drawing(),
+        world=render_shared_symbols(),
         version=__version__,
     )
     return whole_page(title, body, style)
@@ -192,28 +193,28 @@ def sections_view(sections: Iterable[Section]) -> Iterator[RenderableType]:
     for section in sections:
         if section.parts:
             yield Text(f"\n{section.title}", style="bold")
-            yield from _shown(section.parts)
+            yield from _render_parts(section.parts)
 
 
-def _shown(parts: Iterable[object]) -> Iterator[RenderableType]:
+def _render_parts(parts: Iterable[object]) -> Iterator[RenderableType]:
     for part in parts:
         if isinstance(part, Table):
             yield _rich_table(part)
         elif isinstance(part, Group):
             if part.heading:
-                yield Text(f"\n{_plain(part.heading)}", style="italic")
-            yield from _shown(part.parts)
+                yield Text(f"\n{_strip_markup(part.heading)}", style="italic")
+            yield from _render_parts(part.parts)
         elif isinstance(part, Fold):
-            yield Text(f"\n{_plain(part.summary)}{'' if part.open else ': on the page'}", style="dim")
-            yield from _shown(part.parts if part.open else ())
+            yield Text(f"\n{_strip_markup(part.summary)}{'' if part.open else ': on the page'}", style="dim")
+            yield from _render_parts(part.parts if part.open else ())
         elif isinstance(part, Para):
-            yield Text(_plain(part.words), style="red" if part.kind == "odd" else "")
+            yield Text(_strip_markup(part.words), style="red" if part.kind == "odd" else "")
 
 
 def _rich_table(table: Table) -> RichTable:
     """Return a table for a terminal; tables with many columns and few rows are transposed."""
-    rows = [[_words(cell) for cell in row.cells] for row in (*table.rows, *table.more)]
-    lines = [[_words(head) for head in table.heads], *rows[:MAX_SHOWN]]
+    rows = [[_render_cell(cell) for cell in row.cells] for row in (*table.rows, *table.more)]
+    lines = [[_render_cell(head) for head in table.heads], *rows[:MAX_SHOWN]]
     if len(table.heads) > MAX_COLUMNS and len(lines) <= MAX_COLUMNS:
         lines = [list(line) for line in zip(*lines, strict=True)]
     made = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
@@ -228,12 +229,12 @@ def _rich_table(table: Table) -> RichTable:
     return made
 
 
-def _words(cell: Cell | object) -> Text:
+def _render_cell(cell: Cell | object) -> Text:
     if not isinstance(cell, Cell):
-        return Text(_plain(cell))
-    below = _plain(cell.below)
-    return Text.assemble(_plain(cell.words), (f"\n{below}" if below else "", "dim"))
+        return Text(_strip_markup(cell))
+    below = _strip_markup(cell.below)
+    return Text.assemble(_strip_markup(cell.words), (f"\n{below}" if below else "", "dim"))
 
 
-def _plain(words: object) -> str:
+def _strip_markup(words: object) -> str:
     return unescape(sub(r"<[^<>]*>", "", words)) if isinstance(words, Html) else str(words)

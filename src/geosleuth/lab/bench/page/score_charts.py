@@ -18,15 +18,15 @@ from geosleuth.report.charts import (
     percent_axis,
     percent_axis_below,
     polyline,
+    select_spaced,
     series,
-    spaced,
 )
 from geosleuth.report.markup import Html, clean, el, join, name
 from geosleuth.support.text.numbers import count, percent_sign, plural, threshold
 
 from .parts import Figure, Group, Section
 
-_MOST_POINTS = 500
+_MAX_POINTS = 500
 _LABEL_LIMIT = 30
 HEADLINE_KM = 25.0
 SECOND_KM = 200.0
@@ -56,7 +56,7 @@ def _risk_figure(sure: Sequence[tuple[int, FileReport, Selective]]) -> Figure:
     plot = Plot(width=520, height=360, left=48, top=16, right=14, bottom=42)
     parts: list[Html] = [percent_axis(plot), percent_axis_below(plot)]
     for index, _, curve in sure:
-        chosen = _thinned(curve)
+        chosen = _sample_indices(curve)
         points = [(plot.x(curve.points[i].coverage), plot.y(curve.points[i].risk)) for i in chosen]
         parts.append(polyline(points, f"curve {series(index)}"))
         if len(points) == 1:
@@ -77,12 +77,12 @@ def _risk_figure(sure: Sequence[tuple[int, FileReport, Selective]]) -> Figure:
     )
 
 
-def _thinned(curve: Selective) -> list[int]:
-    """Return at most `_MOST_POINTS` indices, including the first and last."""
+def _sample_indices(curve: Selective) -> list[int]:
+    """Return at most `_MAX_POINTS` indices, including the first and last."""
     last = len(curve.points) - 1
-    if last < _MOST_POINTS:
+    if last < _MAX_POINTS:
         return list(range(last + 1))
-    return sorted({round(step * last / (_MOST_POINTS - 1)) for step in range(_MOST_POINTS)})
+    return sorted({round(step * last / (_MAX_POINTS - 1)) for step in range(_MAX_POINTS)})
 
 
 def _risk_sentence(report: FileReport, curve: Selective) -> Html:
@@ -215,7 +215,7 @@ def _distance_axis(plot: Plot, reports: Sequence[FileReport]) -> list[Html]:
     def position(km: float) -> float:
         return plot.x(log_share(km))
 
-    labelled = spaced(thresholds, position, gap=27, first=lambda km: bool(threshold_name(km)))
+    labelled = select_spaced(thresholds, position, gap=27, first=lambda km: bool(threshold_name(km)))
     parts = [plot.horizontal(plot.y(0), "axis")]
     parts.append(label(plot.x(0), plot.top - 7, "thresholds, km", "tick quiet", "start"))
     for km in thresholds:

@@ -9,7 +9,15 @@ import numpy as np
 
 from geosleuth import __version__
 from geosleuth.geo import EARTH_RADIUS_KM, GEOSCORE_DECAY, GEOSCORE_MAX, GEOSCORE_SCALE_KM, threshold_name
-from geosleuth.lab.bench.report import FileReport, PairReport, Side, Slice, beside, reported_percent, with_any_of
+from geosleuth.lab.bench.report import (
+    FileReport,
+    PairReport,
+    Side,
+    Slice,
+    beside,
+    filter_by_distance,
+    get_reported_percent,
+)
 from geosleuth.lab.score import LEVELS, Accuracy, Estimate, PublishedRow, Summary
 from geosleuth.report.charts import series
 from geosleuth.report.markup import Html, clean, el, join, name
@@ -28,7 +36,20 @@ from geosleuth.support.text.numbers import (
 )
 
 from .error_map import map_section, worst_rows
-from .parts import Cell, Facts, Figure, Fold, Group, Items, Para, Row, Section, Table, keyed, render_sections
+from .parts import (
+    Cell,
+    Facts,
+    Figure,
+    Fold,
+    Group,
+    Items,
+    Para,
+    Row,
+    Section,
+    Table,
+    render_keyed_label,
+    render_sections,
+)
 from .score_charts import confidence_section, error_chart, headline_km, second_km, threshold_chart
 
 CLEAR_P = 0.05
@@ -139,7 +160,7 @@ def figures_section(reports: Sequence[FileReport], published: Sequence[Published
     levels = [level for level in LEVELS if any(level in report.summary.levels for report in reports)]
     # Published figures have two decimals; ours get as many, so that equal ones look equal.
     decimals = 2 if published else 1
-    shown = with_any_of(published, thresholds)
+    shown = filter_by_distance(published, thresholds)
     notes = list(dict.fromkeys(flag.text for row in shown for flag in row.flags))
     heads = [Cell("Answers"), "n", "unlocated", *(Cell(threshold(km), threshold_name(km)) for km in thresholds)]
     heads += [Cell("median", "error"), Cell("GeoScore", "mean of 5,000"), *(Cell(one, "named") for one in levels)]
@@ -153,7 +174,7 @@ def figures_section(reports: Sequence[FileReport], published: Sequence[Published
         "Accuracy is the percentage of all records within a distance, unlocated ones included. Small grey figures: "
         "95 % intervals.",
         "figures",
-        [Row(_published_cells(row, thresholds, levels, beside(row, reports), notes)) for row in shown],
+        [Row(_build_published_cells(row, thresholds, levels, beside(row, reports), notes)) for row in shown],
     )
     lines = [el("span", {"id": f"note-{number}"}, f"[{number}] {note}") for number, note in enumerate(notes, 1)]
     parts: list[object] = [table]
@@ -171,7 +192,7 @@ def _own_cells(
     *,
     is_marked: bool,
 ) -> list[object]:
-    summary, label = report.summary, keyed(index, report.scored.label, 40)
+    summary, label = report.summary, render_keyed_label(index, report.scored.label, 40)
     badge = el("span", {"class": "badge measured"}, "measured")
     geoscore = summary.geoscore
     spread = "" if isnan(geoscore.low) else f"{score(geoscore.low)}–{score(geoscore.high)}"
@@ -198,10 +219,12 @@ def accuracy_cell(accuracy: Accuracy | None, decimals: int = 1) -> Cell:
         return Cell(NONE)
     share = accuracy.percent
     digits = 0 if share.high - share.low >= 2 else 1
-    return Cell(percent(share.value, decimals), f"{share.low:.{digits}f}–{share.high:.{digits}f}", counts_of(accuracy))
+    return Cell(
+        percent(share.value, decimals), f"{share.low:.{digits}f}–{share.high:.{digits}f}", format_counts(accuracy)
+    )
 
 
-def counts_of(accuracy: Accuracy) -> str:
+def format_counts(accuracy: Accuracy) -> str:
     """Return what a percentage is made of."""
     share = accuracy.percent
     return f"{count(accuracy.hits)} of {count(accuracy.n)}; 95 % interval {share.low:.1f} to {share.high:.1f}"
@@ -217,7 +240,7 @@ def median_cell(median_km: Estimate) -> Cell:
     return Cell(distance(median_km.value), spread)
 
 
-def _published_cells(
+def _build_published_cells(
     row: PublishedRow, thresholds: Sequence[float], levels: Sequence[str], images: str, notes: Sequence[str]
 ) -> list[object]:
     label = f"{row.system}, {row.setting}" if row.setting else row.system
@@ -225,7 +248,7 @@ def _published_cells(
     links = join([el("a", {"href": f"#note-{number}"}, number) for number in numbers], " ")
     head = (el("span", {"class": "badge"}, "published"), " ", name(label, 60), el("sup", None, links) if links else "")
     median, geoscore = row.values.get("median_km"), row.values.get("geoscore")
-    shares = [reported_percent(row, km) for km in thresholds]
+    shares = [get_reported_percent(row, km) for km in thresholds]
     named = [row.values.get(_LEVEL_OF_METRIC[level]) for level in levels]
     return [
         Cell(join(head), f"{row.source} · {images}"),
@@ -245,7 +268,8 @@ def _as_printed(value: float | None) -> str:
 def charts_section(reports: Sequence[FileReport]) -> Section:
     """Return the charts of errors and of accuracy, if there is any record."""
     keys = [
-        el("span", {"class": "nowrap"}, keyed(index, report.scored.label, 40)) for index, report in enumerate(reports)
+        el("span", {"class": "nowrap"}, render_keyed_label(index, report.scored.label, 40))
+        for index, report in enumerate(reports)
     ]
     figures = [
         Figure(
@@ -304,7 +328,7 @@ def _slice_table(field: str, report: FileReport, rows: Sequence[Slice]) -> Table
                     name(item.value, 40),
                     count(item.summary.n),
                     count(item.summary.unlocated),
-                    *(_barred(item.summary.within.get(km)) for km in thresholds),
+                    *(_render_bar_cell(item.summary.within.get(km)) for km in thresholds),
                     median_cell(item.summary.median_km),
                 ]
             )
@@ -314,13 +338,13 @@ def _slice_table(field: str, report: FileReport, rows: Sequence[Slice]) -> Table
     )
 
 
-def _barred(accuracy: Accuracy | None) -> Cell:
+def _render_bar_cell(accuracy: Accuracy | None) -> Cell:
     if accuracy is None or not accuracy.n:
         return Cell(NONE)
     share = accuracy.percent
     style = f"--value:{share.value:.1f}%;--low:{share.low:.1f}%;--high:{share.high:.1f}%"
     drawn = join((el("span", {"class": "bar", "style": style}), percent(share.value)))
-    return Cell(drawn, title=counts_of(accuracy), kind="num barred")
+    return Cell(drawn, title=format_counts(accuracy), kind="num barred")
 
 
 def pairs_section(pairs: Sequence[PairReport], moved: int = SHOWN_MOVES, *, is_open: bool = False) -> Section:

@@ -36,14 +36,14 @@ def run_document(
         "geosleuth": __version__,
         "right_within_km": report.right_km,
         "compared_by": report.measure.key,
-        "runs": [_run(run, figures) for run, figures in zip(report.runs, scored["files"], strict=True)],
-        "hung_on": [_hung_on(one) for one in report.hung_on],
+        "runs": [_convert_run(run, figures) for run, figures in zip(report.runs, scored["files"], strict=True)],
+        "hung_on": [_convert_comparison(one) for one in report.hung_on],
         "pairs": [pair_document(pair, _MOVED) for pair in pairs],
         "published": scored["published"],
     }
 
 
-def _run(run: RunReport, figures: Mapping[str, Any]) -> dict[str, Any]:
+def _convert_run(run: RunReport, figures: Mapping[str, Any]) -> dict[str, Any]:
     counts = run.counts
     return {
         "run": run.label,
@@ -123,7 +123,7 @@ def _shot(shot: Shot) -> dict[str, Any]:
     }
 
 
-def _hung_on(one: HungOn) -> dict[str, Any]:
+def _convert_comparison(one: HungOn) -> dict[str, Any]:
     return {item.name: to_document(getattr(one, item.name)) for item in fields(one) if item.name != "pair"}
 
 

@@ -28,16 +28,25 @@ from geosleuth.support.text.safe import one_line, printable
 from geosleuth.tools.calls import FailureKind
 
 FloatColumn = NDArray[np.float64]
-SPENT = ("turns", "calls", "failed_calls", "withheld_calls", "seconds", "input_tokens", "output_tokens", "cost_usd")
-"""The columns of the try that counts, for each photo; ``cost_usd`` is NaN if the price is unknown."""
+# Columns of the try that counts, per photo; ``cost_usd`` is NaN if the price is unknown.
+COST_COLUMNS = (
+    "turns",
+    "calls",
+    "failed_calls",
+    "withheld_calls",
+    "seconds",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+)
 
 _TROUBLE_CHARS = 240
 _HOST_CHARS = 80
 _SOME = 3
 _DIGITS = re.compile(r"\d[\d.,]*")
 
-WITHHELD: tuple[FailureKind, ...] = ("over_budget", "repeated")
-"""Calls that were never executed."""
+# Outcomes of calls that were never executed.
+WITHHELD_OUTCOMES: tuple[FailureKind, ...] = ("over_budget", "repeated")
 FAILURE_WORDS: Mapping[FailureKind, str] = {
     "unknown_tool": "no such tool",
     "bad_arguments": "bad arguments",
@@ -49,12 +58,12 @@ FAILURE_WORDS: Mapping[FailureKind, str] = {
     "repeated": "made before",
 }
 _NAME_CHARS = 60
-_MOST_TOOLS = 200
+_MAX_TOOLS = 200
 OTHER = "(other names)"
 BUCKETS = 5
-_LEAST_PHOTOS = 10  # smaller groups are not meaningful
+_MIN_PHOTOS = 10  # smaller groups are not meaningful
+# An answer that moved by less than this counts as the same place.
 MOVED_KM = 1.0
-"""An answer that moved less counts as the same place."""
 SHOWN = 20
 _VARIANT_NAME_CHARS = 120
 OUTCOME_WORDS: Mapping[Outcome, str] = {"answered": "answered", "failed": "failed", "interrupted": "cut off"}
@@ -137,11 +146,11 @@ class Journal:
         return sum(one == outcome for one in self.outcome)
 
     @property
-    def answered(self) -> NDArray[np.bool_]:
+    def has_answer(self) -> NDArray[np.bool_]:
         """Return which photos have an answer."""
         return np.asarray([one == "answered" for one in self.outcome], dtype=np.bool_)
 
-    def rows_of(self, ids: Iterable[str]) -> NDArray[np.int64]:
+    def find_rows(self, ids: Iterable[str]) -> NDArray[np.int64]:
         """Return the rows of photos by their ids; -1 for an unknown one."""
         return np.asarray([self.row_of.get(name, -1) for name in ids], dtype=np.int64)
 
@@ -164,7 +173,7 @@ class _Growing:
     row_of: dict[str, int] = field(default_factory=dict)
     newest: list[tuple[Outcome, Kept, str, str]] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
-    spent: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in SPENT})
+    spent: dict[str, list[float]] = field(default_factory=lambda: {name: [] for name in COST_COLUMNS})
     tries: dict[Outcome, Tries] = field(default_factory=dict)
     troubles: dict[str, tuple[str, str | None, str]] = field(default_factory=dict)
     nodes: Counter[str] = field(default_factory=Counter)
@@ -186,7 +195,7 @@ class _Growing:
             return  # a try that was cut off does not count if another one ended
         self.newest[row] = _state(one)
         for key, column in self.spent.items():
-            column[row] = _used(one.spent, key)
+            column[row] = _get_usage(one.spent, key)
         self.troubles.pop(name, None)
         if one.outcome == "failed":
             host = None if one.host is None else one_line(one.host)[:_HOST_CHARS]
@@ -201,7 +210,7 @@ class _Growing:
             spent={name: np.asarray(values, dtype=np.float64) for name, values in self.spent.items()},
             tries=self.tries,
             tries_per_photo=dict(sorted(Counter(self.counts).items())),
-            failures=_grouped(self.troubles),
+            failures=_group_failures(self.troubles),
             ended=dict(Counter(state[2] for state in answered).most_common()),
             answered_by=dict(Counter(state[3] for state in answered).most_common()),
             nodes=dict(self.nodes.most_common()),
@@ -212,13 +221,13 @@ def _state(one: TryRecord) -> tuple[Outcome, Kept, str, str]:
     return one.outcome, Kept(one.image, one.number), one.reason, one.by
 
 
-def _used(spent: Spent, name: str) -> float:
+def _get_usage(spent: Spent, name: str) -> float:
     if name == "cost_usd":
         return float("nan") if spent.usage.cost_usd is None else spent.usage.cost_usd
     return float(getattr(spent.usage if name.endswith("_tokens") else spent, name))
 
 
-def _grouped(troubles: Mapping[str, tuple[str, str | None, str]]) -> tuple[FailureGroup, ...]:
+def _group_failures(troubles: Mapping[str, tuple[str, str | None, str]]) -> tuple[FailureGroup, ...]:
     groups: dict[tuple[str, str | None, str], list[str]] = {}
     said: dict[tuple[str, str | None, str], str] = {}
     for name, (reason, host, trouble) in troubles.items():
@@ -250,7 +259,7 @@ class ToolUse:
     @property
     def withheld(self) -> int:
         """Return the number of calls that were never executed."""
-        return sum(self.failures[kind] for kind in WITHHELD)
+        return sum(self.failures[kind] for kind in WITHHELD_OUTCOMES)
 
     @property
     def carried_out(self) -> int:
@@ -322,7 +331,7 @@ def read_behaviour(
             continue
         progress(1)
         try:
-            observed = list(calls_of(folder, kept))
+            observed = list(read_calls(folder, kept))
         except FileNotFoundError:
             absent += 1
             continue
@@ -362,21 +371,21 @@ class Seen:
     mended: bool
 
 
-def calls_of(folder: RunFolder, kept: Kept) -> Iterator[Seen]:
+def read_calls(folder: RunFolder, kept: Kept) -> Iterator[Seen]:
     """Yield every call of a try, in order; those of a team one member after the other.
 
     Raises:
         FileNotFoundError: there is no trajectory.
         BadInput: it can't be read.
     """
-    files = folder.files_of(kept.name, kept.number)
+    files = folder.list_files(kept.name, kept.number)
     if not files:
         raise FileNotFoundError(folder.trajectory(kept.name, kept.number))
     for file in files:
-        yield from _calls_in(file)
+        yield from _read_file_calls(file)
 
 
-def _calls_in(path: Path) -> Iterator[Seen]:
+def _read_file_calls(path: Path) -> Iterator[Seen]:
     with TrajectoryReader(path) as reader:
         for event in reader:
             if isinstance(event.body, ToolObserved):
@@ -386,7 +395,7 @@ def _calls_in(path: Path) -> Iterator[Seen]:
 
 
 def _use(tools: dict[str, ToolUse], name: str) -> ToolUse:
-    if name not in tools and len(tools) >= _MOST_TOOLS:
+    if name not in tools and len(tools) >= _MAX_TOOLS:
         name = OTHER
     return tools.setdefault(name, ToolUse(name))
 
@@ -408,8 +417,8 @@ OUTPUT = Measure("output_tokens", "output tokens", "")
 TOKENS = Measure("tokens", "tokens", "")
 SECONDS = Measure("seconds", "seconds", "s")
 COST = Measure("cost_usd", "cost", "USD")
+# Measures in the table per photo.
 MEASURES = (TURNS, CALLS, FAILED, INPUT, OUTPUT, SECONDS, COST)
-"""The measures of the table per photo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,7 +442,7 @@ class Bucket:
     accuracy: Accuracy
 
 
-def values_of(journal: Journal, measure: Measure) -> FloatColumn:
+def get_values(journal: Journal, measure: Measure) -> FloatColumn:
     """Return the measure for every photo of the journal, of the try that counts."""
     if measure.key == "tokens":
         return journal.spent["input_tokens"] + journal.spent["output_tokens"]
@@ -442,8 +451,8 @@ def values_of(journal: Journal, measure: Measure) -> FloatColumn:
 
 def per_photo(journal: Journal) -> dict[str, Spread]:
     """Return every measure over the answered photos, each with the try that gave its answer."""
-    answered = journal.answered
-    return {measure.key: spread(values_of(journal, measure)[answered]) for measure in (*MEASURES, TOKENS)}
+    answered = journal.has_answer
+    return {measure.key: spread(get_values(journal, measure)[answered]) for measure in (*MEASURES, TOKENS)}
 
 
 def spread(values: FloatColumn) -> Spread:
@@ -474,16 +483,16 @@ def by_spending(
     Photos with the same cost stay together, so there may be fewer groups. It shows correlation, not cause: hard
     photos take more turns.
     """
-    rows = journal.rows_of(scored.ids)
+    rows = journal.find_rows(scored.ids)
     known = rows >= 0
     values = np.full(len(rows), np.nan)
-    values[known] = values_of(journal, measure)[rows[known]]
+    values[known] = get_values(journal, measure)[rows[known]]
     usable = np.flatnonzero(~np.isnan(values))
     if not len(usable):
         return ()
     order = usable[np.argsort(values[usable], kind="stable")]
     sorted_values = values[order]
-    groups = max(1, min(most, len(order) // _LEAST_PHOTOS))
+    groups = max(1, min(most, len(order) // _MIN_PHOTOS))
     edges = np.quantile(sorted_values, np.linspace(0, 1, groups + 1)[1:-1], method="inverted_cdf")
     group = np.searchsorted(np.unique(edges), sorted_values, side="left")
     return tuple(
@@ -494,7 +503,9 @@ def by_spending(
 
 def _bucket(values: FloatColumn, distance_km: NDArray[np.float64], threshold_km: float) -> Bucket:
     hits = int(np.count_nonzero(within(distance_km, threshold_km)))
-    return Bucket(float(values.min()), float(values.max()), float(values.mean()), Accuracy.of(hits, len(values)))
+    return Bucket(
+        float(values.min()), float(values.max()), float(values.mean()), Accuracy.from_counts(hits, len(values))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -546,7 +557,7 @@ class HungOn:
     pair: PairReport
 
 
-def hung_on(
+def compare_masked(
     first: Scored,
     second: Scored,
     *,
@@ -589,7 +600,7 @@ def hung_on(
         median_moved_km=float(np.median(known)) if len(known) else float("nan"),
         lost=int(np.count_nonzero(~here & there)),
         found=int(np.count_nonzero(here & ~there)),
-        turned=tuple(_turned(errors, item.threshold_km, item.p_adjusted) for item in pair.comparison.accuracies),
+        turned=tuple(_count_turned(errors, item.threshold_km, item.p_adjusted) for item in pair.comparison.accuracies),
         shifts=tuple(shifts if files is None else _with_places(shifts, files)),
         pair=pair,
     )
@@ -602,7 +613,9 @@ def _most_moved(moved_km: NDArray[np.float64], lost: NDArray[np.bool_], most: in
     return [*ordered.tolist(), *np.flatnonzero(lost).tolist()][:most]
 
 
-def _turned(errors: tuple[NDArray[np.float64], NDArray[np.float64]], threshold_km: float, p_adjusted: float) -> Turned:
+def _count_turned(
+    errors: tuple[NDArray[np.float64], NDArray[np.float64]], threshold_km: float, p_adjusted: float
+) -> Turned:
     before, after = (within(one, threshold_km) for one in errors)
     return Turned(
         threshold_km,
@@ -616,7 +629,7 @@ def _turned(errors: tuple[NDArray[np.float64], NDArray[np.float64]], threshold_k
 
 def _with_places(shifts: Sequence[Shift], files: tuple[Path, Path]) -> list[Shift]:
     wanted = {shift.id for shift in shifts}
-    one, two = (_places(file, wanted) for file in files)
+    one, two = (_read_place_names(file, wanted) for file in files)
     return [
         Shift(
             shift.id, shift.first, shift.second, shift.first_km, shift.second_km, shift.moved_km,
@@ -626,7 +639,7 @@ def _with_places(shifts: Sequence[Shift], files: tuple[Path, Path]) -> list[Shif
     ]  # fmt: skip
 
 
-def _places(file: Path, wanted: set[str]) -> dict[str, str]:
+def _read_place_names(file: Path, wanted: set[str]) -> dict[str, str]:
     return {
         printable(record.id): one_line(envelope(record.read("lenient").address))[:_VARIANT_NAME_CHARS]
         for record in read_records(file)

@@ -11,7 +11,7 @@ import numpy as np
 from geosleuth.answer.answer import envelope, percent_words, radius_words
 from geosleuth.geo import LatLon
 from geosleuth.lab.bench.page.error_map import map_section
-from geosleuth.lab.bench.page.parts import Group, Para, Section, keyed, render_sections
+from geosleuth.lab.bench.page.parts import Group, Para, Section, render_keyed_label, render_sections
 from geosleuth.lab.bench.page.score_charts import confidence_section
 from geosleuth.lab.bench.page.score_page import (
     charts_section,
@@ -45,8 +45,8 @@ from .sections import (
 )
 
 EXPLANATION_CHARS = 260
+# Scale factor of marks on the world map, which is drawn larger than it is displayed.
 _WORLD_MARK = 4.2
-"""How much larger a mark is on the world map, whose drawing is larger than it is shown."""
 
 
 def render_run_page(
@@ -102,7 +102,7 @@ def gallery_section(runs: Sequence[RunReport]) -> Section:
     grounds = [shot.ground for _, run in shown for shot in run.gallery.shots if shot.ground]
     credit = dict.fromkeys(part for ground in grounds for part in ground.credit.split(" · "))
     parts: list[object] = [
-        Group(_gallery(run, is_open=index == 0), keyed(index, run.label) if len(runs) > 1 else "")
+        Group(_gallery(run, is_open=index == 0), render_keyed_label(index, run.label) if len(runs) > 1 else "")
         for index, run in shown
     ]
     if credit:
@@ -169,12 +169,16 @@ def _map(shot: Shot) -> Html:
         spots = [_on_world(point) for point in points]
         lines = [to_page(lat, lon) for lat, lon in pieces]
         way = "".join(path(zip(x.tolist(), y.tolist(), strict=True)) for x, y in lines)
-        return _drawn("ground world", (WIDTH, HEIGHT), words, el("use", {"href": "#world"}), spots, way, _WORLD_MARK)
+        return _draw_marks(
+            "ground world", (WIDTH, HEIGHT), words, el("use", {"href": "#world"}), spots, way, _WORLD_MARK
+        )
     plane = MercatorPlane(shot.ground.box, *MAP_PX)
     # Pieces are cut at the antimeridian, which is not an edge of this map: they are joined into one line again.
     way = path(plane.place(a, b) for lat, lon in pieces for a, b in zip(lat.tolist(), lon.tolist(), strict=True))
     image = el("image", {"href": shot.ground.uri, "width": MAP_PX[0], "height": MAP_PX[1]})
-    return _drawn("ground", MAP_PX, words, image, [plane.place(point.lat, point.lon) for point in points], way, 1.0)
+    return _draw_marks(
+        "ground", MAP_PX, words, image, [plane.place(point.lat, point.lon) for point in points], way, 1.0
+    )
 
 
 def _on_world(point: LatLon) -> tuple[float, float]:
@@ -182,7 +186,7 @@ def _on_world(point: LatLon) -> tuple[float, float]:
     return float(x[0]), float(y[0])
 
 
-def _drawn(
+def _draw_marks(
     kind: str,
     size: tuple[float, float],
     words: str,

@@ -30,17 +30,17 @@ from .figures import (
     Measure,
     Spread,
     by_spending,
-    calls_of,
     common_measure,
-    hung_on,
+    compare_masked,
     per_photo,
     read_behaviour,
+    read_calls,
     read_journal,
 )
 
 MOST = 12
+# Maximum photos per country, so that a gallery is not one city's; if that leaves too few, others follow.
 PER_COUNTRY = 2
-"""Limits photos per place, so that a gallery is not one city's; if that leaves too few, others follow."""
 
 MAP_PX = (276, 230)
 CLOSEST_ZOOM, WIDEST_ZOOM = 9.0, 1.2
@@ -48,7 +48,7 @@ CLOSEST_ZOOM, WIDEST_ZOOM = 9.0, 1.2
 
 _TILE_PX = 256
 _MARGIN = 0.62
-_MOST_TOOLS = 12
+_MAX_TOOLS = 12
 
 Progress = Callable[[int], None]
 _VALUE_CHARS = 200
@@ -106,10 +106,10 @@ def choose(scored: Scored, most: int, threshold_km: float) -> tuple[list[int], l
     near = near[np.argsort(scored.distance_km[near], kind="stable")]
     far = np.flatnonzero(~right)
     far = far[np.argsort(-np.nan_to_num(scored.distance_km[far], nan=-1.0), kind="stable")]
-    return _varied(scored, near.tolist(), most), _varied(scored, far.tolist(), most)
+    return _pick_varied(scored, near.tolist(), most), _pick_varied(scored, far.tolist(), most)
 
 
-def _varied(scored: Scored, rows: Sequence[int], most: int) -> list[int]:
+def _pick_varied(scored: Scored, rows: Sequence[int], most: int) -> list[int]:
     column = scored.fields.get("country")
     taken: Counter[str] = Counter()
     chosen: list[int] = []
@@ -137,7 +137,7 @@ def make_gallery(
     for record in read_records(results) if wanted else ():
         name = printable(record.id)
         if name in wanted:
-            row = int(journal.rows_of([name])[0])
+            row = int(journal.find_rows([name])[0])
             error_km = float(scored.distance_km[wanted[name]])
             shots[name] = _shot(folder, journal, row, name, record.truth, record.read("lenient"), error_km)
     return Gallery(
@@ -152,7 +152,7 @@ def _shot(
 ) -> Shot:
     spent = {key: float(column[row]) if row >= 0 else math.nan for key, column in journal.spent.items()}
     try:
-        calls = list(calls_of(folder, journal.kept[row])) if row >= 0 else None
+        calls = list(read_calls(folder, journal.kept[row])) if row >= 0 else None
     except (FileNotFoundError, BadInput):
         calls = None
     return Shot(
@@ -164,7 +164,7 @@ def _shot(
         tokens=0 if row < 0 else int(spent["input_tokens"] + spent["output_tokens"]),
         seconds=spent["seconds"],
         cost_usd=spent["cost_usd"],
-        tools=None if calls is None else tuple((call.name, call.failure is None) for call in calls[:_MOST_TOOLS]),
+        tools=None if calls is None else tuple((call.name, call.failure is None) for call in calls[:_MAX_TOOLS]),
     )
 
 
@@ -172,10 +172,10 @@ def with_pictures(gallery: Gallery, photos: Mapping[str, str], grounds: Callable
     """Return the gallery with thumbnails, by id, and maps."""
     from dataclasses import replace
 
-    def filled(shots: Iterable[Shot]) -> tuple[Shot, ...]:
+    def add_pictures(shots: Iterable[Shot]) -> tuple[Shot, ...]:
         return tuple(replace(shot, photo=photos.get(shot.id), ground=grounds(shot)) for shot in shots)
 
-    return Gallery(gallery.threshold_km, filled(gallery.wins), filled(gallery.failures))
+    return Gallery(gallery.threshold_km, add_pictures(gallery.wins), add_pictures(gallery.failures))
 
 
 def frame(truth: LatLon, answer: LatLon | None) -> tuple[LatLon, float] | None:
@@ -276,7 +276,7 @@ def report_run(
         folder=folder,
         report=report,
         counts=Counts(photos, answered, report.summary.unlocated, failed, photos - answered - failed),
-        counts_as_misses={km: Accuracy.of(share.hits, photos) for km, share in report.summary.within.items()},
+        counts_as_misses={km: Accuracy.from_counts(share.hits, photos) for km, share in report.summary.within.items()},
         journal=journal,
         behaviour=read_behaviour(folder, journal, trajectories),
         spent=per_photo(journal),
@@ -291,15 +291,15 @@ def report_runs(runs: Sequence[RunReport], right_km: float = HEADLINE_KM, shown:
     with_buckets = tuple(
         replace(run, buckets=by_spending(run.journal, run.report.scored, measure, right_km)) for run in runs
     )
-    return RunsReport(with_buckets, measure, right_km, tuple(_hung_on(with_buckets, shown)))
+    return RunsReport(with_buckets, measure, right_km, tuple(_compare_masked_runs(with_buckets, shown)))
 
 
-def _hung_on(runs: Sequence[RunReport], shown: int) -> Iterable[HungOn]:
+def _compare_masked_runs(runs: Sequence[RunReport], shown: int) -> Iterable[HungOn]:
     for masked in runs:
-        whole = _unmasked_run(masked, runs)
+        whole = _find_unmasked_run(masked, runs)
         if not masked.hidden or whole is None:
             continue
-        yield hung_on(
+        yield compare_masked(
             whole.report.scored,
             masked.report.scored,
             files=(whole.folder.results, masked.folder.results),
@@ -309,7 +309,7 @@ def _hung_on(runs: Sequence[RunReport], shown: int) -> Iterable[HungOn]:
         )
 
 
-def _unmasked_run(masked: RunReport, runs: Sequence[RunReport]) -> RunReport | None:
+def _find_unmasked_run(masked: RunReport, runs: Sequence[RunReport]) -> RunReport | None:
     """Return the run over the same photos that hid nothing, preferably with the same settings."""
     able = [run for run in runs if not run.hidden and same_photos(run, masked)]
     wanted = masked.folder.manifest.settings_sha256
@@ -335,21 +335,23 @@ def _notes(records: int, answered: int) -> Iterable[str]:
 
 def _facts(manifest: Manifest) -> dict[str, str]:
     data = manifest.data
-    facts = {"data set": _text(data.name), "selection": _text(data.selection) or "all photos"}
-    facts["data sha256"] = _text(data.sha256)
+    facts = {"data set": _format_setting(data.name), "selection": _format_setting(data.selection) or "all photos"}
+    facts["data sha256"] = _format_setting(data.sha256)
     for key, value in manifest.settings.items():
         if value not in (None, "", [], {}, False):
-            facts[one_line(str(key))[:60].replace("_", " ")] = _text(value) or _LEFT_ALONE.get(key, "nothing")
+            facts[one_line(str(key))[:60].replace("_", " ")] = _format_setting(value) or _LEFT_ALONE.get(key, "nothing")
     if manifest.mask:
-        facts["hidden"] = _text(manifest.mask)
+        facts["hidden"] = _format_setting(manifest.mask)
     if manifest.seed is not None:
         facts["seed"] = str(manifest.seed)
     facts["begun"] = manifest.created.isoformat(" ")
-    facts["made with"] = _text(f"geosleuth {manifest.geosleuth}, Python {manifest.python}, {manifest.platform}")
+    facts["made with"] = _format_setting(
+        f"geosleuth {manifest.geosleuth}, Python {manifest.python}, {manifest.platform}"
+    )
     return facts
 
 
-def _text(value: object) -> str:
+def _format_setting(value: object) -> str:
     if isinstance(value, Mapping):
         value = ", ".join(f"{key}: {item}" for key, item in value.items() if item not in (None, "", [], {}, False))
     elif isinstance(value, list | tuple):

@@ -3,7 +3,19 @@
 from collections.abc import Sequence
 from math import ceil, floor, isnan, log10
 
-from geosleuth.lab.bench.page.parts import Cell, Facts, Figure, Fold, Group, Para, Row, Section, Table, bar, keyed
+from geosleuth.lab.bench.page.parts import (
+    Cell,
+    Facts,
+    Figure,
+    Fold,
+    Group,
+    Para,
+    Row,
+    Section,
+    Table,
+    bar,
+    render_keyed_label,
+)
 from geosleuth.report.charts import Plot, drawing, label, line, n, percent_axis, polyline, round_step, series
 from geosleuth.report.markup import Html, clean, el, join, name
 from geosleuth.support.text.numbers import (
@@ -45,8 +57,8 @@ CLEAR_P = 0.05
 SHOWN_TOOLS = 30
 _LABEL_LIMIT = 28
 SHOWN_GROUPS = 12
+# A cost axis whose ends differ by more than this factor is logarithmic.
 WIDE_SPAN = 8
-"""An axis of costs that spans a larger factor is logarithmic."""
 
 
 def coverage_section(report: RunsReport) -> Section:
@@ -69,7 +81,7 @@ def coverage_section(report: RunsReport) -> Section:
 def _coverage(run: RunReport, index: int, right_km: float) -> list[object]:
     counts = run.counts
     return [
-        Cell(keyed(index, run.label, 40), kind="own"),
+        Cell(render_keyed_label(index, run.label, 40), kind="own"),
         count(counts.photos),
         count(counts.answered),
         count(counts.unlocated),
@@ -89,7 +101,7 @@ def costs_section(report: RunsReport) -> Section:
         [
             Row(
                 [
-                    Cell(keyed(index, run.label, 40), kind="own"),
+                    Cell(render_keyed_label(index, run.label, 40), kind="own"),
                     count(run.counts.answered),
                     *(_spread_cell(measure, run.spent[measure.key], run.counts.answered) for measure in MEASURES),
                 ]
@@ -128,7 +140,7 @@ def _against_figure(report: RunsReport) -> Figure | None:
     if not points:
         return None
     plot, axis = _plot(), _Axis([value for *_, value in points])
-    parts: list[Html] = [percent_axis(plot), *axis.drawn(plot, measure)]
+    parts: list[Html] = [percent_axis(plot), *axis.draw(plot, measure)]
     said = []
     for index, run, value in points:
         share = run.report.summary.within[report.right_km].percent
@@ -154,7 +166,7 @@ def _within_figure(report: RunsReport) -> Figure | None:
     if not drawn:
         return None
     plot, axis = _plot(), _Axis([bucket.mean for _, run in drawn for bucket in run.buckets])
-    parts: list[Html] = [percent_axis(plot), *axis.drawn(plot, measure)]
+    parts: list[Html] = [percent_axis(plot), *axis.draw(plot, measure)]
     for index, run in drawn:
         spots = [(plot.x(axis.share(one.mean)), plot.y(one.accuracy.percent.value / 100)) for one in run.buckets]
         parts.append(polyline(spots, f"curve thin {series(index)}"))
@@ -169,7 +181,7 @@ def _within_figure(report: RunsReport) -> Figure | None:
         f"{run.label}: " + ", ".join(percent_sign(one.accuracy.percent.value) for one in run.buckets)
         for _, run in drawn
     )
-    keys = [el("span", {"class": "nowrap"}, keyed(index, run.label, 40)) for index, run in drawn]
+    keys = [el("span", {"class": "nowrap"}, render_keyed_label(index, run.label, 40)) for index, run in drawn]
     words = (
         "Photos of a run in groups of about equal number, from those with the least spending to those with the most. "
         "It shows what goes together, not why: hard photos take more work. "
@@ -219,7 +231,7 @@ class _Axis:
         steps = (1, 2, 5) if log10(self.high / self.low) < 2.4 else (1,)
         return [m * 10.0**d for d in decades for m in steps if self.low <= m * 10.0**d <= self.high]
 
-    def drawn(self, plot: Plot, measure: Measure) -> list[Html]:
+    def draw(self, plot: Plot, measure: Measure) -> list[Html]:
         parts = [plot.horizontal(plot.y(0), "axis")]
         for value in self.ticks():
             x = plot.x(self.share(value))
@@ -230,7 +242,9 @@ class _Axis:
 
 def behaviour_section(runs: Sequence[RunReport]) -> Section:
     """Return each run's tools, its endings, and who answered."""
-    parts: list[object] = [Group(_behaviour(run, index), keyed(index, run.label)) for index, run in enumerate(runs)]
+    parts: list[object] = [
+        Group(_behaviour(run, index), render_keyed_label(index, run.label)) for index, run in enumerate(runs)
+    ]
     return Section(
         "tools",
         "How it worked",
@@ -252,10 +266,15 @@ def _side_by_side(runs: Sequence[RunReport]) -> list[Table]:
         return []
     most = max(value for values in used.values() for value in values) or 1.0
     rows = [
-        Row([_code(tool), *(_mixed(f"{value:.2f}", value / most, index) for index, value in enumerate(used[tool]))])
+        Row(
+            [
+                _code(tool),
+                *(_render_mix_cell(f"{value:.2f}", value / most, index) for index, value in enumerate(used[tool])),
+            ]
+        )
         for tool in sorted(used, key=lambda tool: -sum(used[tool]))[:SHOWN_TOOLS]
     ]
-    heads = ["tool", *(keyed(index, run.label, 30) for index, run in enumerate(runs))]
+    heads = ["tool", *(render_keyed_label(index, run.label, 30) for index, run in enumerate(runs))]
     caption = "Calls per photo, withheld ones included."
     return [Table("Calls per photo of all runs", heads, rows, caption, "tool-mix beside")]
 
@@ -269,7 +288,7 @@ def _code(tool: str, limit: int = 60) -> Html:
     return el("code", None, name(tool, limit))
 
 
-def _mixed(words: str, part: float, index: int) -> Cell:
+def _render_mix_cell(words: str, part: float, index: int) -> Cell:
     return Cell(join((bar(index, part), words)), kind="mix")
 
 
@@ -294,7 +313,7 @@ def _behaviour(run: RunReport, index: int) -> list[object]:
         # As SpotAgent's figure 6a has them.
         together = [
             Row([_code(" + ".join(names) or "none", 120), count(photos),
-                 _mixed(share(photos, found.photos), photos / found.combinations[0][1], index)])
+                 _render_mix_cell(share(photos, found.photos), photos / found.combinations[0][1], index)])
             for names, photos in found.combinations[:SHOWN_TOOLS]
         ]  # fmt: skip
         title = f"Tools of {run.label} that were called together"
@@ -353,7 +372,7 @@ def _tool(tool: ToolUse, found: Behaviour, most: int, index: int) -> list[object
     return [
         _code(tool.name),
         count(tool.calls),
-        _mixed(share(tool.calls, found.calls), tool.calls / most, index),
+        _render_mix_cell(share(tool.calls, found.calls), tool.calls / most, index),
         share(tool.photos, found.photos),
         share(tool.succeeded, tool.carried_out),
         share(tool.succeeded_strictly, tool.carried_out),
@@ -374,7 +393,7 @@ def _mostly(found: Behaviour, kind: FailureKind) -> Html:
 
 def failures_section(runs: Sequence[RunReport]) -> Section:
     """Return the reasons of failed photos, and every run's tries with their costs."""
-    parts = [Group(_failures(run), keyed(index, run.label)) for index, run in enumerate(runs)]
+    parts = [Group(_failures(run), render_keyed_label(index, run.label)) for index, run in enumerate(runs)]
     return Section("failures", "Failed photos and tries", parts)
 
 
@@ -435,13 +454,13 @@ def hung_on_section(found: Sequence[HungOn]) -> Section:
     return Section(
         "hung-on",
         "What the answers depended on",
-        [_masked_pair(one) for one in found],
+        [_build_masked_group(one) for one in found],
         "The same photos once more with something hidden. An answer that stays did not need it; one that moves "
         "depended on it, or would have moved anyway: a model may answer differently when asked twice.",
     )
 
 
-def _masked_pair(one: HungOn) -> Group:
+def _build_masked_group(one: HungOn) -> Group:
     rows = [
         Row(
             [
@@ -497,14 +516,14 @@ def _shift(shift: Shift) -> list[object]:
     return [
         name(shift.id, 60),
         "place lost" if isnan(shift.moved_km) else distance(shift.moved_km),
-        _answered(shift.first_place, shift.first),
+        _render_answer_cell(shift.first_place, shift.first),
         distance(shift.first_km),
-        _answered(shift.second_place, shift.second),
+        _render_answer_cell(shift.second_place, shift.second),
         distance(shift.second_km),
     ]
 
 
-def _answered(words: str, point: tuple[float, float]) -> Cell:
+def _render_answer_cell(words: str, point: tuple[float, float]) -> Cell:
     where = place(*point)
     return Cell(name(words, 60) if words else where, where if words else "", kind="text")
 
@@ -512,7 +531,7 @@ def _answered(words: str, point: tuple[float, float]) -> Cell:
 def facts_section(runs: Sequence[RunReport]) -> Section:
     """Return each run's settings; differences between runs are marked."""
     facts = [run.facts for run in runs]
-    groups = [Group([_facts(run, facts)], keyed(index, run.label), "") for index, run in enumerate(runs)]
+    groups = [Group([_facts(run, facts)], render_keyed_label(index, run.label), "") for index, run in enumerate(runs)]
     lead = "What differs between the runs is marked." if len(runs) > 1 else ""
     return Section("runs", "What was run", groups, lead)
 

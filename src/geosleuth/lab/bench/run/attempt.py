@@ -17,8 +17,8 @@ from geosleuth.lab.baselines import is_baseline
 from geosleuth.lab.baselines.nearest import NearestPolicy
 from geosleuth.lab.bench.masking import blank
 from geosleuth.lab.bench.records import read_records
-from geosleuth.lab.bench.run.engine import spent_in
-from geosleuth.lab.bench.run.folder import RunFolder, files_with
+from geosleuth.lab.bench.run.engine import sum_spent
+from geosleuth.lab.bench.run.folder import RunFolder, list_try_files
 from geosleuth.lab.bench.run.journal import Attempted, Job
 from geosleuth.lab.bench.sets import Box
 from geosleuth.models import Policy, Step, Usage
@@ -137,10 +137,10 @@ class BenchMaking:
         Raises:
             UserError: something must be mended here.
         """
-        return await make_attempt(bench_plan(self.request), recordings_of(self.request))
+        return await make_attempt(bench_plan(self.request), load_recordings(self.request))
 
 
-def recordings_of(request: LocateRequest) -> Recordings | None:
+def load_recordings(request: LocateRequest) -> Recordings | None:
     """Return the recordings to play; None where a model or detective answers.
 
     Raises:
@@ -199,17 +199,17 @@ class BenchAttempt:
             UserError: the run can't go on: a file can't be written, or a tool can't work as it is set up.
         """
         try:
-            photo = await asyncio.to_thread(self.opened, job)
-            plan = self.plan_for(job)
+            photo = await asyncio.to_thread(self.open_job_photo, job)
+            plan = self.build_plan(job)
             own = [photo]
             if job.hide and plan.searches.index is not None:
                 # The index may hold the photo as it was before anything was hidden.
-                own.append(await asyncio.to_thread(pixels_of, job.content))
+                own.append(await asyncio.to_thread(strip_photo, job.content))
             looks_up = any(isinstance(one, NearestPolicy) for one in plan.thinkers)
             if looks_up and (job.hide or photo.photo.kind == "panorama"):
-                plan = _excluding(plan, await asyncio.to_thread(_seen_by_galleries, job.content))
+                plan = _excluding(plan, await asyncio.to_thread(_list_gallery_views, job.content))
         except BadInput as error:
-            return _failed(str(error), Spent())
+            return _build_failure(str(error), Spent())
         try:
             finding = await run_plan(
                 plan,
@@ -221,25 +221,25 @@ class BenchAttempt:
         except UserError:
             raise
         except NoAnswer as none:
-            return unanswered(none.finding)
+            return build_unanswered(none.finding)
         except GeosleuthError as error:
             # Nobody came to an end, but what was used until then was used.
-            spent = await asyncio.to_thread(lambda: spent_in(files_with(keep_in)))
-            return _failed(str(error), spent, host=error.host if isinstance(error, ServiceFault) else None)
+            spent = await asyncio.to_thread(lambda: sum_spent(list_try_files(keep_in)))
+            return _build_failure(str(error), spent, host=error.host if isinstance(error, ServiceFault) else None)
         finally:
             if len(job.content) > _LARGE_BYTES:
                 give_back_memory()
-        return attempted(finding)
+        return build_attempt(finding)
 
-    def opened(self, job: Job) -> OpenedPhoto:
+    def open_job_photo(self, job: Job) -> OpenedPhoto:
         """Return the photo of a job.
 
         Raises:
             BadInput: it can't be opened.
         """
-        return pixels_of(job.content, job.hide)
+        return strip_photo(job.content, job.hide)
 
-    def plan_for(self, job: Job) -> Plan:
+    def build_plan(self, job: Job) -> Plan:
         """Return the plan of a job.
 
         Raises:
@@ -255,7 +255,7 @@ class BenchAttempt:
         return replace(self.plan, policy=ReplayPolicy(steps), budget=budget)
 
 
-def pixels_of(content: bytes, hide: Sequence[Box] = ()) -> OpenedPhoto:
+def strip_photo(content: bytes, hide: Sequence[Box] = ()) -> OpenedPhoto:
     """Return a photo without its file's metadata and with some boxes hidden.
 
     Raises:
@@ -280,7 +280,7 @@ def _excluding(plan: Plan, own: "Sequence[Sequence[Image]]") -> Plan:
     return replace(plan, policy=without(plan.policy), several=several)
 
 
-def _seen_by_galleries(content: bytes) -> "list[list[Image]]":
+def _list_gallery_views(content: bytes) -> "list[list[Image]]":
     """Return the pictures that a gallery may hold of a photo.
 
     The whole, and a panorama cut into views from either beginning.
@@ -293,11 +293,11 @@ def _seen_by_galleries(content: bytes) -> "list[list[Image]]":
     opened = open_photo(content)
     ways = [[opened.photo]]
     if opened.photo.kind == "panorama":
-        ways += [[photo for photo, _ in album_photos(one)] for one in (opened, pixels_of(content))]
+        ways += [[photo for photo, _ in album_photos(one)] for one in (opened, strip_photo(content))]
     return [[first_view(photo).image for photo in way] for way in ways]
 
 
-def attempted(finding: Finding) -> Attempted:
+def build_attempt(finding: Finding) -> Attempted:
     """Return the result of a try from its finding; a failed model is an error, not a wrong answer."""
     trajectory = finding.trajectory
     answered, ended = trajectory.answered, trajectory.ended
@@ -315,11 +315,11 @@ def attempted(finding: Finding) -> Attempted:
     )
 
 
-def unanswered(finding: Finding) -> Attempted:
+def build_unanswered(finding: Finding) -> Attempted:
     """Return the result of tries none of which answered: an error only if one of them broke."""
     broken = next((one for one in finding.team if one.ended is None or one.ended.reason in _BROKEN), finding.trajectory)
-    return replace(attempted(replace(finding, trajectory=broken)), answer=Answer(), by="nobody")
+    return replace(build_attempt(replace(finding, trajectory=broken)), answer=Answer(), by="nobody")
 
 
-def _failed(trouble: str, spent: Spent, *, host: str | None = None) -> Attempted:
+def _build_failure(trouble: str, spent: Spent, *, host: str | None = None) -> Attempted:
     return Attempted("failed", Answer(), "nobody", "service" if host else "error", spent, trouble, host)

@@ -44,8 +44,8 @@ _QUIET = {
 }
 # Nodes then know this machine as 127.0.0.1; the variable is named after systems where this is the default.
 _ON_LOOPBACK = ("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-LIVES = 3
-"""How many processes may die over one photo before it counts as failed."""
+# Maximum processes that may die over one photo before it counts as failed.
+MAX_DEATHS_PER_PHOTO = 3
 _START_S = 120.0
 _TEND_S = 2.0
 _CALL_OFF_S = 5.0
@@ -76,7 +76,7 @@ async def check_versions(ray: Any, nodes: list[dict[str, Any]], within_s: float)
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     # A nested function is sent whole: the node may not have any of our modules.
-    def installed() -> str:
+    def find_version() -> str:
         try:
             import geosleuth
         except ImportError:
@@ -84,7 +84,7 @@ async def check_versions(ray: Any, nodes: list[dict[str, Any]], within_s: float)
         return geosleuth.__version__
 
     asked = [
-        ray.remote(installed)
+        ray.remote(find_version)
         .options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False), num_cpus=0)
         .remote()
         for node in nodes
@@ -92,7 +92,7 @@ async def check_versions(ray: Any, nodes: list[dict[str, Any]], within_s: float)
     for node, ref in zip(nodes, asked, strict=True):
         name = node.get("NodeManagerAddress") or node["NodeID"][:8]
         try:
-            found = await asyncio.wait_for(_awaited(ref), within_s)
+            found = await asyncio.wait_for(_await_ref(ref), within_s)
         except TimeoutError:
             raise BadInput(f"node {name} did not answer within {within_s:.0f} s; check its load") from None
         except ray.exceptions.RayError as error:
@@ -114,7 +114,7 @@ def start_keeper(ray: Any, limits_per_host: dict[str, int]) -> Any:
     return keeper.remote(limits_per_host)
 
 
-async def _awaited(ref: Any) -> Any:
+async def _await_ref(ref: Any) -> Any:
     return await ref
 
 
@@ -124,7 +124,7 @@ def quiet_environment() -> None:
         os.environ.setdefault(name, value)
 
 
-def closed_environment() -> None:
+def close_environment() -> None:
     """Make a Ray that this process starts listen on loopback only, and require this process's token.
 
     By default, newer versions of Ray put a token into the user's home, which changes how every later Ray there starts.
@@ -143,7 +143,7 @@ def _token() -> str:
 
 
 @contextmanager
-def joined(address: str) -> Iterator[Any]:
+def join_cluster(address: str) -> Iterator[Any]:
     """Connect to a cluster and yield the module ray; what was started ends with the block. Takes seconds: use a thread.
 
     Raises:
@@ -153,7 +153,7 @@ def joined(address: str) -> Iterator[Any]:
     _check_listening(address)
     quiet_environment()
     if address == LOCAL:
-        closed_environment()
+        close_environment()
     ray: Any = require("ray", extra="lab")
     if ray.is_initialized():
         yield ray
@@ -237,7 +237,7 @@ def without_api_server() -> Iterator[None]:
     Even with the dashboard and all statistics off, it asks cloud providers' metadata services where it runs. A run
     that stays on this machine must not contact anybody.
     """
-    with _silenced(require("ray._private.node", extra="lab").Node, "start_api_server"):
+    with _silence_function(require("ray._private.node", extra="lab").Node, "start_api_server"):
         yield
 
 
@@ -247,12 +247,12 @@ def _not_on_stdout() -> Iterator[None]:
 
     Stdout is for results; lost nodes are reported in our own words.
     """
-    with _silenced(require("ray._private.worker", extra="lab"), "print_to_stdstream"):
+    with _silence_function(require("ray._private.worker", extra="lab"), "print_to_stdstream"):
         yield
 
 
 @contextmanager
-def _silenced(holder: Any, name: str) -> Iterator[None]:
+def _silence_function(holder: Any, name: str) -> Iterator[None]:
     """Replace a function of Ray by a no-op; skip it if this version lacks it."""
     usual = getattr(holder, name, None)
     if usual is None:
@@ -286,7 +286,7 @@ async def ray_worker(
     at_once: int,
     limits_per_host: Mapping[str, int] = _NO_LIMITS,
     gpus: float = 0.0,
-    lives: int = LIVES,
+    lives: int = MAX_DEATHS_PER_PHOTO,
     say: Callable[[str], None] = _no_messages,
 ) -> AsyncIterator["RayWorker"]:
     """Yield a worker whose tries run on the nodes of a Ray cluster.
@@ -309,7 +309,7 @@ async def ray_worker(
     """
     check_address(address)
     async with AsyncExitStack() as held:
-        ray = await held.enter_async_context(_in_thread(joined(address)))
+        ray = await held.enter_async_context(_in_thread(join_cluster(address)))
         worker = RayWorker(ray, making, folder, at_once=at_once, gpus=gpus, lives=lives, say=say)
         held.push_async_callback(worker.aclose)
         await worker.start(dict(limits_per_host))
@@ -377,7 +377,7 @@ class RayWorker:
         for _ in range(self._lives):
             process = await self._free_process()
             try:
-                worked = await self._worked(process, job)
+                worked = await self._run_job(process, job)
             except errors.RayTaskError:
                 raise
             except errors.RayError as error:
@@ -385,11 +385,11 @@ class RayWorker:
                 continue
             finally:
                 process.under_way -= 1
-                self._changed()
+                self._notify_change()
             if isinstance(worked, Refused):
                 raise UserError(f"node {process.node}: {worked.message}")
             if worked.attempted is not None:
-                await asyncio.to_thread(self._keep, job, worked.files)
+                await asyncio.to_thread(self._write_kept_files, job, worked.files)
                 return worked.attempted
         trouble = (
             f"the processes that worked on it died, {self._lives} times" if self._lives > 1 else "its process died"
@@ -401,7 +401,7 @@ class RayWorker:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        closing = [asyncio.ensure_future(_awaited(process.actor.aclose.remote())) for process in self._free]
+        closing = [asyncio.ensure_future(_await_ref(process.actor.aclose.remote())) for process in self._free]
         if closing:
             await asyncio.wait(closing, timeout=_CALL_OFF_S)
             for one in closing:
@@ -412,9 +412,9 @@ class RayWorker:
                 with suppress(Exception):
                     self._ray.kill(actor)
 
-    async def _worked(self, process: NodeProcess, job: Job) -> NodeResult | Refused:
+    async def _run_job(self, process: NodeProcess, job: Job) -> NodeResult | Refused:
         ref = process.actor.work.remote(job)
-        answer: asyncio.Future[NodeResult | Refused] = asyncio.ensure_future(_awaited(ref))
+        answer: asyncio.Future[NodeResult | Refused] = asyncio.ensure_future(_await_ref(ref))
         try:
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
@@ -423,15 +423,15 @@ class RayWorker:
             with suppress(Exception):
                 worked = await asyncio.wait_for(answer, _CALL_OFF_S)
                 if isinstance(worked, NodeResult):
-                    self._keep(job, worked.files)
+                    self._write_kept_files(job, worked.files)
             raise
 
-    def _keep(self, job: Job, files: Mapping[str, bytes]) -> None:
+    def _write_kept_files(self, job: Job, files: Mapping[str, bytes]) -> None:
         own = self._folder.place(job.name, job.number)
         for name, content in files.items():
             if os.path.basename(name) != name or not name.startswith(f"{job.name}.{job.number}."):  # noqa: PTH119
                 raise UserError(f"a node sent a file of another try: {name[:80]!r}")
-            _write(own.with_name(name), content)
+            _write_kept_file(own.with_name(name), content)
 
     async def _free_process(self) -> NodeProcess:
         while True:
@@ -443,7 +443,7 @@ class RayWorker:
                 raise self._trouble
             await self._change.wait()
 
-    def _changed(self) -> None:
+    def _notify_change(self) -> None:
         self._change.set()
         self._change = asyncio.Event()
 
@@ -481,7 +481,7 @@ class RayWorker:
         errors = self._ray.exceptions
         while True:
             try:
-                found = await _awaited(process.actor.ready.remote())
+                found = await _await_ref(process.actor.ready.remote())
             except errors.RayTaskError as error:
                 found = Refused(f"a process can't start: {type(error).__name__}: {' '.join(str(error).split())[-300:]}")
             except errors.RayError:
@@ -497,7 +497,7 @@ class RayWorker:
         else:
             process.node, process.holder = found
             self._free.append(process)
-        self._changed()
+        self._notify_change()
 
     async def _tend(self) -> None:
         """Add joining nodes, notice that none is left, and forward which hosts rest."""
@@ -509,9 +509,9 @@ class RayWorker:
             worked_s = time.monotonic() if self._free else worked_s
             if time.monotonic() - worked_s > _START_S:
                 self._trouble = BadInput("no working node of the cluster is left; start one and run the command again")
-                self._changed()
+                self._notify_change()
             with suppress(self._ray.exceptions.RayError):
-                resting = set(await _awaited(self._keeper.resting.remote()))
+                resting = set(await _await_ref(self._keeper.resting.remote()))
                 for host in resting - known:
                     tell_listeners(HostNews(host, "resting"))
                 for host in known - resting:
@@ -531,7 +531,7 @@ async def _in_thread(slow: AbstractContextManager[Any]) -> AsyncIterator[Any]:
             await asyncio.to_thread(slow.__exit__, None, None, None)
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write_kept_file(path: Path, content: bytes) -> None:
     try:
         path.write_bytes(content)
     except OSError as error:

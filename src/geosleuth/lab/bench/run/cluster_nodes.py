@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from geosleuth.models.endpoints import AskPermit, Came, GateSettings, HostGate, Rests, hold_gates_with
+from geosleuth.models.endpoints import AskPermit, Came, GateSettings, HostGate, Rests, set_gate_factory
 from geosleuth.support.errors import ServiceFault, UserError
 
 from .journal import Attempted, Job, Making, Ready, file_name
@@ -144,7 +144,7 @@ class NodeWorker:
         def gate(host: str, settings: GateSettings) -> KeeperGate:
             return KeeperGate(self._keeper, self._holder, numbers, host, settings)
 
-        hold_gates_with(gate)
+        set_gate_factory(gate)
         node = str(get_node_ip_address())
         try:
             self._ready = self._ready or await self._making()
@@ -169,7 +169,7 @@ class NodeWorker:
                 return Refused(str(error))
             finally:
                 self._under_way.pop(key, None)
-            return NodeResult(attempted, await asyncio.to_thread(_files_in, folder))
+            return NodeResult(attempted, await asyncio.to_thread(_read_folder, folder))
 
     async def call_off(self, name: str, number: int) -> None:
         """Cancel a try; its `work` returns with the files kept until then."""
@@ -183,5 +183,5 @@ class NodeWorker:
             await self._ready.aclose()
 
 
-def _files_in(folder: Path) -> dict[str, bytes]:
+def _read_folder(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}

@@ -12,13 +12,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from geosleuth.agent import Event, Spent, TrajectoryReader, spent_of
+from geosleuth.agent import Event, Spent, TrajectoryReader, compute_spent
 from geosleuth.answer import Answer
 from geosleuth.answer.answer import answer_from_dict
-from geosleuth.lab.bench.placed import PlaceText, place_nothing, point_of
+from geosleuth.lab.bench.placed import PlaceText, find_measured_point, place_nothing
 from geosleuth.lab.bench.sets.dataset import DataSet, Item
 from geosleuth.lab.score import Truth
-from geosleuth.models.endpoints import GIVE_UP, InARow
+from geosleuth.models.endpoints import MAX_CONSECUTIVE_FAILURES, InARow
 from geosleuth.support.errors import BadInput, GeosleuthError
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import one_line
@@ -45,11 +45,11 @@ _TICK_S = 1.0
 
 def cut_off_record(folder: RunFolder, id: str, number: int, sha256: str | None = None) -> TryRecord | None:  # noqa: A002
     """Return the journal record of a try that was cut off; None if it left nothing behind."""
-    name = folder.name_of(id)
-    files = folder.files_of(name, number)
+    name = folder.build_name(id)
+    files = folder.list_files(name, number)
     if not files:
         return None
-    spent, began, ended = _told_by(files)
+    spent, began, ended = _read_usages(files)
     return TryRecord(
         image=name,
         id=id,
@@ -65,13 +65,13 @@ def cut_off_record(folder: RunFolder, id: str, number: int, sha256: str | None =
     )
 
 
-def spent_in(files: Iterable[Path]) -> Spent:
+def sum_spent(files: Iterable[Path]) -> Spent:
     """Return what a try used according to its files, by all members, as far as they can be read."""
-    return _told_by(files)[0]
+    return _read_usages(files)[0]
 
 
-def _told_by(files: Iterable[Path]) -> tuple[Spent, datetime, datetime]:
-    usages = [_usage_in(file) for file in files if not _MEMBER_FILE.fullmatch(file.name)]
+def _read_usages(files: Iterable[Path]) -> tuple[Spent, datetime, datetime]:
+    usages = [_read_usage(file) for file in files if not _MEMBER_FILE.fullmatch(file.name)]
     now = datetime.now(UTC)
     return (
         sum((used for used, _, _ in usages), Spent()),
@@ -80,7 +80,7 @@ def _told_by(files: Iterable[Path]) -> tuple[Spent, datetime, datetime]:
     )
 
 
-def _usage_in(file: Path) -> tuple[Spent, datetime, datetime]:
+def _read_usage(file: Path) -> tuple[Spent, datetime, datetime]:
     """Return usage, start and end as far as a file can be read."""
     events: list[Event] = []
     began = datetime.fromtimestamp(file.stat().st_mtime, UTC)
@@ -88,7 +88,7 @@ def _usage_in(file: Path) -> tuple[Spent, datetime, datetime]:
         began = reader.created
         for event in reader:
             events.append(event)  # noqa: PERF402  (what came before the damage is kept)
-    spent = spent_of(events)
+    spent = compute_spent(events)
     return spent, began, began + timedelta(seconds=events[-1].at_s if events else 0.0)
 
 
@@ -128,7 +128,7 @@ class Feed:
         self._strays = folder.strays()
         self.measured: deque[tuple[LatLon | None, LatLon]] = deque()
         self._names: set[str] = set()
-        self._todos = self._read()
+        self._todos = self._read_jobs()
         self._turn = asyncio.Lock()
         self._stopped = False
 
@@ -145,7 +145,7 @@ class Feed:
         """Hand out no more photos."""
         self._stopped = True
 
-    def _read(self) -> Iterator[Todo]:
+    def _read_jobs(self) -> Iterator[Todo]:
         for item in self._data:
             if self._stopped:
                 return
@@ -153,11 +153,11 @@ class Feed:
                 yield todo
 
     def _todo(self, item: Item) -> Todo | None:
-        name = self._folder.name_of(item.id)
+        name = self._folder.build_name(item.id)
         if name in self._names:
             raise BadInput(f"two photos of the data set have the id {item.id[:80]!r}; give each its own")
         self._names.add(name)
-        known = self._folder.index.of(name)
+        known = self._folder.index.find_known(name)
         strays = self._strays.pop(name, [])
         cut_off = tuple(
             record for number in strays if (record := cut_off_record(self._folder, item.id, number)) is not None
@@ -183,8 +183,8 @@ class Feed:
 
     def _measure(self, item: Item, known: Known | None) -> None:
         if known is not None and known.state in ("located", "unlocated"):
-            answer = answer_from_dict(self._folder.plain_at(known)["answer"])
-            self.measured.append((point_of(answer, self._rules.place)[0], item.truth.point))
+            answer = answer_from_dict(self._folder.read_plain_try(known)["answer"])
+            self.measured.append((find_measured_point(answer, self._rules.place)[0], item.truth.point))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,7 +294,7 @@ class RunRules:
 
     limits: RunLimits = RunLimits()
     retry: Retry | None = None
-    give_up: int = GIVE_UP
+    give_up: int = MAX_CONSECUTIVE_FAILURES
     place: PlaceText = place_nothing
 
 
@@ -399,7 +399,7 @@ class _Engine:
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._at_once):
-                    group.create_task(self._work())
+                    group.create_task(self._process_photos())
         finally:
             ticking.cancel()
             self._feed.stop()
@@ -423,7 +423,7 @@ class _Engine:
             self._watched_s = self._seconds
             self._listeners.watch(self.progress())
 
-    async def _work(self) -> None:
+    async def _process_photos(self) -> None:
         """Process photos until none is left; runs as one of ``at_once`` tasks."""
         try:
             while (todo := await self._feed.next()) is not None:
@@ -458,9 +458,9 @@ class _Engine:
         if not self._stopping:
             self.why = why
         self._feed.stop()
-        self._changed()
+        self._notify_change()
 
-    def _changed(self) -> None:
+    def _notify_change(self) -> None:
         self._change.set()
         self._change = asyncio.Event()
 
@@ -479,7 +479,7 @@ class _Engine:
         self._under_way += 1
         self._first_tries += not todo.again
         try:
-            attempted = await self._attempted(todo)
+            attempted = await self._attempt_photo(todo)
             record = TryRecord(
                 image=todo.name,
                 id=todo.id,
@@ -499,9 +499,9 @@ class _Engine:
         finally:
             self._under_way -= 1
             self._first_tries -= not todo.again
-            self._changed()
+            self._notify_change()
 
-    async def _attempted(self, todo: Todo) -> Attempted:
+    async def _attempt_photo(self, todo: Todo) -> Attempted:
         job = todo.job
         if job is None:
             return Attempted("failed", Answer(), "nobody", "error", Spent(), todo.trouble)
@@ -522,7 +522,7 @@ class _Engine:
         if todo is not None and record.outcome != "interrupted":
             self._ended_here += 1
             if record.outcome == "answered":
-                point, _ = await asyncio.to_thread(point_of, record.answer, self._rules.place)
+                point, _ = await asyncio.to_thread(find_measured_point, record.answer, self._rules.place)
                 self._errors.add(point, todo.truth.point)
             self._count_failures(record)
         self._listeners.ended(record)

@@ -33,11 +33,11 @@ from .journal import (
     Known,
     Scanned,
     TryRecord,
+    compute_photo_name,
     file_name,
     header_line,
-    line_at,
-    name_of,
     read_file_name,
+    read_line,
     read_tries,
     record_from_line,
     record_to_line,
@@ -97,7 +97,7 @@ class LineWriter:
         done = asyncio.get_running_loop().create_future()
         self._waiting.append((record, done))
         if self._working is None or self._working.done():
-            self._working = asyncio.create_task(self._work())
+            self._working = asyncio.create_task(self._write_waiting())
         await asyncio.shield(done)
 
     async def flush(self) -> None:
@@ -109,7 +109,7 @@ class LineWriter:
         """Close the file; closing twice is harmless."""
         self._file.close()
 
-    async def _work(self) -> None:
+    async def _write_waiting(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             lines = [record_to_line(record) for record, _ in batch]
@@ -256,9 +256,9 @@ class RunFolder:
             _write_manifest(self.path, manifest)
             self.manifest = manifest
 
-    def name_of(self, id: str) -> str:  # noqa: A002  (the data set's own word)
+    def build_name(self, id: str) -> str:  # noqa: A002  (the data set's own word)
         """Return a photo's name in this run."""
-        return name_of(self.manifest.name_key, id)
+        return compute_photo_name(self.manifest.name_key, id)
 
     def trajectory(self, name: str, number: int) -> Path:
         """Return the path of a try's trajectory, existing or not."""
@@ -276,39 +276,39 @@ class RunFolder:
             self._made.add(name[:_SHARD])
         return path
 
-    def files_of(self, name: str, number: int) -> list[Path]:
+    def list_files(self, name: str, number: int) -> list[Path]:
         """Return every file of a try: its trajectory first, then those beside it, such as a team's."""
         trajectory = self.trajectory(name, number)
         if self._lock is not None:
-            return files_with(trajectory)
+            return list_try_files(trajectory)
         # All files of a try that a reader knows of existed when the journal was read: one listing of a shard is enough.
         shard = name[:_SHARD]
         if shard not in self._listed:
-            self._listed[shard] = sorted(_entries(trajectory.parent))
+            self._listed[shard] = sorted(_list_entries(trajectory.parent))
         return _files_among(self._listed[shard], trajectory)
 
-    def known(self, id: str) -> Known | None:  # noqa: A002
+    def find_known(self, id: str) -> Known | None:  # noqa: A002
         """Return what is known of a photo; None if nobody has worked on it."""
-        return self.index.of(self.name_of(id))
+        return self.index.find_known(self.build_name(id))
 
     def newest(self, id: str) -> TryRecord | None:  # noqa: A002
         """Return the try that counts for a photo: the newest that was not cut off, or else the newest; None if none."""
-        known = self.known(id)
-        return None if known is None else self.at(known)
+        known = self.find_known(id)
+        return None if known is None else self.read_try(known)
 
-    def at(self, known: Known) -> TryRecord:
+    def read_try(self, known: Known) -> TryRecord:
         """Return the try that counts for a known photo."""
-        return record_from_line(self._line(known))
+        return record_from_line(self._read_journal_line(known))
 
-    def plain_at(self, known: Known) -> dict[str, Any]:
+    def read_plain_try(self, known: Known) -> dict[str, Any]:
         """Return its line of the journal; it was checked when the run was opened."""
-        return from_line(self._line(known))
+        return from_line(self._read_journal_line(known))
 
-    def _line(self, known: Known) -> bytes:
+    def _read_journal_line(self, known: Known) -> bytes:
         with self._one_reads:
             if self._reading is None:
-                self._reading = _open(self.path / JOURNAL)
-            return line_at(self._reading, known.offset)
+                self._reading = _open_journal(self.path / JOURNAL)
+            return read_line(self._reading, known.offset)
 
     def tries(self) -> Iterator[TryRecord]:
         """Yield every try in the order they ended."""
@@ -317,11 +317,11 @@ class RunFolder:
     def strays(self) -> dict[str, list[int]]:
         """Return tries that were cut off before the journal knew of them: their numbers, by the photo's name."""
         found: dict[str, set[int]] = {}
-        for shard in _entries(self.path / TRAJECTORIES):
-            for file in _entries(self.path / TRAJECTORIES / shard):
+        for shard in _list_entries(self.path / TRAJECTORIES):
+            for file in _list_entries(self.path / TRAJECTORIES / shard):
                 if (read := read_file_name(file)) is None:
                     continue
-                known = self.index.of(read[0])
+                known = self.index.find_known(read[0])
                 if known is None or read[1] > known.tries:
                     found.setdefault(read[0], set()).add(read[1])
         return {name: sorted(numbers) for name, numbers in found.items()}
@@ -352,17 +352,19 @@ class RunFolder:
         files: list[Path] = []
         for shard, trajectories in by_shard.items():
             beginnings = tuple(f"{trajectory.stem}." for trajectory in trajectories)
-            names = sorted(name for name in _entries(shard) if name.startswith(beginnings))
+            names = sorted(name for name in _list_entries(shard) if name.startswith(beginnings))
             files += [file for trajectory in trajectories for file in _files_among(names, trajectory)]
         shards = {file.parent for file in files}
         with ThreadPoolExecutor(_SYNCED_AT_ONCE, thread_name_prefix="sync") as threads:
             list(threads.map(sync_file, [*files, *shards, *([self.path / TRAJECTORIES] if shards else ())]))
 
 
-def files_with(trajectory: Path) -> list[Path]:
+def list_try_files(trajectory: Path) -> list[Path]:
     """Return every file of the try with this trajectory, that one first."""
     beginning = f"{trajectory.stem}."
-    return _files_among(sorted(name for name in _entries(trajectory.parent) if name.startswith(beginning)), trajectory)
+    return _files_among(
+        sorted(name for name in _list_entries(trajectory.parent) if name.startswith(beginning)), trajectory
+    )
 
 
 def _files_among(names: Sequence[str], trajectory: Path) -> list[Path]:
@@ -396,14 +398,14 @@ def _make(path: Path) -> None:
         raise BadInput(f"{path}: can't be created: {error.strerror or error}") from error
 
 
-def _open(path: Path) -> BinaryIO:
+def _open_journal(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
 
 
-def _entries(path: Path) -> list[str]:
+def _list_entries(path: Path) -> list[str]:
     try:
         return os.listdir(path)  # noqa: PTH208  (names alone, and many)
     except (FileNotFoundError, NotADirectoryError):
@@ -423,7 +425,7 @@ def _take_lock(path: Path, say: Say) -> int:
     try:
         locked = lock_file(lock)
         if locked is None:
-            locked = _locked_on_windows(lock)
+            locked = _lock_windows_file(lock)
         if locked is None:
             say(f"{path}: this system can't lock files; make sure that no other process works on this run")
         elif not locked:
@@ -440,7 +442,7 @@ def _take_lock(path: Path, say: Say) -> int:
     return lock
 
 
-def _locked_on_windows(lock: int) -> bool | None:
+def _lock_windows_file(lock: int) -> bool | None:
     try:
         msvcrt: Any = import_module("msvcrt")
     except ImportError:
@@ -465,7 +467,7 @@ def _holder(lock: int) -> str:
 
 def _tidy(path: Path) -> None:
     beginnings = tuple(f".{name}." for name in (MANIFEST, JOURNAL, RESULTS, ERRORS, SUMMARY))
-    for name in _entries(path):
+    for name in _list_entries(path):
         if name.startswith(beginnings) and name.endswith(".part"):
             with suppress(OSError):
                 (path / name).unlink()
@@ -479,7 +481,7 @@ def _begin_manifest(path: Path, wanted: Manifest) -> Manifest:
         except BadInput as error:
             raise BadInput(f"{path}: {error}") from error
         return stored
-    if other := sorted(name for name in _entries(path) if name != LOCK):
+    if other := sorted(name for name in _list_entries(path) if name != LOCK):
         raise BadInput(f"{path}: holds {other[0][:60]!r} and is not a run; choose a new or an empty folder")
     _write_manifest(path, wanted)
     # Round-trip through JSON, so that a setting that JSON can't hold is noticed now.

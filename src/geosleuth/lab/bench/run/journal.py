@@ -40,7 +40,7 @@ VERSION = 1
 PhotoState = Literal["interrupted", "located", "unlocated", "failed"]
 """What is known of a photo: only tries that were cut off; an answer with a point; one without; an error."""
 _STATES: tuple[PhotoState, ...] = get_args(PhotoState)
-_MOST_TRIES = 0xFFFF
+_MAX_TRIES = 0xFFFF
 
 
 def new_key() -> str:
@@ -48,7 +48,7 @@ def new_key() -> str:
     return secrets.token_hex(32)
 
 
-def name_of(key: str, id: str) -> str:  # noqa: A002  (the data set's own word)
+def compute_photo_name(key: str, id: str) -> str:  # noqa: A002  (the data set's own word)
     """Return the name of a photo: constant within a run, and not reversible to the id without the key."""
     return hmac.digest(bytes.fromhex(key), id.encode("utf-8", "surrogatepass"), "sha256").hex()[:LENGTH]
 
@@ -207,8 +207,8 @@ class Index:
         """
         key = int(record.image, 16)
         before = self._known.get(key)
-        tries = 0 if before is None else before >> 2 & _MOST_TRIES
-        if not tries < record.number <= _MOST_TRIES:
+        tries = 0 if before is None else before >> 2 & _MAX_TRIES
+        if not tries < record.number <= _MAX_TRIES:
             raise BadInput(f"try {record.number} of {record.image} comes after try {tries}")
         state = _STATES.index(record.state)
         if before is not None:
@@ -231,10 +231,10 @@ class Index:
         """Return the working time. Parallel tries share their time; pauses are not counted."""
         return self._worked.seconds
 
-    def of(self, name: str) -> Known | None:
+    def find_known(self, name: str) -> Known | None:
         """Return what is known of a photo."""
         found = self._known.get(int(name, 16))
-        return None if found is None else Known(found >> 18, found >> 2 & _MOST_TRIES, _STATES[found & 3])
+        return None if found is None else Known(found >> 18, found >> 2 & _MAX_TRIES, _STATES[found & 3])
 
     def count(self, *states: PhotoState) -> int:
         """Return how many photos have these states."""
@@ -265,7 +265,7 @@ def scan(path: Path) -> Scanned:
     index = Index()
     run = ""
     end = 0
-    for number, offset, line in _lines(path):
+    for number, offset, line in _read_journal_lines(path):
         if not line.endswith(b"\n"):
             return Scanned(run, index, end, torn=True)
         try:
@@ -290,7 +290,7 @@ def read_tries(path: Path) -> Iterator[TryRecord]:
     Raises:
         BadInput: it can't be read, or a line is damaged; the message gives its number.
     """
-    for number, _, line in _lines(path):
+    for number, _, line in _read_journal_lines(path):
         if number == 1 or not line.endswith(b"\n"):
             continue
         try:
@@ -299,13 +299,13 @@ def read_tries(path: Path) -> Iterator[TryRecord]:
             raise BadInput(f"{path}, line {number}: {error}") from error
 
 
-def line_at(stream: BinaryIO, offset: int) -> bytes:
+def read_line(stream: BinaryIO, offset: int) -> bytes:
     """Return the line that begins at an offset."""
     stream.seek(offset)
     return stream.readline()
 
 
-def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+def _read_journal_lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
     offset = 0
     try:
         with path.open("rb") as stream:

@@ -17,7 +17,7 @@ from geosleuth.agent import Spent
 from geosleuth.agent.codec import to_line
 from geosleuth.answer.answer import answer_from_dict
 from geosleuth.geo import LatLon, distance_km, distances_km
-from geosleuth.lab.bench.placed import PlaceText, place_nothing, point_of
+from geosleuth.lab.bench.placed import PlaceText, find_measured_point, place_nothing
 from geosleuth.lab.bench.scored import TRAINED_ON_TEST, truth_to_dict
 from geosleuth.lab.bench.sets.dataset import DataSet, Item
 from geosleuth.lab.score import Summary, summarise
@@ -140,7 +140,7 @@ def write_results(
         BadInput: they can't be written, or the data set can't be read.
     """
     with ExitStack() as held:
-        results, errors = (_open(held, path) for path in (folder.results, folder.errors))
+        results, errors = (_open_results(held, path) for path in (folder.results, folder.errors))
         found = _go_through(folder, data, results, errors, place)
     found = replace(found, why=why, words=words)
     folder.keep_services()
@@ -208,7 +208,7 @@ def _nowhere(_line: bytes) -> None:
     """Discard a line."""
 
 
-def _open(held: ExitStack, path: Path) -> Put:
+def _open_results(held: ExitStack, path: Path) -> Put:
     neighbour = held.enter_context(replacing(path))
     stream = held.enter_context(neighbour.open("wb"))
     held.callback(lambda: os.fsync(stream.fileno()))
@@ -225,16 +225,16 @@ def _go_through(folder: RunFolder, data: DataSet, results: Put, errors: Put, pla
     placed = Counter[str]()
     for item in data:
         photos += 1
-        known = folder.known(item.id)
+        known = folder.find_known(item.id)
         if known is None or known.state == "interrupted":
             continue
-        line = folder.plain_at(known)
+        line = folder.read_plain_try(known)
         if known.state == "failed":
             failed += 1
             errors(_error_line(line, known.tries))
             continue
         answered += 1
-        point, level = point_of(answer_from_dict(line["answer"]), place)
+        point, level = find_measured_point(answer_from_dict(line["answer"]), place)
         unlocated += point is None
         placed.update([level] if level else [])
         errors_of_answers.add(point, item.truth.point)

@@ -3,7 +3,7 @@
 from .cards import CARDS
 from .catalogue import cards, open_set
 from .dataset import Box, BoxKind, Card, DataSet, Fault, FilePicture, Item, Picture, SetKind, Strict
-from .subsets import Description, describe, draw, fingerprint, selection_of, subset
+from .subsets import Description, build_selection, describe, draw, fingerprint, subset
 
 __all__ = [
     "CARDS",
@@ -18,11 +18,11 @@ __all__ = [
     "Picture",
     "SetKind",
     "Strict",
+    "build_selection",
     "cards",
     "describe",
     "draw",
     "fingerprint",
     "open_set",
-    "selection_of",
     "subset",
 ]

@@ -23,7 +23,7 @@ from geosleuth.support.errors import BadInput
 
 from .dataset import FilePicture, Picture
 
-_MOST_BYTES = PhotoLimits().max_bytes
+_MAX_BYTES = PhotoLimits().max_bytes
 # With other compression methods, the library decompresses everything, however little is wanted.
 _UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _SHARD = re.compile(r"shard_\d+\.msg")
@@ -125,7 +125,7 @@ class ZipPicture:
             raise BadInput(f"{self.where}: unsupported compression; pack it again with zip")
         try:
             with self.file.open(self.member) as stream:
-                return _capped(stream.read(_MOST_BYTES + 1), self.where)
+                return _check_size(stream.read(_MAX_BYTES + 1), self.where)
         except (OSError, RuntimeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise BadInput(f"{self.where}: can't be read: {error}") from error
 
@@ -176,8 +176,8 @@ class MemberPicture:
         Raises:
             BadInput: it is truncated or too large.
         """
-        if self.length > _MOST_BYTES:
-            return _capped(b"", self.where, self.length)
+        if self.length > _MAX_BYTES:
+            return _check_size(b"", self.where, self.length)
         try:
             with self.path.open("rb") as stream:
                 stream.seek(self.offset)
@@ -193,9 +193,9 @@ class MemberPicture:
         return self.length
 
 
-def _capped(data: bytes, where: str, size: int | None = None) -> bytes:
-    if (len(data) if size is None else size) > _MOST_BYTES:
-        raise BadInput(f"{where}: larger than the limit of {_MOST_BYTES / 1024**2:g} MiB for a photo")
+def _check_size(data: bytes, where: str, size: int | None = None) -> bytes:
+    if (len(data) if size is None else size) > _MAX_BYTES:
+        raise BadInput(f"{where}: larger than the limit of {_MAX_BYTES / 1024**2:g} MiB for a photo")
     return data
 
 
@@ -310,7 +310,7 @@ class Shelf:
 
     def find(self, name: str) -> Picture | None:
         """Return the photo of a clean name; None if it is not there."""
-        for relative in self._candidates(name):
+        for relative in self._generate_names(name):
             path = self.root / relative
             try:
                 status = path.stat()
@@ -318,7 +318,7 @@ class Shelf:
                 continue
             if stat.S_ISREG(status.st_mode):
                 return FilePicture(path, self.root)
-        return self._packed(name)
+        return self._find_packed(name)
 
     def why_missing(self) -> str:
         """Return why a photo is not found, in words that follow its location."""
@@ -327,9 +327,9 @@ class Shelf:
         more = f"; {closed[0]}" if closed else ""
         return f"there is no such photo; looked in {folders}, and in archives there{more}"
 
-    def _packed(self, name: str) -> Picture | None:
+    def _find_packed(self, name: str) -> Picture | None:
         for archive in self._archives()[0]:
-            for relative in self._candidates(name):
+            for relative in self._generate_names(name):
                 if (picture := archive.find(relative)) is not None:
                     return picture
         return None
@@ -342,7 +342,7 @@ class Shelf:
                 self._opened.append(open_archives([folder for folder in folders if folder.is_dir()]))
             return self._opened[0]
 
-    def _candidates(self, name: str) -> Iterator[str]:
+    def _generate_names(self, name: str) -> Iterator[str]:
         endings: Sequence[str] = ("",)
         if PurePosixPath(name).suffix.lower() not in ENDINGS:
             endings = ("", *_TRIED_WITHOUT_ENDING)

@@ -326,7 +326,9 @@ _BY_NAME = {card.name: card for card in (*_FLICKR, *_STREETS, *_AGENTS, *_TRAINI
 _OWN_SPLIT = "without a column split (train, test), 902 photos chosen by a hash of their ids are the test part: ours"
 
 
-def _part(whole: str, part: Part, *, photos: int | None, title: str, layout: str, faults: tuple[str, ...] = ()) -> Card:
+def _build_part_card(
+    whole: str, part: Part, *, photos: int | None, title: str, layout: str, faults: tuple[str, ...] = ()
+) -> Card:
     card = _BY_NAME[whole]
     return replace(
         card,
@@ -342,7 +344,7 @@ def _part(whole: str, part: Part, *, photos: int | None, title: str, layout: str
 
 _PARTS = (
     replace(_BY_NAME["mapbench"], name="mapbench-test"),
-    _part(
+    _build_part_card(
         "mapbench",
         "train",
         photos=2500,
@@ -350,14 +352,14 @@ _PARTS = (
         layout="a JSONL file with train in its name: image, latitude, longitude, city, country; photos in images/",
     ),
     replace(_BY_NAME["osv5m"], name="osv5m-test"),
-    _part(
+    _build_part_card(
         "osv5m",
         "train",
         photos=4894685,
         title="OpenStreetView-5M, training part (Astruc and others 2024)",
         layout="train.csv, with the columns of test.csv; photos ID.jpg in images/train/00 to 97, or in their zip files",
     ),
-    _part(
+    _build_part_card(
         "imageo2",
         "train",
         photos=2027,
@@ -365,7 +367,7 @@ _PARTS = (
         layout=_BY_NAME["imageo2"].layout,
         faults=(_OWN_SPLIT,),
     ),
-    _part(
+    _build_part_card(
         "imageo2",
         "test",
         photos=902,
@@ -376,5 +378,5 @@ _PARTS = (
 )
 
 _ALL = (*_BY_NAME.values(), *_PARTS)
+# Data set cards by name.
 CARDS: Mapping[str, Card] = MappingProxyType({card.name: card for card in _ALL})
-"""By name."""

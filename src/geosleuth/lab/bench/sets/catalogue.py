@@ -68,11 +68,11 @@ def open_set(spec: str) -> DataSet:
         MissingExtra: Parquet files need pyarrow.
         BrokenPlugin: it belongs to a plug-in that can't be loaded.
     """
-    added = _plugin_in(spec)
+    added = _find_set_plugin(spec)
     if added is not None:
-        return _in_wgs84(_opened(added, spec.split(":", 2)[2:]))
+        return _in_wgs84(_open_plugin_set(added, spec.split(":", 2)[2:]))
     spec, datum = _without_datum(spec)
-    name, path, photos = _taken_apart(spec)
+    name, path, photos = _split_spec(spec)
     if not path.exists():
         if name is None and spec.strip().lower() in _OPENERS:
             raise BadInput(f"{spec}: say where its files are: {spec}:PATH; {CARDS[spec.strip().lower()].get}")
@@ -105,7 +105,7 @@ def _in_wgs84(data: DataSet) -> DataSet:
         truth = replace(item.truth, point=from_gcj02(item.truth.point))
         return replace(item, truth=truth, fields={**item.fields, "datum": "gcj02"})
 
-    return data.changed(convert, data.card)
+    return data.map_items(convert, data.card)
 
 
 def set_kind(plugin: plugins.Plugin) -> SetKind:
@@ -134,11 +134,11 @@ def cards() -> tuple[dict[str, Card], tuple[BrokenPlugin, ...]]:
     return found, tuple(broken)
 
 
-def _plugin_in(spec: str) -> plugins.Plugin | None:
+def _find_set_plugin(spec: str) -> plugins.Plugin | None:
     return plugins.find("datasets", ":".join(spec.split(":", 2)[:2]))
 
 
-def _opened(plugin: plugins.Plugin, rest: list[str]) -> DataSet:
+def _open_plugin_set(plugin: plugins.Plugin, rest: list[str]) -> DataSet:
     kind = set_kind(plugin)
     where, _, photos = (rest[0] if rest else "").partition("::")
     if not where.strip():
@@ -151,7 +151,7 @@ def _opened(plugin: plugins.Plugin, rest: list[str]) -> DataSet:
     return replace(kind.open(path, folder), card=kind.card)
 
 
-def _taken_apart(spec: str) -> tuple[str | None, Path, Path | None]:
+def _split_spec(spec: str) -> tuple[str | None, Path, Path | None]:
     name, colon, rest = spec.partition(":")
     known = name.strip().lower() if colon and not rest.startswith(":") else None
     if known is not None and known not in _OPENERS:

@@ -23,14 +23,14 @@ Part = Literal["train", "test"]
 _TESTS = frozenset({"test", "val", "valid", "validation", "dev"})
 
 _KINDS = get_args(BoxKind)
-_MOST_BOXES = 1000
-_MOST_BYTES = PhotoLimits().max_bytes
+_MAX_BOXES = 1000
+_MAX_BYTES = PhotoLimits().max_bytes
 _WANTED = (
     'boxes are a list such as [{"kind": "text", "box": [0.1, 0.2, 0.5, 0.3]}] with kinds '
     f'{", ".join(_KINDS)}; edges in pixels need "size": [width, height]'
 )
-OWN = ("id", "image", "lat", "lon", "country", "region", "city", "boxes")
-"""The columns for the photo and its place; all others are fields to slice by."""
+# Columns for the photo and its place; all others are fields to slice by.
+OWN_COLUMNS = ("id", "image", "lat", "lon", "country", "region", "city", "boxes")
 
 
 class Picture(Protocol):
@@ -80,8 +80,8 @@ class FilePicture:
             status = self.path.stat()
             if not stat.S_ISREG(status.st_mode):
                 raise BadInput(f"{self.path}: not a plain file")
-            if status.st_size > _MOST_BYTES:
-                raise BadInput(f"{self.path}: larger than the limit of {_MOST_BYTES / 1024**2:g} MiB for a photo")
+            if status.st_size > _MAX_BYTES:
+                raise BadInput(f"{self.path}: larger than the limit of {_MAX_BYTES / 1024**2:g} MiB for a photo")
             return self.path.read_bytes()
         except OSError as error:
             raise BadInput(f"{self.path}: can't be read: {error.strerror or error}") from error
@@ -166,7 +166,7 @@ class DataSet:
     def __iter__(self) -> Iterator[Item]:
         return iter(self.stream())
 
-    def changed(self, change: Callable[[Item], Item], card: Card) -> "DataSet":
+    def map_items(self, change: Callable[[Item], Item], card: Card) -> "DataSet":
         """Return the set with every item changed, under another card; its faults stay."""
         stream = self.stream
         if isinstance(stream, Strict):
@@ -176,7 +176,7 @@ class DataSet:
             )
         return DataSet(card, self.root, lambda: map(change, stream()))
 
-    def kept(self, keep: Callable[[Item], bool], card: Card) -> "DataSet":
+    def filter_items(self, keep: Callable[[Item], bool], card: Card) -> "DataSet":
         """Return the items that are wanted, under another card; faults stay."""
         stream = self.stream
         if isinstance(stream, Strict):
@@ -208,7 +208,7 @@ def with_part(data: DataSet) -> DataSet:
     part = data.card.part
     if part is None:
         return data
-    return data.changed(lambda item: replace(item, fields={**item.fields, "split": part}), data.card)
+    return data.map_items(lambda item: replace(item, fields={**item.fields, "split": part}), data.card)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,17 +239,17 @@ def read_boxes(value: object) -> tuple[Box, ...]:
             value = json.loads(value)
         except (ValueError, RecursionError):
             raise ValueError(_WANTED) from None
-    if not isinstance(value, list) or len(value) > _MOST_BOXES:
+    if not isinstance(value, list) or len(value) > _MAX_BOXES:
         raise ValueError(_WANTED)
-    return tuple(_box(entry) for entry in value)
+    return tuple(_parse_box(entry) for entry in value)
 
 
-def _box(entry: Any) -> Box:
+def _parse_box(entry: Any) -> Box:
     if not isinstance(entry, dict) or entry.get("kind") not in _KINDS:
         raise ValueError(_WANTED)
-    edges = _numbers(entry.get("box"), 4)
+    edges = _parse_numbers(entry.get("box"), 4)
     if entry.get("size") is not None:
-        width, height = _numbers(entry["size"], 2)
+        width, height = _parse_numbers(entry["size"], 2)
         if min(width, height) <= 0:
             raise ValueError(_WANTED)
         return box_of_pixels(entry["kind"], edges, (width, height))
@@ -273,7 +273,7 @@ def box_of_pixels(kind: BoxKind, edges: list[float], size: tuple[float, float]) 
     return Box(kind, left, top, right, bottom)
 
 
-def _numbers(value: Any, count: int) -> list[float]:
+def _parse_numbers(value: Any, count: int) -> list[float]:
     if not isinstance(value, list) or len(value) != count:
         raise ValueError(_WANTED)
     if not all(isinstance(number, int | float) and not isinstance(number, bool) for number in value):
@@ -349,4 +349,4 @@ def own_columns(item: Item, image: str) -> dict[str, Any]:
         truth.city,
         [{"kind": box.kind, "box": [box.left, box.top, box.right, box.bottom]} for box in item.boxes] or None,
     )
-    return {name: value for name, value in zip(OWN, values, strict=True) if value is not None}
+    return {name: value for name, value in zip(OWN_COLUMNS, values, strict=True) if value is not None}

@@ -23,18 +23,18 @@ from .dataset import Card, DataSet, Entry, Fault, Item, Part, Strict
 from .table_rows import (
     Columns,
     Row,
-    cells_of,
+    build_entry,
     check_header,
     clean_text,
+    collect_fields,
     degrees,
-    entry_of,
-    fields_of,
-    header_of,
+    flatten_row,
+    parse_text,
+    parse_truth,
     pick,
+    read_header,
     read_rows,
     table_entries,
-    text_of,
-    truth_of,
 )
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ _COLUMNS = Columns(
 _EXCHANGED = replace(_COLUMNS, lat=_COLUMNS.lon, lon=_COLUMNS.lat)
 
 _GEOGLOBE_COLUMNS = Columns(image=("images",), id=("index",), left_out=("index",))
+# Field for the precision at which a true place in words was geocoded: "town", "feature", "region" …
 TRUTH_LEVEL = "truth_level"
-"""The field that says how fine the place is that a truth in words was put at: "town", "feature", "region" …"""
 _IMAGEO_COLUMNS = Columns(
     image=("image_id",),
     id=("image_id",),
@@ -116,7 +116,7 @@ def open_flickr(name: str, path: Path, photos: Path | None = None) -> DataSet:
     shelf = Shelf(photos or table.parent, layout.folders)
     card = CARDS[name]
     if table.suffix == ".txt":
-        return DataSet(card, table.parent, Strict(lambda: _listed(table, shelf)))
+        return DataSet(card, table.parent, Strict(lambda: _read_photo_list(table, shelf)))
     check_header(table, _COLUMNS)
     columns = _COLUMNS
     if _is_exchanged(table):
@@ -171,9 +171,9 @@ def _with_scene(row: Row) -> Row:
     return {**row, "scene": scene, "surroundings": surroundings} if scene else row
 
 
-def _listed(table: Path, shelf: Shelf) -> Iterator[Entry]:
+def _read_photo_list(table: Path, shelf: Shelf) -> Iterator[Entry]:
     """Read the authors' list of YFCC4k: a path, a latitude and a longitude per line."""
-    known = _COLUMNS.known()
+    known = _COLUMNS.list_names()
     try:
         with table.open(encoding="utf-8", errors="replace") as stream:
             for number, line in enumerate(stream, 1):
@@ -185,7 +185,7 @@ def _listed(table: Path, shelf: Shelf) -> Iterator[Entry]:
                     continue
                 name = PurePosixPath(parts[0].replace("\\", "/")).stem
                 row = {"IMG_ID": name, "LAT": parts[1], "LON": parts[2]}
-                yield entry_of(row, f"{table}:{number}", shelf.picture, _COLUMNS, known)
+                yield build_entry(row, f"{table}:{number}", shelf.picture, _COLUMNS, known)
     except OSError as error:
         raise BadInput(f"{table}: can't be read: {error.strerror or error}") from error
 
@@ -197,15 +197,15 @@ def open_geoglobe(path: Path, photos: Path | None = None) -> DataSet:
         BadInput: there is no ``location.csv``, or it lacks the columns city, country or images.
     """
     table = find_table(path, ("location.csv",), ("", "data"))
-    header = {name.lower() for name in header_of(table)}
+    header = {name.lower() for name in read_header(table)}
     if missing := [name for name in ("city", "country", "images") if name not in header]:
         raise BadInput(f"{table}: no column {missing[0]}: looked for index; city; country; category; images …")
     shelf = Shelf(photos or table.parent, ("pic", "images", ""))
-    return DataSet(CARDS["geoglobe"], table.parent, Strict(lambda: _entries(table, shelf)))
+    return DataSet(CARDS["geoglobe"], table.parent, Strict(lambda: _read_geoglobe_entries(table, shelf)))
 
 
-def _entries(table: Path, shelf: Shelf) -> Iterator[Entry]:
-    known, place = _GEOGLOBE_COLUMNS.known(), _base_placer()
+def _read_geoglobe_entries(table: Path, shelf: Shelf) -> Iterator[Entry]:
+    known, place = _GEOGLOBE_COLUMNS.list_names(), _base_placer()
     for number, row in read_rows(table):
         where = f"{table}:{number}"
         if isinstance(row, Fault):
@@ -216,7 +216,7 @@ def _entries(table: Path, shelf: Shelf) -> Iterator[Entry]:
         if isinstance(truth, str):
             yield Fault(where, truth, expected=True)
             continue
-        fields = fields_of(cells_of(row, _GEOGLOBE_COLUMNS), known)
+        fields = collect_fields(flatten_row(row, _GEOGLOBE_COLUMNS), known)
         if made := fields.get("natural_or_human_made"):
             fields["surroundings"] = "natural" if "natur" in made.casefold() else "man-made"
         fields |= {TRUTH_LEVEL: level} if level else {}
@@ -241,13 +241,13 @@ def _base_placer() -> Callable[[str], "Placement | None"]:
 
 def _truth(row: Row, place: Callable[[str], "Placement | None"]) -> tuple[Truth | str, str]:
     """Return the truth or the reason why there is none, and the level of its place if words give it."""
-    cells = cells_of(row, _GEOGLOBE_COLUMNS)
+    cells = flatten_row(row, _GEOGLOBE_COLUMNS)
     if pick(cells, _GEOGLOBE_COLUMNS.lat) is not None:
         try:
-            return truth_of(cells, _GEOGLOBE_COLUMNS), ""
+            return parse_truth(cells, _GEOGLOBE_COLUMNS), ""
         except ValueError as error:
             return str(error), ""
-    city, country = text_of(pick(cells, _GEOGLOBE_COLUMNS.city)), text_of(pick(cells, _GEOGLOBE_COLUMNS.country))
+    city, country = parse_text(pick(cells, _GEOGLOBE_COLUMNS.city)), parse_text(pick(cells, _GEOGLOBE_COLUMNS.country))
     sight = str(pick(cells, ("category",)) or "").removeprefix("Category:").replace("_", " ").strip()
     for name in (city, sight) if country else ():
         found = place(f"{name}, {country}") if name else None
@@ -265,10 +265,10 @@ def open_imageo2_part(part: Part, path: Path, photos: Path | None = None) -> Dat
     whole = open_imageo(2, path, photos)
     card = CARDS[f"imageo2-{part}"]
     if any("split" in item.fields for item in islice(whole, 1)):
-        return whole.kept(lambda item: (item.fields.get("split") == "test") == (part == "test"), card)
+        return whole.filter_items(lambda item: (item.fields.get("split") == "test") == (part == "test"), card)
     ids = sorted((one.id for one in whole), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     tests = frozenset(ids[:_IMAGEO2_TESTS])
-    return whole.kept(lambda item: (item.id in tests) == (part == "test"), card)
+    return whole.filter_items(lambda item: (item.id in tests) == (part == "test"), card)
 
 
 def open_mp16_pro(path: Path, photos: Path | None = None) -> DataSet:

@@ -25,14 +25,24 @@ from geosleuth.support.errors import BadInput, require
 from .archives import Shelf
 from .cards import CARDS
 from .dataset import Card, DataSet, Entry, Item, Part, Picture, Strict, is_inside
-from .table_rows import TABLE_ENDINGS, USUAL, Columns, Row, cells_of, check_header, entry_of, folded, table_entries
+from .table_rows import (
+    TABLE_ENDINGS,
+    USUAL,
+    Columns,
+    Row,
+    build_entry,
+    check_header,
+    flatten_row,
+    fold_column,
+    table_entries,
+)
 
 _ROWS_A_STEP = 8
 _BUFFER_BYTES = 1024 * 1024
 _TRUTHS_A_STEP = 1024
 _KEPT_BYTES = 64 * 1024 * 1024
 _KEPT_ROWS = 256
-_MOST_BYTES = PhotoLimits().max_bytes
+_MAX_BYTES = PhotoLimits().max_bytes
 _IMAGE_NAMES = ("image", "images", "img", "jpg", "jpeg", "png", "photo", "picture", "image_bytes", "raw_image", "bytes")
 
 _SPLIT = re.compile(r"(train|test|validation|valid|val|dev)(?![a-z0-9])")
@@ -95,7 +105,7 @@ class ParquetFile:
         return list(self._schema.names)
 
     def _find_image_column(self) -> str | None:
-        declared = _declared_images(self._schema.metadata or {})
+        declared = _find_image_columns(self._schema.metadata or {})
         for name in declared:
             if name in self._schema.names:
                 return name
@@ -109,7 +119,7 @@ class ParquetFile:
             binary = arrow.types.is_binary(kind) or arrow.types.is_large_binary(kind)
             if "bytes" in inner or binary:
                 holding.append(str(column.name))
-        named = [name for wanted in _IMAGE_NAMES for name in holding if folded(name) == wanted]
+        named = [name for wanted in _IMAGE_NAMES for name in holding if fold_column(name) == wanted]
         return next(iter(named or holding), None)
 
     def rows(self) -> Iterator[tuple[int, int, int, Row]]:
@@ -148,9 +158,9 @@ class ParquetFile:
         with self._lock:
             if (group, row) in self._kept:
                 return self._kept[group, row]
-            return self._read_on(group, row)
+            return self._read_until(group, row)
 
-    def _read_on(self, group: int, row: int) -> bytes | None:
+    def _read_until(self, group: int, row: int) -> bytes | None:
         cursor = self._at
         if cursor is None or cursor.group != group or cursor.next_row > row:
             if self.image_column is None:
@@ -162,11 +172,11 @@ class ParquetFile:
             if cursor.next_row > row:
                 found = [_content(value) for value in self._values(batch.column(0))]
                 for within, data in enumerate(found, first):
-                    self._keep(group, within, data)
+                    self._remember_image(group, within, data)
                 return found[row - first]
         raise BadInput(f"{self.path}: group {group} ends before row {row}; the file is damaged")
 
-    def _keep(self, group: int, row: int, data: bytes | None) -> None:
+    def _remember_image(self, group: int, row: int, data: bytes | None) -> None:
         self._kept[group, row] = data
         self._kept_bytes += len(data or b"")
         while self._kept_bytes > _KEPT_BYTES or len(self._kept) > _KEPT_ROWS:
@@ -221,14 +231,14 @@ def _content(value: object) -> bytes | None:
         except (binascii.Error, ValueError):
             return None
     data = bytes(value) if isinstance(value, bytes | bytearray | memoryview) else None
-    return data if data is not None and len(data) <= _MOST_BYTES else None
+    return data if data is not None and len(data) <= _MAX_BYTES else None
 
 
 def _leaves(file: Any) -> list[str]:
     return [str(file.schema.column(at).path) for at in range(len(file.schema))]
 
 
-def _declared_images(metadata: dict[bytes, bytes]) -> list[str]:
+def _find_image_columns(metadata: dict[bytes, bytes]) -> list[str]:
     """Return the columns that the ``datasets`` metadata of a file declares as images."""
     try:
         features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
@@ -310,19 +320,19 @@ def open_parquet(
     shelf = Shelf(photos or root, ("", "images", "image", "data"))
 
     def entries() -> Iterator[Entry]:
-        known = columns.known()
+        known = columns.list_names()
         for file in opened:
             column = None if beside in file.names else file.image_column
-            own = known | {folded(file.image_column or "")}
+            own = known | {fold_column(file.image_column or "")}
             split = _split(file.path)
             for number, group, within, row in file.rows():
                 where = f"{file.path}, row {number}"
                 read = {**split, **(row if change is None else change(row))}
                 if column is None:
-                    yield entry_of(read, where, shelf.picture, columns, own)
+                    yield build_entry(read, where, shelf.picture, columns, own)
                 else:
                     packed = _always(ParquetPicture(file, group, within))
-                    yield entry_of(read, where, packed, columns, own, unnamed=f"{file.path.stem}/{number}")
+                    yield build_entry(read, where, packed, columns, own, unnamed=f"{file.path.stem}/{number}")
 
     return DataSet(card, root, Strict(entries))
 
@@ -346,12 +356,12 @@ def _check_columns(file: ParquetFile, columns: Columns) -> None:
     first = next(iter(file.rows()), None)
     if first is None:
         raise BadInput(f"{file.path}: no rows found")
-    present = set(cells_of(first[3], columns)) | {folded(name) for name in file.names}
+    present = set(flatten_row(first[3], columns)) | {fold_column(name) for name in file.names}
     roles = {"lat": columns.lat, "lon": columns.lon}
     if file.image_column is None:
         roles["a photo"] = columns.image
     for what, names in roles.items():
-        if not present.intersection(folded(name) for name in names):
+        if not present.intersection(fold_column(name) for name in names):
             raise BadInput(
                 f"{file.path}: no column for {what}: looked for {', '.join(names)}; "
                 f"it has {', '.join(file.names)[:200] or 'none'}"

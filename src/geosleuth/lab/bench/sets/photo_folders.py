@@ -56,13 +56,13 @@ class _Folder:
             return Fault(str(path), f"can't be read: {error.strerror or error}", expected=True)
         known = self._known.get(name)
         if known is None or known[:2] != (status.st_size, status.st_mtime_ns):
-            known = (status.st_size, status.st_mtime_ns, self._read(path))
+            known = (status.st_size, status.st_mtime_ns, self._read_truth(path))
             self._known[name] = known
         return known[2]
 
-    def _read(self, path: Path) -> Truth | Fault:
+    def _read_truth(self, path: Path) -> Truth | Fault:
         try:
-            claims = claims_in(FilePicture(path, self._root).read())
+            claims = read_photo_claims(FilePicture(path, self._root).read())
         except BadInput as error:
             return Fault(str(path), str(error).removeprefix(f"{path}: "), expected=True)
         except Unfit as error:
@@ -74,7 +74,7 @@ class _Folder:
         return Truth(claims.point)
 
 
-def claims_in(data: bytes) -> Claims:
+def read_photo_claims(data: bytes) -> Claims:
     """Return a photo's metadata without decoding its pixels.
 
     Raises:
@@ -106,10 +106,10 @@ def open_llmgeo(path: Path, photos: Path | None = None) -> DataSet:
             break
     if not root.is_dir() or not any(_NAME.fullmatch(found.stem) for found in photo_files(root)):
         raise BadInput(f"{path}: no photos found; looked for dataset/test/h0/COUNTRY/LON_LAT_h0_p0_f90.jpg")
-    return DataSet(CARDS["llmgeo"], root, Strict(lambda: _entries(root)))
+    return DataSet(CARDS["llmgeo"], root, Strict(lambda: _read_folder_entries(root)))
 
 
-def _entries(root: Path) -> Iterator[Entry]:
+def _read_folder_entries(root: Path) -> Iterator[Entry]:
     for path in photo_files(root):
         said = _NAME.fullmatch(path.stem)
         if said is None:

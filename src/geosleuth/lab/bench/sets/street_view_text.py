@@ -17,9 +17,9 @@ from geosleuth.support.errors import BadInput
 from .archives import BadName, Shelf
 from .cards import CARDS
 from .dataset import Box, DataSet, Entry, Fault, Item, Strict, box_of_pixels
-from .table_rows import USUAL, cells_of, clean_text, degrees, pick, read_rows, text_of, us_address
+from .table_rows import USUAL, clean_text, degrees, flatten_row, parse_text, pick, read_rows, us_address
 
-_MOST_BYTES = 64 * 1024 * 1024
+_MAX_BYTES = 64 * 1024 * 1024
 _PARTS = ("test.xml", "train.xml")
 
 
@@ -36,7 +36,7 @@ def open_street_view_text(path: Path, photos: Path | None = None) -> DataSet:
     root = files[0].parent
     points = _points(root / "points.csv")
     shelf = Shelf(photos or root, ("", "img"))
-    return DataSet(CARDS["street-view-text"], root, Strict(lambda: _entries(files, shelf, points)))
+    return DataSet(CARDS["street-view-text"], root, Strict(lambda: _read_svt_entries(files, shelf, points)))
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class _Image:
     boxes: list[list[float]] = field(default_factory=list)
 
 
-def _entries(files: list[Path], shelf: Shelf, points: dict[str, LatLon]) -> Iterator[Entry]:
+def _read_svt_entries(files: list[Path], shelf: Shelf, points: dict[str, LatLon]) -> Iterator[Entry]:
     for file in files:
         for number, image in enumerate(_images(file), 1):
             where = f"{file}, image {number}"
@@ -89,8 +89,8 @@ def _images(file: Path) -> Iterator[_Image]:
     parser.CharacterDataHandler = reader.text
     parser.EntityDeclHandler = reader.refuse
     try:
-        if file.stat().st_size > _MOST_BYTES:
-            raise BadInput(f"{file}: larger than {_MOST_BYTES / 1024**2:g} MiB, so not a file of this set")
+        if file.stat().st_size > _MAX_BYTES:
+            raise BadInput(f"{file}: larger than {_MAX_BYTES / 1024**2:g} MiB, so not a file of this set")
         with file.open("rb") as stream:
             while data := stream.read(1 << 16):
                 parser.Parse(data, False)  # noqa: FBT003
@@ -151,8 +151,8 @@ def _points(table: Path) -> dict[str, LatLon]:
     for number, row in read_rows(table):
         if isinstance(row, Fault):
             raise BadInput(f"{row.where}: {row.reason}")
-        cells = cells_of(row, USUAL)
-        name = text_of(pick(cells, USUAL.image))
+        cells = flatten_row(row, USUAL)
+        name = parse_text(pick(cells, USUAL.image))
         try:
             if name is None:
                 raise ValueError("the image is missing")

@@ -48,7 +48,7 @@ def draw(ids: Iterable[str], count: int, seed: int = 0) -> frozenset[str]:
     return frozenset(id_ for _, id_ in heapq.nsmallest(count, ((_lot(seed, id_), id_) for id_ in ids)))
 
 
-def selection_of(limit: int | None, seed: int = 0) -> dict[str, int]:
+def build_selection(limit: int | None, seed: int = 0) -> dict[str, int]:
     """Return the size and seed of a draw, as manifests hold it; empty for a whole set."""
     return {} if limit is None else {"limit": limit, "sample_seed": seed}
 
@@ -61,10 +61,10 @@ class _Part:
     wishes: dict[str, tuple[str, ...]]
 
     def __call__(self) -> Iterator[Item]:
-        chosen = None if self.limit is None else draw((item.id for item in self._wished()), self.limit, self.seed)
-        return (item for item in self._wished() if chosen is None or item.id in chosen)
+        chosen = None if self.limit is None else draw((item.id for item in self._select_items()), self.limit, self.seed)
+        return (item for item in self._select_items() if chosen is None or item.id in chosen)
 
-    def _wished(self) -> Iterator[Item]:
+    def _select_items(self) -> Iterator[Item]:
         for item in self.data:
             if all(any(_has(item, name, value) for value in values) for name, values in self.wishes.items()):
                 yield item
@@ -175,7 +175,7 @@ def describe(data: DataSet, progress: Callable[[int], None] = lambda _items: Non
             ids[entry.id] += 1
             _count_item(found, entry, nameless)
         progress(1)
-    _place(found, nameless)
+    _add_countries(found, nameless)
     found.repeated = sum(1 for count in ids.values() if count > 1)
     for code, count in found.countries.items():
         found.continents[continent_of(code) or UNKNOWN] += count
@@ -212,7 +212,7 @@ def _count_item(found: Description, item: Item, nameless: list[LatLon]) -> None:
     else:
         nameless.append(item.truth.point)
         if len(nameless) >= _POINTS_AT_ONCE:
-            _place(found, nameless)
+            _add_countries(found, nameless)
 
 
 def is_missing(item: Item) -> bool:
@@ -222,7 +222,7 @@ def is_missing(item: Item) -> bool:
     return item.picture.size_bytes() is None and not isinstance(item.picture, ParquetPicture)
 
 
-def _place(found: Description, nameless: list[LatLon]) -> None:
+def _add_countries(found: Description, nameless: list[LatLon]) -> None:
     if not nameless:
         return
     from geosleuth.atlas.borders import Borders

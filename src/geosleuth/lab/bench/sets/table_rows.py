@@ -35,7 +35,7 @@ TABLE_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _LONGEST_FIELD = 200
 _LONGEST_NAME = 200
 _DEEPEST = 4
-_MOST_WORDS = 4
+_MAX_WORDS = 4
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, Row | Fault]]:
@@ -64,7 +64,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, Row | Fault]]:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
 
 
-def header_of(path: Path) -> list[str]:
+def read_header(path: Path) -> list[str]:
     """Return the names in a table's first row; none if it has no readable row."""
     first = next(iter(read_rows(path)), None)
     return list(first[1]) if first is not None and not isinstance(first[1], Fault) else []
@@ -103,7 +103,7 @@ def _jsonl(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
         except (ValueError, RecursionError) as error:
             yield number, Fault(f"{path}:{number}", f"not JSON ({str(error)[:80]}); rows are one JSON object a line")
             continue
-        yield number, _row(row, f"{path}:{number}")
+        yield number, _check_row(row, f"{path}:{number}")
 
 
 def _json(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
@@ -125,10 +125,10 @@ def _json(path: Path, stream: BinaryIO) -> Iterator[tuple[int, Row | Fault]]:
     if not isinstance(rows, list):
         raise BadInput(f"{path}: a JSON table must be a list of objects")
     for number, row in enumerate(rows, 1):
-        yield number, _row(row, f"{path}, entry {number}")
+        yield number, _check_row(row, f"{path}, entry {number}")
 
 
-def _row(row: object, where: str) -> Row | Fault:
+def _check_row(row: object, where: str) -> Row | Fault:
     return row if isinstance(row, dict) else Fault(where, "a row is a JSON object")
 
 
@@ -154,17 +154,17 @@ class Columns:
     nested: tuple[str, ...] = ("truth", "ground_truth", "location", "coordinates", "gps", "metadata", "meta")
     left_out: tuple[str, ...] = ()
 
-    def known(self) -> frozenset[str]:
+    def list_names(self) -> frozenset[str]:
         """Return every name that is not a field to slice by."""
         roles = (self.image, self.id, self.lat, self.lon, self.country, self.region, self.city, self.boxes)
-        return frozenset(folded(name) for names in (*roles, self.nested, self.left_out) for name in names)
+        return frozenset(fold_column(name) for names in (*roles, self.nested, self.left_out) for name in names)
 
 
 USUAL = Columns()
 
 
 @lru_cache(maxsize=4096)
-def folded(name: str) -> str:
+def fold_column(name: str) -> str:
     """Return a column's name for comparison."""
     return name.strip().lower().replace("-", "_").replace(" ", "_")
 
@@ -186,16 +186,16 @@ def table_entries(
         extra: fields that every item gets.
         change: is applied to each row before it is read.
     """
-    known = columns.known()
+    known = columns.list_names()
     for number, row in read_rows(path):
         if isinstance(row, Fault):
             yield row
         else:
             changed = row if change is None else change(row)
-            yield entry_of(changed, f"{path}:{number}", shelf.picture, columns, known, extra=extra)
+            yield build_entry(changed, f"{path}:{number}", shelf.picture, columns, known, extra=extra)
 
 
-def entry_of(
+def build_entry(
     row: Row,
     where: str,
     picture: Callable[[str], Picture],
@@ -206,24 +206,24 @@ def entry_of(
     unnamed: str | None = None,
 ) -> Entry:
     """Return a row as an item, or its fault; ``unnamed`` is the id of a row with neither photo nor id."""
-    cells = cells_of(row, columns)
-    own = text_of(pick(cells, columns.id))
-    name = text_of(pick(cells, columns.image)) or own or unnamed
+    cells = flatten_row(row, columns)
+    own = parse_text(pick(cells, columns.id))
+    name = parse_text(pick(cells, columns.image)) or own or unnamed
     if name is None:
         return Fault(where, f"no photo is named; looked for {', '.join(columns.image[:6])} …")
     try:
         return Item(
             id=clean_text(own or name),
             picture=picture(name),
-            truth=truth_of(cells, columns),
-            fields={**fields_of(cells, known), **(extra or {})},
+            truth=parse_truth(cells, columns),
+            fields={**collect_fields(cells, known), **(extra or {})},
             boxes=read_boxes(pick(cells, columns.boxes)),
         )
     except (ValueError, TypeError) as error:
         return Fault(where, " ".join(str(error).split())[:300])
 
 
-def truth_of(cells: Mapping[str, Any], columns: Columns) -> Truth:
+def parse_truth(cells: Mapping[str, Any], columns: Columns) -> Truth:
     """Return the true place of the photo.
 
     Raises:
@@ -231,7 +231,7 @@ def truth_of(cells: Mapping[str, Any], columns: Columns) -> Truth:
     """
     lat = degrees(pick(cells, columns.lat), columns.lat[0])
     lon = degrees(pick(cells, columns.lon), columns.lon[0])
-    names = [text_of(pick(cells, group)) for group in (columns.country, columns.region, columns.city)]
+    names = [parse_text(pick(cells, group)) for group in (columns.country, columns.region, columns.city)]
     return Truth(LatLon(lat, lon), *(None if name is None else clean_text(name) for name in names))
 
 
@@ -254,13 +254,13 @@ def degrees(value: object, name: str) -> float:
 def pick(cells: Mapping[str, Any], names: Iterable[str]) -> Any:
     """Return the first of the named cells that is not empty."""
     for name in names:
-        value = cells.get(folded(name))
+        value = cells.get(fold_column(name))
         if value is not None and value not in ("", []):
             return value
     return None
 
 
-def text_of(value: object) -> str | None:
+def parse_text(value: object) -> str | None:
     """Return a cell as a name; None if it is not a plain one. Of a list with one entry, that entry."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
@@ -277,7 +277,7 @@ def clean_text(text: str) -> str:
     return line[:_LONGEST_NAME].encode("utf-8", "replace").decode()
 
 
-def fields_of(cells: Mapping[str, Any], known: frozenset[str]) -> dict[str, str]:
+def collect_fields(cells: Mapping[str, Any], known: frozenset[str]) -> dict[str, str]:
     """Return the fields to slice by: short plain values of the remaining columns."""
     fields = {}
     for name, value in cells.items():
@@ -289,7 +289,7 @@ def fields_of(cells: Mapping[str, Any], known: frozenset[str]) -> dict[str, str]
     return fields
 
 
-def cells_of(row: Row, columns: Columns) -> dict[str, Any]:
+def flatten_row(row: Row, columns: Columns) -> dict[str, Any]:
     """Return a row by folded names, with nested objects flattened; the row itself takes precedence."""
     cells: dict[str, Any] = {}
     inner: list[Mapping[str, Any]] = [row]
@@ -297,9 +297,9 @@ def cells_of(row: Row, columns: Columns) -> dict[str, Any]:
         outer, inner = inner, []
         for part in outer:
             for name, value in part.items():
-                key = folded(str(name))
+                key = fold_column(str(name))
                 # Inside an object that holds the truth, further objects may hold parts of it.
-                opened = _opened(value) if depth or key in columns.nested else None
+                opened = _parse_object(value) if depth or key in columns.nested else None
                 if opened is not None:
                     inner.append(opened)
                 else:
@@ -307,7 +307,7 @@ def cells_of(row: Row, columns: Columns) -> dict[str, Any]:
     return cells
 
 
-def _opened(value: object) -> Mapping[str, Any] | None:
+def _parse_object(value: object) -> Mapping[str, Any] | None:
     """Return an object inside a row, also if encoded as text; a pair of numbers is latitude and longitude."""
     if isinstance(value, str) and value[:1] in "{[":
         try:
@@ -325,16 +325,16 @@ def check_header(path: Path, columns: Columns = USUAL) -> None:
     Raises:
         BadInput: it does not; the message says what was looked for and what was found.
     """
-    header = header_of(path)
+    header = read_header(path)
     first = next(iter(read_rows(path)), None)
     if first is None:
         raise BadInput(f"{path}: the table is empty")
     if isinstance(first[1], Fault):
         raise BadInput(f"{first[1].where}: {first[1].reason}")
-    present = set(cells_of(first[1], columns))
+    present = set(flatten_row(first[1], columns))
     roles = {"a photo": columns.image + columns.id, "lat": columns.lat, "lon": columns.lon}
     for what, names in roles.items():
-        if not present.intersection(folded(name) for name in names):
+        if not present.intersection(fold_column(name) for name in names):
             shown = ", ".join(str(name)[:40] for name in header[:20])
             raise BadInput(f"{path}: no column for {what}: looked for {', '.join(names)}; it has {shown or 'none'}")
 
@@ -367,9 +367,9 @@ def us_address(address: str) -> tuple[str, str, LatLon] | None:
     state = us_states().get(words[-1].upper()) if words else None
     if state is None:
         return None
-    for count in range(min(_MOST_WORDS, len(words) - 1), 0, -1):
+    for count in range(min(_MAX_WORDS, len(words) - 1), 0, -1):
         name = " ".join(words[-1 - count : -1])
-        for town in _towns("US").get(fold(name), ()):
+        for town in _load_country_towns("US").get(fold(name), ()):
             point = LatLon(town.lat, town.lon)
             region = Borders.load().at(point)
             if region is not None and fold(region.name) == fold(state):
@@ -378,7 +378,7 @@ def us_address(address: str) -> tuple[str, str, LatLon] | None:
 
 
 @cache
-def _towns(code: str) -> dict[str, tuple[City, ...]]:
+def _load_country_towns(code: str) -> dict[str, tuple[City, ...]]:
     """Return the towns of a country by folded name, largest first."""
     by_name: dict[str, list[City]] = {}
     for city in cities_by_country().get(code, ()):

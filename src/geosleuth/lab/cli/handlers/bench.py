@@ -1,4 +1,4 @@
-"""Handlers of ``bench score``, ``compare``, ``tier`` and ``published``; imported only when one runs."""
+"""Handlers of ``bench score``, ``compare``, ``tier`` and ``select_published_rows``; imported only when one runs."""
 
 import os
 import shlex
@@ -15,8 +15,8 @@ from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, threshold_text
 from geosleuth.geo.gcj02 import Datum
 from geosleuth.lab.bench.export import pair_document, records_csv, score_csv, score_document
 from geosleuth.lab.bench.page.score_page import render_page
-from geosleuth.lab.bench.placed import PlaceText, place_nothing, placer_of
-from geosleuth.lab.bench.report import FileReport, PairReport, report_file, rows_for
+from geosleuth.lab.bench.placed import PlaceText, create_placer, place_nothing
+from geosleuth.lab.bench.report import FileReport, PairReport, find_dataset_rows, report_file
 from geosleuth.lab.bench.run.folder import MANIFEST, RESULTS
 from geosleuth.lab.bench.scored import Scored, in_datum, score_file, with_placed
 from geosleuth.lab.score import PublishedRow
@@ -44,9 +44,9 @@ def thresholds_km(text: str | None) -> tuple[float, ...]:
     return tuple({threshold_text(value): value for value in reversed(values)}.values())[::-1]
 
 
-def published(dataset: str | None) -> tuple[PublishedRow, ...]:
+def select_published_rows(dataset: str | None) -> tuple[PublishedRow, ...]:
     """Return the papers' rows on a data set, if one was named."""
-    return () if dataset is None else rows_for(dataset)
+    return () if dataset is None else find_dataset_rows(dataset)
 
 
 def score_all(
@@ -59,7 +59,7 @@ def score_all(
     Raises:
         ServiceFault: a map service failed.
     """
-    records = [records_of(path) for path in files]
+    records = [find_records_file(path) for path in files]
     with reading(records) as progress:
         scored = [
             score_file(path, parser=parser, distance=distance, label=label, progress=progress)
@@ -69,7 +69,7 @@ def score_all(
     return [with_placed(item, place) for item in scored]
 
 
-def records_of(path: Path) -> Path:
+def find_records_file(path: Path) -> Path:
     """Return the file of records that is meant: the path itself, or the results of the run whose folder it is.
 
     Raises:
@@ -118,14 +118,14 @@ def scoring_placer(*, strict: bool = False, maps: str | None = None, allow: Sequ
         return place_nothing
     if maps is not None:
         service = map_service(LocateRequest(maps=maps, allow=tuple(allow)))
-        return placer_of(lambda: service)
+        return create_placer(lambda: service)
 
-    def opened() -> Atlas:
+    def open_atlas() -> Atlas:
         with building() as progress:
             ensure_base(progress)
         return OfflineAtlas()
 
-    return placer_of(opened)
+    return create_placer(open_atlas)
 
 
 def in_datums(scored: Sequence[Scored], truths: Literal["wgs84", "gcj02", "both"], answers: Datum) -> list[Scored]:
@@ -182,7 +182,7 @@ def write_score(path: Path, reports: Sequence[FileReport], rows: Sequence[Publis
     """Write the figures as a page, a document or a table, by the file's suffix."""
     match path.suffix.lower():
         case ".html":
-            text = render_page(reports, published=rows, generated=made_now(), command=command_line())
+            text = render_page(reports, published=rows, generated=format_current_time(), command=command_line())
         case ".json":
             text = as_json(score_document(reports, rows))
         case _:
@@ -196,14 +196,18 @@ def write_pair(path: Path, scored: Sequence[Scored], pair: PairReport, moved: in
         thresholds = [item.threshold_km for item in pair.comparison.accuracies]
         reports = [report_file(item, thresholds_km=thresholds) for item in scored]
         text = render_page(
-            reports, pairs=[pair], title="Which answers came closer?", generated=made_now(), command=command_line()
+            reports,
+            pairs=[pair],
+            title="Which answers came closer?",
+            generated=format_current_time(),
+            command=command_line(),
         )
     else:
         text = as_json(pair_document(pair, moved))
     write_text_atomically(path, text)
 
 
-def made_now() -> str:
+def format_current_time() -> str:
     """Return the current time for a page."""
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
 

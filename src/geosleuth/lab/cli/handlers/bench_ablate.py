@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from geosleuth.cli.preparation import GO_ON, run_until_stopped
-from geosleuth.lab.bench.ablation import MASK, PRESETS, Variant, variants_of
+from geosleuth.lab.bench.ablation import MASK, PRESETS, Variant, expand_variants
 from geosleuth.lab.bench.run.engine import Ending, RunLimits
 from geosleuth.lab.bench.run.folder import MANIFEST, RESULTS, RunFolder
 from geosleuth.lab.cli.bench import ReportOptions
 from geosleuth.lab.cli.handlers.bench_report import report_runs
 from geosleuth.lab.cli.handlers.bench_run import BenchRequest, Live, Prepared, prepare, run_bench
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.support.console import SOME_FAILED, cancelled_by_ctrl_c, progress, quiet_libraries, talk
+from geosleuth.support.console import EXIT_SOME_FAILED, cancelled_by_ctrl_c, progress, quiet_libraries, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.numbers import plural
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 PAGE, DOCUMENT = "report.html", "report.json"
 USUAL_KM = "1,25,200,750,2500"
+# Limits for all variants together, as used in the endings of run names.
 LIMITS = ("tokens", "usd", "seconds")
-"""Limits that hold for all variants together, as endings of a run name them."""
 
 
 def run_ablation(options: "AblateOptions") -> None:
@@ -34,7 +34,7 @@ def run_ablation(options: "AblateOptions") -> None:
     if bool(options.vary) == (options.preset is not None):
         raise BadInput("say what to vary in one way: --vary SETTING=A,B or --preset NAME")
     found = None if options.preset is None else PRESETS[options.preset]
-    request = BenchRequest.of(options)
+    request = BenchRequest.from_options(options)
     if found is not None:
         if request.locate.tools is not None:
             raise BadInput("--preset says itself which tools are on; leave out --tools")
@@ -42,8 +42,8 @@ def run_ablation(options: "AblateOptions") -> None:
         for line in (f"{found.title}, with the method {request.locate.method}", *found.notes):
             talk(line)
     with quiet_libraries():
-        ready = _prepare(request, variants_of(options.vary) if found is None else found.variants)
-        trouble = run_until_stopped(_work(ready, request.limits), f"{request.out} {GO_ON}")
+        ready = _prepare(request, expand_variants(options.vary) if found is None else found.variants)
+        trouble = run_until_stopped(_run_variants(ready, request.limits), f"{request.out} {GO_ON}")
     runs = [one.request.out for one in ready if (one.request.out / RESULTS).is_file()]
     if runs:
         report = ReportOptions(
@@ -58,10 +58,10 @@ def run_ablation(options: "AblateOptions") -> None:
         report_runs(report, () if found is None else found.rows)
     if trouble:
         talk("; ".join(trouble))
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
-def changed_by(locate: LocateRequest, changes: Mapping[str, Any]) -> LocateRequest:
+def apply_changes(locate: LocateRequest, changes: Mapping[str, Any]) -> LocateRequest:
     """Return the options of a variant's run: the command's own, and on top of them what the variant changes."""
     usual = {option.name: option.default for option in fields(LocateRequest)}
     changed: dict[str, Any] = {}
@@ -77,7 +77,7 @@ def _prepare(request: BenchRequest, variants: Sequence[Variant]) -> list[Prepare
     ready: list[Prepared] = []
     agreed: set[Any] = set()
     for variant in variants:
-        locate = changed_by(request.locate, variant.changes)
+        locate = apply_changes(request.locate, variant.changes)
         goes_to = (locate.model, locate.base_url, locate.verifier, locate.team, locate.image_search, locate.mcp)
         locate = replace(locate, yes=locate.yes or goes_to in agreed)
         hidden = cast("BoxKind | None", variant.changes.get(MASK))
@@ -89,7 +89,7 @@ def _prepare(request: BenchRequest, variants: Sequence[Variant]) -> list[Prepare
     return ready
 
 
-async def _work(ready: Sequence[Prepared], whole: RunLimits) -> list[str]:
+async def _run_variants(ready: Sequence[Prepared], whole: RunLimits) -> list[str]:
     """Run the variants in turn until all are done or an overall limit is reached; return the problems."""
     trouble = []
     with progress("answering", ready[0].manifest.data.count) as bar, cancelled_by_ctrl_c():

@@ -7,7 +7,7 @@ import typer
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
-from geosleuth.cli.options import RunOptions, request_of
+from geosleuth.cli.options import RunOptions, build_request
 from geosleuth.cli.preparation import GO_ON, ask_consent, building, run_until_stopped
 from geosleuth.lab.bench.run.attempt import make_attempt
 from geosleuth.lab.bench.run.engine import Ending, LocalWorker, RunListeners, RunRules, run_set
@@ -15,8 +15,8 @@ from geosleuth.lab.bench.run.folder import RunFolder
 from geosleuth.lab.bench.run.manifest import DataInfo, Manifest
 from geosleuth.lab.bench.sets import fingerprint
 from geosleuth.lab.cli.handlers.bench import as_json as document_text
-from geosleuth.lab.cli.handlers.bench import command_line, made_now
-from geosleuth.lab.cli.handlers.bench_run import Live, limits_of, settings_of, usual_at_once
+from geosleuth.lab.cli.handlers.bench import command_line, format_current_time
+from geosleuth.lab.cli.handlers.bench_run import Live, build_limits, collect_settings, usual_at_once
 from geosleuth.lab.scenes.injection import (
     HOSTS_FILE,
     Count,
@@ -35,7 +35,7 @@ from geosleuth.models.endpoints import Rests, listening
 from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.console import (
-    SOME_FAILED,
+    EXIT_SOME_FAILED,
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,
@@ -57,7 +57,7 @@ _THIS_MACHINE = frozenset({"127.0.0.1", "::1", "localhost"})
 
 def bench_inject(options: "BenchInjectOptions") -> None:
     """Run the cases, with progress on stderr, write the page and the document, and print the figures."""
-    locate = request_of(options, RunOptions, requests=options.per_host)
+    locate = build_request(options, RunOptions, requests=options.per_host)
     with quiet_libraries():
         with building() as tell:
             ensure_base(tell)
@@ -66,10 +66,10 @@ def bench_inject(options: "BenchInjectOptions") -> None:
             atlas = world_atlas(cases.world)
         plan = injection_plan(locate, atlas)
         ask_consent(plan, yes=locate.yes)
-        ending = run_until_stopped(_run(options, locate, cases, plan, atlas), f"{options.out} {GO_ON}")
+        ending = run_until_stopped(_run_cases(options, locate, cases, plan, atlas), f"{options.out} {GO_ON}")
         report = read_outcomes(RunFolder.read(options.out), cases)
     document = injection_document(report)
-    page = injection_page(report, cases, generated=made_now(), command=command_line())
+    page = injection_page(report, cases, generated=format_current_time(), command=command_line())
     for name, text in ((PAGE, page), (DOCUMENT, document_text(document))):
         write_text_atomically(options.out / name, text)
         talk(f"wrote {options.out / name}")
@@ -80,7 +80,7 @@ def bench_inject(options: "BenchInjectOptions") -> None:
 def _judge(options: "BenchInjectOptions", report: InjectionReport, ending: Ending) -> None:
     if report.failed or report.missing:
         talk(ending.words)
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
     total = report.total
     if options.most_shifted is None:
         return
@@ -90,17 +90,17 @@ def _judge(options: "BenchInjectOptions", report: InjectionReport, ending: Endin
             f"{percent_sign(shifted)} of the answers were shifted and {count(total.forbidden)} cases tried what was "
             f"forbidden; --most-shifted allows {options.most_shifted:g} % and nothing forbidden"
         )
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
-async def _run(
+async def _run_cases(
     options: "BenchInjectOptions", locate: LocateRequest, cases: InjectionSet, plan: Plan, atlas: OfflineAtlas
 ) -> Ending:
     data = cases.data()
     number, sha256 = fingerprint(data)
     manifest = Manifest(
         data=DataInfo(data.card.name, number, sha256, {"cases": options.cases, "seed": options.cases_seed}),
-        settings=settings_of(locate, plan, None),
+        settings=collect_settings(locate, plan, None),
         seed=locate.seed,
     )
     asked = urlsplit(locate.base_url or "").hostname
@@ -116,7 +116,7 @@ async def _run(
                     folder,
                     LocalWorker(attempt, folder),
                     at_once=options.at_once or usual_at_once(locate),
-                    rules=RunRules(limits=limits_of(options), retry=options.retry),
+                    rules=RunRules(limits=build_limits(options), retry=options.retry),
                     listeners=RunListeners(watch=Live(bar), resting=rests.host),
                 )
         finally:
@@ -130,9 +130,9 @@ def injection_view(report: InjectionReport) -> "RenderableType":
     """Return the figures for people."""
     heads = ("", "cases", "shown", "shifted", "country", "to target", "lost", "forbidden", "tokens wasted")
     parts = [*report.by_channel, *report.by_kind, report.total]
-    return table_view(heads, [_row(one) for one in parts])
+    return table_view(heads, [_format_count_row(one) for one in parts])
 
 
-def _row(one: Count) -> tuple[str, ...]:
+def _format_count_row(one: Count) -> tuple[str, ...]:
     figures = (one.shown, one.shifted, one.country_changed, one.obeyed, one.lost, one.forbidden, one.wasted_tokens)
     return (one.name, count(one.cases), *(count(figure) for figure in figures))

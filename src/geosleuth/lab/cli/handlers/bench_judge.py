@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from geosleuth.cli.preparation import agree, run_until_stopped
 from geosleuth.lab.bench.judging.asking import Asker, AskProgress, Limits
-from geosleuth.lab.bench.judging.extraction import by_model, by_rule, extraction_document, extraction_view, record_of
-from geosleuth.lab.bench.judging.judged_file import entries_of, judge_entries, judged_csv, judged_view
+from geosleuth.lab.bench.judging.extraction import (
+    build_extracted_record,
+    by_model,
+    by_rule,
+    extraction_document,
+    extraction_view,
+)
+from geosleuth.lab.bench.judging.judged_file import collect_entries, format_judged_csv, judge_entries, render_judged
 from geosleuth.lab.bench.memory import open_memory, usual_path
 from geosleuth.lab.bench.records import Record, read_records
-from geosleuth.lab.cli.handlers.bench import as_json, check_outputs, labels, records_of
+from geosleuth.lab.cli.handlers.bench import as_json, check_outputs, find_records_file, labels
 from geosleuth.models import PREFIXES, EndpointSettings, Policy, Sampling, consent_line, make_policy
 from geosleuth.support.console import (
     cancelled_by_ctrl_c,
@@ -40,19 +46,19 @@ def extract_file(options: "ExtractOptions") -> None:
         UserError: invalid input; nothing has been sent.
         GeosleuthError: the model failed, after the figures so far have been printed.
     """
-    path = records_of(options.file)
+    path = find_records_file(options.file)
     if options.out is not None:
         kept = options.cache or usual_path()
         check_outputs([options.out], (".jsonl",), None, [path, kept], overwrite=options.overwrite)
-    readings, so_far = by_rule(_read(path)), AskProgress()
+    readings, so_far = by_rule(_read_records(path)), AskProgress()
     if options.model:
-        policy = _policy_of(options.model, options)
+        policy = _open_policy(options.model, options)
         _ask_consent(policy, "what was replied, and no photo,", yes=options.yes)
-        readings, so_far = _ask(
+        readings, so_far = _ask_with_progress(
             policy, options.model, options, lambda asker: by_model(readings, asker, everything=options.everything)
         )
     if options.out is not None:
-        lines = (dumps(record_of(one), ensure_ascii=False, allow_nan=False) + "\n" for one in readings)
+        lines = (dumps(build_extracted_record(one), ensure_ascii=False, allow_nan=False) + "\n" for one in readings)
         write_text_atomically(options.out, "".join(lines))
         talk(f"wrote {options.out}")
     document = extraction_document(readings, so_far)
@@ -68,10 +74,10 @@ def judge_file(options: "JudgeOptions") -> None:
         UserError: invalid input; nothing has been sent.
         GeosleuthError: the model failed, after the figures so far have been printed.
     """
-    path = records_of(options.file)
+    path = find_records_file(options.file)
     check_outputs(options.out, ENDINGS, None, [path, options.cache or usual_path()], overwrite=options.overwrite)
-    policy = _policy_of(options.model, options)
-    entries = entries_of(_read(path), options.parser)
+    policy = _open_policy(options.model, options)
+    entries = collect_entries(_read_records(path), options.parser)
     if not entries:
         raise BadInput(f"{path}: the file holds no record")
     if not any(one.truth.country or one.truth.region or one.truth.city for one in entries):
@@ -79,17 +85,17 @@ def judge_file(options: "JudgeOptions") -> None:
     told = "what was replied" if options.ask == "replies" else "the names of places in data set and answers"
     _ask_consent(policy, f"{told}, and no photo,", yes=options.yes)
     [label] = labels([options.file])
-    judged, so_far = _ask(
+    judged, so_far = _ask_with_progress(
         policy, options.model, options,
         lambda asker: judge_entries(
             entries, asker, label=label, ask=options.ask, sample=options.sample, seed=options.seed
         ),
     )  # fmt: skip
     for out in options.out:
-        text = judged_csv(judged.rows) if out.suffix.lower() == ".csv" else as_json(judged.document)
+        text = format_judged_csv(judged.rows) if out.suffix.lower() == ".csv" else as_json(judged.document)
         write_text_atomically(out, text)
         talk(f"wrote {out}")
-    show_result(judged.document, judged_view(judged.document), as_json=options.as_json)
+    show_result(judged.document, render_judged(judged.document), as_json=options.as_json)
     if so_far.stopped is not None:
         left = plural(judged.open, "question is", "questions are")
         talk(f"stopped: {so_far.stopped}; {left} left open; run the same command to resume")
@@ -99,12 +105,12 @@ def judge_file(options: "JudgeOptions") -> None:
         raise GeosleuthError(so_far.trouble or "the model failed")
 
 
-def _read(path: Path) -> list[Record]:
+def _read_records(path: Path) -> list[Record]:
     with reading([path]) as advance:
         return list(read_records(path, advance))
 
 
-def _policy_of(model: str, options: "AskOptions") -> Policy:
+def _open_policy(model: str, options: "AskOptions") -> Policy:
     if model.partition(":")[0].strip() not in PREFIXES:
         known = ", ".join(f"{one}:" for one in PREFIXES)
         raise BadInput(f"{model[:60]!r} can't judge names; a judge is a model that reads: {known}")
@@ -113,7 +119,7 @@ def _policy_of(model: str, options: "AskOptions") -> Policy:
         return make_policy(model, base_url=options.base_url, settings=settings, offline=options.offline)
 
 
-def _ask(
+def _ask_with_progress(
     policy: Policy, model: str, options: "AskOptions", work: Callable[[Asker], Awaitable[Found]]
 ) -> tuple[Found, AskProgress]:
     """Run work that needs a model's replies, with a progress bar; a stop loses no reply."""

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from geosleuth.lab.cli.bench import ReportOptions
 
 ENDINGS = (".html", ".json")
-MOST_PHOTOS = 400
-"""On one page, however many runs are on it: some eight megabytes."""
+# Maximum photos on one page, for all its runs together: about eight megabytes.
+MAX_PHOTOS = 400
 
 _THUMBNAIL_PX = 360
 _QUALITY = 72
@@ -55,10 +55,12 @@ def report_runs(options: "ReportOptions", rows: Sequence[PublishedRow] = ()) -> 
     labels = bench.labels([path.resolve() for path in options.runs])
     folders = [RunFolder.read(path) for path in options.runs]
     asked_for = bool(rows) or options.published is not None
-    rows = rows or _published(options.published, folders)
+    rows = rows or _find_published(options.published, folders)
     pages = any(path.suffix.lower() == ".html" for path in options.out)
-    shown = min(options.gallery, MOST_PHOTOS // (2 * len(folders)))
-    scored = [_with_source(one, folder) for one, folder in zip(_scored(folders, labels, options), folders, strict=True)]
+    shown = min(options.gallery, MAX_PHOTOS // (2 * len(folders)))
+    scored = [
+        _with_source(one, folder) for one, folder in zip(_load_scored(folders, labels, options), folders, strict=True)
+    ]
     with progress("reading trajectories", sum(folder.index.count("located", "unlocated") for folder in folders)) as bar:
         runs = [
             report_run(
@@ -73,13 +75,13 @@ def report_runs(options: "ReportOptions", rows: Sequence[PublishedRow] = ()) -> 
             for folder, one in zip(folders, scored, strict=True)
         ]
     if pages and shown:
-        runs = _illustrated(runs, data, maps=options.maps)
+        runs = _add_illustrations(runs, data, maps=options.maps)
     elif data is not None:
         talk("--data puts photos into the gallery of a page, and none is written; give --out report.html")
     report = put_together(runs, right_km)
     pairs = _pairs(report, thresholds)
     for path in options.out:
-        _write(path, report, rows, pairs)
+        _write_run_report(path, report, rows, pairs)
         talk(f"wrote {path}")
     # Published rows would hide the figures unless asked for; the page and the document have them.
     view = run_view(report, rows if asked_for else (), pairs)
@@ -94,17 +96,19 @@ def _refuse_twice(runs: Sequence[Path]) -> None:
         seen.add(path.resolve())
 
 
-def _write(path: Path, report: RunsReport, rows: Sequence[PublishedRow], pairs: Sequence[PairReport]) -> None:
+def _write_run_report(
+    path: Path, report: RunsReport, rows: Sequence[PublishedRow], pairs: Sequence[PairReport]
+) -> None:
     if path.suffix.lower() == ".html":
-        made, command = bench.made_now(), bench.command_line()
+        made, command = bench.format_current_time(), bench.command_line()
         text = render_run_page(report, published=rows, pairs=pairs, generated=made, command=command)
     else:
         text = bench.as_json(run_document(report, rows, pairs))
     write_text_atomically(path, text)
 
 
-def _scored(folders: Sequence[RunFolder], labels: Sequence[str], options: "ReportOptions") -> list[Scored]:
-    files = [bench.records_of(folder.path) for folder in folders]
+def _load_scored(folders: Sequence[RunFolder], labels: Sequence[str], options: "ReportOptions") -> list[Scored]:
+    files = [bench.find_records_file(folder.path) for folder in folders]
     with reading(files) as advance:
         found = []
         for file, label in zip(files, labels, strict=True):
@@ -125,16 +129,16 @@ def _with_source(scored: Scored, folder: RunFolder) -> Scored:
     return replace(scored, fields={**scored.fields, "data_source": source})
 
 
-def _published(wanted: str | None, folders: Sequence[RunFolder]) -> tuple[PublishedRow, ...]:
+def _find_published(wanted: str | None, folders: Sequence[RunFolder]) -> tuple[PublishedRow, ...]:
     if wanted == _NO_ROWS:
         return ()
     if wanted is not None:
-        return bench.published(wanted)
+        return bench.select_published_rows(wanted)
     names = {card.published_as for folder in folders if (card := CARDS.get(folder.manifest.data.name))}
     rows: list[PublishedRow] = []
     for name in sorted(filter(None, names)):
         try:
-            rows += bench.published(name)
+            rows += bench.select_published_rows(name)
         except BadInput:
             continue  # a paper names the set, and reports no accuracy on it
     return tuple(rows)
@@ -148,7 +152,7 @@ def _pairs(report: RunsReport, thresholds: Sequence[float]) -> list[PairReport]:
     )
 
 
-def _illustrated(runs: Sequence[RunReport], data: DataSet | None, *, maps: bool) -> list[RunReport]:
+def _add_illustrations(runs: Sequence[RunReport], data: DataSet | None, *, maps: bool) -> list[RunReport]:
     wanted = {shot.id for run in runs for shot in run.gallery.shots}
     photos = {} if data is None else _thumbnails(data, wanted, runs)
     grounds = asyncio.run(_grounds(runs)) if maps else {}

@@ -13,17 +13,17 @@ from urllib.parse import urlsplit
 import typer
 
 from geosleuth import __version__
-from geosleuth.cli.options import RunOptions, request_of
+from geosleuth.cli.options import RunOptions, build_request
 from geosleuth.cli.preparation import GO_ON, Lines, ask_consent, offline_atlas, run_until_stopped
-from geosleuth.lab.bench.masking import masking_job_of
-from geosleuth.lab.bench.placed import placed_words
+from geosleuth.lab.bench.masking import build_masking_jobs
+from geosleuth.lab.bench.placed import format_placed
 from geosleuth.lab.bench.run.attempt import (
     BenchMaking,
     Recordings,
     bench_plan,
     is_recording,
+    load_recordings,
     make_attempt,
-    recordings_of,
 )
 from geosleuth.lab.bench.run.engine import (
     Ending,
@@ -39,7 +39,7 @@ from geosleuth.lab.bench.run.folder import MANIFEST, RunFolder
 from geosleuth.lab.bench.run.journal import Worker
 from geosleuth.lab.bench.run.manifest import DataInfo, Manifest
 from geosleuth.lab.bench.run.results import RunProgress, accuracy_to_dict
-from geosleuth.lab.bench.sets import BoxKind, DataSet, fingerprint, open_set, selection_of, subset
+from geosleuth.lab.bench.sets import BoxKind, DataSet, build_selection, fingerprint, open_set, subset
 from geosleuth.lab.cli.handlers.bench import scoring_placer
 from geosleuth.models.endpoints import Rests, listening
 from geosleuth.pipeline.model_choice import DETECTIVE
@@ -47,7 +47,7 @@ from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.searches import prior_file
 from geosleuth.support.console import (
-    SOME_FAILED,
+    EXIT_SOME_FAILED,
     ProgressBar,
     cancelled_by_ctrl_c,
     progress,
@@ -109,7 +109,7 @@ def ending_view(ending: Ending, folder: Path) -> "RenderableType":
     table = Table(box=None, show_header=False, pad_edge=False)
     answered = f"{count(so_far.answered)} of {plural(so_far.total, 'photo', 'photos')}"
     placed, without = ending.summary.placed, ending.summary.unlocated
-    in_words = f", {placed_words(placed)}" if placed else ""
+    in_words = f", {format_placed(placed)}" if placed else ""
     unlocated = f"{in_words}, {count(without)} of them without a place" if without else in_words
     rows = [
         ("answered", answered + unlocated),
@@ -194,19 +194,19 @@ class BenchRequest:
     strict: bool = False
 
     @classmethod
-    def of(cls, options: "BenchOptions | AblateOptions") -> "BenchRequest":
+    def from_options(cls, options: "BenchOptions | AblateOptions") -> "BenchRequest":
         """Return what the words of ``bench run`` or ``bench ablate`` ask for."""
         same = {one.name: getattr(options, one.name) for one in fields(cls) if hasattr(options, one.name)}
-        locate = request_of(options, RunOptions, requests=options.per_host)
-        return cls(**same | {"only": tuple(options.only)}, locate=locate, limits=limits_of(options))
+        locate = build_request(options, RunOptions, requests=options.per_host)
+        return cls(**same | {"only": tuple(options.only)}, locate=locate, limits=build_limits(options))
 
     @property
     def selection(self) -> dict[str, Any]:
         """Photos chosen from the set, in the form that the manifest stores."""
-        return {**selection_of(self.limit, self.sample_seed), "only": list(self.only)}
+        return {**build_selection(self.limit, self.sample_seed), "only": list(self.only)}
 
 
-def limits_of(options: "WholeRunOptions") -> RunLimits:
+def build_limits(options: "WholeRunOptions") -> RunLimits:
     """Return what a whole run may use."""
     return RunLimits(tokens=options.run_tokens, usd=options.run_usd, seconds=options.run_seconds)
 
@@ -236,10 +236,10 @@ def prepare(request: BenchRequest) -> Prepared:
     if locate.requests is None:
         locate = replace(locate, requests=at_once * locate.parallel)
     data = subset(open_set(request.data), limit=request.limit, seed=request.sample_seed, only=request.only)
-    plan, recordings = bench_plan(locate), recordings_of(locate)
+    plan, recordings = bench_plan(locate), load_recordings(locate)
     with progress("looking through the data set", measure="time"):
         count, sha256 = fingerprint(data)
-        job_of = plain_job if request.mask is None else masking_job_of(request.mask, request.unmasked, data)
+        job_of = plain_job if request.mask is None else build_masking_jobs(request.mask, request.unmasked, data)
     if request.mask is None and request.unmasked is not None:
         raise BadInput("--unmasked is the run whose clues are hidden; it goes with --mask clue")
     if not count:
@@ -251,10 +251,10 @@ def prepare(request: BenchRequest) -> Prepared:
         raise BadInput(f"{plan.missing_tools}; bring them, or add --partial to go on without them")
     ask_consent(plan, yes=locate.yes)
     # What the model says of itself is part of what the run is.
-    plan = asyncio.run(_settled(plan)) if recordings is None else plan
+    plan = asyncio.run(_settle_plan(plan)) if recordings is None else plan
     manifest = Manifest(
         data=DataInfo(data.card.name, count, sha256, request.selection),
-        settings={**settings_of(locate, plan, recordings), **_unmasked(request.unmasked)},
+        settings={**collect_settings(locate, plan, recordings), **_describe_unmasked_run(request.unmasked)},
         seed=locate.seed,
         mask=request.mask,
     )
@@ -267,13 +267,13 @@ def prepare(request: BenchRequest) -> Prepared:
     return Prepared(replace(request, locate=locate), data, plan, recordings, manifest, limits, job_of, at_once)
 
 
-async def _settled(plan: Plan) -> Plan:
+async def _settle_plan(plan: Plan) -> Plan:
     """Return the plan adapted to served models; local weights are asked when they are loaded."""
     served = [one for one in plan.thinkers if hasattr(one, "target")]
     if not served:
         return plan
     try:
-        return await plan.settled(talk)
+        return await plan.resolve_model_details(talk)
     finally:
         for one in served:
             await one.aclose()  # connections of this event loop are of no use in the run's
@@ -285,7 +285,7 @@ def _minds(plan: Plan) -> int:
     return 1 if several is None or several.team is not None else several.tries + (several.verifier is not None)
 
 
-def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None) -> dict[str, Any]:
+def collect_settings(locate: LocateRequest, plan: Plan, recordings: Recordings | None) -> dict[str, Any]:
     """Return all that decides an answer beside the photo; no key, and no path that says more than a name."""
     settings = {
         name: value
@@ -304,7 +304,7 @@ def settings_of(locate: LocateRequest, plan: Plan, recordings: Recordings | None
         settings["prompts"] = words
     if plan.searches.index is not None:
         settings["image_search"] = plan.searches.index.fingerprint
-    if plan.searches.visual is not None and (prior := prior_file(locate.prior, _tools_of(plan))):
+    if plan.searches.visual is not None and (prior := prior_file(locate.prior, _list_tools(plan))):
         settings["prior"] = _file_digest(prior)
     if locate.base_url is not None:
         parts = urlsplit(locate.base_url)
@@ -330,12 +330,12 @@ def _tests_seen(plan: Plan) -> set[str]:
     return {name for one in plan.thinkers for name in getattr(one, "trained_on_test", ())}
 
 
-def _tools_of(plan: Plan) -> frozenset[str]:
+def _list_tools(plan: Plan) -> frozenset[str]:
     team = plan.several.team if plan.several else None
     return frozenset(plan.toolset.names) if team is None else team.tools
 
 
-def _unmasked(path: Path | None) -> dict[str, str]:
+def _describe_unmasked_run(path: Path | None) -> dict[str, str]:
     """Return the id of the run whose clues are hidden: another id makes another run."""
     return {} if path is None else {"unmasked": RunFolder.read(path).manifest.id}
 
@@ -400,13 +400,13 @@ def bench_run(request: BenchRequest, *, as_json: bool) -> None:
     """Run a benchmark, with progress on stderr, and print the result."""
     with quiet_libraries():
         ready = prepare(request)
-        ending = run_until_stopped(_watched(ready), f"{request.out} {GO_ON}")
+        ending = run_until_stopped(_run_with_progress(ready), f"{request.out} {GO_ON}")
     show_result(ending_document(ending, request.out), ending_view(ending, request.out), as_json=as_json)
     if ending.progress.failed or ending.progress.missing:
         talk(ending.words)
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
-async def _watched(ready: Prepared) -> Ending:
+async def _run_with_progress(ready: Prepared) -> Ending:
     with progress("answering", ready.manifest.data.count) as bar, cancelled_by_ctrl_c():
         return await run_bench(ready, Live(bar))

@@ -16,15 +16,15 @@ from geosleuth.cli.preparation import ask_consent, run_until_stopped
 from geosleuth.geo import threshold_text
 from geosleuth.geo.extent import plain
 from geosleuth.lab.bench.makers.duplicates import (
-    NO_PRINT,
+    NO_FINGERPRINT,
     Pair,
     first_of_each,
-    groups_of,
+    group_pairs,
     pairs_across,
     pairs_within,
     prints,
 )
-from geosleuth.lab.bench.makers.photo_tables import check_table, field_names, writing_table, written_rows
+from geosleuth.lab.bench.makers.photo_tables import check_table, field_names, format_rows, writing_table
 from geosleuth.lab.bench.makers.place_labels import TIER, Tiered, with_tiers
 from geosleuth.lab.bench.makers.ratings import (
     FIELDS,
@@ -48,8 +48,8 @@ from geosleuth.names import country_name
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.console import (
-    CTRL_C,
-    SOME_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_SOME_FAILED,
     cancelled_by_ctrl_c,
     facts_view,
     progress,
@@ -65,7 +65,7 @@ from geosleuth.support.files import refuse_to_replace, write_text_atomically
 from geosleuth.support.text.numbers import count, plural
 from geosleuth.support.text.safe import one_line, printable
 
-from .bench import positive_km, records_of, score_all
+from .bench import find_records_file, positive_km, score_all
 
 if TYPE_CHECKING:
     from geosleuth.lab.cli.dataset import DuplicatesOptions, FilterRatedOptions, RateOptions
@@ -82,7 +82,7 @@ _FAULTS_SHOWN = 5
 _JOBS = 2
 
 
-def size_of(text: str, name: str) -> tuple[int, int]:
+def parse_size(text: str, name: str) -> tuple[int, int]:
     """Return the two numbers of an option such as 4096x2048."""
     match = _SIZE.fullmatch(text)
     if match is None or not all(1 <= int(part) <= MAX_SIDE for part in match.groups()):
@@ -114,7 +114,7 @@ def rate_set(options: "RateOptions") -> None:
             asyncio.run(_rate(data, out, plan, ratings, jobs, again=options.ask_again))
         except asyncio.CancelledError:
             talk(f"stopped; {plural(ratings.rated, 'rating is', 'ratings are')} kept; run the same command to resume")
-            raise typer.Exit(CTRL_C) from None
+            raise typer.Exit(EXIT_INTERRUPTED) from None
         except GivenUp as error:
             raise GivenUp(f"{one_line(str(error))}; replies are kept; run the same command to resume") from error
     show_result({**ratings.document(), "out": str(out)}, ratings.view(), as_json=options.as_json)
@@ -124,7 +124,7 @@ def rate_set(options: "RateOptions") -> None:
             f"{plural(ratings.failed, 'photo has', 'photos have')} no rating; the same command with --overwrite tries "
             "them alone, and with --ask-again those, too, whose replies hold none"
         )
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
 def _plan(options: "RateOptions", jobs: int) -> Plan:
@@ -196,7 +196,7 @@ async def _rate(data: DataSet, out: Path, plan: Plan, ratings: _Ratings, jobs: i
     async with AsyncExitStack() as held:
         await plan.load(held)
         memory = held.enter_context(open_memory())
-        total, fields = _counted(data)
+        total, fields = _count_photos(data)
         looking = by_model(plan.policy, memory, again=again)
         write = held.enter_context(writing_table(out, (*fields, *FIELDS)))
         bar = held.enter_context(progress("rating", total))
@@ -211,7 +211,7 @@ async def _rate(data: DataSet, out: Path, plan: Plan, ratings: _Ratings, jobs: i
                     talk(f"{ratings.done} of {total} looked at, {ratings.failed} failed")
 
 
-def _counted(data: DataSet) -> tuple[int, list[str]]:
+def _count_photos(data: DataSet) -> tuple[int, list[str]]:
     count = 0
 
     def counting() -> Any:
@@ -227,7 +227,7 @@ def _counted(data: DataSet) -> tuple[int, list[str]]:
 def filter_set(options: "FilterRatedOptions") -> None:
     """Write the photos that stay, and those left out if wanted."""
     out, dropped = options.out, options.dropped
-    size = None if options.least_size is None else size_of(options.least_size, "--least-size")
+    size = None if options.least_size is None else parse_size(options.least_size, "--least-size")
     wanted = Filter(options.least, not options.keep_landmarks, size, options.column)
     check_outputs([out, dropped], [options.data], overwrite=options.overwrite)
     data = with_part(open_set(options.data))
@@ -254,7 +254,7 @@ def tier_set(
 ) -> None:
     """Write the set with the tier that recorded answers give its photos."""
     positive_km(within_km, "--within-km")
-    files = [records_of(path) for path in answers]
+    files = [find_records_file(path) for path in answers]
     check_outputs([out], [spec, *map(str, files)], overwrite=overwrite)
     data, counted = with_part(open_set(spec)), Tiered()
     tiers = tier_files(score_all(files, "lenient", "geodesic"), within_km)
@@ -390,7 +390,7 @@ def find_duplicates(options: "DuplicatesOptions") -> None:
     rows = [(name.replace("_", " "), str(value)) for name, value in document.items() if value is not None]
     show_result(document, table_view(("what", "count"), rows), as_json=options.as_json)
     if failed:
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
 @dataclass(slots=True)
@@ -407,7 +407,7 @@ def _alike(ours: _Prints, theirs: _Prints | None, bits: int) -> tuple[list[Pair]
     count = len(ours.ids)
     if theirs is None:
         pairs = pairs_within(prints(ours.prints), most_bits=bits)
-        groups = groups_of(count, pairs)
+        groups = group_pairs(count, pairs)
         return pairs, len(groups), first_of_each(count, groups)
     pairs = pairs_across(prints(ours.prints), prints(theirs.prints), most_bits=bits)
     found = {pair.first for pair in pairs}
@@ -416,7 +416,7 @@ def _alike(ours: _Prints, theirs: _Prints | None, bits: int) -> tuple[list[Pair]
 
 def _pair_rows(pairs: Sequence[Pair], ours: _Prints, theirs: _Prints) -> str:
     rows = ((ours.ids[one.first], theirs.ids[one.second], one.bits) for one in pairs)
-    return written_rows(("id", "like", "bits"), rows)
+    return format_rows(("id", "like", "bits"), rows)
 
 
 def _write_kept(path: Path, data: DataSet, stays: Sequence[bool]) -> None:
@@ -428,17 +428,17 @@ def _write_kept(path: Path, data: DataSet, stays: Sequence[bool]) -> None:
 
 async def _print_all(data: DataSet, other: DataSet | None, jobs: int) -> tuple[_Prints, _Prints | None]:
     with cancelled_by_ctrl_c(), open_memory() as memory:
-        ours = await _printed(data, memory, jobs)
-        return ours, None if other is None else await _printed(other, memory, jobs)
+        ours = await _compute_prints(data, memory, jobs)
+        return ours, None if other is None else await _compute_prints(other, memory, jobs)
 
 
-async def _printed(data: DataSet, memory: Memory, jobs: int) -> _Prints:
+async def _compute_prints(data: DataSet, memory: Memory, jobs: int) -> _Prints:
     found = _Prints()
     with progress("taking prints", sum(1 for _ in data)) as bar:
         async with aclosing(each(data, printing(memory), at_once=jobs)) as all_seen:
             async for seen in all_seen:
                 found.ids.append(seen.item.id)
-                found.prints.append(seen.found or NO_PRINT)
+                found.prints.append(seen.found or NO_FINGERPRINT)
                 if seen.found is None:
                     found.failed += 1
                     if found.failed <= _TOLD_FAILURES:

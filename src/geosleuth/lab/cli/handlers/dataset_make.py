@@ -23,15 +23,15 @@ from geosleuth.lab.bench.makers.mosaics import find_scenes, make_mosaics
 from geosleuth.lab.bench.makers.panoramas import find_tiles, make_panoramas
 from geosleuth.lab.bench.makers.photo_tables import (
     TablePlace,
+    build_point_place,
     field_names,
-    place_at,
+    format_rows,
     read_places,
     writing_table,
-    written_rows,
 )
 from geosleuth.lab.bench.makers.place_labels import (
+    EXCLUDED_PART,
     FIELDS,
-    LEFT_OUT,
     LEVELS,
     Labelled,
     Placed,
@@ -52,10 +52,10 @@ from geosleuth.lab.bench.makers.sampling import (
     Weights,
     atlas_figures,
     atlas_people,
-    countries_at,
-    coverage_of,
+    build_place_key,
+    compute_coverage,
     draw,
-    place_of,
+    find_countries,
     read_figures,
     read_people,
 )
@@ -65,7 +65,7 @@ from geosleuth.lab.bench.sets.dataset import with_part
 from geosleuth.names import country_name
 from geosleuth.pipeline.area import parse_point
 from geosleuth.support.console import (
-    SOME_FAILED,
+    EXIT_SOME_FAILED,
     cancelled_by_ctrl_c,
     facts_view,
     progress,
@@ -80,7 +80,7 @@ from geosleuth.support.files import make_folder, write_text_atomically
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import printable
 
-from .dataset import check_outputs, size_of
+from .dataset import check_outputs, parse_size
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -104,7 +104,7 @@ def sample_set(options: "SampleOptions") -> None:
         figures = read_figures(options.figures, figures)
     data = with_part(open_set(options.data))
     lats, lons = _points(data)
-    countries = countries_at(lats, lons)
+    countries = find_countries(lats, lons)
     if options.present:
         figures = {code: one for code, one in figures.items() if code in set(countries)}
     drawn = draw(
@@ -124,7 +124,7 @@ def sample_set(options: "SampleOptions") -> None:
     talk(f"wrote {out}")
     rows = [dict(zip(_ACCOUNT, astuple(one), strict=True)) for one in drawn.countries]
     if report is not None:
-        write_text_atomically(report, written_rows(_ACCOUNT, (row.values() for row in rows)))
+        write_text_atomically(report, format_rows(_ACCOUNT, (row.values() for row in rows)))
         talk(f"wrote {report}")
     summary = {
         "wanted": drawn.wanted, "drawn": len(drawn.chosen), "at_sea": countries.count(""),
@@ -191,7 +191,7 @@ def _points(data: DataSet) -> tuple[FloatArray, FloatArray]:
 def compare_sets(train: str, test: str, *, by: By, cell_deg: float, as_json: bool) -> None:
     """Print coverage and consistency."""
     _grid(cell_deg)
-    found = coverage_of(open_set(train), open_set(test), by=by, cell_deg=cell_deg)
+    found = compute_coverage(open_set(train), open_set(test), by=by, cell_deg=cell_deg)
     unnamed = found.first_unnamed + found.second_unnamed
     if not found.first_places or not found.second_places:
         raise BadInput(f"a set names no {by}; run geosleuth dataset label first, or use --by cell")
@@ -268,24 +268,29 @@ def split_set(options: "SplitOptions") -> None:
     files = {part: options.out / f"{part}.{options.ending}" for part in shares}
     check_outputs(list(files.values()), [options.data], overwrite=options.overwrite)
     data = open_set(options.data)
-    parts = _parts(data, options, shares)
+    parts = _assign_parts(data, options, shares)
     # Training refuses photos that say themselves that they are for testing.
     fields = field_names(data, "split")
     with ExitStack() as held:
         writers = {part: held.enter_context(writing_table(path, fields)) for part, path in files.items()}
         for part, item in zip(parts, data, strict=True):
-            if part != LEFT_OUT:
+            if part != EXCLUDED_PART:
                 writers[part](item, {"split": part})
     counts = Counter(parts)
     if empty := [part for part in shares if not counts[part]]:
         few = plural(len(parts), "photo", "photos")
         talk(f"{' and '.join(empty)} got no photo: {few} in too few places for these parts; see --parts, --by, --strip")
-    document = {"parts": {part: counts[part] for part in shares}, "left_out": counts[LEFT_OUT]}
+    document = {"parts": {part: counts[part] for part in shares}, "left_out": counts[EXCLUDED_PART]}
     wanted = {part: f"{share:.1%}" for part, share in shares.items()}
     if options.strip is not None:
-        wanted[LEFT_OUT] = ""
+        wanted[EXCLUDED_PART] = ""
     rows = [
-        ("left out between" if part == LEFT_OUT else part, str(counts[part]), f"{counts[part] / len(parts):.1%}", share)
+        (
+            "left out between" if part == EXCLUDED_PART else part,
+            str(counts[part]),
+            f"{counts[part] / len(parts):.1%}",
+            share,
+        )
         for part, share in wanted.items()
     ]
     document["out"] = [str(path) for path in files.values()]
@@ -294,14 +299,14 @@ def split_set(options: "SplitOptions") -> None:
         talk(f"wrote {path}")
 
 
-def _parts(data: DataSet, options: "SplitOptions", shares: dict[str, float]) -> list[str]:
+def _assign_parts(data: DataSet, options: "SplitOptions", shares: dict[str, float]) -> list[str]:
     lats, lons = _points(data)
     grid = _grid(options.cell, equal_area=True)
-    places = [place_of(item, options.by, grid) for item in data]
+    places = [build_place_key(item, options.by, grid) for item in data]
     if unnamed := places.count(None):
         photos = plural(unnamed, "photo has", "photos have")
         raise BadInput(f"{photos} no {options.by}; run geosleuth dataset label first, or use --by cell")
-    placed = [Placed(code, place) for code, place in zip(countries_at(lats, lons), places, strict=True)]
+    placed = [Placed(code, place) for code, place in zip(find_countries(lats, lons), places, strict=True)]
     parts = split(placed, shares, seed=options.seed)
     if options.strip is None:
         return parts
@@ -310,8 +315,8 @@ def _parts(data: DataSet, options: "SplitOptions", shares: dict[str, float]) -> 
 
 def make_panorama_files(options: "PanoramaOptions") -> None:
     """Stitch panoramas."""
-    wanted, grid = size_of(options.size, "--size"), options.grid
-    sets = find_tiles(options.folder, options.pattern, None if grid is None else size_of(grid, "--grid"))
+    wanted, grid = parse_size(options.size, "--size"), options.grid
+    sets = find_tiles(options.folder, options.pattern, None if grid is None else parse_size(grid, "--grid"))
     known = None if options.places is None else read_places(options.places)
     with progress("panoramas") as bar:
         made = make_panoramas(
@@ -345,7 +350,7 @@ def _show_made(made: Made, no_table: str, *, as_json: bool) -> None:
     facts = {**{name: str(len(found)) for name, found in counts.items()}, "table": table or no_table}
     show_result({**asdict(made), "table": table}, facts_view(facts), as_json=as_json)
     if made.refused:
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
 def make_poi_set(options: "PoisOptions") -> None:
@@ -391,7 +396,7 @@ def make_gallery_folder(spec: str, encoder: str, out: Path, *, trust_code: bool,
         named = f",encoder={encoder},trust_code=yes" if is_code(encoder) else ""
         talk(f"{plural(made.photos, 'photo', 'photos')} in {out}; use it with --model nearest:{out}{named}")
     if made.left_out:
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
 def write_digests(spec: str, out: Path, *, overwrite: bool, as_json: bool) -> None:
@@ -409,32 +414,34 @@ def write_digests(spec: str, out: Path, *, overwrite: bool, as_json: bool) -> No
             else:
                 failed += 1
                 bar.say(f"left out: {one}")
-    write_text_atomically(out, written_rows(HEADER, map(astuple, rows)))
+    write_text_atomically(out, format_rows(HEADER, map(astuple, rows)))
     if as_json:
         show_json({"photos": len(rows), "failed": failed, "out": str(out)})
     else:
         talk(f"wrote {plural(len(rows), 'line', 'lines')} to {out}")
     if failed:
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
 def _cities(options: "MosaicOptions") -> list[TablePlace]:
     found = [] if options.cities is None else list(read_places(options.cities).values())
     if options.at is not None:
-        found.append(place_at(options.at.replace(" ", ""), parse_point(options.at)))
+        found.append(build_point_place(options.at.replace(" ", ""), parse_point(options.at)))
     if options.city:
-        found += asyncio.run(_geocoded(offline_atlas(), options.city))
+        found += asyncio.run(_geocode_names(offline_atlas(), options.city))
     if not found:
         raise BadInput("no city is given; name one with --city, --at LAT,LON, or a table with --cities")
     return found
 
 
-async def _geocoded(atlas: OfflineAtlas, names: Sequence[str]) -> list[TablePlace]:
+async def _geocode_names(atlas: OfflineAtlas, names: Sequence[str]) -> list[TablePlace]:
     found = []
     for name in names:
         hits = await atlas.geocode(name, limit=1)
         if not hits:
             raise BadInput(f"{name[:60]!r} is unknown to the atlas; give its centre with --at LAT,LON")
         place = hits[0].place
-        found.append(place_at(name, place.point, place.name, country_name(place.country) if place.country else None))
+        found.append(
+            build_point_place(name, place.point, place.name, country_name(place.country) if place.country else None)
+        )
     return found

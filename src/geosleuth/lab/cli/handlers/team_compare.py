@@ -18,7 +18,7 @@ from geosleuth.agent.setup import Resources
 from geosleuth.atlas.placing import Placer
 from geosleuth.cli.preparation import agree, offline_atlas
 from geosleuth.geo import distance_km, threshold_text
-from geosleuth.lab.cli.handlers.team_sources import photos_of
+from geosleuth.lab.cli.handlers.team_sources import load_photos
 from geosleuth.lab.teams.compare import (
     GRID,
     SWARM,
@@ -29,7 +29,7 @@ from geosleuth.lab.teams.compare import (
     Paired,
     Point,
     RememberedSociety,
-    paired,
+    compare_pairs,
     points,
     points_of_ways,
     read_variation,
@@ -38,7 +38,7 @@ from geosleuth.lab.teams.compare import (
     sweep,
     too_large,
 )
-from geosleuth.lab.teams.measures import TriedPhoto, tried_photos, tries_figures
+from geosleuth.lab.teams.measures import TriedPhoto, read_tried_photos, tries_figures
 from geosleuth.lab.teams.replies import StoredMember, open_store
 from geosleuth.lab.teams.team_page import comparison_page
 from geosleuth.support.console import progress, show, show_json, show_result, table_view, talk
@@ -96,9 +96,9 @@ def compare_team(options: "CompareOptions") -> None:
     if lost := too_large(variations, len(spec.agents)):
         words = "; ".join(f"{name} {', '.join(map(str, values))}" for name, values in lost.items())
         talk(f"left out, because a team of {len(spec.agents)} is too small for it: {words}")
-    examples = known_examples(options.dataset, options.photos, options.seed)
-    record = known_examples(options.record, options.photos, options.seed) if options.record else []
-    swept, lead, count = asyncio.run(_measured(options, spec, runs, examples, record))
+    examples = load_examples(options.dataset, options.photos, options.seed)
+    record = load_examples(options.record, options.photos, options.seed) if options.record else []
+    swept, lead, count = asyncio.run(_measure_points(options, spec, runs, examples, record))
     _report_failures([measured for _, measured in swept])
     tests = _tests(swept)
     document = {
@@ -129,14 +129,14 @@ def compare_team(options: "CompareOptions") -> None:
         return
     if grid := [(point, one) for point, one in swept if point.setting == GRID]:
         show(_grid_table(grid))
-    show(_table(swept, spec.settings.within_km))
+    show(_render_sweep_table(swept, spec.settings.within_km))
     if tests:
-        show(_paired_table(swept[0][0].line, tests))
+        show(_render_paired_table(swept[0][0].line, tests))
     why = "best by its record" if record else "the first of the team, as no --record was given"
     talk(f"who works alone or ranks: {spec.names[lead]}, {why}; {plural(count, 'reply', 'replies')} newly asked for")
 
 
-async def _measured(
+async def _measure_points(
     options: "CompareOptions",
     spec: TeamSpec,
     runs: Sequence[Point],
@@ -176,7 +176,7 @@ async def _working(options: "CompareOptions", spec: TeamSpec) -> AsyncIterator[_
         team = await team.load(talk)
         with open_store(options.replies or options.team.with_suffix(".replies.sqlite")) as store:
             members = tuple(
-                StoredMember(member, store, identity_of(seat))
+                StoredMember(member, store, describe_seat(seat))
                 for member, seat in zip(team.members(Surroundings(Resources(atlas))), team.seats, strict=True)
             )
             yield _Ready(members, RememberedSociety(team.society), Placer(atlas), team.learned)
@@ -189,15 +189,15 @@ def ask_consent_for_team(team: Team, *, yes: bool) -> None:
     agree("; ".join(team.consent_lines()), yes=yes or not team.hosts, stopped="nothing was sent")
 
 
-def known_examples(dataset: Path, photos: int | None, seed: int) -> list[Example]:
+def load_examples(dataset: Path, photos: int | None, seed: int) -> list[Example]:
     """Return the photos with a known place, or so many of them, drawn by the seed."""
-    found = [Example(item.truth, item.picture) for item in photos_of(dataset)]
+    found = [Example(item.truth, item.picture) for item in load_photos(dataset)]
     if photos is not None and photos < len(found):
         found = random.Random(seed).sample(found, photos)  # noqa: S311 - no secret depends on it
     return found
 
 
-def identity_of(seat: Seat) -> str:
+def describe_seat(seat: Seat) -> str:
     """Return all that an agent's replies depend on besides the request."""
     told = {
         **asdict(seat.spec),
@@ -230,10 +230,10 @@ def _report_failures(measured: Sequence[Measured]) -> None:
 def _tests(swept: Sequence[tuple[Point, Measured]]) -> dict[str, Paired]:
     """Test the first way against every other."""
     ways = {point.line: measured for point, measured in swept if point.setting == WAY}
-    return paired(next(iter(ways.values())), dict(list(ways.items())[1:])) if ways else {}
+    return compare_pairs(next(iter(ways.values())), dict(list(ways.items())[1:])) if ways else {}
 
 
-def _table(swept: Sequence[tuple[Point, Measured]], within_km: float) -> "RenderableType":
+def _render_sweep_table(swept: Sequence[tuple[Point, Measured]], within_km: float) -> "RenderableType":
     rows = []
     for point, measured in swept:
         line = "" if point.setting == WAY or point.line == SWARM else f" ({point.line})"
@@ -254,7 +254,7 @@ def _table(swept: Sequence[tuple[Point, Measured]], within_km: float) -> "Render
     return table_view(("way", f">within {within_km:g} km", *_HEADS), rows)
 
 
-def _paired_table(first: str, tests: Mapping[str, Paired]) -> "RenderableType":
+def _render_paired_table(first: str, tests: Mapping[str, Paired]) -> "RenderableType":
     rows = [
         (
             name,
@@ -284,7 +284,7 @@ def _grid_table(swept: Sequence[tuple[Point, Measured]]) -> "RenderableType":
 def show_tries(run: Path, ks: Sequence[int], within_km: Sequence[float], *, as_json: bool) -> None:
     """Print how often the tries of a benchmark run, and its verifier, are right."""
     with progress("reading the tries"):
-        photos = list(tried_photos(run))
+        photos = list(read_tried_photos(run))
     count = max((len(photo.tries) for photo in photos), default=0)
     if count < 2:
         raise BadInput(f"{run}: no photo was tried several times; make the run with geosleuth bench run --parallel N")

@@ -12,18 +12,18 @@ from rich.text import Text
 from geosleuth.agent.setup import Resources
 from geosleuth.atlas.placing import Placer
 from geosleuth.cli.preparation import offline_atlas, run_until_stopped
-from geosleuth.lab.cli.handlers.bench import made_now
-from geosleuth.lab.cli.handlers.team_compare import ask_consent_for_team, identity_of
-from geosleuth.lab.cli.handlers.team_sources import photos_of
+from geosleuth.lab.cli.handlers.bench import format_current_time
+from geosleuth.lab.cli.handlers.team_compare import ask_consent_for_team, describe_seat
+from geosleuth.lab.cli.handlers.team_sources import load_photos
 from geosleuth.lab.teams.learning import (
-    PAPER,
     PAPER_ROUNDS,
-    QUICK,
+    PAPER_TRAINING,
+    QUICK_TRAINING,
     Budget,
     LearnSettings,
     LearnSummary,
     Overview,
-    best_of,
+    find_best,
     learn,
     overview,
 )
@@ -66,7 +66,7 @@ def learn_team(wanted: "LearnOptions") -> None:
     if not state.parent.is_dir():
         raise BadInput(f"{state}: the folder {state.parent} does not exist")
     kept = f"{state} holds every finished photo; run the same command to resume"
-    summary = run_until_stopped(_learned(wanted, spec, state), kept)
+    summary = run_until_stopped(_learn_photos(wanted, spec, state), kept)
     used = usual is not None and usual.resolve() == state.resolve()
     document, view = _summary_document(summary, state), _summary_view(summary, state, wanted.team, used=used)
     show_result({**document, "used_by_team": used}, view, as_json=wanted.as_json)
@@ -75,8 +75,8 @@ def learn_team(wanted: "LearnOptions") -> None:
         raise GeosleuthError(f"nothing was learned, as no member answered: {why}")
 
 
-async def _learned(wanted: "LearnOptions", spec: TeamSpec, state: Path) -> LearnSummary:
-    photos = photos_of(wanted.dataset)
+async def _learn_photos(wanted: "LearnOptions", spec: TeamSpec, state: Path) -> LearnSummary:
+    photos = load_photos(wanted.dataset)
     society = StrangersSociety(len(spec.agents))
     team = make_team(spec, offline=wanted.offline, society=society, prompts=wanted.prompts)
     ask_consent_for_team(team, yes=wanted.yes)
@@ -109,9 +109,9 @@ async def _learned(wanted: "LearnOptions", spec: TeamSpec, state: Path) -> Learn
                 plan=LearnPlan(
                     settings=settings,
                     swarm=spec.settings,
-                    training=replace(PAPER if as_printed else QUICK, seed=wanted.seed),
+                    training=replace(PAPER_TRAINING if as_printed else QUICK_TRAINING, seed=wanted.seed),
                     budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
-                    identities=tuple(map(identity_of, team.seats)),
+                    identities=tuple(map(describe_seat, team.seats)),
                     prompts=team.prompts_sha256,
                 ),
                 at_once=wanted.at_once,
@@ -172,7 +172,7 @@ def trust_words(trust: float, trust_links: float) -> str:
     return f"election {trust:.0%}, links {trust_links:.0%} (how much of it held on photos the network had not seen)"
 
 
-def learned_words(society: TrainedSociety, seen: Overview) -> str:
+def describe_state(society: TrainedSociety, seen: Overview) -> str:
     """Return what a state holds, and how far it is believed."""
     photos = plural(seen.photos, "photo", "photos")
     if not society.version:
@@ -190,20 +190,22 @@ def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: b
     society = TrainedSociety.open(state)
     seen = overview(state)
     trust_weights = None if photo is None else society.trust_weights([open_photo(photo)])
-    document = _document(society, seen, trust_weights)
+    document = _build_state_document(society, seen, trust_weights)
     if out is not None:
         drawn = Drawn(state.stem, society, seen, trust_weights)
         text = {
             ".json": lambda: json.dumps(document, ensure_ascii=False, indent=1) + "\n",
             ".svg": lambda: f"{network_svg(society.members, drawn.shown, drawn.title, alone=True)}\n",
-            ".html": lambda: network_page(drawn, learned_words(society, seen), made_now()),
+            ".html": lambda: network_page(drawn, describe_state(society, seen), format_current_time()),
         }[out.suffix.lower()]()
         write_text_atomically(out, text)
         talk(f"written: {out}")
     show_result(document, _view(society, seen, trust_weights), as_json=as_json)
 
 
-def _document(society: TrainedSociety, seen: Overview, trust_weights: TrustWeights | None) -> dict[str, Any]:
+def _build_state_document(
+    society: TrainedSociety, seen: Overview, trust_weights: TrustWeights | None
+) -> dict[str, Any]:
     def weights_document(one: TrustWeights) -> Mapping[str, Any]:
         return {"election": one.election, "links": one.links}
 
@@ -238,8 +240,8 @@ def _view(society: TrainedSociety, seen: Overview, trust_weights: TrustWeights |
     chances = "this photo" if trust_weights is not None else "elected with"
     parts: list[RenderableType] = [table_view(("member", chances, "", ">right before", "asks for reviews"), rows)]
     if seen.countries:
-        parts.append(_countries(seen))
-    parts.append(Text(learned_words(society, seen)))
+        parts.append(_render_countries(seen))
+    parts.append(Text(describe_state(society, seen)))
     return Group(*parts)
 
 
@@ -253,11 +255,11 @@ def _asks(members: tuple[str, ...], trust_weights: TrustWeights, i: int) -> str:
 
 
 def _first(members: tuple[str, ...], shares: tuple[float, ...], alike: str) -> str:
-    best = best_of(shares)
+    best = find_best(shares)
     return f"{alike} {max(shares):.0%}" if best is None else f"{printable(members[best])} {shares[best]:.0%}"
 
 
-def _countries(seen: Overview) -> RenderableType:
+def _render_countries(seen: Overview) -> RenderableType:
     rows = [
         (
             country_words(one.code), str(one.photos), _first(seen.members, one.election, "by lot"),

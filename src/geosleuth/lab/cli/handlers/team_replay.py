@@ -23,7 +23,7 @@ from geosleuth.lab.teams.recorded import (
     WITHIN_KM,
     Panel,
     Said,
-    groups_of,
+    number_groups,
     trust_from_json,
     trust_to_json,
 )
@@ -35,11 +35,11 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.files import read_json, write_text_atomically
 from geosleuth.support.text.numbers import p_value
 
-_MOST_LINE = 64 * 1024 * 1024
+_MAX_LINE = 64 * 1024 * 1024
 _TRUTH_KEYS = ("lat", "lon", "country", "region", "city")
 
 FORMAT = "geosleuth-replay/1"
-_MOST_MODEL_BYTES = 256 * 1024 * 1024
+_MAX_MODEL_BYTES = 256 * 1024 * 1024
 _ROUNDING_KM = 0.001  # truths nearer than a metre differ by rounding alone
 
 
@@ -72,7 +72,7 @@ def read_answers(path: Path, progress: Callable[[int], None]) -> Answers:
     keys = _keys([(record.id, record.repeat) for record in records])
     answers = Answers()
     for key, record in zip(keys, records, strict=True):
-        answers.said[key] = _said(record)
+        answers.said[key] = _convert_record(record)
         answers.image[key] = record.id
         answers.truths[key] = record.truth
     return answers
@@ -89,7 +89,7 @@ def read_replies(path: Path, progress: Callable[[int], None]) -> Answers:
     found: list[tuple[str, str | None, Said, dict[str, Any]]] = []
     try:
         with path.open("rb") as stream:
-            for number, line in enumerate(iter(lambda: stream.readline(_MOST_LINE), b""), 1):
+            for number, line in enumerate(iter(lambda: stream.readline(_MAX_LINE), b""), 1):
                 progress(len(line))
                 if line.strip():
                     found.append(_reply(line, f"{path}:{number}"))
@@ -104,7 +104,7 @@ def read_replies(path: Path, progress: Callable[[int], None]) -> Answers:
     return answers
 
 
-def _said(record: Record) -> Said:
+def _convert_record(record: Record) -> Said:
     answer = record.read("lenient")
     return Said(record.reply if record.reply is not None else (answer.explanation or ""), answer)
 
@@ -119,12 +119,12 @@ def _reply(line: bytes, where: str) -> tuple[str, str | None, Said, dict[str, An
         if isinstance(image, bool) or not isinstance(image, str | int) or image == "":
             raise TypeError("an id must be a text or a whole number, and not empty")
         repeat = str(data["index"]) if "solution_str" in data and "index" in data else None
-        return str(image), repeat, _words(data), _handed_on(unread)
+        return str(image), repeat, _parse_reply_row(data), _select_truth_fields(unread)
     except (ValueError, TypeError, KeyError, RecursionError, BadInput) as error:
         raise BadInput(f"{where}: not a record: {' '.join(str(error).split())[:200]}") from error
 
 
-def _words(data: Mapping[str, Any]) -> Said:
+def _parse_reply_row(data: Mapping[str, Any]) -> Said:
     if isinstance(data.get("answer"), Mapping):
         answer = answer_from_dict({"format": ANSWER_FORMAT, **data["answer"]})
         return Said(answer.explanation or "", answer)
@@ -134,7 +134,7 @@ def _words(data: Mapping[str, Any]) -> Said:
     return Said(reply, parse_lenient(reply))
 
 
-def _handed_on(unread: object) -> dict[str, Any]:
+def _select_truth_fields(unread: object) -> dict[str, Any]:
     if not isinstance(unread, Mapping):
         return {}
     return {"truth": {key: unread[key] for key in _TRUTH_KEYS if unread.get(key) is not None}}
@@ -190,7 +190,12 @@ def replay_view(report: ReplayReport) -> RenderableType:
     rows = []
     for name, distances in result.rows.items():
         label = f"{name} ({result.single})" if name == SINGLE else name
-        rows.append((Text(label, style="bold" if name == LEARNED else ""), *map(_share, _shares(distances))))
+        rows.append(
+            (
+                Text(label, style="bold" if name == LEARNED else ""),
+                *map(_render_replay_share, _compute_shares(distances)),
+            )
+        )
     table = table_view(("right within, %", *(f">{threshold_text(km)} km" for km in REPORTED_KM)), rows)
     table.columns[0].no_wrap, table.columns[0].min_width = True, 16
     errors = result.calibration_errors()
@@ -228,8 +233,8 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
         "notes": list(report.notes),
         "best_single": result.single,
         "best_agent_at_each_distance": best,
-        "rows": {name: _row(distances) for name, distances in result.rows.items()},
-        "each_agent": {name: _row(distances) for name, distances in result.of_agents.items()},
+        "rows": {name: _build_distance_row(distances) for name, distances in result.rows.items()},
+        "each_agent": {name: _build_distance_row(distances) for name, distances in result.of_agents.items()},
         "learned_against_best_single": [
             {
                 "within_km": item.threshold_km,
@@ -249,7 +254,7 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
     }
 
 
-def applied_view(applied: Applied) -> RenderableType:
+def render_applied(applied: Applied) -> RenderableType:
     """Return how many images were answered, whom the answers follow, and how sure they are."""
     names = (*applied.agents, PLACES)
     counts = [int((applied.chosen == at).sum()) for at in range(len(names))]
@@ -267,7 +272,7 @@ def applied_view(applied: Applied) -> RenderableType:
     )
 
 
-def applied_document(applied: Applied) -> dict[str, Any]:
+def build_applied_document(applied: Applied) -> dict[str, Any]:
     """Return the same as one JSON document."""
     means = applied.within.mean(axis=0).tolist()
     return {
@@ -286,18 +291,18 @@ def _summary(distances: FloatArray) -> Summary:
     return summarise(distances, thresholds_km=REPORTED_KM)
 
 
-def _shares(distances: FloatArray) -> list[tuple[float, float, float]]:
+def _compute_shares(distances: FloatArray) -> list[tuple[float, float, float]]:
     shares = [item.percent for item in _summary(distances).within.values()]
     return [(share.value, share.low, share.high) for share in shares]
 
 
-def _share(share: tuple[float, float, float]) -> Text:
+def _render_replay_share(share: tuple[float, float, float]) -> Text:
     value, low, high = share
     return Text.assemble(f"{value:.2f}", (f" {low:.1f}–{high:.1f}", "dim"))
 
 
-def _row(distances: FloatArray) -> dict[str, Any]:
-    shares = zip(REPORTED_KM, _shares(distances), strict=True)
+def _build_distance_row(distances: FloatArray) -> dict[str, Any]:
+    shares = zip(REPORTED_KM, _compute_shares(distances), strict=True)
     return {
         "unlocated": int(np.isnan(distances).sum()),
         "within": {threshold_text(km): {"percent": v, "low": lo, "high": hi} for km, (v, lo, hi) in shares},
@@ -319,7 +324,7 @@ def _tests(comparison: Comparison) -> RenderableType:
     return table_view(("within", ">change", ">only best single", ">only learned", ">p", ">Holm"), rows)
 
 
-def named_files(files: Sequence[str]) -> dict[str, Path]:
+def parse_named_files(files: Sequence[str]) -> dict[str, Path]:
     """Return the agents' names and their files; without a name, the file's own."""
     named: dict[str, Path] = {}
     for word in files:
@@ -354,12 +359,12 @@ def check_outputs(
 def measure(named: Mapping[str, Path], *, folds: int, seed: int) -> ReplayReport:
     """Read the files, align them, and answer every image by what the others teach."""
     answers = _read_all(named, read_answers)
-    ids, notes = _shared_ids(answers)
+    ids, notes = _find_shared_ids(answers)
     truths = _truths(answers, ids)
     panel = _panel(answers, ids)
     first = next(iter(answers.values()))
-    groups = groups_of([(first.image[key],) for key in ids], [truths[key].point for key in ids])
-    known = Known.of(panel, [truths[key] for key in ids], groups)
+    groups = number_groups([(first.image[key],) for key in ids], [truths[key].point for key in ids])
+    known = Known.from_panel(panel, [truths[key] for key in ids], groups)
     notes += _split_notes(len(ids), len(set(groups.tolist())), folds, seed)
     with progress("learning", folds) as bar:
         result = replay(known, folds=folds, seed=seed, progress=lambda done: bar.at(done, folds, f"part {done}"))
@@ -390,12 +395,12 @@ def save_trust(save: Path, report: ReplayReport, *, seed: int) -> None:
 
 def apply_model(named: Mapping[str, Path], model: Path, out: Path | None) -> Applied:
     """Answer images with trust learned before; no truth is read."""
-    trust = trust_from_json(_load(model))
+    trust = trust_from_json(_load_trust_model(model))
     answers = _read_all(named, read_replies)
-    ids, notes = _shared_ids(answers)
-    panel = _panel(answers, ids).arranged(trust.agents)
+    ids, notes = _find_shared_ids(answers)
+    panel = _panel(answers, ids).arrange(trust.agents)
     judged = trust.judge(panel)
-    found = [(judged.answer(row), judged.followed(row)) for row in range(len(ids))]
+    found = [(judged.answer(row), judged.list_followed(row)) for row in range(len(ids))]
     if out is not None:
         beside = next(iter(answers.values())).beside
         lines = [
@@ -423,7 +428,7 @@ def _read_all(named: Mapping[str, Path], reader: Any) -> dict[str, Answers]:
         return {agent: reader(path, bar.advance) for agent, path in named.items()}
 
 
-def _shared_ids(answers: Mapping[str, Answers]) -> tuple[list[str], list[str]]:
+def _find_shared_ids(answers: Mapping[str, Answers]) -> tuple[list[str], list[str]]:
     shared = set.intersection(*(set(one.said) for one in answers.values()))
     if not shared:
         raise BadInput(f"{' and '.join(answers)} share no image id, so they can't be put side by side")
@@ -453,7 +458,7 @@ def _truths(answers: Mapping[str, Answers], ids: Sequence[str]) -> dict[str, Tru
 
 def _panel(answers: Mapping[str, Answers], ids: Sequence[str]) -> Panel:
     said: dict[str, list[Said | None]] = {agent: [one.said[key] for key in ids] for agent, one in answers.items()}
-    return Panel.of(said)
+    return Panel.from_answers(said)
 
 
 def _split_notes(images: int, groups: int, folds: int, seed: int) -> list[str]:
@@ -462,9 +467,9 @@ def _split_notes(images: int, groups: int, folds: int, seed: int) -> list[str]:
     return [f"{images} images in {folds} parts by image (seed {seed}){together}"]
 
 
-def _load(model: Path) -> object:
+def _load_trust_model(model: Path) -> object:
     try:
-        return read_json(model, _MOST_MODEL_BYTES)
+        return read_json(model, _MAX_MODEL_BYTES)
     except OSError as error:
         raise BadInput(f"{model}: {error.strerror or error}") from error
     except ValueError as error:

@@ -9,7 +9,7 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.text.numbers import plural
 
 
-def photos_of(dataset: Path) -> list[Item]:
+def load_photos(dataset: Path) -> list[Item]:
     """Return the photos of a folder, a table, or a set by name; what is left out is said.
 
     Raises:

@@ -34,30 +34,30 @@ from geosleuth.lab.traces.factory import (
     Scenes,
     Services,
     Work,
-    made_in,
+    compute_tally,
+    read_made,
     run_factory,
-    tally_in,
 )
 from geosleuth.lab.traces.filtering import (
     PHASES_KM,
+    build_tries,
     curriculum,
     file_names,
     filter_document,
     filter_table,
-    filtered,
+    find_teachable,
     read_tries,
-    tries_of,
     write_filtered,
 )
 from geosleuth.lab.traces.rows import Made
 from geosleuth.lab.traces.scripted import Slips
 from geosleuth.lab.traces.spotagent import tally_markdown, tally_to_dict
-from geosleuth.lab.traces.store_card import Figures, card_text, check_store, figures_of
+from geosleuth.lab.traces.store_card import Figures, card_text, check_store, compute_store_figures
 from geosleuth.lab.traces.trainer_files import INFO, Trainer, export_store, split_file
 from geosleuth.lab.traces.trajectory_store import CARD, MANIFEST, SCENES
 from geosleuth.models import Policy, consent_line, make_policy
 from geosleuth.support.console import (
-    SOME_FAILED,
+    EXIT_SOME_FAILED,
     cancelled_by_ctrl_c,
     progress,
     quiet_libraries,
@@ -70,8 +70,8 @@ from geosleuth.support.text.numbers import count
 from geosleuth.support.text.safe import printable
 from geosleuth.tools.toolset import all_tools
 
-_MOST_PROCESSES = 4
-"""Each holds its own atlas, about a gigabyte; ask for more if there is memory."""
+# Default limit on processes: each holds its own atlas, about a gigabyte. More can be requested if there is memory.
+_MAX_PROCESSES = 4
 
 STATISTICS, STATISTICS_WORDS, ANSWERS = "statistics.json", "statistics.md", "answers.sqlite"
 Words = Mapping[str, Any]
@@ -163,12 +163,12 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
             scenes.info(),
             processes=1
             if models or words["cluster"]
-            else words["processes"] or min(os.cpu_count() or 1, _MOST_PROCESSES),
+            else words["processes"] or min(os.cpu_count() or 1, _MAX_PROCESSES),
             at_once=words["at_once"] if models or words["cluster"] else 1,
             cluster=words["cluster"],
         )
-        ending = run_until_stopped(_watched(work, out, words), f"{out} {GO_ON}")
-    tally = tally_in(out)
+        ending = run_until_stopped(_make_with_progress(work, out, words), f"{out} {GO_ON}")
+    tally = compute_tally(out)
     write_text_atomically(out / STATISTICS, f"{json.dumps(tally_to_dict(tally), indent=1)}\n")
     write_text_atomically(out / STATISTICS_WORDS, tally_markdown(tally))
     if words["store"] is not None:
@@ -180,7 +180,7 @@ def _make(recipe: Recipe, words: Words, *, as_json: bool) -> None:
         talk(f"kept in {out}" + ("" if words["store"] is None else f", and in the store {words['store']}"))
     if ending.progress.failed or ending.progress.missing:
         talk(ending.words)
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
 def _out(words: Words) -> Path:
@@ -230,7 +230,7 @@ def _open_world_once(recipe: Recipe) -> None:
             world_atlas(world)
 
 
-async def _watched(work: Work, out: Path, words: Words) -> Ending:
+async def _make_with_progress(work: Work, out: Path, words: Words) -> Ending:
     limits = RunLimits(tokens=words.get("run_tokens"), usd=words.get("run_usd"))
     with progress("making trajectories", work.info.count) as bar, cancelled_by_ctrl_c():
         live = Live(bar)
@@ -245,11 +245,14 @@ async def _watched(work: Work, out: Path, words: Words) -> Ending:
 def _into_store(store: Path, run: Path, recipe: Recipe, scenes: Scenes) -> None:
     with progress("into the store") as bar:
         write_store(
-            store, made_in(run), about_of(recipe, scenes), progress=lambda kept, gone: bar.at(kept + gone, None)
+            store,
+            read_made(run),
+            describe_traces(recipe, scenes),
+            progress=lambda kept, gone: bar.at(kept + gone, None),
         )
 
 
-def about_of(recipe: Recipe, scenes: Scenes) -> About:
+def describe_traces(recipe: Recipe, scenes: Scenes) -> About:
     """Return what people must know of what a recipe makes of scenes."""
     stands_in = STAND_IN in (recipe.observer, recipe.caller) and recipe.kind != "geoagent"
     faults = ["Scenes are drawn and businesses are made up: nothing here says what real places look like."]
@@ -297,7 +300,7 @@ def import_notes_into(notes: Path, store: Path, words: Words, *, as_json: bool) 
             title="People's notes on photos, as records of three levels",
             licence="as the notes and photos that were given",
             how_made=f"From {notes.name}: {normaliser.name}. Conclusions are the people's own.",
-            settings={"normaliser": normaliser.name, **_prompts_of(way)},
+            settings={"normaliser": normaliser.name, **_hash_prompts(way)},
         )
 
         async def work() -> tuple[int, int]:
@@ -306,7 +309,7 @@ def import_notes_into(notes: Path, store: Path, words: Words, *, as_json: bool) 
                 await _add_all(writer, made, "importing notes", len(read))
                 if policy is not None:
                     await policy.aclose()
-                return writer.kept, writer.rejected
+                return writer.sample_count, writer.rejection_count
 
         kept, rejected = asyncio.run(work())
     if as_json:
@@ -314,7 +317,7 @@ def import_notes_into(notes: Path, store: Path, words: Words, *, as_json: bool) 
     else:
         talk(f"{len(read)} notes: the store {store} holds {kept} records, {rejected} could not be used")
     if rejected:
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
 async def _add_all(writer: StoreWriter, made: AsyncIterator[Made], title: str, total: int | None) -> None:
@@ -324,13 +327,13 @@ async def _add_all(writer: StoreWriter, made: AsyncIterator[Made], title: str, t
             bar.advance()
 
 
-def _prompts_of(way: Method) -> dict[str, str]:
+def _hash_prompts(way: Method) -> dict[str, str]:
     return {} if way.prompts_sha256 is None else {"prompts": way.prompts_sha256}
 
 
 def import_photos_into(spec: str, store: Path, words: Words, *, as_json: bool) -> None:
     """Make a chat of each photo of a data set and store it; those in the store already are skipped."""
-    from geosleuth.lab.bench.sets import open_set, selection_of
+    from geosleuth.lab.bench.sets import build_selection, open_set
     from geosleuth.lab.traces.photo_chats import photo_chats
 
     data, limit, split = open_set(spec), words["limit"], words["split"]
@@ -342,14 +345,14 @@ def import_photos_into(spec: str, store: Path, words: Words, *, as_json: bool) -
         licence=data.card.licence,
         how_made=f"From {data.card.title}: the question and answer form of {way.name}; "
         "names that the set lacks by the atlas.",
-        settings={"method": way.name, "data": data.card.name, **_prompts_of(way), **selection_of(limit)},
+        settings={"method": way.name, "data": data.card.name, **_hash_prompts(way), **build_selection(limit)},
     )
 
     async def work() -> tuple[int, int]:
         with StoreWriter(store, about) as writer:
             made = photo_chats(data, way, atlas, is_known=writer.__contains__, split=split, limit=limit)
             await _add_all(writer, made, "importing photos", limit)
-            return writer.kept, writer.rejected
+            return writer.sample_count, writer.rejection_count
 
     with quiet_libraries():
         kept, rejected = asyncio.run(work())
@@ -358,7 +361,7 @@ def import_photos_into(spec: str, store: Path, words: Words, *, as_json: bool) -
     else:
         talk(f"the store {store} holds {kept} chats, {rejected} photos could not be used")
     if rejected:
-        raise typer.Exit(SOME_FAILED)
+        raise typer.Exit(EXIT_SOME_FAILED)
 
 
 def filter_tries(
@@ -368,11 +371,11 @@ def filter_tries(
     refuse_to_replace([out / name for name in file_names(len(PHASES_KM))], overwrite=overwrite)
     with progress("reading tries") as bar:
         found_km = read_tries(runs, parser=parser, progress=lambda photos: bar.at(photos, None))
-    table = tries_of(found_km, tries=tries)
+    table = build_tries(found_km, tries=tries)
     left_out = len(found_km) - len(table)
     if not len(table):
         raise BadInput(f"no photo has {tries} tries; the most is {max(map(len, found_km.values()))}")
-    found = filtered(table)
+    found = find_teachable(table)
     phases = curriculum(found)
     write_filtered(out, found, phases, left_out)
     if as_json:
@@ -403,12 +406,12 @@ def check(path: Path, *, as_json: bool) -> bool:
         shards = sum(shard.rows for shard in store.manifest.shards)
         with progress(f"checking {store.about.name}", shards) as bar:
 
-            def at(rows: int) -> None:
+            def set_row_count(rows: int) -> None:
                 nonlocal trajectories
                 trajectories = rows
                 bar.at(rows, None)
 
-            found = list(check_store(store, at))
+            found = list(check_store(store, set_row_count))
     if as_json:
         show_json({"whole": not found, "trajectories": trajectories, "troubles": found})
     else:
@@ -423,13 +426,13 @@ def check(path: Path, *, as_json: bool) -> bool:
 def show_card(path: Path, out: Path | None, *, overwrite: bool, as_json: bool) -> None:
     """Print the card, on stdout or in a file."""
     store = Store(path)
-    figures = figures_of(store)
+    figures = compute_store_figures(store)
     if out is not None:
         refuse_to_replace([out], overwrite=overwrite)
         write_text_atomically(out, card_text(store.about, figures))
         talk(f"wrote {out}")
     if as_json:
-        show_json(_document(store, figures))
+        show_json(_build_store_document(store, figures))
     elif out is None:
         sys.stdout.write(printable(card_text(store.about, figures)))
 
@@ -463,6 +466,6 @@ def export(
             sys.stdout.write(f"{out / name}: {count(rows)} rows\n")
 
 
-def _document(store: Store, figures: Figures) -> dict[str, Any]:
+def _build_store_document(store: Store, figures: Figures) -> dict[str, Any]:
     about = asdict(store.about)
     return {"about": about, "figures": asdict(figures), "shards": [asdict(one) for one in store.manifest.shards]}

@@ -22,19 +22,19 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from geosleuth.lab.bench.placed import placed_words
-from geosleuth.lab.traces.filtering import PHASES_KM, Tries, filtered
+from geosleuth.lab.bench.placed import format_placed
+from geosleuth.lab.traces.filtering import PHASES_KM, Tries, find_teachable
 from geosleuth.lab.train.recipe import Recipe, Stage
-from geosleuth.lab.train.recipe_files import ABLATIONS, as_mapping, override_of, read_recipe, recipe_names
+from geosleuth.lab.train.recipe_files import ABLATIONS, as_mapping, parse_override, read_recipe, recipe_names
 from geosleuth.lab.train.run_folder import (
     Finished,
     Progress,
     RunFolder,
-    finished,
     is_first_process,
     last_checkpoint,
+    parse_step,
     read_best,
-    step_of,
+    read_finished,
 )
 from geosleuth.lab.train.run_page import (
     Change,
@@ -122,7 +122,7 @@ def _is_full(out: Path | None) -> bool:
 
 
 def _recipe(config: str, changes: Sequence[str], *, allow_test: bool = False) -> Recipe:
-    return read_recipe(config, dict(map(override_of, [*changes, *(["data.allow_test=true"] if allow_test else [])])))
+    return read_recipe(config, dict(map(parse_override, [*changes, *(["data.allow_test=true"] if allow_test else [])])))
 
 
 def run_stage(stage: Stage, options: "StageOptions", *, allow_test: bool = False) -> None:
@@ -132,14 +132,14 @@ def run_stage(stage: Stage, options: "StageOptions", *, allow_test: bool = False
         raise BadInput(f"recipe {recipe.name}: is for the stage {recipe.stage}; run: geosleuth train {recipe.stage}")
     ask_for_extra()
     first = is_first_process()
-    before = finished(RunFolder(out))
+    before = read_finished(RunFolder(out))
     if first and before is None:
         _report_estimate(recipe)
         if recipe.run.tensorboard and (trouble := missing_tensorboard()):
             talk(trouble)
     at = _At()
     with (
-        plain_ends(out, lambda: _stopped(out, at.step)),
+        plain_ends(out, lambda: _describe_stop(out, at.step)),
         progress(f"{stage}: {recipe.name}") as bar,
         libraries_quiet(),
     ):
@@ -147,13 +147,13 @@ def run_stage(stage: Stage, options: "StageOptions", *, allow_test: bool = False
         preparing: Progress = partial(bar.at, what=_READY)
         if first and not bar.drawn:
             report, preparing = _Lines(stage), _Lines(stage, _READY)
-        found = _trained(recipe, options, at.reporting_to(report), preparing)
+        found = _run_stage(recipe, options, at.reporting_to(report), preparing)
     if not first:
         return
     if before is None:
         with plain_ends(out):
             write_page(out)
-    show_result(_document(recipe, found), _view(recipe, found), as_json=options.as_json)
+    show_result(_build_result_document(recipe, found), _view(recipe, found), as_json=options.as_json)
     if before is not None:
         talk(f"{out}: this run was finished already; nothing was trained. Another --out begins a new one")
     if not options.as_json:
@@ -176,12 +176,12 @@ class _At:
         return hear
 
 
-def _stopped(out: Path, step: int) -> str:
+def _describe_stop(out: Path, step: int) -> str:
     kept = last_checkpoint(RunFolder(out))
     if kept is None:
         return f"stopped after step {step}, before the first checkpoint; the same command starts over"
     # Stopped before it went on, it has come no farther than the checkpoint.
-    saved = step_of(kept)
+    saved = parse_step(kept)
     since = "" if step <= saved else f" from the checkpoint after step {saved}"
     return f"stopped after step {max(step, saved)}; {RESUME}{since}"
 
@@ -211,7 +211,7 @@ class _Lines:
             talk(f"{self._stage}: {count(done)}{of} {self._what}")
 
 
-def _trained(recipe: Recipe, options: "StageOptions", progress: Progress, preparing: Progress) -> Finished:
+def _run_stage(recipe: Recipe, options: "StageOptions", progress: Progress, preparing: Progress) -> Finished:
     out, resume, seconds = options.out, not options.no_resume, options.seconds
     if recipe.stage == "grpo":
         from geosleuth.lab.train.grpo import run_grpo
@@ -234,12 +234,12 @@ def ask_for_extra(*modules: str) -> None:
 
 
 def _report_estimate(recipe: Recipe) -> None:
-    from geosleuth.lab.train.architectures import configuration_of, shape_of
+    from geosleuth.lab.train.architectures import compute_shape, load_configuration
     from geosleuth.lab.train.estimate import as_lines, estimate
 
-    configuration = configuration_of(recipe.model)
+    configuration = load_configuration(recipe.model)
     try:
-        lines = as_lines(estimate(recipe, shape_of(configuration)))
+        lines = as_lines(estimate(recipe, compute_shape(configuration)))
     except BadInput as error:
         # An unknown model can be trained all the same.
         lines = [f"unknown: {error}"]
@@ -269,7 +269,7 @@ def _no_time_alarm(record: logging.LogRecord) -> bool:
     return "mtime may not be reliable" not in record.getMessage()
 
 
-def _document(recipe: Recipe, found: Finished) -> dict[str, Any]:
+def _build_result_document(recipe: Recipe, found: Finished) -> dict[str, Any]:
     return {
         "run": str(found.folder),
         "recipe": recipe.name,
@@ -367,10 +367,10 @@ def show_run(folder: Path, *, watch: float | None, as_json: bool) -> None:
 def _view_show(run: Reviewed) -> Group:
     moved = changes(run)
     said = [Text(one_line(f"{run.name} ({run.stage})"), style="bold"), *(Text(line) for line in headlines(run, moved))]
-    return Group(*said, *([_table(moved)] if moved else []))
+    return Group(*said, *([_render_change_table(moved)] if moved else []))
 
 
-def _table(moved: dict[str, Change]) -> RenderableType:
+def _render_change_table(moved: dict[str, Change]) -> RenderableType:
     rows = [(one_line(name), f"{one.first:,.5g}", f"{one.last:,.5g}", count(one.steps)) for name, one in moved.items()]
     return table_view(("figure", ">first tenth", ">last tenth", ">steps"), rows)
 
@@ -388,7 +388,7 @@ def make_tries(
     stopped = f"stopped; {out} keeps the finished rows; {RESUME}"
     with plain_ends(out, lambda: stopped), progress("tries") as bar, libraries_quiet():
         found = drawn(recipe, policy, out, tries=tries, at_once=at_once, progress=bar.at)
-    regimes = filtered(found).regimes
+    regimes = find_teachable(found).regimes
     kept = [{"within_km": one.km, "kept": one.kept, "none": one.never, "all": one.always} for one in regimes]
     rows = [(threshold(one.km), count(one.kept), count(one.never), count(one.always)) for one in regimes]
     view = table_view((">within", ">some tries", ">none", ">all"), rows)
@@ -405,7 +405,7 @@ def _counts(found: Tries) -> dict[str, int]:
 def evaluate(options: "EvaluateOptions") -> None:
     """Evaluate a policy, or every saved policy of a run, and print the figures."""
     from geosleuth.lab.train import evaluation
-    from geosleuth.lab.train.saved_policies import as_trained, is_run, run_of
+    from geosleuth.lab.train.saved_policies import as_trained, find_run, is_run
 
     policy, folder = options.policy, options.out
     if policy != evaluation.DETECTIVE:
@@ -414,8 +414,8 @@ def evaluate(options: "EvaluateOptions") -> None:
     given = {name: value for name, value in (vars(options) | renamed).items() if value is not None}
     if options.temperature is not None:
         given["sampling"] = Sampling(temperature=options.temperature, top_p=1.0)
-    settings = evaluation.EvaluationSettings(**_taken(given, evaluation.EvaluationSettings))
-    playing = evaluation.PlaySettings(**_taken(given, evaluation.PlaySettings))
+    settings = evaluation.EvaluationSettings(**_take_arguments(given, evaluation.EvaluationSettings))
+    playing = evaluation.PlaySettings(**_take_arguments(given, evaluation.PlaySettings))
     if policy != evaluation.DETECTIVE and is_run(Path(policy)):
         _evaluate_run(Path(policy), options, settings, playing)
         return
@@ -425,7 +425,7 @@ def evaluate(options: "EvaluateOptions") -> None:
     if isinstance(who, Path) and not who.is_dir():
         raise BadInput(f"{who}: not a folder with weights; give one, such as RUN/policy, or: {evaluation.DETECTIVE}")
     stopped = f"{folder} keeps the scenes that were played; {RESUME}" if folder else "with --out it could be resumed"
-    run = run_of(who) if isinstance(who, Path) else None
+    run = find_run(who) if isinstance(who, Path) else None
     with (
         plain_ends(folder, lambda: f"stopped; {stopped}"),
         as_trained(run, settings) as as_learned,
@@ -445,14 +445,14 @@ def _evaluate_run(
     from geosleuth.lab.cli.handlers.bench import thresholds_km
     from geosleuth.lab.train import evaluation
     from geosleuth.lab.train.saved_policies import as_trained, each_policy, evaluate_saved
-    from geosleuth.lab.train.validation import check_best_by
+    from geosleuth.lab.train.validation import check_best_figure
 
     run = RunFolder(path)
     folder, best_by = options.out or run.evaluations, options.keep_best
     rows: list[dict[str, Any]] = []
     km = evaluation.WITHIN_KM if options.within is None else thresholds_km(options.within)
     ks = [int(part) for part in options.k.split(",")] if options.k else []
-    check_best_by(best_by, settings.tries, settings.photos)
+    check_best_figure(best_by, settings.tries, settings.photos)
     for saved in each_policy(run, follow=options.follow):
         talk(saved.name)
         stopped = f"stopped; {folder} keeps the scenes that were played; {RESUME}"
@@ -465,7 +465,7 @@ def _evaluate_run(
             found = evaluate_saved(
                 run, saved, as_learned, folder=folder, playing=playing, best_by=best_by, progress=bar.at
             )
-        measures = evaluation.measures_of(found.scenes, km, ks)
+        measures = evaluation.compute_measures(found.scenes, km, ks)
         rows.append({"step": saved.step, "scenes": len(found.scenes), "measures": measures})
     document = {"within_km": list(km), "policies": rows}
     write_text_atomically(folder / "policies.json", f"{json.dumps(document, indent=1)}\n")
@@ -482,7 +482,7 @@ def _evaluate_run(
     show_result(document, table_view(heads, table, caption=f"kept in {folder}"), as_json=options.as_json)
 
 
-def _taken(given: dict[str, Any], kind: Any) -> dict[str, Any]:
+def _take_arguments(given: dict[str, Any], kind: Any) -> dict[str, Any]:
     return {one.name: given[one.name] for one in fields(kind) if one.name in given}
 
 
@@ -502,7 +502,9 @@ def _evaluation_view(asked: Mapping[str, Any], figures: Mapping[str, Any]) -> Gr
     rows.append(("failed calls, %", share, f"of {count(failed['calls'])}"))
     if (strict := failed.get("strict_percent")) is not None:
         rows.append(("the same, counting mended ones, %", f"{strict:.2f}", "as papers count"))
-    placed = [Text(f"{placed_words(found)}; --strict counts them as unlocated")] if (found := figures["placed"]) else []
+    placed = (
+        [Text(f"{format_placed(found)}; --strict counts them as unlocated")] if (found := figures["placed"]) else []
+    )
     return Group(Text(head, style="bold"), near, table_view(("figure", ">", ">95 % interval"), rows), *placed)
 
 

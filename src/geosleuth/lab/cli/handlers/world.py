@@ -16,8 +16,8 @@ from geosleuth.geo.extent import plain
 from geosleuth.lab.bench.sets import Item, open_set, subset
 from geosleuth.lab.bench.sets.dataset import refuse_test, with_part
 from geosleuth.lab.scenes.builder import MadeScene, make_scenes, read_scenes
-from geosleuth.lab.scenes.design import address_of
-from geosleuth.lab.scenes.environment.episode import setting_of
+from geosleuth.lab.scenes.design import build_address
+from geosleuth.lab.scenes.environment.episode import build_setting
 from geosleuth.lab.scenes.scene import Mark, Scene, mark_to_dict, scene_to_dict
 from geosleuth.lab.scenes.world import open_world
 from geosleuth.names import country_name
@@ -36,7 +36,7 @@ _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 _HOST = "127.0.0.1"
 
 
-def framed(image: Image.Image, marks: Sequence[Mark], scene: Scene) -> Image.Image:
+def draw_frames(image: Image.Image, marks: Sequence[Mark], scene: Scene) -> Image.Image:
     """Return the picture with a frame around each clue: green plain, blue small, grey hidden, red misleading."""
     clues = {clue.id: clue for clue in scene.clues}
     drawing = ImageDraw.Draw(image)
@@ -127,16 +127,16 @@ def show_scene(folder: Path, name: str, out: Path | None, *, overwrite: bool, as
     if made is None:
         raise BadInput(f"{folder}: no scene is called {name[:60]!r}; FOLDER/set.jsonl has their ids")
     if out is not None:
-        _save(framed(_picture(made), made.marks, made.scene), out)
+        _save(draw_frames(_open_picture(made), made.marks, made.scene), out)
     if as_json:
         marks = [mark_to_dict(mark) for mark in made.marks]
-        show_json({"scene": scene_to_dict(made.scene), "marks": marks, "address": plain(address_of(made.scene))})
+        show_json({"scene": scene_to_dict(made.scene), "marks": marks, "address": plain(build_address(made.scene))})
         return
     _show_facts(made)
 
 
 def _show_facts(made: MadeScene) -> None:
-    scene, spot, address = made.scene, made.scene.spot, address_of(made.scene)
+    scene, spot, address = made.scene, made.scene.spot, build_address(made.scene)
     show(
         facts_view(
             {
@@ -163,7 +163,7 @@ def _show_facts(made: MadeScene) -> None:
         show(table_view(("clue", "sort", "level", "seen", "written", "says"), rows))
 
 
-def _picture(made: MadeScene) -> Any:
+def _open_picture(made: MadeScene) -> Any:
     from PIL import Image
 
     try:
@@ -184,7 +184,7 @@ def _save(image: Any, out: Path) -> None:
     write_bytes_atomically(out, stored.getvalue())
 
 
-def words_of(options: "EnvironmentOptions") -> dict[str, Any]:
+def collect_setting(options: "EnvironmentOptions") -> dict[str, Any]:
     """Return how episodes are played, as files hold it; what was left out is not in it."""
     tools, reward = options.tools, options.reward
     words = {
@@ -199,7 +199,7 @@ def words_of(options: "EnvironmentOptions") -> dict[str, Any]:
     return {name: value for name, value in words.items() if value is not None}
 
 
-def photos_of(options: "EnvironmentOptions") -> Iterator[Item]:
+def load_item_photos(options: "EnvironmentOptions") -> Iterator[Item]:
     """Yield the photos that an environment is made of; those of a test part say so in their field ``split``.
 
     Raises:
@@ -214,12 +214,12 @@ def photos_of(options: "EnvironmentOptions") -> Iterator[Item]:
 
 def serve(options: "ServeOptions") -> None:
     """Serve until stopped."""
-    from geosleuth.lab.scenes.environment.episode import row_of
+    from geosleuth.lab.scenes.environment.episode import build_photo_row
     from geosleuth.lab.scenes.environment.for_openenv import openenv_app
 
-    words = words_of(options)
-    rows, port = [row_of(item) for item in photos_of(options)], options.port
-    app = openenv_app(setting_of({**words, "answer_by": "reply"}), rows, sessions=options.sessions)
+    words = collect_setting(options)
+    rows, port = [build_photo_row(item) for item in load_item_photos(options)], options.port
+    app = openenv_app(build_setting({**words, "answer_by": "reply"}), rows, sessions=options.sessions)
     import uvicorn
 
     typer.echo(f"{len(rows)} photos; an OpenEnv client connects to http://{_HOST}:{port} (Ctrl-C stops)", err=True)
@@ -234,7 +234,7 @@ def export(options: "ExportOptions") -> None:
     out, library = options.out, options.library
     write = write_verl if library == "verl" else write_verifiers
     try:
-        count = write(out, photos_of(options), words_of(options))
+        count = write(out, load_item_photos(options), collect_setting(options))
     except OSError as error:
         raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
     if options.as_json:

@@ -8,11 +8,11 @@ from .scene_design import (
     SIZE,
     SMALL_SHARE,
     Wants,
-    address_of,
+    build_address,
+    build_tags,
+    build_truth,
+    compute_locatability,
     design_scene,
-    locatability_of,
-    tags_of,
-    truth_of,
 )
 
 __all__ = [
@@ -23,9 +23,9 @@ __all__ = [
     "SIZE",
     "SMALL_SHARE",
     "Wants",
-    "address_of",
+    "build_address",
+    "build_tags",
+    "build_truth",
+    "compute_locatability",
     "design_scene",
-    "locatability_of",
-    "tags_of",
-    "truth_of",
 ]

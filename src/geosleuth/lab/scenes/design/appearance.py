@@ -28,12 +28,12 @@ Season = Literal["spring", "summer", "autumn", "winter", "wet", "dry"]
 _FIRST_DAY = datetime(2012, 1, 1, tzinfo=UTC)
 _DAYS = 12 * 365
 _TRIES = 12
-_LEAST_ELEVATION_DEG = 6.0
-"""Lower, and streets lie in the shade; pictures are taken by day."""
+# Minimum elevation of the sun: below it streets lie in the shade. Pictures are taken by day.
+_MIN_ELEVATION_DEG = 6.0
 _TROPICS_DEG, _COLD_DEG = 23.5, 46.0
 _CHOICE = re.compile(r"\{([^}]*)\}")
-_LIKE = {"D": "Dfc", "E": "ET", "B": "BSk"}
-"""Climates whose plants stand in for those of rarer ones."""
+# Climates whose plants are used for rarer climates of the same group.
+_SUBSTITUTE_CLIMATES = {"D": "Dfc", "E": "ET", "B": "BSk"}
 _BLUE = "#1f3f8f"
 _LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 Road = Literal["asphalt", "cobbles", "earth", "concrete"]
@@ -83,44 +83,44 @@ _LOOKS = decode(tomllib.loads((files(__package__) / "looks.toml").read_text(enco
 PLATE_FORMS: Mapping[str, str] = _LOOKS.plates.forms
 
 
-def style_of(country: str) -> Style:
+def get_style(country: str) -> Style:
     """Return the way to build in a country; Central Europe's where it is not known."""
     return next((style for style in _LOOKS.styles if country in style.countries.split()), _LOOKS.styles[0])
 
 
-def _is_one_of(what: str, country: str) -> bool:
+def _is_listed(what: str, country: str) -> bool:
     return country in _LOOKS.countries[what].split()
 
 
 def centre_line(country: str) -> tuple[Line, bool]:
     """Return the colour of the line down the middle of a larger road, and whether it is a pair."""
-    yellow = _is_one_of("yellow_centre_line", country)
-    return ("yellow" if yellow else "white"), _is_one_of("double_centre_line", country)
+    yellow = _is_listed("yellow_centre_line", country)
+    return ("yellow" if yellow else "white"), _is_listed("double_centre_line", country)
 
 
 def edge_line(country: str) -> Line:
     """Return the colour of the line along the edge of a larger road."""
-    if _is_one_of("yellow_edge_line", country):
+    if _is_listed("yellow_edge_line", country):
         return "yellow"
-    return "none" if _is_one_of("no_edge_line", country) else "white"
+    return "none" if _is_listed("no_edge_line", country) else "white"
 
 
-def sky_at(point: LatLon, climate: str, chance: random.Random) -> Sky:
+def draw_sky(point: LatLon, climate: str, chance: random.Random) -> Sky:
     """Return a moment by day, with what the sky is like then."""
     moments = [_moment(point, chance) for _ in range(_TRIES)]
     seen = sun_positions(moments, point.lat, point.lon)
     elevations = np.round(seen.apparent_elevation_deg, 6)
-    high = np.flatnonzero(elevations >= _LEAST_ELEVATION_DEG)
+    high = np.flatnonzero(elevations >= _MIN_ELEVATION_DEG)
     one = int(high[0]) if high.size else int(elevations.argmax())
     at = moments[one]
-    season = season_of(point.lat, climate, at)
-    mix = _LOOKS.weather[_mix_of(point.lat, climate, season)]
+    season = compute_season(point.lat, climate, at)
+    mix = _LOOKS.weather[_choose_plant_mix(point.lat, climate, season)]
     (weather,) = chance.choices(list(mix), list(mix.values()))
     azimuth = round(round(float(seen.azimuth_deg[one]), 6), 2) % 360
     return Sky(at, azimuth, round(float(elevations[one]), 2), weather, season)
 
 
-def season_of(lat: float, climate: str, at: datetime) -> Season:
+def compute_season(lat: float, climate: str, at: datetime) -> Season:
     """Return the season there: wet and dry ones in the tropics, the four elsewhere, by hemisphere."""
     month = at.month if lat >= 0 else (at.month + 5) % 12 + 1
     is_tropical = abs(lat) < _TROPICS_DEG
@@ -135,7 +135,7 @@ def season_of(lat: float, climate: str, at: datetime) -> Season:
     return quarters[month % 12 // 3]
 
 
-def is_snowed_in(sky: Sky, climate: str) -> bool:
+def has_snow(sky: Sky, climate: str) -> bool:
     """Return whether snow lies on the ground."""
     return sky.weather == "snow" or (sky.season == "winter" and climate[:2] in ("Df", "Dw", "Ds", "ET", "EF"))
 
@@ -146,7 +146,7 @@ def _moment(point: LatLon, chance: random.Random) -> datetime:
     return _FIRST_DAY + timedelta(days=day, minutes=minute - round(point.lon * 4))
 
 
-def _mix_of(lat: float, climate: str, season: Season) -> str:
+def _choose_plant_mix(lat: float, climate: str, season: Season) -> str:
     group = climate[:1]
     if group == "B":
         return "dry"
@@ -172,7 +172,7 @@ class PlateLook(NamedTuple):
 def plate_look(country: str) -> PlateLook:
     """Return the colours of a country's ordinary plates, black on white where it is not known."""
     ground, ink = _LOOKS.plates.colours.get(country, ("#ffffff", "#111111"))
-    return PlateLook(ground, ink, _BLUE if _is_one_of("blue_band_on_plates", country) else None)
+    return PlateLook(ground, ink, _BLUE if _is_listed("blue_band_on_plates", country) else None)
 
 
 def number_plate(country: str, chance: random.Random) -> str | None:
@@ -193,9 +193,9 @@ def draw_layout(chance: random.Random) -> Layout:
     return layout
 
 
-def look_of(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Look:
+def choose_look(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Look:
     """Return how a street of this kind looks there and then."""
-    style = style_of(spot.country)
+    style = get_style(spot.country)
     centre, double = centre_line(spot.country)
     edge = edge_line(spot.country)
     walls = tuple(chance.choice(style.walls) for _ in range(3))
@@ -223,7 +223,7 @@ def look_of(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Look
         wires=style.wires,
         plant=_plant(spot, chance),
         ground=_ground(spot, sky, layout, chance),
-        terrain=terrain_at(spot.point, spot.country, chance),
+        terrain=choose_terrain(spot.point, spot.country, chance),
         number_plate_ground=plate.ground,
         number_plate_ink=plate.ink,
         number_plate_band=plate.band,
@@ -231,14 +231,14 @@ def look_of(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Look
     )
 
 
-def terrain_at(point: LatLon, country: str, chance: random.Random) -> Terrain:
+def choose_terrain(point: LatLon, country: str, chance: random.Random) -> Terrain:
     """Return the terrain: coast near the sea; hills and mountains where the country has many."""
     if _is_coast(round(point.lat, 2), round(point.lon, 2)) and chance.random() < 0.6:
         return "coast"
     draw = chance.random()
-    if _is_one_of("mountainous", country):
+    if _is_listed("mountainous", country):
         return "mountains" if draw < 0.6 else "hills"
-    if _is_one_of("hilly", country):
+    if _is_listed("hilly", country):
         return "mountains" if draw < 0.12 else "hills" if draw < 0.6 else "flat"
     return "hills" if draw < 0.2 else "flat"
 
@@ -252,17 +252,17 @@ def _is_coast(lat: float, lon: float) -> bool:
 
 def _plant(spot: Spot, chance: random.Random) -> Plant:
     climate = spot.climate
-    known = _LOOKS.plants.get(climate) or _LOOKS.plants.get(_LIKE.get(climate[:1], "Cfb"), ())
+    known = _LOOKS.plants.get(climate) or _LOOKS.plants.get(_SUBSTITUTE_CLIMATES.get(climate[:1], "Cfb"), ())
     draw = chance.random()
-    if _is_one_of("east_asia", spot.country) and climate[:1] in "CA" and draw < 0.3:
+    if _is_listed("east_asia", spot.country) and climate[:1] in "CA" and draw < 0.3:
         return "bamboo"
-    if _is_one_of("cactus", spot.country) and climate[:1] == "B" and draw < 0.4:
+    if _is_listed("cactus", spot.country) and climate[:1] == "B" and draw < 0.4:
         return "cactus"
     return chance.choice(known)
 
 
 def _ground(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Ground:
-    if is_snowed_in(sky, spot.climate):
+    if has_snow(sky, spot.climate):
         return "snow"
     if layout in ("high_street", "market", "square"):
         return "paved"
@@ -270,15 +270,15 @@ def _ground(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Grou
         return "sand"
     if spot.climate[:1] == "B" or (spot.climate[1:2] == "s" and sky.season == "summer"):
         return "dry_grass"
-    if _is_one_of("red_earth", spot.country) and spot.climate[:1] in "AB" and chance.random() < 0.6:
+    if _is_listed("red_earth", spot.country) and spot.climate[:1] in "AB" and chance.random() < 0.6:
         return "red_earth"
     return "dry_grass" if sky.season == "dry" else "grass"
 
 
 def _other_road(spot: Spot, layout: Layout) -> Road:
     """Return an occasional road surface other than asphalt."""
-    if layout in ("square", "high_street") and _is_one_of("cobbled", spot.country):
+    if layout in ("square", "high_street") and _is_listed("cobbled", spot.country):
         return "cobbles"
-    if layout in ("country_road", "market") and style_of(spot.country).storeys[0] == 1:
+    if layout in ("country_road", "market") and get_style(spot.country).storeys[0] == 1:
         return "earth"
-    return "concrete" if style_of(spot.country).walls[-1] == "concrete" else "asphalt"
+    return "concrete" if get_style(spot.country).walls[-1] == "concrete" else "asphalt"

@@ -16,8 +16,8 @@ from typing import TypeVar
 
 from geosleuth.atlas.facts import all_countries, by_postcode, country_facts, describe_climate, phone
 from geosleuth.geo import distance_km
-from geosleuth.lab.scenes.businesses import phones_of, postcode_of
-from geosleuth.lab.scenes.drawing.lettering import designs_for, drawable
+from geosleuth.lab.scenes.businesses import build_postcode, generate_phones
+from geosleuth.lab.scenes.drawing.lettering import drawable, list_designs
 from geosleuth.lab.scenes.locales import COACHES, CUES, NAMED_AFTER_TOWNS, Cue
 from geosleuth.lab.scenes.scene import Board, Business, Clue, ClueLevel, Look, Sky, Sort, Split, Spot
 from geosleuth.lab.scenes.towns import WorldTown
@@ -25,7 +25,7 @@ from geosleuth.names import fold
 from geosleuth.support.decode import decode
 from geosleuth.tools.ranges import KM_A_MILE
 
-from .appearance import number_plate, style_of
+from .appearance import get_style, number_plate
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,16 @@ class _Signs:
 
 _SIGNS = decode(tomllib.loads((files(__package__) / "signs.toml").read_text(encoding="utf-8")), _Signs)
 ROAD_FORMS: Mapping[str, str] = _SIGNS.roads
+# Letters of states and provinces: North America's numbering plan names towns with them.
 STATES: Mapping[str, str] = _SIGNS.states
-"""North America's numbering plan names towns with the letters of their state or province."""
+# Business names on shop fronts, by country.
 NATIONAL: Mapping[str, tuple[str, ...]] = _SIGNS.firms
-"""Names over doors by country."""
 POSTCODE_LAST = frozenset(_SIGNS.countries["postcode_last"].split())
 _NUMBER_FIRST = frozenset(_SIGNS.countries["number_first"].split())
 _FROM_ABROAD_SHARE = 0.6
 _T = TypeVar("_T")
-_BY_ROAD = 1.25
-"""Roads are so much longer than the straight line, as a rule."""
+# Typical ratio of road distance to straight-line distance.
+_ROAD_FACTOR = 1.25
 _NEAR_KM, _FAR_KM = 12.0, 220.0
 _STATES_ON_PLATES = frozenset({"US", "CA", "AU"})
 _WITH_ARTICLE = ("United ", "Netherlands", "Philippines", "Czech Republic", "Dominican Republic")
@@ -68,8 +68,8 @@ _WHAT: dict[Sort, str] = {
     "foreign_kitchen": "is a restaurant or shop called after another country",
 }
 _BUS_SHARE = 0.35
-_RICH_SHARE = 0.6
-"""Of tour buses: those that carry the address and number of their firm."""
+# Share of tour buses that carry the address and phone number of their company.
+_ADDRESSED_BUS_SHARE = 0.6
 _SUNNY = ("clear", "cloudy")
 
 
@@ -83,7 +83,7 @@ def road_number(country: str, chance: random.Random) -> str | None:
     return f"{before}{chance.choice(choices.split('|'))}{after}"
 
 
-def area_of(number: str, town: WorldTown) -> str | None:
+def find_area(number: str, town: WorldTown) -> str | None:
     """Return what the numbering plan says a number belongs to, the empty text where it names no area.
 
     None if it names one that is not the town's: such a number would be a false clue. The area that the table of
@@ -108,9 +108,9 @@ def number_of_area(town: WorldTown, chance: random.Random) -> str | None:
     import phonenumbers
     from phonenumbers import PhoneNumberFormat
 
-    number = next(phones_of(town, chance.randrange(1 << 30)))
+    number = next(generate_phones(town, chance.randrange(1 << 30)))
     abroad = chance.random() < _FROM_ABROAD_SHARE
-    if not area_of(number, town):
+    if not find_area(number, town):
         return None
     parsed = phonenumbers.parse(number, None)
     return number if abroad else phonenumbers.format_number(parsed, PhoneNumberFormat.NATIONAL)
@@ -123,7 +123,7 @@ def _calling_code(country: str) -> int:
     return phonenumbers.country_code_for_region(country)
 
 
-def half_of(things: Sequence[_T], split: Split) -> Sequence[_T]:
+def select_half(things: Sequence[_T], split: Split) -> Sequence[_T]:
     """Return one split's half of a list of words: what is seen in training is not asked for again."""
     return things[1 if split == "held-out" else 0 :: 2] or things
 
@@ -155,7 +155,7 @@ class Pen:
         return Clue(
             id="", sort=sort, level=level, says=says, board=board, lines=lines, country=self.spot.country,
             region=self.spot.region if level != "country" else None, place=place if level == "precise" else None,
-            design=self.chance.choice(designs_for(board, self.split)),
+            design=self.chance.choice(list_designs(board, self.split)),
         )  # fmt: skip
 
     def business(self, one: Business) -> Clue:
@@ -169,7 +169,7 @@ class Pen:
             says = f"The shop is called {one.name}; the map knows one in {town}, and an unrelated one elsewhere."
         return self.clue("business", "precise", says, "shop_front", one.name, place=f"{one.name}, {town}")
 
-    def founded(self, year: int) -> Clue:
+    def write_founding_year(self, year: int) -> Clue:
         """Return the year that a shop was founded in, on a poster; its pages tell it, and the map does not."""
         says = f"The shop dates from {year}: of the shops of its name, pages tell that of the one in {self.spot.town}."
         return self.clue("founded", "precise", says, "poster", str(year), place=self.spot.town)
@@ -210,10 +210,10 @@ class Pen:
         """Return the shop's own telephone number, where it says nothing wrong about the region."""
         if not one.phone:
             return None
-        lines = [self._labelled(one.phone)]
+        lines = [self._label_phone(one.phone)]
         if one.domain and self.chance.random() < 0.3:
             lines.append(one.domain)
-        area = area_of(one.phone, self.town)
+        area = find_area(one.phone, self.town)
         if area is None:
             return None
         if area:
@@ -224,21 +224,21 @@ class Pen:
     def area_code(self) -> Clue | None:
         """Return a phone number with the area code of the town or its region; of no business on the map."""
         number = number_of_area(self.town, self.chance)
-        area = area_of(number, self.town) if number else None
+        area = find_area(number, self.town) if number else None
         if number is None or not area:
             return None
-        return self._area_clue(number, area, [self._labelled(number)])
+        return self._area_clue(number, area, [self._label_phone(number)])
 
     def _area_clue(self, number: str, area: str, lines: Sequence[str]) -> Clue:
         says = f"The number {number} belongs to {area} by the numbering plan of {self.land}."
         return self.clue("phone", "region", says, "notice", *lines)
 
-    def _labelled(self, number: str) -> str:
+    def _label_phone(self, number: str) -> str:
         return f"Tel. {number}" if self.town.land.words[0].isascii() and self.chance.random() < 0.5 else number
 
     def postcode(self, world_seed: int) -> Clue | None:
         """Return a postcode without its town, if the atlas knows its region."""
-        code = postcode_of(self.town, self.chance.randrange(3), world_seed)
+        code = build_postcode(self.town, self.chance.randrange(3), world_seed)
         if not code or not (self.town.postcode or self.spot.country in by_postcode(code).regions):
             return None
         says = f"{code} is a postcode of {self.land}, of {self.spot.region or 'one region'} there."
@@ -267,7 +267,7 @@ class Pen:
         by_miles = country_facts(self.spot.country).distance_unit == "mi"
         unit = "" if by_miles or self.chance.random() < 0.6 else " km"
         per = KM_A_MILE if by_miles else 1.0
-        lines = [f"{name} {floor(km * _BY_ROAD / per + 0.5)}{unit}" for km, name in shown]
+        lines = [f"{name} {floor(km * _ROAD_FACTOR / per + 0.5)}{unit}" for km, name in shown]
         says = (
             f"The sign says how far it is to {' and '.join(name for _, name in shown)}, "
             f"{'in miles' if by_miles else 'in kilometres'}: the place lies where these distances meet."
@@ -276,7 +276,7 @@ class Pen:
 
     def language(self) -> Clue:
         """Return what a shop sells, in the language of the place."""
-        words = half_of(self.town.land.words, self.split)
+        words = select_half(self.town.land.words, self.split)
         word = self.chance.choice(words)
         says = f"The sign reads {word}, in a language and a script that signs in {self.land} have."
         return self.clue("language", "country", says, "shop_front", word)
@@ -288,7 +288,7 @@ class Pen:
             return None
         price = self.chance.choice(prices)
         says = f"{price} is written as prices are in {self.land}."
-        word = self.chance.choice(half_of(self.town.land.words, self.split))
+        word = self.chance.choice(select_half(self.town.land.words, self.split))
         return self.clue("price", "country", says, "poster", word, price)
 
     def web_address(self) -> Clue | None:
@@ -348,7 +348,7 @@ def misleading_clue(pen: Pen, town: WorldTown, street: Callable[[], str]) -> Clu
     chance = pen.chance
     if chance.random() < _BUS_SHARE:
         return _tour_bus(pen, town, street)
-    kinds = [*half_of(CUES, pen.split), *half_of(NAMED_AFTER_TOWNS, pen.split)]
+    kinds = [*select_half(CUES, pen.split), *select_half(NAMED_AFTER_TOWNS, pen.split)]
     cue: Cue = chance.choice([cue for cue in kinds if cue.country != pen.spot.country])
     sort, boards = _SORTS[cue.sort]
     text = " / ".join(cue.lines)
@@ -363,7 +363,7 @@ def _tour_bus(pen: Pen, town: WorldTown, street: Callable[[], str]) -> Clue:
     title = f"{name} {COACHES[town.country]}" if town.country in COACHES else f"{town.name} Tours"
     lines = [title]
     level: ClueLevel = "region"
-    if pen.chance.random() < _RICH_SHARE:
+    if pen.chance.random() < _ADDRESSED_BUS_SHARE:
         place = f"{name} {town.postcode}" if town.country in POSTCODE_LAST else f"{town.postcode} {name}"
         lines.append(f"{street()}, {place.strip()}")
         level = "precise"
@@ -383,7 +383,7 @@ def _elsewhere(clue: Clue, country: str, region: str | None = None, place: str |
     )  # fmt: skip
 
 
-def unwritten_clues(spot: Spot, look: Look, sky: Sky) -> tuple[Clue, ...]:
+def collect_unwritten_clues(spot: Spot, look: Look, sky: Sky) -> tuple[Clue, ...]:
     """Return what a street shows without text. None of it names one country, so ``country`` is left open."""
     found: list[tuple[Sort, str]] = []
     if look.centre_line != "none":
@@ -397,7 +397,7 @@ def unwritten_clues(spot: Spot, look: Look, sky: Sky) -> tuple[Clue, ...]:
     if look.poles != "none":
         wires = "with wires overhead" if look.wires else "without wires"
         found.append(("pole", f"Poles of {look.poles} stand along the street, {wires}."))
-    found.append(("architecture", f"The houses are of a style: {style_of(spot.country).words}."))
+    found.append(("architecture", f"The houses are of a style: {get_style(spot.country).words}."))
     if look.plant != "none":
         climate = describe_climate(spot.climate)
         found.append(("vegetation", f"Plants ({look.plant}) fit the climate: {climate}."))

@@ -27,13 +27,13 @@ from geosleuth.lab.scenes.scene import (
     Spot,
 )
 from geosleuth.lab.scenes.towns import WorldTown
-from geosleuth.lab.scenes.web_pages import doors_by_name, founded_in
+from geosleuth.lab.scenes.web_pages import compute_founding_year, doors_by_name
 from geosleuth.lab.scenes.world import World
 from geosleuth.lab.score import Truth
 from geosleuth.support.errors import BadInput
 
-from .appearance import draw_layout, look_of, sky_at
-from .scene_clues import Pen, misleading_clue, street_line, unwritten_clues
+from .appearance import choose_look, draw_layout, draw_sky
+from .scene_clues import Pen, collect_unwritten_clues, misleading_clue, street_line
 
 _FINENESS: dict[ClueLevel, int] = {"country": 0, "region": 1, "precise": 2}
 
@@ -63,17 +63,17 @@ _LEFT: dict[ClueLevel, tuple[str, ...]] = {
 }
 _OF_TRAFFIC = frozenset({"bus", "number_plate", "direction_sign", "road_shield", "bus_stop"})
 _OF_LANGUAGE = frozenset({"business", "chain", "language", "street_name", "town_name", "bus_stop", "foreign_kitchen"})
+# Share of scenes by the finest level that a legible clue reaches; None if there is no clue.
 LEVEL_SHARES: Mapping[ClueLevel | None, float] = {"precise": 0.40, "region": 0.30, "country": 0.20, None: 0.10}
-"""The finest level that a legible clue reaches, None if there is no clue."""
 SMALL_SHARE = 0.20
 MISLEADING_SHARE = 0.20
 HIDDEN_SHARE = 0.15
-LOOKS_ONLY_SHARE = 0.15
-"""The share of scenes without any text, among those that show at best the country."""
+# Share of scenes without any text, among those that show the country at best.
+TEXTLESS_SHARE = 0.15
+# Share of street scenes and panoramas that only a page decides, in a world with pages.
 PAGE_SHARE = 0.25
-"""Of street scenes and panoramas in a world with pages: those that only a page decides."""
+# Share of scenes set in their real towns, in a world with added regions.
 REAL_SHARE = 0.25
-"""Of scenes in a world with added regions: those that stand in their real towns."""
 MIXED_KINDS: Mapping[SceneKind, float] = {"street": 0.88, "panorama": 0.12}
 SIZE, SMALL_SIZE, PANORAMA_SIZE = (1024, 768), (3264, 2448), (4096, 2048)
 _FROM_DOOR_KM = (0.007, 0.013)
@@ -85,13 +85,13 @@ _MAX_CLUES_WRITTEN, _MAX_CLUES_UNWRITTEN = 6, 4
 _TRIES = 4
 
 
-def truth_of(scene: Scene) -> Truth:
+def build_truth(scene: Scene) -> Truth:
     """Return where the scene really is."""
     spot = scene.spot
     return Truth(spot.point, spot.country, spot.region, spot.town)
 
 
-def address_of(scene: Scene) -> Address:
+def build_address(scene: Scene) -> Address:
     """Return what a reader of every legible clue could rightly say; a level without clues stays open.
 
     The wording varies with the scene's seed.
@@ -145,7 +145,7 @@ def _short(clue: Clue) -> str:
     return f"{clue.sort.replace('_', ' ')}: {' / '.join(clue.lines)}" if clue.lines else clue.says
 
 
-def locatability_of(scene: Scene) -> float:
+def compute_locatability(scene: Scene) -> float:
     """Return the locatability from 0 to 10, by what is legible.
 
     10 a business, street or town that can be read; 8.5 a number, postcode or distances of the region; 8 a branch of a
@@ -178,7 +178,7 @@ def _worth_of_nothing(scene: Scene) -> float:
     return 4.5 if scene.look.layout == "country_road" else 4.0 if scene.look.layout == "suburb" else 3.0
 
 
-def tags_of(scene: Scene) -> dict[str, str]:
+def build_tags(scene: Scene) -> dict[str, str]:
     """Return ten element tags, each yes, no or maybe."""
     look, sky = scene.look, scene.sky
     written = [clue for clue in scene.clues if clue.lines]
@@ -241,14 +241,14 @@ class Plan:
     page: bool = False
 
 
-def plan_of(kind: SceneKind, wants: Wants, chance: random.Random) -> Plan:
+def make_plan(kind: SceneKind, wants: Wants, chance: random.Random) -> Plan:
     """Decide what is left open. Every share is drawn every time, so that one request changes nothing else."""
     kind = wants.kind or kind
     (level,) = chance.choices(list(LEVEL_SHARES), list(LEVEL_SHARES.values()))
     # One scene in ten has nothing that could be small: the others make up for it.
     small = chance.random() < SMALL_SHARE / (1 - LEVEL_SHARES[None])
     misleading, hidden = chance.random() < MISLEADING_SHARE, chance.random() < HIDDEN_SHARE
-    looks_only = chance.random() < LOOKS_ONLY_SHARE
+    looks_only = chance.random() < TEXTLESS_SHARE
     if wants.level is not None:
         level = wants.level
     elif wants.nothing:
@@ -275,7 +275,7 @@ def design_scene(
     wants = wants or Wants()
     name = f"{split}-{seed}-{number:06}"
     chance = random.Random(f"scene {world.seed} {name} {kind}")  # noqa: S311 - no secret depends on it
-    plan = _with_page(plan_of(kind, wants, chance), wants, world, name)
+    plan = _with_page(make_plan(kind, wants, chance), wants, world, name)
     town = _town(world, split, wants, chance)
     if wants.misleading and not _abroad(world, split, town):
         raise BadInput(f"the {split} split of this world has towns of one country alone: nothing there can mislead")
@@ -284,12 +284,12 @@ def design_scene(
     door = _door(doors or world.businesses(town), plan, chance) if plan.level == "precise" else None
     layout = _layout(plan, chance)
     spot, heading = _stand(world, town, door, chance)
-    sky = sky_at(spot.point, spot.climate, chance)
-    look = look_of(spot, sky, layout, chance)
+    sky = draw_sky(spot.point, spot.climate, chance)
+    look = choose_look(spot, sky, layout, chance)
     if plan.level is None:
         look = _bare(look)
     pen = Pen(spot, town, split, chance)
-    clues = _numbered(_clues(world, pen, plan, door, look, sky))
+    clues = _number_clues(_clues(world, pen, plan, door, look, sky))
     scene = Scene(
         id=name, seed=int.from_bytes(sha256(f"draw {world.seed} {name} {plan.kind}".encode()).digest()[:6], "big"),
         kind=plan.kind, split=split, size=_size(plan), spot=spot, look=look, sky=sky,
@@ -297,7 +297,7 @@ def design_scene(
         business=door,
         missing=tuple(sort for sort in _USUAL if all(clue.sort != sort for clue in clues)),
     )  # fmt: skip
-    return replace(scene, locatability=locatability_of(scene), tags=tags_of(scene))
+    return replace(scene, locatability=compute_locatability(scene), tags=build_tags(scene))
 
 
 def _with_page(plan: Plan, wants: Wants, world: World, name: str) -> Plan:
@@ -323,19 +323,19 @@ def doors_told_by_pages(world: World, town: WorldTown) -> list[Business]:
     for one in world.businesses(town):
         others = [door for door in by_name[one.name] if door.business.id != one.id]
         elsewhere = any(door.town != town for door in others)
-        if elsewhere and all(founded_in(door.business) != founded_in(one) for door in others):
+        if elsewhere and all(compute_founding_year(door.business) != compute_founding_year(one) for door in others):
             found.append(one)
     return found
 
 
 @lru_cache(maxsize=64)
-def _towns(world: World, split: Split, country: str | None) -> tuple[WorldTown, ...]:
+def _find_split_towns(world: World, split: Split, country: str | None) -> tuple[WorldTown, ...]:
     return tuple(town for town in world.towns if town.split == split and country in (None, town.country))
 
 
 @lru_cache(maxsize=64)
-def _countries(world: World, split: Split) -> tuple[str, ...]:
-    return tuple(sorted({town.country for town in _towns(world, split, None)}))
+def _list_split_countries(world: World, split: Split) -> tuple[str, ...]:
+    return tuple(sorted({town.country for town in _find_split_towns(world, split, None)}))
 
 
 def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> WorldTown:
@@ -343,12 +343,12 @@ def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> Wo
 
     Where there are real towns of added regions, a stated share of scenes stands in those.
     """
-    real = tuple(town for town in _towns(world, split, wants.country) if town.real)
+    real = tuple(town for town in _find_split_towns(world, split, wants.country) if town.real)
     if real and chance.random() < REAL_SHARE:
         return chance.choice(real)
-    countries = _countries(world, split)
+    countries = _list_split_countries(world, split)
     drawn = chance.choice(countries) if chance.random() < 0.5 and countries else None
-    towns = _towns(world, split, wants.country or drawn)
+    towns = _find_split_towns(world, split, wants.country or drawn)
     if not towns:
         raise BadInput(
             f"the world has no town of {wants.country or 'any country'} in the {split} split; want another one"
@@ -427,7 +427,7 @@ def _clues(world: World, pen: Pen, plan: Plan, door: Business | None, look: Look
     chance = pen.chance
     written: list[Clue] = []
     if plan.level is not None and not plan.looks_only:
-        write = _paged if plan.page else _precise
+        write = _collect_page_clues if plan.page else _precise
         written = write(world, pen, door) if door is not None else _WRITERS[plan.level](world, pen)
         if plan.small:
             written = [_small(clue, plan, chance) for clue in written]
@@ -435,7 +435,7 @@ def _clues(world: World, pen: Pen, plan: Plan, door: Business | None, look: Look
         written = _with_hidden(written, pen)
     if plan.misleading and _abroad(world, pen.split, pen.town):
         written.append(_misleading(world, pen, {clue.board for clue in written} - {"shop_front"}))
-    unwritten = list(unwritten_clues(pen.spot, look, sky)) if plan.level is not None else []
+    unwritten = list(collect_unwritten_clues(pen.spot, look, sky)) if plan.level is not None else []
     if len(unwritten) > _MAX_CLUES_UNWRITTEN:
         unwritten = [unwritten[at] for at in sorted(chance.sample(range(len(unwritten)), _MAX_CLUES_UNWRITTEN))]
     return [*written, *unwritten]
@@ -466,19 +466,21 @@ def _precise(world: World, pen: Pen, door: Business) -> list[Clue]:
     return kept if any(clue.level == "precise" for clue in kept) else [*kept, pen.town_name()]
 
 
-def _paged(_world: World, pen: Pen, door: Business) -> list[Clue]:
+def _collect_page_clues(_world: World, pen: Pen, door: Business) -> list[Clue]:
     """Return a door whose name occurs in several towns, the founding year on its pages, and clues to the country."""
     makers = [pen.plate, pen.price, pen.road]
     pen.chance.shuffle(makers)
     made = [clue for make in makers if (clue := make()) is not None and clue.level == "country"]
-    return _one_each([pen.business(door), pen.founded(founded_in(door)), *made[: pen.chance.choice((1, 2))]])
+    return _one_each(
+        [pen.business(door), pen.write_founding_year(compute_founding_year(door)), *made[: pen.chance.choice((1, 2))]]
+    )
 
 
 def _region(world: World, pen: Pen) -> list[Clue]:
     """Return an area code, a postcode or a distance sign, among clues to the country."""
     chance = pen.chance
     makers: list[Callable[[], Clue | None]] = [
-        lambda: pen.distances(_towns(world, pen.town.split, pen.town.country) or world.towns),
+        lambda: pen.distances(_find_split_towns(world, pen.town.split, pen.town.country) or world.towns),
         pen.area_code,
         lambda: pen.postcode(world.seed),
         pen.plate,
@@ -491,7 +493,7 @@ def _region(world: World, pen: Pen) -> list[Clue]:
     return _one_each([main, pen.language(), *_some(chance, (pen.price, pen.web_address, pen.plate, pen.road), 0.35)])
 
 
-def _country(_world: World, pen: Pen) -> list[Clue]:
+def _collect_country_clues(_world: World, pen: Pen) -> list[Clue]:
     """Return two or three of: language, money, plates, web addresses, a national chain."""
     makers = [pen.price, pen.web_address, pen.plate, pen.road, pen.brand]
     pen.chance.shuffle(makers)
@@ -500,7 +502,7 @@ def _country(_world: World, pen: Pen) -> list[Clue]:
     return _one_each([pen.language(), *made[:count]])
 
 
-_WRITERS: dict[ClueLevel, Callable[[World, Pen], list[Clue]]] = {"region": _region, "country": _country}
+_WRITERS: dict[ClueLevel, Callable[[World, Pen], list[Clue]]] = {"region": _region, "country": _collect_country_clues}
 
 
 def _some(chance: random.Random, makers: Sequence[Callable[[], Clue | None]], share: float) -> list[Clue | None]:
@@ -542,13 +544,15 @@ def _from_elsewhere(world: World, pen: Pen, town: WorldTown) -> Clue:
 
 def _elsewhere(world: World, pen: Pen) -> WorldTown:
     """Return a town of another country in the same split."""
-    return pen.chance.choice(_towns(world, pen.split, pen.chance.choice(_abroad(world, pen.split, pen.town))))
+    return pen.chance.choice(
+        _find_split_towns(world, pen.split, pen.chance.choice(_abroad(world, pen.split, pen.town)))
+    )
 
 
 def _abroad(world: World, split: Split, town: WorldTown) -> list[str]:
     """Return the other countries of a split; none if the world has one country only."""
-    return [code for code in _countries(world, split) if code != town.country]
+    return [code for code in _list_split_countries(world, split) if code != town.country]
 
 
-def _numbered(clues: Sequence[Clue]) -> tuple[Clue, ...]:
+def _number_clues(clues: Sequence[Clue]) -> tuple[Clue, ...]:
     return tuple(replace(clue, id=f"c{number}") for number, clue in enumerate(clues, 1))

@@ -10,8 +10,8 @@ from PIL import Image, ImageFilter
 from geosleuth.lab.scenes.scene import Board, Clue, Look
 
 from .camera import Point2, cosine, sine
-from .canvas import Colour, Pixels, blended, colour, lit, mixed
-from .lettering import Design, Panel, design_of, height_em, letters, width_em
+from .canvas import Colour, Pixels, blend_colour, colour, lit, mix_colours
+from .lettering import Design, Panel, get_design, height_em, letters, width_em
 
 _SHIFT = 4
 
@@ -68,7 +68,7 @@ class Sheet:
         corners = np.array([(round(x * 16) - 8, round(y * 16) - 8) for x, y in points], np.int32)
         cv2.fillPoly(self.pixels, [corners], (*fill, 255), cv2.LINE_AA, _SHIFT)
 
-    def rounded(self, left: float, top: float, right: float, bottom: float, radius: float, fill: Colour) -> None:
+    def fill_rounded(self, left: float, top: float, right: float, bottom: float, radius: float, fill: Colour) -> None:
         """Fill a rectangle with round corners."""
         radius = max(1.0, min(radius, (right - left) / 2, (bottom - top) / 2))
         points: list[Point2] = []
@@ -96,7 +96,7 @@ class Sheet:
         x1, y1 = min(self.width, x + cover.shape[1]), min(self.height, y + cover.shape[0])
         if x0 >= x1 or y0 >= y1:
             return
-        blended(self.pixels[y0:y1, x0:x1], cover[y0 - y : y1 - y, x0 - x : x1 - x], (*ink, 255), alpha)
+        blend_colour(self.pixels[y0:y1, x0:x1], cover[y0 - y : y1 - y, x0 - x : x1 - x], (*ink, 255), alpha)
 
 
 def margins_em(design: Design) -> tuple[float, float, float, float]:
@@ -114,7 +114,7 @@ def draw_panel(design: Design, colours: Colours, width: int, height: int, em: fl
     return sheet
 
 
-def _line(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
+def _draw_line_frame(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     sheet.frame(2 * _hair(em), _hair(em), colours[2])
 
 
@@ -123,21 +123,21 @@ def _double(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -
     sheet.frame(5 * _hair(em), _hair(em) / 1.5, colours[2])
 
 
-def _rounded(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
+def _draw_rounded(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     ground, _, accent = colours
     for inset, radius, fill in ((0.0, 0.3, ground), (1.5, 0.25, accent), (2.5, 0.21, ground)):
         edge = inset * _hair(em)
-        sheet.rounded(edge, edge, sheet.width - edge, sheet.height - edge, radius * em, fill)
+        sheet.fill_rounded(edge, edge, sheet.width - edge, sheet.height - edge, radius * em, fill)
 
 
 def _pill(sheet: Sheet, colours: Colours, _em: float, _chance: random.Random) -> None:
-    sheet.rounded(0, 0, sheet.width, sheet.height, sheet.height / 2, colours[0])
+    sheet.fill_rounded(0, 0, sheet.width, sheet.height, sheet.height / 2, colours[0])
 
 
 def _enamel(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     edge = 1.6 * _hair(em)
-    sheet.rounded(0, 0, sheet.width, sheet.height, 0.18 * em, colours[2])
-    sheet.rounded(edge, edge, sheet.width - edge, sheet.height - edge, 0.12 * em, colours[0])
+    sheet.fill_rounded(0, 0, sheet.width, sheet.height, 0.18 * em, colours[2])
+    sheet.fill_rounded(edge, edge, sheet.width - edge, sheet.height - edge, 0.12 * em, colours[0])
 
 
 def _header(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
@@ -199,14 +199,16 @@ def _lightbox(sheet: Sheet, colours: Colours, em: float, _chance: random.Random)
     rows = np.arange(sheet.height)
     far = np.abs(2 * rows - sheet.height + 1)
     for row in range(sheet.height):
-        sheet.pixels[row, :, :3] = mixed(mixed(ground, _WHITE, 0.16), ground, float(far[row]) / sheet.height)
+        sheet.pixels[row, :, :3] = mix_colours(
+            mix_colours(ground, _WHITE, 0.16), ground, float(far[row]) / sheet.height
+        )
     sheet.frame(0, 1.5 * _hair(em), lit(accent, 0.6))
 
 
 def _stripes(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) -> None:
     ground, _, accent = colours
     step = max(4.0, 0.9 * em)
-    pale = mixed(ground, accent, 0.35)
+    pale = mix_colours(ground, accent, 0.35)
     for number in range(-int(sheet.height / step) - 2, int(sheet.width / step) + 2, 2):
         x = number * step
         sheet.polygon(
@@ -227,14 +229,14 @@ def _tiles(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) ->
     corner = 0.34 * em
     for x in (0.0, sheet.width - corner):
         for y in (0.0, sheet.height - corner):
-            sheet.rectangle(x, y, x + corner, y + corner, mixed(accent, ground, 0.3))
+            sheet.rectangle(x, y, x + corner, y + corner, mix_colours(accent, ground, 0.3))
 
 
 def _chalk(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> None:
     ground, _, wood = colours
     for _ in range(5):
         x, y = chance.randrange(sheet.width), chance.randrange(sheet.height)
-        sheet.rounded(x, y, x + 2.5 * em, y + 0.8 * em, 0.4 * em, mixed(ground, _WHITE, 0.05))
+        sheet.fill_rounded(x, y, x + 2.5 * em, y + 0.8 * em, 0.4 * em, mix_colours(ground, _WHITE, 0.05))
     sheet.frame(0, max(2.0, 0.2 * em), wood)
 
 
@@ -242,13 +244,15 @@ def _torn(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> N
     ground = colours[0]
     depth = 0.14 * em
 
-    def ragged(along: float) -> list[float]:
+    def generate_edge(along: float) -> list[float]:
         return [along * share / 12 for share in range(13)]
 
-    points = [(x, depth * chance.randrange(100) / 100) for x in ragged(sheet.width)]
-    points += [(sheet.width - depth * chance.randrange(100) / 100, y) for y in ragged(sheet.height)]
-    points += [(sheet.width - x, sheet.height - depth * chance.randrange(100) / 100) for x in ragged(sheet.width)]
-    points += [(depth * chance.randrange(100) / 100, sheet.height - y) for y in ragged(sheet.height)]
+    points = [(x, depth * chance.randrange(100) / 100) for x in generate_edge(sheet.width)]
+    points += [(sheet.width - depth * chance.randrange(100) / 100, y) for y in generate_edge(sheet.height)]
+    points += [
+        (sheet.width - x, sheet.height - depth * chance.randrange(100) / 100) for x in generate_edge(sheet.width)
+    ]
+    points += [(depth * chance.randrange(100) / 100, sheet.height - y) for y in generate_edge(sheet.height)]
     sheet.polygon(points, ground)
     fold = sheet.width * chance.randrange(30, 70) / 100
     sheet.polygon(
@@ -281,7 +285,7 @@ def _burst(sheet: Sheet, colours: Colours, _em: float, _chance: random.Random) -
     ground, _, accent = colours
     x, y = sheet.width / 2, sheet.height / 2
     far = float(sheet.width + sheet.height)
-    pale = mixed(ground, accent, 0.6)
+    pale = mix_colours(ground, accent, 0.6)
     for angle in range(0, 360, 30):
         sheet.polygon(
             ((x, y), (x + far * cosine(angle), y + far * sine(angle)),
@@ -297,7 +301,7 @@ def _split(sheet: Sheet, colours: Colours, em: float, chance: random.Random) -> 
     sheet.rectangle(0, 0, sheet.width, band, accent)
     x = sheet.width * chance.randrange(20, 80) / 100
     disc = [(x + 0.4 * em * cosine(a), band * 0.5 + 0.4 * em * sine(a)) for a in range(0, 360, 20)]
-    sheet.polygon(disc, mixed(accent, _WHITE, 0.6))
+    sheet.polygon(disc, mix_colours(accent, _WHITE, 0.6))
     for number in range(4):
         left = sheet.width * (number - 0.5) / 4
         top = band * chance.randrange(35, 80) / 100
@@ -318,7 +322,8 @@ def _studs(sheet: Sheet, colours: Colours, em: float, _chance: random.Random) ->
 
 
 _PANELS: dict[Panel, Callable[[Sheet, Colours, float, random.Random], None]] = {
-    "line": _line, "double": _double, "rounded": _rounded, "pill": _pill, "enamel": _enamel, "planks": _planks,
+    "line": _draw_line_frame, "double": _double, "rounded": _draw_rounded, "pill": _pill, "enamel": _enamel,
+    "planks": _planks,
     "lightbox": _lightbox, "stripes": _stripes, "header": _header, "footer": _footer, "tiles": _tiles, "chalk": _chalk,
     "paper": _paper, "torn": _torn, "awning": _awning, "burst": _burst, "split": _split, "arrow": _arrow, "band": _band,
     "studs": _studs,
@@ -363,14 +368,14 @@ class BoardPlan:
         )  # fmt: skip
 
 
-def plans_for(clue: Clue, chance: random.Random, look: Look | None = None) -> tuple[BoardPlan, ...]:
+def lay_out_plans(clue: Clue, chance: random.Random, look: Look | None = None) -> tuple[BoardPlan, ...]:
     """Return a clue's board laid out as its design has it; a second time where its lines can be broken to be narrower.
 
     ``look`` gives number plates their colours.
     """
     if clue.board is None:
         raise ValueError(f"clue {clue.id} has no board to draw")
-    design = design_of(clue.design, clue.board)
+    design = get_design(clue.design, clue.board)
     colours = chance.choice(design.colours)
     if clue.board == "number_plate" and look is not None:
         colours = (look.number_plate_ground, look.number_plate_ink, look.number_plate_band or look.number_plate_ground)
@@ -424,11 +429,11 @@ def draw_board(plan: BoardPlan, em_px: float, chance: random.Random) -> Image.Im
     sheet = draw_panel(plan.design, plan.colours, width, height, em_px, chance)
     for row in plan.rows:
         mask = letters(row.text, em_px * row.size, plan.design.lettering)
-        _write(sheet, mask, row.left * em_px, row.top * em_px, em_px * row.size, plan)
+        _write_text(sheet, mask, row.left * em_px, row.top * em_px, em_px * row.size, plan)
     return sheet.image()
 
 
-def _write(sheet: Sheet, mask: Image.Image, left: float, top: float, em_px: float, plan: BoardPlan) -> None:
+def _write_text(sheet: Sheet, mask: Image.Image, left: float, top: float, em_px: float, plan: BoardPlan) -> None:
     ground, ink, accent = plan.colours
     match plan.design.lettering:
         case "shadowed":
@@ -437,7 +442,7 @@ def _write(sheet: Sheet, mask: Image.Image, left: float, top: float, em_px: floa
         case "embossed":
             away = max(1.0, em_px * 0.035)
             sheet.stencil(mask, left + away, top + away, lit(ground, 0.5), 0.8)
-            sheet.stencil(mask, left - away, top - away, mixed(ground, (255, 255, 255), 0.5), 0.6)
+            sheet.stencil(mask, left - away, top - away, mix_colours(ground, (255, 255, 255), 0.5), 0.6)
         case "outlined":
             import cv2
 
@@ -454,8 +459,8 @@ def _write(sheet: Sheet, mask: Image.Image, left: float, top: float, em_px: floa
             glow = wider.filter(ImageFilter.BoxBlur(max(1, margin // 3))).filter(
                 ImageFilter.BoxBlur(max(1, margin // 3))
             )
-            sheet.stencil(glow, left - margin, top - margin, mixed(ink, accent, 0.25), 0.9)
-            sheet.stencil(mask, left, top, mixed(ink, (255, 255, 255), 0.45))
+            sheet.stencil(glow, left - margin, top - margin, mix_colours(ink, accent, 0.25), 0.9)
+            sheet.stencil(mask, left, top, mix_colours(ink, (255, 255, 255), 0.45))
             return
         case _:
             pass

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Point3 = tuple[float, float, float]
 Point2 = tuple[float, float]
 NEAR_M = 0.25
-_FINENESS = 16
-"""Projected points lie on a grid of sixteenths of a pixel."""
+# Grid steps per pixel: projected points lie on a grid of sixteenths of a pixel.
+_STEPS_PER_PIXEL = 16
 
 Rect = tuple[float, float, float, float]
 """Left, bottom, right, top on a wall, in metres."""
@@ -41,7 +41,7 @@ def cosine(degrees: float) -> float:
 
 def on_grid(value: float) -> float:
     """Return a pixel coordinate moved to the next sixteenth."""
-    return math.floor(value * _FINENESS + 0.5) / _FINENESS
+    return math.floor(value * _STEPS_PER_PIXEL + 0.5) / _STEPS_PER_PIXEL
 
 
 def upright(one: Point2, other: Point2, low: float, high: float) -> tuple[Point3, Point3, Point3, Point3]:
@@ -72,11 +72,11 @@ class View:
         object.__setattr__(self, "focal_px", round(self.width / 2 / half, 6))
         object.__setattr__(self, "_turn", (sine(self.yaw_deg), cosine(self.yaw_deg)))
 
-    def seen(self, point: Point3) -> Point3:
+    def transform_point(self, point: Point3) -> Point3:
         """Return a point of the street as the camera has it: to the right, away from it, and up."""
-        return self._turned(point[0] - self.x_m, point[1], point[2] - self.height_m)
+        return self._rotate_point(point[0] - self.x_m, point[1], point[2] - self.height_m)
 
-    def _turned(self, x: float, y: float, z: float) -> Point3:
+    def _rotate_point(self, x: float, y: float, z: float) -> Point3:
         sin_yaw, cos_yaw = self._turn
         return x * cos_yaw - y * sin_yaw, x * sin_yaw + y * cos_yaw, z
 
@@ -84,20 +84,22 @@ class View:
         right, ahead, up = seen
         scale = self.focal_px / ahead
         x, y = self.width / 2 + right * scale, self.height * self.level - up * scale
-        return math.floor(x * _FINENESS + 0.5) / _FINENESS, math.floor(y * _FINENESS + 0.5) / _FINENESS
+        return math.floor(x * _STEPS_PER_PIXEL + 0.5) / _STEPS_PER_PIXEL, math.floor(
+            y * _STEPS_PER_PIXEL + 0.5
+        ) / _STEPS_PER_PIXEL
 
     def depth_m(self, point: Point3) -> float:
         """Return how far ahead of the camera a point lies; negative behind it."""
-        return self.seen(point)[1]
+        return self.transform_point(point)[1]
 
     def project(self, point: Point3) -> Point2 | None:
         """Return the pixel of a point; None for what is behind the camera or touches it."""
-        seen = self.seen(point)
+        seen = self.transform_point(point)
         return self._flat(seen) if seen[1] > NEAR_M else None
 
     def outline(self, points: Sequence[Point3]) -> list[Point2]:
         """Return a flat shape's outline in pixels, clipped behind the camera; empty if all of it is behind."""
-        seen = [self.seen(point) for point in points]
+        seen = [self.transform_point(point) for point in points]
         if all(point[1] > NEAR_M for point in seen):
             return [self._flat(point) for point in seen]
         kept: list[Point3] = []
@@ -117,11 +119,11 @@ class View:
         x, y, up = points[..., 0] - self.x_m, points[..., 1], points[..., 2] - self.height_m
         away, right = x * sin_yaw + y * cos_yaw, x * cos_yaw - y * sin_yaw
         before = away > NEAR_M
-        scale = self.focal_px * _FINENESS / np.maximum(away, NEAR_M)
+        scale = self.focal_px * _STEPS_PER_PIXEL / np.maximum(away, NEAR_M)
         flat = np.empty((*away.shape, 2))
         np.multiply(right, scale, out=flat[..., 0])
         np.multiply(up, -scale, out=flat[..., 1])
-        flat += (self.width / 2 * _FINENESS + 0.5, self.height * self.level * _FINENESS + 0.5)
+        flat += (self.width / 2 * _STEPS_PER_PIXEL + 0.5, self.height * self.level * _STEPS_PER_PIXEL + 0.5)
         return np.floor(flat, out=flat).astype(np.int32), before
 
     def sixteenths(self, points: Sequence[Point3]) -> list[int] | None:
@@ -140,8 +142,8 @@ class View:
             if away <= NEAR_M:
                 return None
             scale = focal / away
-            out.append(math.floor((middle + (x * cos_yaw - y * sin_yaw) * scale) * _FINENESS + 0.5))
-            out.append(math.floor((level - z * scale) * _FINENESS + 0.5))
+            out.append(math.floor((middle + (x * cos_yaw - y * sin_yaw) * scale) * _STEPS_PER_PIXEL + 0.5))
+            out.append(math.floor((level - z * scale) * _STEPS_PER_PIXEL + 0.5))
         return out
 
     def uprights(
@@ -158,8 +160,8 @@ class View:
         foot = start[2] - self.height_m
         away_0, away_1 = x * sin_yaw + y * cos_yaw, along[0] * sin_yaw + along[1] * cos_yaw
         right_0, right_1 = x * cos_yaw - y * sin_yaw, along[0] * cos_yaw - along[1] * sin_yaw
-        focal = self.focal_px * _FINENESS
-        middle, level = self.width / 2 * _FINENESS + 0.5, self.height * self.level * _FINENESS + 0.5
+        focal = self.focal_px * _STEPS_PER_PIXEL
+        middle, level = self.width / 2 * _STEPS_PER_PIXEL + 0.5, self.height * self.level * _STEPS_PER_PIXEL + 0.5
         floor = math.floor
         out: list[int] = []
         for left, bottom, right, top in rects:
@@ -184,7 +186,7 @@ class View:
         The azimuth counts to the right from the street's own direction: the sun's is its azimuth less the heading.
         """
         flat = cosine(elevation_deg)
-        seen = self._turned(sine(azimuth_deg) * flat, cosine(azimuth_deg) * flat, sine(elevation_deg))
+        seen = self._rotate_point(sine(azimuth_deg) * flat, cosine(azimuth_deg) * flat, sine(elevation_deg))
         return self._flat(seen) if seen[1] > 1e-6 else None
 
     @property
@@ -214,7 +216,7 @@ class Wall:
     along: Point3
     facing: Point3
 
-    def at(self, right_m: float, up_m: float, out_m: float = 0.0) -> Point3:
+    def locate_point(self, right_m: float, up_m: float, out_m: float = 0.0) -> Point3:
         """Return a point on the wall, or a little in front of it."""
         return (
             self.start[0] + self.along[0] * right_m + self.facing[0] * out_m,
@@ -226,10 +228,10 @@ class Wall:
         """Return a rectangle on the wall: top left, top right, bottom right, bottom left."""
         left, bottom, right, top = rect
         return (
-            self.at(left, top, out_m),
-            self.at(right, top, out_m),
-            self.at(right, bottom, out_m),
-            self.at(left, bottom, out_m),
+            self.locate_point(left, top, out_m),
+            self.locate_point(right, top, out_m),
+            self.locate_point(right, bottom, out_m),
+            self.locate_point(left, bottom, out_m),
         )
 
     def quads(self, rects: Iterable[Rect], out_m: float = 0.0) -> NDArray[np.float64]:
@@ -238,5 +240,8 @@ class Wall:
 
     def lines(self, ends: Iterable[Rect], out_m: float = 0.0) -> NDArray[np.float64]:
         """Return many lines at once, each from its left bottom to its right top, for `Canvas.strokes3`."""
-        pairs = [(self.at(left, low, out_m), self.at(right, high, out_m)) for left, low, right, high in ends]
+        pairs = [
+            (self.locate_point(left, low, out_m), self.locate_point(right, high, out_m))
+            for left, low, right, high in ends
+        ]
         return np.array(pairs, dtype=np.float64).reshape(-1, 2, 3)

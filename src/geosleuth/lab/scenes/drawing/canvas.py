@@ -22,10 +22,10 @@ _SHIFT = 4
 _ONE = 1 << _SHIFT
 _FAR_OUT = 4096
 _SMALLEST_QUAD_PX = 0.5
-_LEAST_STRIP_PX = 8
+_MIN_STRIP_PX = 8
 
+# Added to the distance of objects behind the whole street, so that no house is drawn in front of a car or a lamp.
 BACKDROP_M2 = 1e7
-"""Added to the distance of what stands behind everything in the street: no house is before a car or a lamp."""
 _LOW_BITS = np.uint32(0x00FF00FF)
 
 
@@ -34,7 +34,7 @@ def colour(text: str) -> Colour:
     return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
 
 
-def mixed(one: Colour, other: Colour, share: float) -> Colour:
+def mix_colours(one: Colour, other: Colour, share: float) -> Colour:
     """Return a colour between two: the second one's share runs from 0 to 1."""
     red, green, blue = one
     return (
@@ -67,7 +67,7 @@ class Painter:
         self._waiting.clear()
 
 
-def blended(part: Pixels, mask: Pixels, fill: Sequence[int], alpha: float) -> None:
+def blend_colour(part: Pixels, mask: Pixels, fill: Sequence[int], alpha: float) -> None:
     """Lay a colour on pixels through a mask as large as they are, in place; as many channels as the colour has."""
     # Sums stay below 65,536: a pixel is (under * (256 - weight) + fill * weight) / 256.
     weight = mask.astype(np.uint16)
@@ -113,7 +113,7 @@ class Canvas:
         if alpha >= 1:
             cv2.fillPoly(self.pixels, [corners], fill, cv2.LINE_AA, _SHIFT)
             return
-        box = self._box(corners)
+        box = self._compute_bounds(corners)
         if box is None:
             return
         left, top, right, bottom = box
@@ -156,7 +156,7 @@ class Canvas:
         """Fill rectangles on a wall, or a little in front of it, in one colour. They must not lie over each other."""
         import cv2
 
-        flat = self.view.uprights(wall.at(0.0, 0.0, out_m), wall.along, rects)
+        flat = self.view.uprights(wall.locate_point(0.0, 0.0, out_m), wall.along, rects)
         if not rects:
             return
         if flat is None or min(flat) < -_FAR_OUT * _ONE or max(flat) > 2 * _FAR_OUT * _ONE:
@@ -191,7 +191,7 @@ class Canvas:
         """Draw a line through some points; thin ones pale instead of vanishing only as far as smooth edges go."""
         import cv2
 
-        if len(points) < 2 or not self._near(points):
+        if len(points) < 2 or not self._is_near(points):
             return
         if width_px < 1.5:
             flat = np.array([(round(x * _ONE) - 8, round(y * _ONE) - 8) for x, y in points], np.int32)
@@ -224,7 +224,7 @@ class Canvas:
     def blend(self, left: int, top: int, mask: Pixels, fill: Colour, alpha: float = 1.0) -> None:
         """Lay a colour on through a mask that lies wholly inside the picture."""
         height, width = mask.shape
-        blended(self.pixels[top : top + height, left : left + width], mask, fill, alpha)
+        blend_colour(self.pixels[top : top + height, left : left + width], mask, fill, alpha)
 
     def paste(self, picture: Image.Image, quad: Sequence[Point2], light: float = 1.0) -> None:
         """Set a flat picture (RGB or RGBA) onto four corners: top left, top right, bottom right, bottom left.
@@ -234,14 +234,14 @@ class Canvas:
         box = self._quad_box(quad)
         if box is not None:
             left, top, right, bottom = box
-            warped(self.pixels[top:bottom, left:right], picture, [(x - left, y - top) for x, y in quad], light)
+            warp_picture(self.pixels[top:bottom, left:right], picture, [(x - left, y - top) for x, y in quad], light)
 
     def paste3(self, picture: Image.Image, quad: Sequence[Point3], light: float = 1.0) -> None:
         """Set a flat picture into the street: corners as for ``paste``. What reaches behind the camera is cut off."""
         flat = [point for corner in quad if (point := self.view.project(corner)) is not None]
         if len(flat) == 4:
             self.paste(picture, flat, light)
-        elif flat and picture.width >= _LEAST_STRIP_PX:
+        elif flat and picture.width >= _MIN_STRIP_PX:
             # Halves of it, until each is before the camera or behind it: no more than a sliver is lost.
             half = picture.width // 2
             share = half / picture.width
@@ -257,7 +257,7 @@ class Canvas:
         right, bottom = min(self.view.width, int(max(columns)) + 2), min(self.view.height, int(max(rows)) + 2)
         return (left, top, right, bottom) if left < right and top < bottom else None
 
-    def _near(self, points: Sequence[Point2]) -> bool:
+    def _is_near(self, points: Sequence[Point2]) -> bool:
         right, bottom = self.view.width + _FAR_OUT, self.view.height + _FAR_OUT
         for x, y in points:  # noqa: SIM110 - a loop is twice as fast, and this is where time goes
             if not (-_FAR_OUT < x < right and -_FAR_OUT < y < bottom):
@@ -266,7 +266,7 @@ class Canvas:
 
     def _corners(self, points: Sequence[Point2]) -> NDArray[np.int32] | None:
         """Return points in OpenCV's fixed point: sixteenths of a pixel, from the centre of the first pixel."""
-        if not self._near(points):
+        if not self._is_near(points):
             points = _cut_to(points, -64, -64, self.view.width + 64, self.view.height + 64)
         if len(points) < 3:
             return None
@@ -274,7 +274,7 @@ class Canvas:
             [(int(x * _ONE + 65536.5) - 65544, int(y * _ONE + 65536.5) - 65544) for x, y in points], np.int32
         )
 
-    def _box(self, corners: NDArray[np.int32]) -> tuple[int, int, int, int] | None:
+    def _compute_bounds(self, corners: NDArray[np.int32]) -> tuple[int, int, int, int] | None:
         low, high = corners.min(axis=0) // _ONE - 1, corners.max(axis=0) // _ONE + 3
         left, top = max(0, int(low[0])), max(0, int(low[1]))
         right, bottom = min(self.view.width, int(high[0])), min(self.view.height, int(high[1]))
@@ -296,9 +296,9 @@ def _cut_to(points: Sequence[Point2], left: float, top: float, right: float, bot
     return kept
 
 
-def warped(target: NDArray[np.uint8], picture: Image.Image, quad: Sequence[Point2], light: float) -> None:
+def warp_picture(target: NDArray[np.uint8], picture: Image.Image, quad: Sequence[Point2], light: float) -> None:
     """Lay a picture over part of a canvas, its corners where the quad has them."""
-    texture = _premultiplied(picture, light)
+    texture = _premultiply(picture, light)
     (x0, y0), (x1, y1), (x2, y2), (x3, y3) = quad
     if x0 == x3 < x1 == x2 and y0 < y3 and y1 < y2:
         place = _upright(target.shape[:2], texture.shape, (x0, x1), (y0, y3), (y1, y2))
@@ -377,7 +377,7 @@ def _fourfold(samples: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return rows[:, ::2] + rows[:, 1::2]
 
 
-def _premultiplied(picture: Image.Image, light: float) -> NDArray[np.uint32]:
+def _premultiply(picture: Image.Image, light: float) -> NDArray[np.uint32]:
     """Return premultiplied red, green, blue and coverage packed from the lowest byte, with an empty border."""
     import cv2
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from .camera import Point2, Point3
-from .canvas import Canvas, Colour, mixed
+from .canvas import Canvas, Colour, mix_colours
 from .plants import sun_on_the_right
 from .sky import Light
 
@@ -69,22 +69,24 @@ def _pole(
     x, y = at
     if canvas.view.depth_m((x, y, 1.0)) < 1.5:
         return
-    base = light.hazed(light.shade(_COLOURS[material], (-light.sun[0], -light.sun[1], 0.0)), y)
+    base = light.apply_haze(light.shade(_COLOURS[material], (-light.sun[0], -light.sun[1], 0.0)), y)
     shaft(canvas, (x, y, 0.0), (x, y, height_m), (0.32, 0.2), base, light)
     for number in range(arms):
         z = height_m - 0.45 - 0.8 * number
-        canvas.line3((x - 1.0, y, z), (x + 1.0, y, z), mixed(base, (30, 28, 26), 0.25), 0.12)
+        canvas.line3((x - 1.0, y, z), (x + 1.0, y, z), mix_colours(base, (30, 28, 26), 0.25), 0.12)
         for aside in (-0.9, -0.35, 0.35, 0.9):
-            canvas.line3((x + aside, y, z), (x + aside, y, z + 0.2), light.hazed(light.shade((196, 190, 180)), y), 0.07)
+            canvas.line3(
+                (x + aside, y, z), (x + aside, y, z + 0.2), light.apply_haze(light.shade((196, 190, 180)), y), 0.07
+            )
     if has_box:
-        side = light.hazed(light.shade((138, 144, 148), (-1.0 if x > 0 else 1.0, 0, 0)), y)
+        side = light.apply_haze(light.shade((138, 144, 148), (-1.0 if x > 0 else 1.0, 0, 0)), y)
         shaft(
             canvas, (x + 0.35, y - 0.05, height_m - 2.6), (x + 0.35, y - 0.05, height_m - 1.5), (0.5, 0.5), side, light
         )
 
 
 def _wires(canvas: Canvas, here: Point2, there: Point2, height_m: float, arms: int, light: Light) -> None:
-    ink = light.hazed(mixed(_WIRE, light.horizon, 0.1), max(here[1], 10.0))
+    ink = light.apply_haze(mix_colours(_WIRE, light.horizon, 0.1), max(here[1], 10.0))
     for number in range(arms):
         z = height_m - 0.25 - 0.8 * number
         for aside in (-0.9, -0.35, 0.35, 0.9) if here[1] < 70 else (-0.9, 0.9):
@@ -125,7 +127,7 @@ def shaft(
         canvas.polygon(
             [(low[0] + inner * first, low[1]), (high[0] + inner * last, high[1]), (high[0] + outer * last, high[1]),
              (low[0] + outer * first, low[1])],
-            mixed(colour, tone, strength),
+            mix_colours(colour, tone, strength),
         )  # fmt: skip
 
 
@@ -135,7 +137,7 @@ def draw_lamp(canvas: Canvas, at: Point2, reach_m: float, light: Light) -> None:
     depth = canvas.view.depth_m((x, y, 1.0))
     if depth < 1.5:
         return
-    grey = light.hazed(light.shade((92, 98, 104), (-light.sun[0], -light.sun[1], 0.0)), y)
+    grey = light.apply_haze(light.shade((92, 98, 104), (-light.sun[0], -light.sun[1], 0.0)), y)
     shaft(canvas, (x, y, 0.0), (x, y, _LAMP_M), (0.18, 0.1), grey, light)
     end = x + reach_m * 1.4
     canvas.line3((x, y, _LAMP_M - 0.05), (end, y, _LAMP_M + 0.25), grey, 0.09)

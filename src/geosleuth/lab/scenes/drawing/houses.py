@@ -8,7 +8,7 @@ import numpy as np
 from geosleuth.lab.scenes.scene import Look
 
 from .camera import Point3, Rect, Wall, upright
-from .canvas import Canvas, Colour, colour, lit, mixed
+from .canvas import Canvas, Colour, colour, lit, mix_colours
 from .lots import Lot, dice
 from .sky import Light
 
@@ -30,7 +30,7 @@ def draw_roof(canvas: Canvas, lot: Lot, look: Look, light: Light, distance_m: fl
     rise = 0.9 if lot.use == "shed" else 1.8 + 0.1 * chance.randrange(14)
 
     def tone(fill: Colour, facing: Point3) -> Colour:
-        return light.hazed(light.shade(fill, facing), distance_m)
+        return light.apply_haze(light.shade(fill, facing), distance_m)
 
     if roof in {"gable", "hip"}:
         _sloping(canvas, lot, base, rise, depth_m, tone_front=tone(base, (-0.6 * lot.side, 0.0, 0.8)),
@@ -95,7 +95,7 @@ def _level(canvas: Canvas, lot: Lot, tone: Colour, depth_m: float) -> None:
 
 def _on_terrace(canvas: Canvas, lot: Lot, light: Light, distance_m: float, chance: random.Random) -> None:
     """Draw a water tank and washing lines on flat roofs in warm climates."""
-    tank = light.hazed(light.shade(chance.choice(((60, 64, 70), (196, 200, 204), (92, 120, 150)))), distance_m)
+    tank = light.apply_haze(light.shade(chance.choice(((60, 64, 70), (196, 200, 204), (92, 120, 150)))), distance_m)
     y = lot.start + lot.width * chance.randrange(20, 70) / 100
     x, low = _x(lot, 2.2), lot.height + 0.5
     canvas.polygon3(upright((x, y), (x, y + 1.3), low, low + 1.4), tank)
@@ -117,7 +117,7 @@ class Tones:
 
     def __call__(self, base: Colour) -> Colour:
         """Return a colour on this wall, in this light, through so much air."""
-        return mixed(self.light.shade(base, self.facing), self.light.horizon, self._veil)
+        return mix_colours(self.light.shade(base, self.facing), self.light.horizon, self._veil)
 
 
 def draw_house(canvas: Canvas, lot: Lot, look: Look, light: Light) -> None:
@@ -159,7 +159,7 @@ def _in_frame(canvas: Canvas, lot: Lot) -> bool:
     """Return whether a house may be in the picture: not wholly to one side or behind."""
     view = canvas.view
     front, back = lot.side * lot.front, lot.side * (lot.front + DEPTH_M)
-    seen = [view.seen((x, y, 0.0)) for x in (front, back) for y in (lot.start, lot.end)]
+    seen = [view.transform_point((x, y, 0.0)) for x in (front, back) for y in (lot.start, lot.end)]
     half = view.width / 2 / view.focal_px
     return (
         any(point[1] > 0 for point in seen)
@@ -170,7 +170,10 @@ def _in_frame(canvas: Canvas, lot: Lot) -> bool:
 
 def _width_px(canvas: Canvas, face: Wall, lot: Lot) -> float:
     """Return the width of a front in pixels; large if it reaches behind the camera."""
-    left, right = canvas.view.project(face.at(0.0, 1.5)), canvas.view.project(face.at(lot.width, 1.5))
+    left, right = (
+        canvas.view.project(face.locate_point(0.0, 1.5)),
+        canvas.view.project(face.locate_point(lot.width, 1.5)),
+    )
     return float(canvas.view.width) if left is None or right is None else abs(right[0] - left[0])
 
 
@@ -220,7 +223,7 @@ def _side_windows(canvas: Canvas, lot: Lot, wall: Wall, tones: Tones) -> None:
 def _pattern(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, *, fine: bool) -> None:
     """Draw brick courses, boards and joints as hair lines, so that a wall is not one flat colour."""
     wide, tall = lot.width, lot.height
-    joint = tones(mixed(lot.paint, (90, 84, 78) if sum(lot.paint) > 330 else (210, 205, 196), 0.22))
+    joint = tones(mix_colours(lot.paint, (90, 84, 78) if sum(lot.paint) > 330 else (210, 205, 196), 0.22))
     lines: list[Rect] = []
     match lot.wall:
         case "brick":
@@ -285,7 +288,7 @@ def _windows(
     canvas.rects3(face, windows, tones(pane))
     if tones.distance_m < _MIDDLE_M:
         # The upper part mirrors the sky.
-        sky = mixed(tones(pane), tones.light.horizon, 0.28)
+        sky = mix_colours(tones(pane), tones.light.horizon, 0.28)
         canvas.rects3(face, [(x0, z0 + (z1 - z0) * 0.55, x1, z1) for x0, z0, x1, z1 in windows], sky)
     if near:
         bars = [((x0 + x1) / 2 - 0.03, z0, (x0 + x1) / 2 + 0.03, z1) for x0, z0, x1, z1 in windows]
@@ -359,12 +362,17 @@ def _awning(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.R
         fill = tones(lit(cloth, 1.08))
         lefts = [0.15 + number * step for number in range(odd, count, 2)]
         slopes = [
-            (face.at(x, 2.66, 0.05), face.at(x + step, 2.66, 0.05), face.at(x + step, 2.3, 1.1), face.at(x, 2.3, 1.1))
+            (
+                face.locate_point(x, 2.66, 0.05),
+                face.locate_point(x + step, 2.66, 0.05),
+                face.locate_point(x + step, 2.3, 1.1),
+                face.locate_point(x, 2.3, 1.1),
+            )
             for x in lefts
         ]
         canvas.polygons3(np.array(slopes, dtype=np.float64), fill)
         hem: list[Rect] = [(x, 2.1, x + step, 2.3) for x in lefts]
-        canvas.rects3(face, hem, mixed(fill, (0, 0, 0), 0.12), 1.1)
+        canvas.rects3(face, hem, mix_colours(fill, (0, 0, 0), 0.12), 1.1)
 
 
 def _shed(canvas: Canvas, lot: Lot, face: Wall, tones: Tones) -> None:

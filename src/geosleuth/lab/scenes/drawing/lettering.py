@@ -34,8 +34,8 @@ _NEARLY = 0.94
 _PLAIN_LETTERINGS = ("plain", "condensed", "neon", "hand")
 _MEASURED_PX = 40
 _TALL_SCRIPT_EM = 1.5
+# FreeType fonts must not be used by two threads at once.
 _LOCK = threading.Lock()
-"""FreeType's fonts must not be used from two threads at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +59,21 @@ def _designs() -> Iterator[Design]:
 
 
 DESIGN_OF: Mapping[str, Design] = {design.name: design for design in _designs()}
+# Names of all designs, by board.
 DESIGNS: Mapping[Board, tuple[str, ...]] = {
     board: tuple(design.name for design in DESIGN_OF.values() if design.board == board)
     for board in dict.fromkeys(design.board for design in DESIGN_OF.values())
 }
-"""Every board's designs."""
+# Designs that training scenes never show.
 HELD_OUT_DESIGNS: frozenset[str] = frozenset(design.name for design in DESIGN_OF.values() if design.held_out)
-"""Designs that scenes for training never show."""
 
 
-def designs_for(board: Board, split: Split) -> tuple[str, ...]:
+def list_designs(board: Board, split: Split) -> tuple[str, ...]:
     """Return the designs that a board may have in a scene of a split: held-out scenes show held-out designs alone."""
     return tuple(name for name in DESIGNS[board] if (name in HELD_OUT_DESIGNS) == (split == "held-out"))
 
 
-def design_of(name: str, board: Board) -> Design:
+def get_design(name: str, board: Board) -> Design:
     """Return a design by its name; the board's first one where the name means nothing for it."""
     design = DESIGN_OF.get(name)
     return design if design is not None and design.board == board else DESIGN_OF[DESIGNS[board][0]]
@@ -109,7 +109,7 @@ def letters(text: str, em_px: float, lettering: Lettering) -> Image.Image:
         raise ValueError(f"no font has all the letters of {text!r}")
     mask = _mask(text, size, bold=bold)
     if lettering == "slanted":
-        mask = _slanted(mask, round(_SLANT * size))
+        mask = _slant_mask(mask, round(_SLANT * size))
     elif lettering == "hand":
         mask = _wobbling(mask, size)
     share = em_px / size
@@ -146,7 +146,7 @@ def _bold(lettering: Lettering) -> bool:
     return lettering not in _PLAIN_LETTERINGS
 
 
-def _slanted(mask: Image.Image, aside_px: int) -> Image.Image:
+def _slant_mask(mask: Image.Image, aside_px: int) -> Image.Image:
     """Return letters that lean to the right: every row moved by whole pixels."""
     pixels = np.asarray(mask)
     height, width = pixels.shape

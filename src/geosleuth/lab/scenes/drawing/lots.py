@@ -8,7 +8,7 @@ from geosleuth.lab.scenes.scene import Layout, Look
 from geosleuth.lab.scenes.scene import Wall as WallKind
 
 from .camera import Wall
-from .canvas import Colour, colour, mixed
+from .canvas import Colour, colour, mix_colours
 
 Use = Literal["shop", "house", "shed"]
 Side = Literal[-1, 1]
@@ -77,7 +77,7 @@ class Lot:
         return (self.start + self.end) / 2
 
 
-def lots_of(
+def build_lots(
     look: Look, main_side: Side, main_at: float, chance: random.Random, reach: tuple[float, float], shops: int = 1
 ) -> tuple[Lot, ...]:
     """Return the houses of a street. One stands with its middle at ``main_at`` on the main side.
@@ -120,7 +120,7 @@ def _lot(
     is_shop = shop or chance.random() < sizes.shops
     low, high = max(1, min(look.storeys)), max(1, *look.storeys)
     storeys = 1 if shed else chance.randint(low, high)
-    paint = mixed(colour(chance.choice(look.wall_colours)), (255, 255, 255), chance.randrange(0, 16) / 100)
+    paint = mix_colours(colour(chance.choice(look.wall_colours)), (255, 255, 255), chance.randrange(0, 16) / 100)
     floor = 5.5 if shed else 4.1 if is_shop else 3.1
     front = sizes.road_half + sizes.pavement + (min(sizes.setback, 2.0) if is_shop else sizes.setback)
     use: Use = "shop" if is_shop else "shed" if shed else "house"

@@ -14,8 +14,8 @@ from .scenery import Cover, Street
 from .sky import Light
 
 _NEXT_TO_M2 = 40.0
-_SHARPNESS = 1.28
-"""Pixels of a board's own picture to one of the scene: samples are averaged, so it is drawn larger."""
+# Pixels of a board's own picture per pixel of the scene: samples are averaged, so the board is drawn larger.
+_OVERSAMPLING = 1.28
 
 _LEAVES: tuple[Colour, ...] = ((70, 104, 54), (88, 118, 58), (58, 92, 62), (120, 112, 58))
 _CLOTHS: tuple[Colour, ...] = ((186, 178, 160), (92, 120, 150), (150, 84, 70), (206, 196, 170), (96, 110, 90))
@@ -47,7 +47,7 @@ def _draw(canvas: Canvas, board: Hung, light: Light, chance: random.Random) -> N
         return
     em_px = board.em_m * canvas.view.pixels_per_metre(board.middle)
     _holder(canvas, board, light)
-    picture = draw_board(board.plan, max(6.0, min(em_px * _SHARPNESS, 220.0)), chance)
+    picture = draw_board(board.plan, max(6.0, min(em_px * _OVERSAMPLING, 220.0)), chance)
     canvas.paste3(picture, board.quad, _brightness(board, light))
 
 
@@ -73,17 +73,22 @@ def _holder(canvas: Canvas, board: Hung, light: Light) -> None:
             _frame(canvas, board, 0.04, light.shade(_rim(board)), 0.1)
         case "post":
             for foot in legs(board.rect):
-                canvas.line3(wall.at(foot, 0.0), wall.at(foot, top), metal, 0.08 if right - left < 3 else 0.18)
+                canvas.line3(
+                    wall.locate_point(foot, 0.0),
+                    wall.locate_point(foot, top),
+                    metal,
+                    0.08 if right - left < 3 else 0.18,
+                )
             _frame(canvas, board, 0.03, lit(metal, 0.75))
         case "stand":
             corners = ((left, 0.3), (right, 0.3), (right, -0.2), (left, -0.2))
-            canvas.shade3([wall.at(along, 0.0, out) for along, out in corners], 0.35)
+            canvas.shade3([wall.locate_point(along, 0.0, out) for along, out in corners], 0.35)
             for foot in (left + 0.05, right - 0.05):
-                canvas.line3(wall.at(foot, 0.0), wall.at(foot, bottom + 0.1), lit(metal, 0.6), 0.07)
+                canvas.line3(wall.locate_point(foot, 0.0), wall.locate_point(foot, bottom + 0.1), lit(metal, 0.6), 0.07)
             _frame(canvas, board, 0.06, lit(metal, 0.5))
         case "roof":
             for foot in (left + 0.4, right - 0.4):
-                canvas.line3(wall.at(foot, bottom - 0.8), wall.at(foot, top), lit(metal, 0.6), 0.1)
+                canvas.line3(wall.locate_point(foot, bottom - 0.8), wall.locate_point(foot, top), lit(metal, 0.6), 0.1)
             _frame(canvas, board, 0.06, lit(metal, 0.5))
         case "blade":
             _bars(canvas, board, lit(metal, 0.5), reach_m=0.6, up_m=0.0, width_m=0.05)
@@ -105,8 +110,8 @@ def _bars(canvas: Canvas, board: Hung, ink: Colour, *, reach_m: float, up_m: flo
     left, bottom, right, top = board.rect
     wall = board.place.wall
     for high in (top, bottom):
-        canvas.line3(wall.at(left - reach_m, high + up_m), wall.at(left, high), ink, width_m)
-        canvas.line3(wall.at(right, high), wall.at(right + reach_m, high + up_m), ink, width_m)
+        canvas.line3(wall.locate_point(left - reach_m, high + up_m), wall.locate_point(left, high), ink, width_m)
+        canvas.line3(wall.locate_point(right, high), wall.locate_point(right + reach_m, high + up_m), ink, width_m)
 
 
 def _rim(board: Hung) -> Colour:

@@ -26,16 +26,16 @@ from .lots import MEASURES, dice
 from .mounts import draw_cover, hang
 from .placement import CAP_SHARE, Hung
 from .plants import CROWNS, draw_plant
-from .scenery import Street, plan_street, view_of
-from .sky import Light, SkyWindow, draw_air, draw_sky, draw_weather, light_of
+from .scenery import Street, build_view, plan_street
+from .sky import Light, SkyWindow, compute_light, draw_air, draw_sky, draw_weather
 from .street import draw_ground, draw_street, draw_terrain
 from .vehicles import car_size_m, draw_bus, draw_car
 
 Pixels = tuple[int, int, int, int]
 """Left, top, right, bottom."""
 
-_LONGEST = 9.0
-"""How much longer than its owner a shadow may be: beyond that only streaks would be left."""
+# Maximum length of a shadow relative to its owner's height: beyond that only streaks would be left.
+_MAX_SHADOW_RATIO = 9.0
 _TILE = 512
 YAWS = (0.0, 90.0, 180.0, 270.0)
 _TALL = 2.6
@@ -45,7 +45,7 @@ JPEG_QUALITY = 88
 _AHEAD_M, _AROUND_M = (-12.0, 88.0), (-80.0, 80.0)
 
 
-def marks_of(scene: Scene, lens: Lens, street: Street) -> tuple[Mark, ...]:
+def find_marks(scene: Scene, lens: Lens, street: Street) -> tuple[Mark, ...]:
     """Return a mark for every clue that is in the picture, and one for each line of those that are written."""
     marks: list[Mark] = []
     boards = {board.plan.clue.id: board for board in street.boards}
@@ -54,7 +54,7 @@ def marks_of(scene: Scene, lens: Lens, street: Street) -> tuple[Mark, ...]:
         if board is not None:
             marks += _board_marks(board, lens)
         elif clue.board is None:
-            box = _unwritten(clue, scene, lens, street)
+            box = _find_unwritten(clue, scene, lens, street)
             if box is not None:
                 marks.append(Mark(clue.id, box))
     return tuple(marks)
@@ -66,20 +66,20 @@ def _board_marks(board: Hung, lens: Lens) -> list[Mark]:
     out = 0.14 if board.place.support == "wall" else 0.0
     marks: list[Mark] = []
     letter = board.em_px * CAP_SHARE
-    whole = _box(board.place.wall.quad(board.rect, out), lens)
+    whole = _project_bounds(board.place.wall.quad(board.rect, out), lens)
     if whole is not None:
         marks.append(Mark(board.plan.clue.id, whole, None, round(letter * board.plan.smallest, 1)))
     for number in range(len(board.plan.clue.lines)):
         u0, v0, u1, v1 = board.plan.line_box(number)
         rect = (left + u0 * wide, top - v1 * tall, left + u1 * wide, top - v0 * tall)
-        box = _box(board.place.wall.quad(rect, out), lens)
+        box = _project_bounds(board.place.wall.quad(rect, out), lens)
         size = min(row.size for row in board.plan.rows if row.line == number)
         if box is not None:
             marks.append(Mark(board.plan.clue.id, box, number, round(letter * size, 1)))
     return marks
 
 
-def _box(points: tuple[Point3, ...], lens: Lens) -> Pixels | None:
+def _project_bounds(points: tuple[Point3, ...], lens: Lens) -> Pixels | None:
     flat = [point for corner in points if (point := lens.project(corner)) is not None]
     if len(flat) < 2:
         return None
@@ -89,7 +89,7 @@ def _box(points: tuple[Point3, ...], lens: Lens) -> Pixels | None:
     return box if box[2] - box[0] > 1 and box[3] - box[1] > 1 else None
 
 
-def _unwritten(clue: Clue, scene: Scene, lens: Lens, street: Street) -> Pixels | None:
+def _find_unwritten(clue: Clue, scene: Scene, lens: Lens, street: Street) -> Pixels | None:
     """Return where a textless clue is visible: a stretch of road, a house, a tree, the horizon."""
     match clue.sort:
         case "driving_side":  # shown only by the cars there
@@ -111,8 +111,8 @@ def _unwritten(clue: Clue, scene: Scene, lens: Lens, street: Street) -> Pixels |
             return _sun(scene, lens)
         case _:
             return None
-    boxes = [box for shape in shapes if (box := _box(shape, lens)) is not None]
-    return max(boxes, key=_area, default=None)
+    boxes = [box for shape in shapes if (box := _project_bounds(shape, lens)) is not None]
+    return max(boxes, key=_compute_box_area, default=None)
 
 
 def _upright(at: Point2, half_m: float, tall_m: float) -> tuple[Point3, Point3, Point3, Point3]:
@@ -123,8 +123,10 @@ def _upright(at: Point2, half_m: float, tall_m: float) -> tuple[Point3, Point3, 
 def _road(half_m: float, lens: Lens) -> Pixels | None:
     """Return the nearest visible stretch of road ahead."""
     for near in (2.0, 4.0, 7.0, 12.0):
-        box = _box(((-half_m, near, 0.0), (half_m, near, 0.0), (half_m, 40.0, 0.0), (-half_m, 40.0, 0.0)), lens)
-        if box is not None and _area(box) > lens.width * lens.height // 400:
+        box = _project_bounds(
+            ((-half_m, near, 0.0), (half_m, near, 0.0), (half_m, 40.0, 0.0), (-half_m, 40.0, 0.0)), lens
+        )
+        if box is not None and _compute_box_area(box) > lens.width * lens.height // 400:
             return box
     return None
 
@@ -139,7 +141,7 @@ def _sun(scene: Scene, lens: Lens) -> Pixels | None:
     return _road(MEASURES[scene.look.layout].road_half + 2.0, lens)
 
 
-def _area(box: Pixels) -> int:
+def _compute_box_area(box: Pixels) -> int:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
@@ -151,7 +153,7 @@ class Shadows:
         self.shapes: list[list[Point2]] = []
         x, y, up = light.sun
         level = float(np.sqrt(x * x + y * y))
-        reach = min(_LONGEST, level / max(up, 0.02))
+        reach = min(_MAX_SHADOW_RATIO, level / max(up, 0.02))
         self.away: Point2 = (-x / level * reach, -y / level * reach) if level > 1e-6 else (0.0, 0.0)
         """Where the shadow of a point one metre up lies, seen from its foot."""
 
@@ -206,7 +208,7 @@ class Shadows:
         top = max(0, min(view.height - 1, int(view.horizon_px)))
         mask = np.zeros((view.height - top, view.width), dtype=np.uint8)
         for shape in self.shapes:
-            points = _framed(view.outline([(x, y, 0.0) for x, y in shape]), view.width, view.height)
+            points = _clip_points(view.outline([(x, y, 0.0) for x, y in shape]), view.width, view.height)
             if len(points) >= 3:
                 corners = np.array([(round(x * 16) - 8, round((y - top) * 16) - 8) for x, y in points], dtype=np.int32)
                 cv2.fillPoly(mask, [corners], 255, cv2.LINE_AA, 4)
@@ -241,7 +243,7 @@ def _turn(one: Point2, two: Point2, three: Point2) -> float:
     return (two[0] - one[0]) * (three[1] - one[1]) - (two[1] - one[1]) * (three[0] - one[0])
 
 
-def _framed(points: list[Point2], width: int, height: int) -> list[Point2]:
+def _clip_points(points: list[Point2], width: int, height: int) -> list[Point2]:
     """Clip points well outside the picture, so that they fit 32-bit sixteenths of a pixel."""
     from .canvas import _cut_to
 
@@ -357,12 +359,12 @@ class Round:
         packed[..., :3] = face
         packed[..., 3] = (face != empty).any(axis=-1)
         packed[face.shape[0] // 2 :, :, 3] = 1
-        _unrolled(packed, 0, first, quarter, picture[:, left : left + first])
+        _unroll_face(packed, 0, first, quarter, picture[:, left : left + first])
         if first < quarter:
-            _unrolled(packed, first, quarter, quarter, picture[:, : quarter - first])
+            _unroll_face(packed, first, quarter, quarter, picture[:, : quarter - first])
 
 
-def _unrolled(face: NDArray[np.uint8], start: int, end: int, width: int, picture: NDArray[np.uint8]) -> None:
+def _unroll_face(face: NDArray[np.uint8], start: int, end: int, width: int, picture: NDArray[np.uint8]) -> None:
     """Fill panorama columns from a 90-degree view, evenly spaced in degrees."""
     tall, side = face.shape[:2]
     height = picture.shape[0]
@@ -433,37 +435,37 @@ def draw_scene(scene: Scene) -> Drawing:
 
 
 def _panorama(scene: Scene) -> Drawing:
-    view, main_at = view_of(scene)
+    view, main_at = build_view(scene)
     lens = Round(scene.size[0], scene.size[1], view.height_m, view.x_m)
     street = plan_street(scene, lens, min(main_at, 6.0), _AROUND_M)
-    light = light_of(scene.sky, scene.camera)
+    light = compute_light(scene.sky, scene.camera)
     pixels = np.zeros((scene.size[1], scene.size[0], 3), np.uint8)
     around = SkyWindow(scene.size, scene.size[1] / 2, scene.camera.heading_deg, 360.0, round=True)
     draw_sky(pixels, around, scene.sky, light, dice(f"sky {scene.seed}"))
     for number, seen in enumerate(lens.views()):
         canvas = Canvas(seen)
-        empty = draw_on(canvas, scene, street, light)
+        empty = draw_street_view(canvas, scene, street, light)
         lens.lay(pixels, number, canvas.pixels, empty)
     draw_weather(pixels, scene.sky, light, dice(f"weather {scene.seed}"))
     finish(pixels, scene)
-    return Drawing(Image.fromarray(pixels), marks_of(scene, lens, street))
+    return Drawing(Image.fromarray(pixels), find_marks(scene, lens, street))
 
 
 def _street_picture(scene: Scene) -> Drawing:
-    view, main_at = view_of(scene)
+    view, main_at = build_view(scene)
     street = plan_street(scene, view, main_at, _AHEAD_M)
     canvas = Canvas(view)
-    light = light_of(scene.sky, scene.camera)
-    draw_on(canvas, scene, street, light)
+    light = compute_light(scene.sky, scene.camera)
+    draw_street_view(canvas, scene, street, light)
     draw_weather(canvas.pixels, scene.sky, light, dice(f"weather {scene.seed}"))
     finish(canvas.pixels, scene)
-    return Drawing(canvas.image(), marks_of(scene, view, street))
+    return Drawing(canvas.image(), find_marks(scene, view, street))
 
 
-def draw_on(canvas: Canvas, scene: Scene, street: Street, light: Light) -> NDArray[np.uint8]:
+def draw_street_view(canvas: Canvas, scene: Scene, street: Street, light: Light) -> NDArray[np.uint8]:
     """Draw a street as one camera sees it; return the sky alone, to find what covers it."""
     look, sky, view = scene.look, scene.sky, canvas.view
-    window = SkyWindow.of(view, scene.camera.heading_deg)
+    window = SkyWindow.from_view(view, scene.camera.heading_deg)
     draw_sky(canvas.pixels, window, sky, light, dice(f"sky {scene.seed}"))
     alone = canvas.pixels.copy() if scene.kind == "panorama" else canvas.pixels
     draw_ground(canvas.pixels, window, view.height_m, look, sky, light, dice(f"ground {scene.seed}"))

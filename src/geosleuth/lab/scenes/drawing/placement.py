@@ -8,7 +8,7 @@ from typing import Literal
 
 from geosleuth.lab.scenes.scene import Board, Clue, Scene
 
-from .boards import BoardPlan, plans_for
+from .boards import BoardPlan, lay_out_plans
 from .camera import Lens, Point3, Rect, Wall
 from .houses import shop_door
 from .lots import MEASURES, Lot, Measures
@@ -17,8 +17,8 @@ from .vehicles import lane_x
 Support = Literal["wall", "post", "stand", "car", "bus_side", "bus_rear", "rope", "roof", "blade"]
 
 Box = tuple[float, float, float, float]
+# Height of a capital letter, in ems.
 CAP_SHARE = 0.72
-"""How tall a capital letter is, in ems."""
 _SHOP_EM_PX, _PLAIN_EM_PX = 32.0, 25.0
 # Small letters: so tall that a crop of the original can be read, and so small that a first view can't. Both were tried
 # with `photo.text.read_text`, which still reads ems of 10 pixels.
@@ -73,7 +73,7 @@ class Around:
         return self.sizes.road_half + 0.35
 
 
-def places_for(around: Around, board: Board) -> Iterator[Place]:
+def find_places(around: Around, board: Board) -> Iterator[Place]:
     """Return the places that suit a board."""
     return _SUITED[board](around)
 
@@ -264,7 +264,7 @@ def _across(lens: Lens) -> Iterator[Place]:
                 yield Place(_facing(lens, x, y, 0.2), 0.0, low, "rope", (7.0, 1.8))
 
 
-def stands_for(around: Around, board: Board) -> Iterator[Place]:
+def find_stands(around: Around, board: Board) -> Iterator[Place]:
     """Yield stands and posts everywhere for boards without a place; for those on a bus, buses on the road."""
     lens, road_half = around.lens, around.sizes.road_half
     if board == "bus":
@@ -310,7 +310,7 @@ class Hung:
     def middle(self) -> Point3:
         """Its middle in the street."""
         left, bottom, right, top = self.rect
-        return self.place.wall.at((left + right) / 2, (bottom + top) / 2)
+        return self.place.wall.locate_point((left + right) / 2, (bottom + top) / 2)
 
 
 def view_shrinks(size: tuple[int, int]) -> float:
@@ -356,11 +356,11 @@ def place_boards(scene: Scene, lens: Lens, lots: Sequence[Lot], chance: random.R
     around = Around(lens, near, lots, MEASURES[scene.look.layout], scene.look.drives_on)
     for clue in written:
         board = clue.board or "notice"
-        plans = plans_for(clue, chance, scene.look)
-        usual = list(places_for(around, board))
+        plans = lay_out_plans(clue, chance, scene.look)
+        usual = list(find_places(around, board))
         best: tuple[float, Hung] | None = None
         for terms in (*_TERMS, _ANY):
-            options = list(stands_for(around, board)) if terms.crowded else usual
+            options = list(find_stands(around, board)) if terms.crowded else usual
             found = [_best(plan, options, around, scene.size, taken, chance, terms) for plan in plans]
             # One row reads better than two.
             dear = [(option[0] + _BROKEN * number, option[1]) for number, option in enumerate(found) if option]
@@ -371,7 +371,11 @@ def place_boards(scene: Scene, lens: Lens, lots: Sequence[Lot], chance: random.R
             hung = best[1]
             placed.append(hung)
             taken.append(hung.box)
-            taken += [box for own in _parts(hung.place, hung.rect) if (box := _box_on(lens, hung.place.wall, own))]
+            taken += [
+                box
+                for own in _list_attached_parts(hung.place, hung.rect)
+                if (box := _project_rect(lens, hung.place.wall, own))
+            ]
     return tuple(placed)
 
 
@@ -379,7 +383,9 @@ def _in_sight(lot: Lot, lens: Lens) -> bool:
     """Return whether boards on a house are readable: near enough, with at least a corner in the picture."""
     if min(abs(lot.start), abs(lot.end)) > 30:
         return False
-    points = (lens.project(lot.face.at(lot.width * share, up)) for share in (0.05, 0.5, 0.95) for up in (1.0, 3.3))
+    points = (
+        lens.project(lot.face.locate_point(lot.width * share, up)) for share in (0.05, 0.5, 0.95) for up in (1.0, 3.3)
+    )
     return any(point is not None and 0 < point[0] < lens.width and 0 < point[1] < lens.height for point in points)
 
 
@@ -390,7 +396,7 @@ def legs(rect: Rect) -> tuple[float, ...]:
     return ((left + right) / 2,) if wide < 1.9 else (left + wide * 0.2, right - wide * 0.2)
 
 
-def _parts(place: Place, rect: Rect) -> list[Rect]:
+def _list_attached_parts(place: Place, rect: Rect) -> list[Rect]:
     """Return the parts of a board that cover other things: a vehicle, posts."""
     parts = [place.body] if place.body else []
     if place.support == "post":
@@ -414,7 +420,7 @@ def _best(
     best: tuple[float, Hung] | None = None
     target = _Target(*_EMS[plan.clue.board or "notice"], target_px(plan.clue, size), plan.smallest)
     for place in places:
-        tried = _tried(plan, place, around, target, taken, terms, best[0] if best else 1e9)
+        tried = _try_place(plan, place, around, target, taken, terms, best[0] if best else 1e9)
         if tried is not None:
             cost = tried[0] + 0.12 * chance.randrange(100) / 100
             if best is None or cost < best[0]:
@@ -422,27 +428,30 @@ def _best(
     return best
 
 
-def _tried(
+def _try_place(
     plan: BoardPlan, place: Place, around: Around, target: _Target, taken: Sequence[Box], terms: _Terms, under: float,
 ) -> tuple[float, Hung] | None:  # fmt: skip
     """Return the cost of a place and the board there; None if impossible or costlier than another place."""
     lens = around.lens
-    middle = place.wall.at(place.middle, place.bottom + 0.3)
+    middle = place.wall.locate_point(place.middle, place.bottom + 0.3)
     at = lens.project(middle)
     if at is None or not (0 < at[0] < lens.width and 0 < at[1] < lens.height):
         return None
     metre = lens.pixels_per_metre(middle)
-    em, short, cost = _fitted(plan, place, metre, target, terms)
+    em, short, cost = _fit_lettering(plan, place, metre, target, terms)
     if cost > under or short > terms.short:
         return None
     wide, tall = plan.wide * em, plan.tall * em
     low = place.bottom - tall / 2 if place.centred else place.bottom
     rect = (place.middle - wide / 2, low, place.middle + wide / 2, low + tall)
-    box = _box_on(lens, place.wall, rect)
-    if box is None or not _inside(box, lens):
+    box = _project_rect(lens, place.wall, rect)
+    if box is None or not _is_inside_frame(box, lens):
         return None
     flat = (box[2] - box[0]) / max(wide * metre, 1e-6)
-    parts = [box, *(part for own in _parts(place, rect) if (part := _box_on(lens, place.wall, own)))]
+    parts = [
+        box,
+        *(part for own in _list_attached_parts(place, rect) if (part := _project_rect(lens, place.wall, own))),
+    ]
     crowded = sum(_overlap(part, other) for part in parts for other in taken)
     behind = any(_behind(lens, corner, around.houses, place.wall) for corner in place.wall.quad(rect, 0.1))
     if flat < terms.flat or ((crowded > 0 or behind) and not terms.crowded):
@@ -455,7 +464,9 @@ def _tried(
     return cost, Hung(plan, place, rect, em, em * metre, box)
 
 
-def _fitted(plan: BoardPlan, place: Place, metre: float, target: _Target, terms: _Terms) -> tuple[float, float, float]:
+def _fit_lettering(
+    plan: BoardPlan, place: Place, metre: float, target: _Target, terms: _Terms
+) -> tuple[float, float, float]:
     """Return the em in metres, by what share the letters fall short, and the cost of that."""
     base = target.em_m
     small = plan.clue.visibility == "small"
@@ -484,7 +495,7 @@ def _behind(lens: Lens, point: Point3, houses: Sequence[Lot], own: Wall) -> bool
     return False
 
 
-def _box_on(lens: Lens, wall: Wall, rect: Rect) -> Box | None:
+def _project_rect(lens: Lens, wall: Wall, rect: Rect) -> Box | None:
     points = [point for corner in wall.quad(rect) if (point := lens.project(corner)) is not None]
     if len(points) < 4:
         return None
@@ -494,7 +505,7 @@ def _box_on(lens: Lens, wall: Wall, rect: Rect) -> Box | None:
     return min(columns), min(rows), max(columns), max(rows)
 
 
-def _inside(box: Box, lens: Lens) -> bool:
+def _is_inside_frame(box: Box, lens: Lens) -> bool:
     edge = lens.width * 0.008
     return box[0] > edge and box[1] > edge and box[2] < lens.width - edge and box[3] < lens.height - edge
 

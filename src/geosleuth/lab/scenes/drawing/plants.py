@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from geosleuth.lab.scenes.scene import Plant
 
 from .camera import Point2, View, cosine, on_grid, sine
-from .canvas import Canvas, Colour, mixed
+from .canvas import Canvas, Colour, mix_colours
 from .lots import dice
 from .sky import Light
 
@@ -43,11 +43,11 @@ _NEEDLES: tuple[Tones, ...] = (
 )  # fmt: skip
 _BARK: Tones = ((72, 56, 44), (98, 80, 64), (132, 112, 92))
 _PALE_BARK: Tones = ((168, 164, 156), (212, 208, 200), (238, 236, 230))
+# Range of heights in metres of each plant in a street.
 HEIGHTS_M: dict[Plant, tuple[float, float]] = {
     "broadleaf": (5.5, 10.0), "birch": (6.0, 11.0), "conifer": (6.0, 13.0), "palm": (5.0, 10.0), "cypress": (5.0, 9.5),
     "acacia": (4.5, 7.5), "cactus": (2.0, 4.5), "bamboo": (4.0, 7.0), "shrub": (0.8, 1.8), "none": (0.0, 0.0),
 }  # fmt: skip
-"""How tall each plant grows in a street."""
 # The height of a crown's middle and its half width, as shares of the plant's height: what its shadow needs.
 CROWNS: dict[Plant, tuple[float, float]] = {
     "broadleaf": (0.62, 0.33), "birch": (0.6, 0.2), "conifer": (0.4, 0.2), "palm": (0.78, 0.3), "cypress": (0.5, 0.1),
@@ -72,14 +72,14 @@ class Pen:
         """Fill a shape, convex or not."""
         import cv2
 
-        cv2.fillPoly(self.pixels, [self._placed(points)], (*fill, 255), cv2.LINE_AA, 4)
+        cv2.fillPoly(self.pixels, [self._scale_points(points)], (*fill, 255), cv2.LINE_AA, 4)
 
     def blob(self, x: float, y: float, wide: float, tall: float, fill: Colour, *, fine: bool = False) -> None:
         """Fill a round shape, given its middle and its two radii."""
         import cv2
 
         points = [(x + a * wide, y + b * tall) for a, b in (_CIRCLE if fine else _OCTAGON)]
-        cv2.fillConvexPoly(self.pixels, self._placed(points), (*fill, 255), cv2.LINE_AA, 4)
+        cv2.fillConvexPoly(self.pixels, self._scale_points(points), (*fill, 255), cv2.LINE_AA, 4)
 
     def leaves(self, x: Row, y: Row, wide: Row, tall: Row, tones: NDArray[np.int64]) -> None:
         """Fill many small round shapes, one after the other."""
@@ -104,7 +104,7 @@ class Pen:
             (start[0] + x * first, start[1] + y * first), (end[0] + x * last, end[1] + y * last),
             (end[0] - x * last, end[1] - y * last), (start[0] - x * first, start[1] - y * first),
         )  # fmt: skip
-        cv2.fillConvexPoly(self.pixels, self._placed(points), (*fill, 255), cv2.LINE_AA, 4)
+        cv2.fillConvexPoly(self.pixels, self._scale_points(points), (*fill, 255), cv2.LINE_AA, 4)
 
     def sprite(self) -> "Sprite":
         """Return what was drawn, in all sizes."""
@@ -116,7 +116,7 @@ class Pen:
             sizes.append(np.asarray(cv2.resize(sizes[-1], half, interpolation=cv2.INTER_LINEAR_EXACT), dtype=np.uint8))
         return Sprite(tuple(sizes))
 
-    def _placed(self, points: Sequence[Point2]) -> NDArray[np.int32]:
+    def _scale_points(self, points: Sequence[Point2]) -> NDArray[np.int32]:
         tall, middle = self.height_px, self.width_px * 8
         placed = [(round(x * tall * 16) + middle - 8, round((1 - y) * tall * 16) - 8) for x, y in points]
         return np.array(placed, dtype=np.int32)
@@ -201,7 +201,7 @@ def conifer(pen: Pen, _season: str, chance: random.Random) -> None:
         y, reach = 0.1 + 0.78 * share, 0.27 * (1 - share) + 0.02
         drop = 0.09 + 0.05 * (1 - share)
         teeth = 7
-        for tone, scale, lift in ((dark, 1.0, 0.0), (mixed(dark, plain, 0.7), 0.92, 0.018)):
+        for tone, scale, lift in ((dark, 1.0, 0.0), (mix_colours(dark, plain, 0.7), 0.92, 0.018)):
             edge = [
                 (reach * scale * (2 * tooth / teeth - 1) + chance.uniform(-0.012, 0.012),
                  y + lift - drop * (0.25 + 0.5 * abs(2 * tooth / teeth - 1)) - (0.022 if tooth % 2 else 0.0))
@@ -210,7 +210,9 @@ def conifer(pen: Pen, _season: str, chance: random.Random) -> None:
             pen.shape([(0, y + 0.11), *edge], tone)
         for _ in range(10):
             x = chance.uniform(-0.95, 0.25) * reach
-            pen.blob(x, y - drop * (0.1 + 0.55 * abs(x) / reach), 0.018, 0.006, mixed(plain, light, chance.random()))
+            pen.blob(
+                x, y - drop * (0.1 + 0.55 * abs(x) / reach), 0.018, 0.006, mix_colours(plain, light, chance.random())
+            )
 
 
 def palm(pen: Pen, season: str, chance: random.Random) -> None:
@@ -224,7 +226,7 @@ def palm(pen: Pen, season: str, chance: random.Random) -> None:
     head = spine[-1]
     angles = [-200 + 22 * number + chance.randrange(-8, 9) for number in range(17)]
     for number, angle in enumerate(sorted(angles, key=lambda turn: -abs((turn + 90) % 360 - 180))):
-        tone = (dark, plain, mixed(plain, light, 0.6))[number * 3 // 17]
+        tone = (dark, plain, mix_colours(plain, light, 0.6))[number * 3 // 17]
         _frond(pen, head, angle, chance.uniform(0.26, 0.34), tone)
     for _ in range(5):
         pen.blob(head[0] + chance.uniform(-0.03, 0.03), head[1] - 0.02, 0.016, 0.016, (116, 84, 44))
@@ -243,8 +245,8 @@ def _frond(pen: Pen, head: Point2, angle: int, length: float, tone: Colour) -> N
         side = -1 if across < 0 else 1
         for way in (-1, 1):
             tip = (there[0] + side * 0.030, there[1] + way * wide * 0.55 - 0.03)
-            pen.shape((here, there, tip), tone if way > 0 else mixed(tone, (20, 40, 24), 0.3))
-        pen.limb(here, there, (0.006, 0.005), mixed(tone, (210, 200, 130), 0.25))
+            pen.shape((here, there, tip), tone if way > 0 else mix_colours(tone, (20, 40, 24), 0.3))
+        pen.limb(here, there, (0.006, 0.005), mix_colours(tone, (210, 200, 130), 0.25))
 
 
 def cypress(pen: Pen, _season: str, chance: random.Random) -> None:
@@ -257,16 +259,16 @@ def cypress(pen: Pen, _season: str, chance: random.Random) -> None:
     reach = 0.105 * np.minimum(np.minimum((1.0 - y) * 2.3, 0.35 + y * 2.6), 1.0)
     aside = 2 * drawn[1] - 1
     bright = np.where(aside > -0.25, drawn[2], 1 + 0.8 * drawn[2])
-    pen.leaves(aside * reach, y, np.full(260, 0.014), np.full(260, 0.034), _toned((dark, plain, light), bright))
+    pen.leaves(aside * reach, y, np.full(260, 0.014), np.full(260, 0.034), _blend_tones((dark, plain, light), bright))
 
 
 def acacia(pen: Pen, season: str, chance: random.Random) -> None:
     """Draw an acacia: a flat, wide umbrella on forking stems."""
     tones = chance.choice(LEAVES["dry" if season in ("dry", "winter") else "wet"])
     tones = (
-        mixed(tones[0], (88, 92, 52), 0.35),
-        mixed(tones[1], (126, 130, 74), 0.35),
-        mixed(tones[2], (160, 160, 96), 0.3),
+        mix_colours(tones[0], (88, 92, 52), 0.35),
+        mix_colours(tones[1], (126, 130, 74), 0.35),
+        mix_colours(tones[2], (160, 160, 96), 0.3),
     )
     fork = (chance.uniform(-0.03, 0.03), 0.3)
     pen.limb((0, 0), fork, (0.05, 0.038), _BARK[0])
@@ -303,7 +305,7 @@ def bamboo(pen: Pen, season: str, chance: random.Random) -> None:
     tones = LEAVES["dry" if season == "dry" else "spring"][0]
     for _ in range(22):
         x, lean, tall = chance.uniform(-0.2, 0.2), chance.uniform(-0.12, 0.12), chance.uniform(0.7, 0.97)
-        cane = mixed((96, 122, 52), (170, 168, 84), chance.random())
+        cane = mix_colours((96, 122, 52), (170, 168, 84), chance.random())
         for step in range(4):
             low, high = tall * step / 4, tall * (step + 1) / 4 - 0.004
             pen.limb((x + lean * low * low, low), (x + lean * high * high, high), (0.017, 0.015), cane)
@@ -385,7 +387,7 @@ def _foliage(
     towards = (up - across) * 0.34 + whole * 0.3 + drawn[1] * 0.5 - 0.25
     bright = np.where(towards > 0.25, 1 + np.minimum(towards, 1), np.maximum(towards + 0.75, 0))
     size = leaf * (0.7 + 0.65 * drawn[2])
-    pen.leaves(right, top, size, size * 0.8, _toned(tones, bright))
+    pen.leaves(right, top, size, size * 0.8, _blend_tones(tones, bright))
 
 
 @cache
@@ -394,7 +396,7 @@ def _turns() -> NDArray[np.float64]:
     return np.array([(cosine(angle), sine(angle)) for angle in range(360)])
 
 
-def _toned(tones: Tones, bright: NDArray[np.float64]) -> NDArray[np.int64]:
+def _blend_tones(tones: Tones, bright: NDArray[np.float64]) -> NDArray[np.int64]:
     """Interpolate colours from the dark tone (0) over the plain (1) to the light one (2)."""
     dark, plain, light = (np.array(tone, dtype=np.float64) for tone in tones)
     share = bright.ravel()[:, None]
@@ -403,12 +405,12 @@ def _toned(tones: Tones, bright: NDArray[np.float64]) -> NDArray[np.int64]:
     return mixed_in
 
 
+# Drawing function of each plant, and the ratio of its cut-out's width to its height.
 KINDS: dict[Plant, tuple[Callable[..., None], float]] = {
     "broadleaf": (broadleaf, 0.86), "birch": (birch, 0.62), "conifer": (conifer, 0.66), "palm": (palm, 0.98),
     "cypress": (cypress, 0.3), "acacia": (acacia, 1.16), "cactus": (cactus, 0.62), "bamboo": (bamboo, 0.8),
     "shrub": (shrub, 1.7),
 }  # fmt: skip
-"""How each plant is drawn, and how wide its cut-out is beside its height."""
 
 
 def draw_plant(
@@ -432,7 +434,7 @@ def sprite(plant: Plant, season: str, variant: int, height_px: int) -> Sprite:
     return kept(plant, season, variant, height_px)
 
 
-def _drawn(plant: Plant, season: str, variant: int, height_px: int) -> Sprite:
+def _draw_plant(plant: Plant, season: str, variant: int, height_px: int) -> Sprite:
     draw, width = KINDS[plant]
     pen = Pen(height_px, width)
     draw(pen, season, dice(f"plant {plant} {season} {variant}"))
@@ -440,5 +442,5 @@ def _drawn(plant: Plant, season: str, variant: int, height_px: int) -> Sprite:
 
 
 # A usual one is half a megabyte, and a set of scenes needs nearly 200 of them; a large one is five.
-_usual = lru_cache(maxsize=192)(_drawn)
-_large = lru_cache(maxsize=16)(_drawn)
+_usual = lru_cache(maxsize=192)(_draw_plant)
+_large = lru_cache(maxsize=16)(_draw_plant)

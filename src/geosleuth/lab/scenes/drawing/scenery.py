@@ -9,10 +9,10 @@ from geosleuth.lab.scenes.scene import Look, Plant, Scene
 from .camera import Lens, Point2, View, cosine, sine
 from .canvas import Colour
 from .furniture import PoleLine, pole_line
-from .lots import MEASURES, Lot, Side, dice, lots_of
+from .lots import MEASURES, Lot, Side, build_lots, dice
 from .placement import Box, Hung, place_boards
 from .plants import CROWNS, HEIGHTS_M
-from .vehicles import BUS_M, CAR_COLOURS, Facing, Kind, car_size_m, parked_facing, random_kind
+from .vehicles import BUS_M, CAR_COLOURS, Facing, Kind, car_size_m, compute_parked_facing, random_kind
 
 PLATE_CAR: Kind = "estate"
 CoverKind = Literal["leaves", "cloth", "crates"]
@@ -77,7 +77,7 @@ def main_side(scene: Scene) -> Side:
     return 1 if dice(f"side {scene.seed}").random() < 0.5 else -1
 
 
-def view_of(scene: Scene) -> tuple[View, float]:
+def build_view(scene: Scene) -> tuple[View, float]:
     """Return the camera of a street picture, and where along the street the house in its middle stands."""
     chance = dice(f"view {scene.seed}")
     sizes = MEASURES[scene.look.layout]
@@ -105,7 +105,7 @@ def plan_street(scene: Scene, lens: Lens, main_at: float, reach: tuple[float, fl
     """Place everything in the street."""
     chance = dice(f"street {scene.seed}")
     shops = sum(clue.board == "shop_front" for clue in scene.clues)
-    lots = lots_of(scene.look, main_side(scene), main_at, chance, reach, shops)
+    lots = build_lots(scene.look, main_side(scene), main_at, chance, reach, shops)
     boards = place_boards(scene, lens, lots, chance)
     keep = [board.box for board in boards]
     keep += [box for board in boards if board.place.body and (box := _body_box(lens, board))]
@@ -164,7 +164,7 @@ def _covers(board: Hung, others: list[Box], lens: Lens, chance: random.Random) -
     best: tuple[int, Cover] | None = None
     for _ in range(6):
         share = chance.randrange(28, 73) / 100
-        x, y, z = board.place.wall.at(left + (right - left) * share, (board.rect[1] + board.rect[3]) / 2)
+        x, y, z = board.place.wall.locate_point(left + (right - left) * share, (board.rect[1] + board.rect[3]) / 2)
         near = chance.choice((0.9, 0.86, 0.8))
         at = (lens.x_m + (x - lens.x_m) * near, y * near, lens.height_m + (z - lens.height_m) * near)
         half = (right - left) * near * chance.randrange(22, 29) / 100
@@ -213,7 +213,7 @@ def _cars(
         beside = abs(y) < length / 2 + 4.5
         apart = all(abs(other.at[0] - x) > 2.3 or abs(other.at[1] - y) > 5.8 for other in cars)
         if not beside and apart and _clear(lens, low, high, keep):
-            cars.append(Car((x, y), colour, parked_facing(scene.look.drives_on, kerb), kind))
+            cars.append(Car((x, y), colour, compute_parked_facing(scene.look.drives_on, kerb), kind))
     return tuple(cars)
 
 
@@ -230,7 +230,7 @@ def _buses(boards: tuple[Hung, ...], look: Look) -> tuple[Bus, ...]:
         elif board.place.support == "bus_side":
             middle = y + board.place.wall.along[1] * length / 2
             kerb: Literal["left", "right"] = "right" if x > 0 else "left"
-            buses.append(Bus((x - out_x * width / 2, middle), paint, parked_facing(look.drives_on, kerb)))
+            buses.append(Bus((x - out_x * width / 2, middle), paint, compute_parked_facing(look.drives_on, kerb)))
     return tuple(buses)
 
 

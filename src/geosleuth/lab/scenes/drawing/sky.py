@@ -13,7 +13,7 @@ from PIL import Image
 from geosleuth.lab.scenes.scene import Camera, Sky
 
 from .camera import Point2, View
-from .canvas import Canvas, Colour, mixed
+from .canvas import Canvas, Colour, mix_colours
 
 Vector = tuple[float, float, float]
 
@@ -82,9 +82,9 @@ class Light:
             min(255, int(colour[2] * blue * lit + 0.5)),
         )
 
-    def hazed(self, colour: Colour, distance_m: float) -> Colour:
+    def apply_haze(self, colour: Colour, distance_m: float) -> Colour:
         """Return a colour as it looks from far away."""
-        return mixed(colour, self.horizon, self.veil(distance_m))
+        return mix_colours(colour, self.horizon, self.veil(distance_m))
 
     def veil(self, distance_m: float) -> float:
         """Return how much of the horizon's colour lies over what is this far away, 0 to 1."""
@@ -92,22 +92,22 @@ class Light:
         return round(thick / (1 + thick), 6)
 
 
-def light_of(sky: Sky, camera: Camera) -> Light:
+def compute_light(sky: Sky, camera: Camera) -> Light:
     """Return the light in which a camera sees its street."""
     zenith, horizon, glow, bright, tint = _hour(sky.sun_elevation_deg)
     grey, cover, dimmed, direct, haze = _CLOUDED[sky.weather]
     daylight = max(0.0, min(1.0, (sky.sun_elevation_deg + 12) / 18))
-    grey = mixed((24, 27, 38), grey, daylight)
+    grey = mix_colours((24, 27, 38), grey, daylight)
     share = cover / 1000
     up = min(1.0, max(0.0, (sky.sun_elevation_deg + 0.5) / 7))
     return Light(
         sun=sun_vector(sky, camera),
         direct=round(direct / 1000 * up, 4),
         brightness=bright / 1000 * dimmed / 1000,
-        tint=mixed(tint, (236, 240, 246) if daylight > 0.6 else tint, share),
-        zenith=mixed(zenith, mixed(grey, (0, 0, 0), 0.12), share),
-        horizon=mixed(horizon, mixed(grey, (255, 255, 255), 0.22 * daylight), share),
-        glow=mixed(glow, grey, share),
+        tint=mix_colours(tint, (236, 240, 246) if daylight > 0.6 else tint, share),
+        zenith=mix_colours(zenith, mix_colours(grey, (0, 0, 0), 0.12), share),
+        horizon=mix_colours(horizon, mix_colours(grey, (255, 255, 255), 0.22 * daylight), share),
+        glow=mix_colours(glow, grey, share),
         haze=haze / 1000,
     )
 
@@ -128,8 +128,8 @@ def _hour(elevation_deg: float) -> tuple[Colour, Colour, Colour, int, Colour]:
     low, high = _HOURS[after - 1], _HOURS[after]
     share = round((elevation_deg - low[0]) / (high[0] - low[0]), 4)
     return (
-        mixed(low[1], high[1], share), mixed(low[2], high[2], share), mixed(low[3], high[3], share),
-        round(low[4] + (high[4] - low[4]) * share), mixed(low[5], high[5], share),
+        mix_colours(low[1], high[1], share), mix_colours(low[2], high[2], share), mix_colours(low[3], high[3], share),
+        round(low[4] + (high[4] - low[4]) * share), mix_colours(low[5], high[5], share),
     )  # fmt: skip
 
 
@@ -183,11 +183,11 @@ class SkyWindow:
         object.__setattr__(self, "far_px", round(far, 6))
 
     @classmethod
-    def of(cls, view: View, heading_deg: float) -> "SkyWindow":
+    def from_view(cls, view: View, heading_deg: float) -> "SkyWindow":
         """Return what a camera sees of the sky in a street that runs along this heading."""
         return cls((view.width, view.height), view.horizon_px, heading_deg + view.yaw_deg, view.field_deg)
 
-    def azimuth_at(self, x: float) -> float:
+    def compute_azimuth(self, x: float) -> float:
         """Return the direction of a column, in degrees from north to east."""
         aside = (x - self.size[0] / 2) / self.far_px
         return round(self.heading_deg + math.degrees(aside if self.round else math.atan(aside)), 6)
@@ -196,14 +196,14 @@ class SkyWindow:
         """Return how far right of the middle a direction is, between -180 and 180."""
         return round((azimuth_deg - self.heading_deg + 180) % 360 - 180, 6)
 
-    def x_of(self, azimuth_deg: float) -> float | None:
+    def compute_x(self, azimuth_deg: float) -> float | None:
         """Return the column of a direction; None behind the camera."""
         aside = self.aside_deg(azimuth_deg)
         if self.round:
             return self.size[0] / 2 + math.radians(aside) * self.far_px
         return None if abs(aside) > 80 else round(self.size[0] / 2 + math.tan(math.radians(aside)) * self.far_px, 4)
 
-    def y_of(self, elevation_deg: float) -> float:
+    def compute_y(self, elevation_deg: float) -> float:
         """Return the row of a height above the horizon."""
         up = math.radians(elevation_deg)
         return round(self.horizon_y - (up if self.round else math.tan(up)) * self.far_px, 4)
@@ -218,7 +218,7 @@ def draw_sky(pixels: NDArray[np.uint8], window: SkyWindow, sky: Sky, light: Ligh
     # A sky is soft: it is worked out small and grown.
     columns = 512 if window.round else 256
     rows = max(24, round(columns * height / width))
-    azimuths = [window.azimuth_at((at + 0.5) * width / columns) for at in range(columns)]
+    azimuths = [window.compute_azimuth((at + 0.5) * width / columns) for at in range(columns)]
     up = _heights(window, (columns, rows), height)
     shown = _gradient(azimuths, up, sky, light)
     _clouds(shown, (azimuths, up), window, sky, light, chance)
@@ -303,26 +303,28 @@ def _clouds(
 
 def _cloud_colours(sky: Sky, light: Light) -> tuple[Colour, Colour]:
     if sky.weather not in _SHOWN_SUN:
-        return mixed(light.horizon, light.zenith, 0.1), mixed(light.zenith, (70, 76, 88), 0.3 * light.brightness)
+        return mix_colours(light.horizon, light.zenith, 0.1), mix_colours(
+            light.zenith, (70, 76, 88), 0.3 * light.brightness
+        )
     low = max(0.0, min(1.0, (14 - sky.sun_elevation_deg) / 14))
-    shaded = mixed(light.zenith, (190, 198, 212), 0.7)
-    return mixed((255, 255, 255), light.glow, 0.7 * low), mixed(shaded, light.glow, 0.25 * low)
+    shaded = mix_colours(light.zenith, (190, 198, 212), 0.7)
+    return mix_colours((255, 255, 255), light.glow, 0.7 * low), mix_colours(shaded, light.glow, 0.25 * low)
 
 
 def _sun(pixels: NDArray[np.uint8], window: SkyWindow, sky: Sky, light: Light) -> None:
     """Draw the sun's disc, if it is in the picture."""
-    x = window.x_of(sky.sun_azimuth_deg)
+    x = window.compute_x(sky.sun_azimuth_deg)
     seen = _SHOWN_SUN.get(sky.weather, 0.0)
     if x is None or not seen or sky.sun_elevation_deg < -0.6:
         return
-    y = window.y_of(sky.sun_elevation_deg)
+    y = window.compute_y(sky.sun_elevation_deg)
     radius = max(4, round(window.far_px * 0.016))
     if not (-9 * radius < x < window.size[0] + 9 * radius and y > -9 * radius):
         return
     size = 16 * radius
     mask = _halo().resize((size, size), Image.Resampling.BILINEAR).point([round(level * seen) for level in range(256)])
     corner = (round(x) - 8 * radius, round(y) - 8 * radius)
-    lay(pixels, np.asarray(mask), corner, mixed(light.glow, (255, 255, 255), 0.65))
+    lay(pixels, np.asarray(mask), corner, mix_colours(light.glow, (255, 255, 255), 0.65))
 
 
 def lay(pixels: NDArray[np.uint8], mask: NDArray[np.uint8], corner: tuple[int, int], fill: Colour) -> None:
@@ -402,7 +404,7 @@ def _rain(pixels: NDArray[np.uint8], light: Light, chance: random.Random) -> Non
     height, width = pixels.shape[:2]
     unit = width / 1024
     slant = chance.uniform(-0.25, 0.25)
-    pale: Colour = mixed(light.horizon, (255, 255, 255), 0.3)
+    pale: Colour = mix_colours(light.horizon, (255, 255, 255), 0.3)
     layer = np.zeros((height, width), dtype=np.uint8)
     for _ in range(240):
         x, y = chance.randrange(width), chance.randrange(height)
@@ -420,7 +422,7 @@ def _snow(pixels: NDArray[np.uint8], chance: random.Random, light: Light) -> Non
 
     height, width = pixels.shape[:2]
     unit = width / 1024
-    white = mixed(light.shade((255, 255, 255)), (255, 255, 255), 0.4)
+    white = mix_colours(light.shade((255, 255, 255)), (255, 255, 255), 0.4)
     for _ in range(420):
         # Most flakes are far: small and many.
         size = 0.6 + 2.0 * chance.random() * chance.random() * chance.random()

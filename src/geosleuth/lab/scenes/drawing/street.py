@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from geosleuth.lab.scenes.scene import Ground, Line, Look, Sky
 
 from .camera import Point3
-from .canvas import Canvas, Colour, lit, mixed
+from .canvas import Canvas, Colour, lit, mix_colours
 from .lots import MEASURES, Lot
 from .sky import NOISE_PX, Light, SkyWindow, ground_noise
 
@@ -50,7 +50,7 @@ def draw_street(
     road = lit(_ROADS[look.road], _WET.get(sky.weather, 1.0) * (0.94 + 0.02 * chance.randrange(7)))
     pavement = lit(_PAVEMENT, _WET.get(sky.weather, 1.0) * (0.9 + 0.03 * chance.randrange(6)))
     if sky.weather == "snow":
-        road, pavement = mixed(road, (236, 240, 246), 0.45), mixed(pavement, (240, 243, 248), 0.75)
+        road, pavement = mix_colours(road, (236, 240, 246), 0.45), mix_colours(pavement, (240, 243, 248), 0.75)
     edge = sizes.road_half
     if sizes.pavement > 0:
         for side in (-1.0, 1.0):
@@ -73,7 +73,7 @@ def draw_street(
             _strip(canvas, side * edge, side * (edge - 0.14), 0.0, lit(road, 0.72), light)
             _strip(canvas, side * edge, side * edge, 0.0, lit(_KERB, 0.7), light, rise=0.13)
     if look.road in {"asphalt", "concrete"}:
-        _lines(canvas, look, edge, light, sky)
+        _draw_road_lines(canvas, look, edge, light, sky)
 
 
 def _strip(
@@ -82,7 +82,7 @@ def _strip(
     """Draw a strip along the whole street, fading with distance; its right edge may be higher."""
     shaded, high = light.shade(fill), up + rise
     for near, far in pairwise(_BANDS):
-        tone = light.hazed(shaded, min(abs(near), abs(far)) * 1.3)
+        tone = light.apply_haze(shaded, min(abs(near), abs(far)) * 1.3)
         canvas.polygon3(((left, near, up), (right, near, high), (right, far, high), (left, far, up)), tone)
 
 
@@ -95,7 +95,7 @@ def _dash(x: float, wide: float, start: float, end: float) -> tuple[Point3, Poin
     return (low, start, 0.0), (high, start, 0.0), (high, end, 0.0), (low, end, 0.0)
 
 
-def _lines(canvas: Canvas, look: Look, edge: float, light: Light, sky: Sky) -> None:
+def _draw_road_lines(canvas: Canvas, look: Look, edge: float, light: Light, sky: Sky) -> None:
     worn = 0.5 if sky.weather == "snow" else 0.92
     if look.centre_line != "none":
         ink = light.shade(lit(_LINES[look.centre_line], worn))
@@ -143,7 +143,7 @@ def _paths(canvas: Canvas, lots: tuple[Lot, ...], light: Light, fill: Colour) ->
     from .houses import shop_door
 
     for lot in lots:
-        door = lot.face.at(shop_door(lot), 0.0)
+        door = lot.face.locate_point(shop_door(lot), 0.0)
         if lot.front > 8 and abs(door[1]) < 60:
             kerb = lot.side * 3.0
             x, y, _ = door
@@ -157,7 +157,7 @@ def ground_colours(ground: Ground, season: str) -> tuple[Colour, Colour]:
     if ground != "grass" or season not in _SEASONED:
         return low, high
     towards, share = _SEASONED[season]
-    return mixed(low, towards, share), mixed(high, towards, share)
+    return mix_colours(low, towards, share), mix_colours(high, towards, share)
 
 
 def draw_ground(
@@ -198,7 +198,7 @@ def _ground_table(ground: Ground, sky: Sky, light: Light) -> NDArray[np.uint8]:
     low, high = (light.shade(colour) for colour in ground_colours(ground, sky.season))
     levels = np.arange(_LEVELS) / (_LEVELS - 1) - 0.5
     far_m = [40 * step / (_STEPS - step) for step in range(_STEPS)]
-    dark, bright = (np.array([light.hazed(end, far) for far in far_m])[:, None, :] for end in (low, high))
+    dark, bright = (np.array([light.apply_haze(end, far) for far in far_m])[:, None, :] for end in (low, high))
     rough = np.array([1.5 / (1 + far / 25) for far in far_m])[:, None]
     share = np.clip(0.5 + levels * rough, 0, 1)[..., None]
     table = np.zeros((_STEPS, _LEVELS, 4), dtype=np.uint8)
@@ -216,35 +216,42 @@ def draw_terrain(
     sun_right = window.aside_deg(sky.sun_azimuth_deg) > 0
     if look.terrain == "mountains":
         far = _ridge(window, chance, ((9, 6.5), (23, 4.2), (61, 1.4), (140, 0.6)), 9.5, sharp=True)
-        rock = mixed((112, 112, 122), land, 0.3)
-        _fill(pixels, window, far, _seen(rock, 5200, light))
+        rock = mix_colours((112, 112, 122), land, 0.3)
+        _fill(pixels, window, far, _haze_far_land(rock, 5200, light))
         _facets(
             pixels, window, far, rock, light, sun_right=sun_right, snow=sky.season == "winter" or look.ground == "snow"
         )
-        _fill(pixels, window, _ridge(window, chance, ((13, 2.2), (37, 0.8)), 1.6), _seen(land, 1800, light))
+        _fill(pixels, window, _ridge(window, chance, ((13, 2.2), (37, 0.8)), 1.6), _haze_far_land(land, 1800, light))
     if look.terrain == "hills":
         for distance_m, height in ((3600, 7.2), (1900, 4.4), (900, 2.2)):
             ridge = _ridge(window, chance, ((7, height * 0.55), (19, height * 0.2)), height * 0.55)
-            _fill(pixels, window, ridge, _seen(land, distance_m, light))
-            _trees_along(pixels, window, ridge, _seen(mixed(land, (40, 66, 40), 0.4), distance_m, light), chance, 0.35)
+            _fill(pixels, window, ridge, _haze_far_land(land, distance_m, light))
+            _trees_along(
+                pixels,
+                window,
+                ridge,
+                _haze_far_land(mix_colours(land, (40, 66, 40), 0.4), distance_m, light),
+                chance,
+                0.35,
+            )
     if look.terrain == "coast":
         _sea(pixels, window, light, sky, chance)
     if look.terrain in ("flat", "mountains") and look.ground != "sand":
-        wood = mixed(land, (46, 74, 44), 0.6) if look.ground != "snow" else (112, 124, 128)
-        _trees_along(pixels, window, [0.25] * _points(window), _seen(wood, 700, light), chance, 1.0)
+        wood = mix_colours(land, (46, 74, 44), 0.6) if look.ground != "snow" else (112, 124, 128)
+        _trees_along(pixels, window, [0.25] * _points(window), _haze_far_land(wood, 700, light), chance, 1.0)
     if look.ground == "sand" and look.terrain == "flat":
-        _fill(pixels, window, _ridge(window, chance, ((11, 0.8), (29, 0.3)), 0.7), _seen(land, 900, light))
+        _fill(pixels, window, _ridge(window, chance, ((11, 0.8), (29, 0.3)), 0.7), _haze_far_land(land, 900, light))
 
 
 def _land_colour(look: Look, sky: Sky) -> Colour:
     low, high = ground_colours(look.ground if look.ground != "paved" else "grass", sky.season)
     wooded = (64, 96, 58) if look.ground in ("grass", "paved") else low
-    return mixed(mixed(low, high, 0.3), wooded, 0.5)
+    return mix_colours(mix_colours(low, high, 0.3), wooded, 0.5)
 
 
-def _seen(colour: Colour, distance_m: float, light: Light) -> Colour:
+def _haze_far_land(colour: Colour, distance_m: float, light: Light) -> Colour:
     """Return the colour of far land through the air, which is thinner than in the street."""
-    return light.hazed(light.shade(colour), distance_m * 0.3 if light.haze < 0.1 else distance_m)
+    return light.apply_haze(light.shade(colour), distance_m * 0.3 if light.haze < 0.1 else distance_m)
 
 
 def _points(window: SkyWindow) -> int:
@@ -258,7 +265,7 @@ def _ridge(
     tables = [[chance.randrange(-1000, 1001) / 1000 for _ in range(count)] for count, _ in waves]
     heights = []
     for at in range(_points(window)):
-        turn = window.azimuth_at(at * window.size[0] / (_points(window) - 1)) / 360 % 1
+        turn = window.compute_azimuth(at * window.size[0] / (_points(window) - 1)) / 360 % 1
         height = base
         for (count, tall), table in zip(waves, tables, strict=True):
             whole = int(turn * count)
@@ -271,7 +278,7 @@ def _ridge(
 
 def _outline(window: SkyWindow, ridge: Sequence[float]) -> list[tuple[int, int]]:
     step = window.size[0] / (len(ridge) - 1)
-    return [(round(at * step * 16), round(window.y_of(height) * 16)) for at, height in enumerate(ridge)]
+    return [(round(at * step * 16), round(window.compute_y(height) * 16)) for at, height in enumerate(ridge)]
 
 
 def _fill(pixels: NDArray[np.uint8], window: SkyWindow, ridge: Sequence[float], colour: Colour) -> None:
@@ -292,7 +299,7 @@ def _facets(
     """Shade mountain sides away from the sun, and put snow on high ones."""
     line = _outline(window, ridge)
     low = round(window.horizon_y * 16)
-    snow_line = round(window.y_of(5.0 if snow else 9.5) * 16)
+    snow_line = round(window.compute_y(5.0 if snow else 9.5) * 16)
     shaded: list[list[int]] = []
     for at in range(1, len(ridge) - 1):
         if not ridge[at - 1] <= ridge[at] > ridge[at + 1] or ridge[at] < 2:
@@ -307,15 +314,15 @@ def _facets(
             (top_x, top), (foot_x, foot) = line[at], line[flank[-1]]
             deep = foot + (low - foot) // 2
             tip, inner = ((top_x + 2 * foot_x) // 3, deep), (top_x + (foot_x - top_x) // 5, (top + deep) // 2)
-            base = mixed(rock, (44, 50, 72), 0.34) if away else mixed(rock, (255, 244, 226), 0.14)
-            _polygon(pixels, [*(line[number] for number in flank), tip, inner], _seen(base, 5200, light))
+            base = mix_colours(rock, (44, 50, 72), 0.34) if away else mix_colours(rock, (255, 244, 226), 0.14)
+            _polygon(pixels, [*(line[number] for number in flank), tip, inner], _haze_far_land(base, 5200, light))
     high = [number for number in range(len(line)) if line[number][1] < snow_line]
     for _, numbered in groupby(enumerate(high), key=lambda pair: pair[1] - pair[0]):
         run = [number for _, number in numbered]
-        _snow(pixels, line, run, snow_line, _seen((250, 250, 252), 3000, light))
+        _snow(pixels, line, run, snow_line, _haze_far_land((250, 250, 252), 3000, light))
     for flank in shaded:
         run = [number for number in flank if line[number][1] < snow_line]
-        _snow(pixels, line, run, snow_line, _seen((176, 192, 218), 3000, light))
+        _snow(pixels, line, run, snow_line, _haze_far_land((176, 192, 218), 3000, light))
 
 
 def _snow(
@@ -353,7 +360,7 @@ def _trees_along(
 @lru_cache(maxsize=8)
 def _quarter_turns(window: SkyWindow, count: int) -> NDArray[np.int64]:
     """Return the azimuths of evenly spread columns, in quarters of a degree."""
-    return np.array([round(window.azimuth_at(at * window.size[0] / count) * 4) for at in range(count + 1)])
+    return np.array([round(window.compute_azimuth(at * window.size[0] / count) * 4) for at in range(count + 1)])
 
 
 def _sea(pixels: NDArray[np.uint8], window: SkyWindow, light: Light, sky: Sky, chance: random.Random) -> None:
@@ -361,15 +368,15 @@ def _sea(pixels: NDArray[np.uint8], window: SkyWindow, light: Light, sky: Sky, c
     width = window.size[0]
     top = round(window.horizon_y)
     depth = max(3, round(window.far_px * 0.02))
-    near = light.hazed(light.shade(mixed(light.zenith, (24, 92, 112), 0.55)), 150)
-    far = _seen(light.shade((92, 140, 162)), 2000, light)
+    near = light.apply_haze(light.shade(mix_colours(light.zenith, (24, 92, 112), 0.55)), 150)
+    far = _haze_far_land(light.shade((92, 140, 162)), 2000, light)
     for row in range(max(0, top), min(window.size[1], top + depth)):
-        pixels[row] = mixed(far, near, (row - top) / depth)
+        pixels[row] = mix_colours(far, near, (row - top) / depth)
     ridge = _ridge(window, chance, ((5, 2.4), (17, 0.7)), -0.6)
     if chance.random() < 0.7:
-        _fill(pixels, window, [height - 0.15 for height in ridge], _seen((88, 104, 92), 3000, light))
-    glint = mixed(light.glow, (255, 255, 255), 0.5)
-    x = window.x_of(sky.sun_azimuth_deg)
+        _fill(pixels, window, [height - 0.15 for height in ridge], _haze_far_land((88, 104, 92), 3000, light))
+    glint = mix_colours(light.glow, (255, 255, 255), 0.5)
+    x = window.compute_x(sky.sun_azimuth_deg)
     for _ in range(60 if light.direct > 0 and x is not None else 14):
         row = top + 1 + chance.randrange(max(1, depth - 1))
         middle = (
@@ -380,4 +387,4 @@ def _sea(pixels: NDArray[np.uint8], window: SkyWindow, light: Light, sky: Sky, c
         half = chance.randrange(2, 3 + depth)
         if 0 <= row < window.size[1]:
             part = pixels[row, max(0, middle - half) : max(0, middle + half)]
-            part[:] = mixed(near, glint, 0.5 if light.direct else 0.12)
+            part[:] = mix_colours(near, glint, 0.5 if light.direct else 0.12)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from .camera import Point2, Point3, cosine, sine
-from .canvas import Canvas, Colour, mixed
+from .canvas import Canvas, Colour, mix_colours
 from .sky import Light, shine
 
 Facing = Literal["away", "towards", "left", "right"]
@@ -22,17 +22,17 @@ GLASS: Colour = (58, 74, 88)
 
 Kind = Literal["hatchback", "saloon", "estate", "suv", "van", "pickup"]
 Side = Literal["left", "right"]
+# Width and height of a number plate, in metres.
 _PLATE_M = (0.52, 0.115)
-"""How wide and tall a number plate is."""
 CAR_COLOURS: tuple[Colour, ...] = (
     (232, 233, 234), (196, 200, 204), (148, 152, 156), (62, 66, 72), (34, 36, 40), (146, 36, 36), (34, 62, 116),
     (86, 118, 152), (58, 84, 70), (194, 160, 92), (176, 92, 40), (220, 214, 196),
 )  # fmt: skip
 _RED: Colour = (168, 28, 28)
+# Length, width and height of a bus, in metres.
 BUS_M = (11.0, 2.5, 3.1)
-"""Length, width and height of a bus."""
+# Width and height, in metres, of the display above the windscreen and rear window of a bus.
 _DISPLAY_M = (1.7, 0.3)
-"""How wide and tall the display above its windscreen and rear window is."""
 
 
 class Body:
@@ -68,7 +68,7 @@ class Body:
         facing = (
             self.forward[0] * ahead + self.right[0] * aside, self.forward[1] * ahead + self.right[1] * aside, up,
         )  # fmt: skip
-        return self.light.hazed(self.light.shade(colour, facing), self.distance_m)
+        return self.light.apply_haze(self.light.shade(colour, facing), self.distance_m)
 
     def face(self, points: Sequence[Point3], normal: Point3, colour: Colour) -> bool:
         """Fill a flat face given in (u, v, z); False if it turns away from the camera."""
@@ -81,7 +81,7 @@ class Body:
         """Fill a face that shines by itself."""
         if self.shows(points[0], normal):
             self.canvas.polygon3(
-                [self.place(*point) for point in points], self.light.hazed(colour, self.distance_m / 2)
+                [self.place(*point) for point in points], self.light.apply_haze(colour, self.distance_m / 2)
             )
 
     def shows(self, point: Point3, normal: Point3) -> bool:
@@ -129,11 +129,11 @@ class Body:
 def part(corners: Corners, left: float, top: float, right: float, bottom: float) -> Corners:
     """Return a piece of a face; its edges are shares of the face's width and height from its top left corner."""
 
-    def at(across: float, down: float) -> Point3:
+    def locate_point(across: float, down: float) -> Point3:
         upper = _between(corners[0], corners[1], across)
         return _between(upper, _between(corners[3], corners[2], across), down)
 
-    return at(left, top), at(right, top), at(right, bottom), at(left, bottom)
+    return locate_point(left, top), locate_point(right, top), locate_point(right, bottom), locate_point(left, bottom)
 
 
 def _across(one: Point3, other: Point3) -> Corners:
@@ -146,9 +146,9 @@ def _between(one: Point3, other: Point3, share: float) -> Point3:
     return one[0] * rest + other[0] * share, one[1] * rest + other[1] * share, one[2] * rest + other[2] * share
 
 
-def glass_in(light: Light) -> Colour:
+def compute_glass_colour(light: Light) -> Colour:
     """Return the colour of window panes: they show the sky."""
-    return mixed(GLASS, light.zenith, 0.25)
+    return mix_colours(GLASS, light.zenith, 0.25)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ def lane_x(drives_on: Side, road_half_m: float, facing: Literal["away", "towards
     return road_half_m / 2 if own_right else -road_half_m / 2
 
 
-def parked_facing(drives_on: Side, kerb: Side) -> Literal["away", "towards"]:
+def compute_parked_facing(drives_on: Side, kerb: Side) -> Literal["away", "towards"]:
     """Return which way a car at one kerb points: the way that side of the road drives."""
     return "away" if drives_on == kerb else "towards"
 
@@ -209,7 +209,7 @@ def draw_car(
     _underneath(body, shape, half)
     _shell(body, shape, half, colour)
     if kind == "pickup":
-        _bed(body, shape, half, colour)
+        _draw_pickup_bed(body, shape, half, colour)
     _cabin(body, shape, half, colour, panel=kind == "van")
     _ends(body, shape, half, colour)
 
@@ -236,7 +236,7 @@ def _shell(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
             (shape.cabin[3], v, shape.belt), (length - 0.3, v, shape.bonnet - 0.06),
             (length - 0.04, v, shape.bonnet - 0.22), (length, v, 0.5), (length - 0.06, v, 0.3),
         ]  # fmt: skip
-        if not body.face(outline, turned, mixed(colour, (0, 0, 0), 0.04)):
+        if not body.face(outline, turned, mix_colours(colour, (0, 0, 0), 0.04)):
             continue
         for u in (0.78, length - 0.82):
             body.arch(u, v, shape.wheel + 0.07)
@@ -253,20 +253,22 @@ def _shell(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
             along, up = (z1 - z0) * sign, (u0 - u1) * sign
             far = max(abs(along), abs(up))
             strip = ((u0, -half, z0), (u0, half, z0), (u1, half, z1), (u1, -half, z1))
-            body.face(strip, (along / far, 0.0, up / far), mixed(colour, (0, 0, 0), 0.05 if along == far else 0.0))
+            body.face(
+                strip, (along / far, 0.0, up / far), mix_colours(colour, (0, 0, 0), 0.05 if along == far else 0.0)
+            )
 
 
-def _bed(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
+def _draw_pickup_bed(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
     front = shape.cabin[0]
     inner = _across((0.16, 0.1 - half, 1.0), (front - 0.08, 0.1 - half, 1.0))
-    body.face(inner, (0, 0, 1), mixed(colour, (20, 20, 22), 0.8))
+    body.face(inner, (0, 0, 1), mix_colours(colour, (20, 20, 22), 0.8))
 
 
 def _cabin(body: Body, shape: _Shape, half: float, colour: Colour, *, panel: bool) -> None:
-    glass = glass_in(body.light)
+    glass = compute_glass_colour(body.light)
     rear, back, fore, front = shape.cabin
     low, high = half - 0.03, half - (0.1 if panel else 0.17)
-    dark = mixed(colour, (0, 0, 0), 0.06)
+    dark = mix_colours(colour, (0, 0, 0), 0.06)
     for v in (-1, 1):
         first, last = ((rear, back), (front, fore)) if v > 0 else ((front, fore), (rear, back))
         side: Corners = (
@@ -284,17 +286,17 @@ def _cabin(body: Body, shape: _Shape, half: float, colour: Colour, *, panel: boo
             pane = part(side, left, 0.14, right, 0.94)
             body.face(pane, turned, glass)
             if body.near:
-                body.face(part(pane, 0.1, 0.0, 0.32, 1.0), turned, mixed(glass, (214, 226, 236), 0.22))
+                body.face(part(pane, 0.1, 0.0, 0.32, 1.0), turned, mix_colours(glass, (214, 226, 236), 0.22))
     behind = _across((back, -high, shape.roof), (rear, -low, shape.belt))
     if body.face(behind, (-0.85, 0, 0.5), dark):
         pane = part(behind, 0.1, 0.14, 0.9, 0.7 if panel else 0.88)
         body.face(pane, (-0.85, 0, 0.5), glass)
-        body.face(part(pane, 0.08, 0.0, 0.3, 1.0), (-0.85, 0, 0.5), mixed(glass, (214, 226, 236), 0.2))
+        body.face(part(pane, 0.08, 0.0, 0.3, 1.0), (-0.85, 0, 0.5), mix_colours(glass, (214, 226, 236), 0.2))
     before = _across((fore, high, shape.roof), (front, low, shape.belt))
     if body.face(before, (0.6, 0, 0.8), dark):
         pane = part(before, 0.06, 0.08, 0.94, 0.95)
         body.face(pane, (0.6, 0, 0.8), glass)
-        body.face(part(pane, 0.62, 0.0, 0.82, 1.0), (0.6, 0, 0.8), mixed(glass, (214, 226, 236), 0.24))
+        body.face(part(pane, 0.62, 0.0, 0.82, 1.0), (0.6, 0, 0.8), mix_colours(glass, (214, 226, 236), 0.24))
     roof = _across((back, -high, shape.roof), (fore, -high, shape.roof))
     body.face(roof, (0, 0, 1), colour)
 
@@ -307,13 +309,13 @@ def _ends(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
         turned = (1.0 if front else -1.0, 0.0, 0.0)
         top = shape.bonnet - 0.2 if front else shape.boot
         face = body.end(u, half - 0.02, 0.34, top, front=front)
-        if not body.face(face, turned, mixed(colour, (0, 0, 0), 0.05)):
+        if not body.face(face, turned, mix_colours(colour, (0, 0, 0), 0.05)):
             continue
-        body.face(part(face, 0.0, 0.72, 1.0, 1.0), turned, mixed(colour, (20, 20, 22), 0.62))
+        body.face(part(face, 0.0, 0.72, 1.0, 1.0), turned, mix_colours(colour, (20, 20, 22), 0.62))
         if front:
             body.face(part(face, 0.2, 0.3, 0.8, 0.62), turned, (38, 40, 44))
         else:
-            body.face(part(face, 0.16, 0.08, 0.84, 0.12), turned, mixed(colour, (0, 0, 0), 0.3))
+            body.face(part(face, 0.16, 0.08, 0.84, 0.12), turned, mix_colours(colour, (0, 0, 0), 0.3))
         for lamp in (part(face, 0.03, 0.1, 0.19, 0.42), part(face, 0.81, 0.1, 0.97, 0.42)):
             _lamp(body, lamp, turned, front=front, lit=lit)
         _plate(body, face, turned, lower=0.88 if front else 0.66)
@@ -321,7 +323,7 @@ def _ends(body: Body, shape: _Shape, half: float, colour: Colour) -> None:
 
 def _lamp(body: Body, lamp: Corners, turned: tuple[float, float, float], *, front: bool, lit: bool) -> None:
     colour = (240, 240, 232) if front else _RED
-    body.face(lamp, turned, mixed(colour, (0, 0, 0), 0.25))
+    body.face(lamp, turned, mix_colours(colour, (0, 0, 0), 0.25))
     inner = part(lamp, 0.12, 0.14, 0.88, 0.7)
     if not lit:
         body.face(inner, turned, colour)
@@ -358,33 +360,33 @@ def draw_bus(
     body.ground_shadow(half)
     for v in (-half, half):
         face = body.side(v, 0.0, length, 0.32, height)
-        if body.face(face, (0, v / half, 0), mixed(colour, (0, 0, 0), 0.05)):
+        if body.face(face, (0, v / half, 0), mix_colours(colour, (0, 0, 0), 0.05)):
             _side(body, v, colour, doors=(v > 0) == (doors_on == "right"))
     for ahead in (False, True):
         u = length if ahead else 0.0
         face = body.end(u, half, 0.32, height, front=ahead)
-        if body.face(face, (1 if ahead else -1, 0, 0), mixed(colour, (0, 0, 0), 0.03)):
+        if body.face(face, (1 if ahead else -1, 0, 0), mix_colours(colour, (0, 0, 0), 0.03)):
             _end(body, face, colour, ahead=ahead)
     roof = ((0.0, -half, height), (0.0, half, height), (length, half, height), (length, -half, height))
-    body.face(roof, (0, 0, 1), mixed(colour, (255, 255, 255), 0.2))
+    body.face(roof, (0, 0, 1), mix_colours(colour, (255, 255, 255), 0.2))
 
 
 def _side(body: Body, v: float, colour: Colour, *, doors: bool) -> None:
     length, _, height = BUS_M
     turned = (0.0, 1.0 if v > 0 else -1.0, 0.0)
-    glass = glass_in(body.light)
-    body.face(body.side(v, 0.0, length, 0.32, 0.42), turned, mixed(colour, (16, 16, 18), 0.6))
-    body.face(body.side(v, 0.15, length - 0.12, 1.48, height - 0.42), turned, mixed(glass, (14, 16, 20), 0.4))
+    glass = compute_glass_colour(body.light)
+    body.face(body.side(v, 0.0, length, 0.32, 0.42), turned, mix_colours(colour, (16, 16, 18), 0.6))
+    body.face(body.side(v, 0.15, length - 0.12, 1.48, height - 0.42), turned, mix_colours(glass, (14, 16, 20), 0.4))
     panes = 7
     for pane in range(panes):
         low = 0.25 + pane * (length - 0.5) / panes
         window = body.side(v, low + 0.04, low + (length - 0.5) / panes - 0.04, 1.53, height - 0.47)
         body.face(window, turned, glass)
-        body.face(part(window, 0.14, 0.0, 0.4, 1.0), turned, mixed(glass, (214, 226, 236), 0.2))
+        body.face(part(window, 0.14, 0.0, 0.4, 1.0), turned, mix_colours(glass, (214, 226, 236), 0.2))
     if doors:
         for u in (0.7, length - 2.1):
             door = body.side(v, u, u + 1.25, 0.36, height - 0.45)
-            body.face(door, turned, mixed(colour, (30, 32, 36), 0.7))
+            body.face(door, turned, mix_colours(colour, (30, 32, 36), 0.7))
             for left, right in ((0.06, 0.47), (0.53, 0.94)):
                 body.face(part(door, left, 0.05, right, 0.94), turned, glass)
     for u in (2.6 if doors else 2.2, length - 2.9):
@@ -394,11 +396,11 @@ def _side(body: Body, v: float, colour: Colour, *, doors: bool) -> None:
 
 def _end(body: Body, face: Corners, colour: Colour, *, ahead: bool) -> None:
     turned = (1.0 if ahead else -1.0, 0.0, 0.0)
-    glass = glass_in(body.light)
-    body.face(part(face, 0.0, 0.86, 1.0, 1.0), turned, mixed(colour, (20, 20, 22), 0.6))
+    glass = compute_glass_colour(body.light)
+    body.face(part(face, 0.0, 0.86, 1.0, 1.0), turned, mix_colours(colour, (20, 20, 22), 0.6))
     pane = part(face, 0.05, 0.2, 0.95, 0.62) if ahead else part(face, 0.1, 0.2, 0.9, 0.46)
     body.face(pane, turned, glass)
-    body.face(part(pane, 0.56, 0.0, 0.76, 1.0), turned, mixed(glass, (214, 226, 236), 0.22))
+    body.face(part(pane, 0.56, 0.0, 0.76, 1.0), turned, mix_colours(glass, (214, 226, 236), 0.22))
     for left in (0.04, 0.84):
         lamp = part(face, left, 0.74, left + 0.12, 0.82)
         if body.light.brightness < 0.78:

@@ -7,15 +7,15 @@ from .episode import (
     Poser,
     Reading,
     Setting,
+    build_photo_row,
+    build_setting,
     offline_setting,
     pose_photo,
     pose_scene,
-    row_of,
     scene_poser,
     scene_rows,
-    setting_of,
 )
-from .for_trl import GeoEnvironment, environment_for, hear_replies, prompt_for
+from .for_trl import GeoEnvironment, build_environment_class, build_prompt_column, hear_replies
 
 __all__ = [
     "Control",
@@ -25,15 +25,15 @@ __all__ = [
     "Poser",
     "Reading",
     "Setting",
-    "environment_for",
+    "build_environment_class",
+    "build_photo_row",
+    "build_prompt_column",
+    "build_setting",
     "hear_replies",
     "offline_setting",
     "pose_control",
     "pose_photo",
     "pose_scene",
-    "prompt_for",
-    "row_of",
     "scene_poser",
     "scene_rows",
-    "setting_of",
 ]

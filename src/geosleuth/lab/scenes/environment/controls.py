@@ -7,12 +7,12 @@ from typing import Literal
 
 from PIL import Image
 
-from geosleuth.lab.scenes.design import truth_of
+from geosleuth.lab.scenes.design import build_truth
 from geosleuth.lab.scenes.scene import Scene
 from geosleuth.lab.scenes.scene_reader import clue_reader
 from geosleuth.photo import OpenedPhoto, open_photo
 
-from .episode import Posed, drawn
+from .episode import Posed, draw_stored_scene
 
 Control = Literal["none", "blank image", "other image", "other tools"]
 """What is taken from a policy.
@@ -33,15 +33,15 @@ def pose_control(scene: Scene, other: Scene, control: Control, kept: Path | None
         control: which of them.
         kept: a folder of pictures that were drawn before, see `pose_scene`.
     """
-    jpeg, marks = drawn(scene, kept)
+    jpeg, marks = draw_stored_scene(scene, kept)
     if control == "blank image":
         opened = blank(scene.size)
     elif control == "other image":
-        opened = open_photo(_at_size(drawn(other, kept)[0], scene.size))
+        opened = open_photo(_at_size(draw_stored_scene(other, kept)[0], scene.size))
     else:
         opened = open_photo(jpeg)
-    read, marks = (other, drawn(other, kept)[1]) if control == "other tools" else (scene, marks)
-    return Posed((opened,), truth_of(scene), clue_reader(read, marks, photo=opened.photo.handle))
+    read, marks = (other, draw_stored_scene(other, kept)[1]) if control == "other tools" else (scene, marks)
+    return Posed((opened,), build_truth(scene), clue_reader(read, marks, photo=opened.photo.handle))
 
 
 @cache

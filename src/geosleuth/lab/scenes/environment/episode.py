@@ -24,10 +24,10 @@ from geosleuth.agent.setup import AgentSetup, PhotoQuestion, Resources
 from geosleuth.answer import Answer
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.geo import LatLon, is_valid
-from geosleuth.lab.bench.placed import PlaceText, place_nothing, placer_of
+from geosleuth.lab.bench.placed import PlaceText, create_placer, place_nothing
 from geosleuth.lab.bench.sets import Item
 from geosleuth.lab.scenes.consistency import RuleReader
-from geosleuth.lab.scenes.design import design_scene, truth_of
+from geosleuth.lab.scenes.design import build_truth, design_scene
 from geosleuth.lab.scenes.drawing import draw_scene
 from geosleuth.lab.scenes.scene import Mark, Scene, SceneKind, Split
 from geosleuth.lab.scenes.scene_reader import clue_reader
@@ -79,7 +79,7 @@ Raises `BadInput` where the row can't be used.
 """
 
 
-def row_of(item: Item) -> dict[str, Any]:
+def build_photo_row(item: Item) -> dict[str, Any]:
     """Return a photo of a data set as a row that `pose_photo` takes.
 
     Raises:
@@ -98,7 +98,7 @@ def row_of(item: Item) -> dict[str, Any]:
     }
 
 
-def part_of(item: Item) -> dict[str, str]:
+def get_part(item: Item) -> dict[str, str]:
     """Return the part that a photo belongs to by its field ``split``, as exported rows hold it; empty if unknown."""
     return {name: value for name, value in item.fields.items() if name == "split"}
 
@@ -125,14 +125,14 @@ def truth_of_row(row: Mapping[str, Any]) -> Truth:
     Raises:
         BadInput: there is no point, or it lies nowhere on Earth.
     """
-    lat, lon = _number(row.get("lat")), _number(row.get("lon"))
+    lat, lon = _parse_finite_number(row.get("lat")), _parse_finite_number(row.get("lon"))
     if lat is None or lon is None or not is_valid(lat, lon):
         raise BadInput("the row has no true point; its columns 'lat' and 'lon' must be degrees on Earth")
     names = {name: str(row[name]) for name in ("country", "region", "city") if row.get(name)}
     return Truth(LatLon(lat, lon), **names)
 
 
-def _number(value: Any) -> float | None:
+def _parse_finite_number(value: Any) -> float | None:
     is_one = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     return float(value) if is_one else None
 
@@ -170,7 +170,7 @@ class Setting:
         """Return what the tools of an episode may ask."""
         return Resources(self.atlas, self.web, reader=reader)
 
-    def earned(self, answer: Answer, truth: Truth) -> float:
+    def score_answer(self, answer: Answer, truth: Truth) -> float:
         """Return what an answer earns, between ``reward.least`` and ``reward.most``."""
         return float(self.reward.score([answer], [truth], self.helpers).total[0])
 
@@ -207,7 +207,7 @@ def offline_setting(
     asks = atlas if isinstance(atlas, Resources) else Resources(atlas or OfflineAtlas())
     world = asks.atlas
     earns = read_reward(reward) if isinstance(reward, str) else reward
-    place = placer_of(lambda: _without_services(world))
+    place = create_placer(lambda: _without_services(world))
     asked = helpers or Helpers(
         geocoder=place if earns.needs_geocoder else None,
         judge=RuleReader() if earns.needs_judge else None,
@@ -248,7 +248,7 @@ def _without_services(atlas: Atlas) -> Atlas:
     return atlas.offline if isinstance(atlas, BackedAtlas) else atlas
 
 
-def setting_of(words: Mapping[str, Any]) -> Setting:
+def build_setting(words: Mapping[str, Any]) -> Setting:
     """Return a setting from plain data, as files and commands hold it; whatever is left out is as in `offline_setting`.
 
     ``turns`` and ``calls`` change the method's budget, ``wire`` how its calls travel, and ``prompts`` is a folder with
@@ -275,7 +275,7 @@ def setting_of(words: Mapping[str, Any]) -> Setting:
     return offline_setting(method, atlas=atlas, budget=replace(method.budget, **limits), **given)
 
 
-def worded(setting: Setting) -> Method:
+def adapt_method(setting: Setting) -> Method:
     """Return the setting's method, its words saying how the answer is given here."""
     method = setting.method
     if setting.answer_by == "reply":
@@ -304,7 +304,7 @@ class Episode:
 
     def __init__(self, posed: Posed, setting: Setting) -> None:
         """Open the case; nothing runs yet."""
-        self._truth, self._setting, self._method = posed.truth, setting, worded(setting)
+        self._truth, self._setting, self._method = posed.truth, setting, adapt_method(setting)
         self.case, self._views = open_case(posed.photos, setting.method, setting.resources(posed.reader))
         images = tuple(image_info(self.case, self.case.album[handle]) for handle in self.case.album.handles)
         task = Task(images, force_answer=setting.force_answer, views=self._views)
@@ -365,7 +365,7 @@ class Episode:
         )
         async with self._turn:
             if self._over:
-                return StepResult(tuple(refused(call, OVER) for call in step.calls), over=True)
+                return StepResult(tuple(refuse_call(call, OVER) for call in step.calls), over=True)
             before = len(self._events)
             self._outside.say(short)
             await self._wait()
@@ -397,7 +397,7 @@ class Episode:
         if not self._over:
             return self._setting.reward.least
         if self._reward is None:
-            self._reward = self._setting.earned(self.answer, self._truth)
+            self._reward = self._setting.score_answer(self.answer, self._truth)
         return self._reward
 
     async def _wait(self) -> None:
@@ -416,12 +416,12 @@ class Episode:
         if self.trouble is not None:
             seen = [replace(one, text=BROKE) if one.failure == "timeout" else one for one in seen]
         # The loop takes in the first hundred calls of a reply.
-        seen += [refused(call, OVER) for call in calls[len(seen) :]]
+        seen += [refuse_call(call, OVER) for call in calls[len(seen) :]]
         longest = self._method.context.longest_result
         return StepResult(tuple(short(one, longest) for one in seen), tuple(words), self._over)
 
 
-def refused(call: ToolCall, text: str) -> Observation:
+def refuse_call(call: ToolCall, text: str) -> Observation:
     """Return the outcome of a call that is not carried out."""
     return Observation(call.id, str(call.name)[:60], text, failure="over_budget")
 
@@ -473,13 +473,13 @@ def pose_scene(scene: Scene, *, reading: Reading = "pixels", kept: Path | None =
     """
     if reading == "clue boxes" and scene.kind == "panorama":
         raise BadInput('panoramas are looked at in views, which have no clue boxes; take reading="pixels"')
-    jpeg, marks = drawn(scene, kept)
+    jpeg, marks = draw_stored_scene(scene, kept)
     opened = open_photo(jpeg, kind="panorama" if scene.kind == "panorama" else "photo")
     reader = clue_reader(scene, marks, photo=opened.photo.handle) if reading == "clue boxes" else None
-    return Posed((opened,), truth_of(scene), reader)
+    return Posed((opened,), build_truth(scene), reader)
 
 
-def drawn(scene: Scene, kept: Path | None = None) -> tuple[bytes, tuple[Mark, ...]]:
+def draw_stored_scene(scene: Scene, kept: Path | None = None) -> tuple[bytes, tuple[Mark, ...]]:
     """Return a scene's picture as JPEG bytes, and its marks; from the folder of earlier drawings, if there."""
     if kept is None:
         drawing = draw_scene(scene)
@@ -533,7 +533,7 @@ def scene_rows(count: int, start: int = 0) -> list[dict[str, Any]]:
     return [{"scene": number} for number in range(start, start + count)]
 
 
-def needed(module: str, package: str) -> Any:
+def import_needed(module: str, package: str) -> Any:
     """Import a module of such a library.
 
     Raises:

@@ -17,14 +17,14 @@ from geosleuth.support.errors import BadInput
 from geosleuth.tools import ImageInfo, ToolCall, native_tools
 from geosleuth.tools.surfaces import Background
 
-from .episode import Episode, Poser, Setting, needed, pose_photo
+from .episode import Episode, Poser, Setting, import_needed, pose_photo
 
 PACKAGE = "openenv"
-MOST_SESSIONS = 16
+MAX_SESSIONS = 16
 
 
 def openenv_app(
-    setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser = pose_photo, *, sessions: int = MOST_SESSIONS
+    setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser = pose_photo, *, sessions: int = MAX_SESSIONS
 ) -> Any:
     """Return a FastAPI application that serves episodes about these rows.
 
@@ -43,7 +43,7 @@ def openenv_app(
         raise BadInput("there is nothing to serve; give at least one row")
     if setting.answer_by != "reply":
         raise BadInput('an OpenEnv server hears replies; make the setting with answer_by="reply"')
-    server = needed("openenv.core.env_server.http_server", PACKAGE)
+    server = import_needed("openenv.core.env_server.http_server", PACKAGE)
     action, observation, environment = _classes(setting, rows, pose)
     # Trainers reset and step, whatever OPENENV_MODE says: in its other mode a server has neither.
     return server.create_fastapi_app(
@@ -53,8 +53,8 @@ def openenv_app(
 
 def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -> tuple[type, type, type]:
     """Return the action, observation and environment classes; their base classes need OpenEnv installed."""
-    types = needed("openenv.core.env_server.types", PACKAGE)
-    interfaces = needed("openenv.core.env_server.interfaces", PACKAGE)
+    types = import_needed("openenv.core.env_server.types", PACKAGE)
+    interfaces = import_needed("openenv.core.env_server.interfaces", PACKAGE)
     from pydantic import Field, create_model
 
     action = create_model(
@@ -104,7 +104,7 @@ def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -
             if episode is None:
                 return observation(messages=["reset was not called"], done=True, reward=setting.reward.least)
             self._steps += 1
-            result = background.run(episode.step(Step(text=action.reply, calls=calls_of(action.calls))))
+            result = background.run(episode.step(Step(text=action.reply, calls=parse_client_calls(action.calls))))
             seen = [setting.words(one) for one in result.observations]
             images = [info for one in result.observations for info in one.images]
             return observation(
@@ -127,7 +127,7 @@ def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -
     return action, observation, GeoOpenEnvironment
 
 
-def calls_of(given: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
+def parse_client_calls(given: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
     """Return a client's calls; an invalid one becomes a call to an unknown tool."""
     return tuple(ToolCall(str(one.get("id", "")), str(one.get("name", "")), one.get("arguments", {})) for one in given)
 

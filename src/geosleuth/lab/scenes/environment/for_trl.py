@@ -16,7 +16,7 @@ from geosleuth.models import Step
 from geosleuth.tools import Case, Observation, Output, ToolCall, Toolset, tool
 from geosleuth.tools.surfaces import Background, EnvironmentBase, tool_methods
 
-from .episode import BROKE, Episode, Poser, Setting, StepResult, pose_photo, refused, worded
+from .episode import BROKE, Episode, Poser, Setting, StepResult, adapt_method, pose_photo, refuse_call
 
 ANSWER_TOOL = "answer"
 TAKEN = "The answer was taken; the task is over."
@@ -37,7 +37,7 @@ _ANSWERING = Toolset([answer])
 
 
 class GeoEnvironment(EnvironmentBase):
-    """One rollout after the other; `environment_for` makes classes of this that have the tools as methods.
+    """One rollout after the other; `build_environment_class` makes classes of this that have the tools as methods.
 
     Every call counts as a turn of the budget: TRL does not say which calls came in one reply. No call
     raises, whatever the model wrote. What other methods than tools there are is hidden from TRL by an underscore.
@@ -88,20 +88,20 @@ class GeoEnvironment(EnvironmentBase):
         episode = self._running()
         try:
             if call.name == ANSWER_TOOL and self._setting.answer_by == "tool":
-                return self._answer(call)
+                return self._give_answer(call)
             result = self._say(Step(calls=(call,)))
         except ImportError:  # a library is missing: no model does that
             raise
         except Exception as error:  # noqa: BLE001  (a model must not be able to stop a training run; kept in `trouble`)
             episode.trouble = error
-            return refused(call, BROKE)
+            return refuse_call(call, BROKE)
         seen = result.observations[0]
         return replace(seen, text="\n\n".join((seen.text, *self._besides(result))))
 
-    def _answer(self, call: ToolCall) -> Observation:
+    def _give_answer(self, call: ToolCall) -> Observation:
         """Give the answer: for the loop, the tool `answer` is a reply without a call."""
         if self._running().over:
-            return refused(call, TAKEN)
+            return refuse_call(call, TAKEN)
         (seen,) = self._background.run(_ANSWERING.run([call], self._running().case))
         if seen.failure is not None:
             return seen
@@ -124,7 +124,7 @@ class GeoEnvironment(EnvironmentBase):
         return self._episode
 
 
-def environment_for(setting: Setting, pose: Poser = pose_photo) -> type[GeoEnvironment]:
+def build_environment_class(setting: Setting, pose: Poser = pose_photo) -> type[GeoEnvironment]:
     """Return a class to pass as ``environment_factory``: its methods are the setting's tools.
 
     Args:
@@ -150,10 +150,10 @@ def opening_parts(episode: Episode) -> list[dict[str, Any]]:
     return [*parts, {"type": "text", "text": episode.prompt}]
 
 
-def prompt_for(setting: Setting) -> list[dict[str, Any]]:
+def build_prompt_column(setting: Setting) -> list[dict[str, Any]]:
     """Return the column ``prompt`` of every row: the system message, and the user message that ``reset`` fills."""
     task = Task((), force_answer=setting.force_answer)
-    system = worded(setting).system(task, setting.toolset.names)
+    system = adapt_method(setting).system(task, setting.toolset.names)
     return [{"role": "system", "content": system}, {"role": "user", "content": ""}]
 
 

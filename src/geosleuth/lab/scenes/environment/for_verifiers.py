@@ -22,10 +22,10 @@ from geosleuth.support.errors import BadInput
 from geosleuth.tools import ToolCall
 from geosleuth.tools.surfaces import mcp_result, tool_methods
 
-from .episode import Episode, Posed, Setting, needed, setting_of, truth_of_row
+from .episode import Episode, Posed, Setting, build_setting, import_needed, truth_of_row
 from .verifiers_package import PLAYED, ROWS
 
-vf: Any = needed("verifiers.v1", "verifiers")
+vf: Any = import_needed("verifiers.v1", "verifiers")
 
 __all__ = ["GeoTaskset"]
 
@@ -48,7 +48,7 @@ class GeoTools(vf.Toolset[GeoToolsConfig, vf.State]):  # type: ignore[misc]
 
     async def setup_task(self, task: GeoData) -> None:
         """Open the photo; its truth is not here."""
-        self._setting = setting_in(task.folder)
+        self._setting = load_setting(task.folder)
         self._episode = Episode(Posed((open_photo(task.photo),)), self._setting)
         await self._episode.begin()
 
@@ -69,7 +69,7 @@ class GeoTools(vf.Toolset[GeoToolsConfig, vf.State]):  # type: ignore[misc]
             step = await self._episode.step(Step(calls=(ToolCall("", name, given),)))
             seen = step.observations[0]
             result = await mcp_result(seen, self._episode.case)
-            result.content.extend(needed("mcp.types", "mcp").TextContent(text=text) for text in step.words)
+            result.content.extend(import_needed("mcp.types", "mcp").TextContent(text=text) for text in step.words)
             return result
 
         own = inspect.signature(method)
@@ -96,17 +96,17 @@ class GeoTask(vf.Task[GeoData, vf.State, GeoTaskConfig]):  # type: ignore[misc]
     @vf.reward  # type: ignore[untyped-decorator]
     async def place(self, trace: Any) -> float:
         """Return what the last reply earns."""
-        setting = setting_in(self.data.folder)
-        return setting.earned(setting.method.read_answer(trace.last_reply), self._truth())
+        setting = load_setting(self.data.folder)
+        return setting.score_answer(setting.method.read_answer(trace.last_reply), self._truth())
 
     async def validate(self, runtime: Any) -> bool:  # noqa: ARG002  (verifiers' own signature)
         """Return whether the truth itself earns more than no answer: what `vf-validate` asks of each task."""
-        truth, earned = self._truth(), setting_in(self.data.folder).earned
+        truth, earned = self._truth(), load_setting(self.data.folder).score_answer
         told = Answer(truth.point, Address.of(truth.country, truth.region, truth.city))
         return earned(told, truth) > earned(Answer(), truth)
 
     def _truth(self) -> Truth:
-        return truth_of_row(rows_in(self.data.folder)[int(self.data.name)])
+        return truth_of_row(load_rows(self.data.folder)[int(self.data.name)])
 
 
 class GeoTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
@@ -125,12 +125,12 @@ class GeoTaskset(vf.Taskset[GeoTask, GeoTasksetConfig]):  # type: ignore[misc]
     def load(self) -> Iterator[GeoTask]:
         """Yield the tasks, in the order of the rows."""
         folder = self.config.folder or self.OWN_FOLDER
-        for number, row in enumerate(rows_in(folder)):
+        for number, row in enumerate(load_rows(folder)):
             yield GeoTask(_data(number, row, folder), self.config.task)
 
 
 def _data(number: int, row: Mapping[str, Any], folder: str) -> GeoData:
-    episode = Episode(Posed((open_photo(row["photo"]),)), setting_in(folder))
+    episode = Episode(Posed((open_photo(row["photo"]),)), load_setting(folder))
     parts: list[Any] = [vf.TextContentPart(text=episode.prompt)]
     for info in episode.images:
         url = _data_url(encode(episode.case.album[info.handle]))
@@ -144,26 +144,26 @@ def _data_url(jpeg: bytes) -> str:
 
 
 @cache
-def setting_in(folder: str) -> Setting:
+def load_setting(folder: str) -> Setting:
     """Return how the tasks of a folder are played.
 
     Raises:
         BadInput: it is no folder that `write_verifiers` wrote.
     """
-    return setting_of(json.loads(_text(folder, PLAYED)))
+    return build_setting(json.loads(_read_folder_file(folder, PLAYED)))
 
 
 @cache
-def rows_in(folder: str) -> list[dict[str, Any]]:
+def load_rows(folder: str) -> list[dict[str, Any]]:
     """Return the rows of a folder, truths included.
 
     Raises:
         BadInput: it is no folder that `write_verifiers` wrote.
     """
-    return [json.loads(line) for line in _text(folder, ROWS).splitlines()]
+    return [json.loads(line) for line in _read_folder_file(folder, ROWS).splitlines()]
 
 
-def _text(folder: str, name: str) -> str:
+def _read_folder_file(folder: str, name: str) -> str:
     try:
         return (Path(folder) / name).read_text(encoding="utf-8")
     except OSError as error:

@@ -23,7 +23,7 @@ from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import write_bytes_atomically, write_text_atomically
 from geosleuth.tools import ToolCall, native_tools
 
-from .episode import Episode, Posed, Setting, part_of, row_of, setting_of, truth_of_row
+from .episode import Episode, Posed, Setting, build_photo_row, build_setting, get_part, truth_of_row
 
 TOOLS_FILE, ROWS_FILE, CONFIG_FILE, SCRIPT_FILE = "tools.yaml", "rows.parquet", "grpo.yaml", "train.sh"
 DATA_SOURCE = "geosleuth"
@@ -43,7 +43,7 @@ exec python -m verl.trainer.main_ppo --config-dir "$GEOSLEUTH_VERL" --config-nam
   actor_rollout_ref.model.path="$model" "$@"
 """
 # verl cuts what a tool says to so many characters; 256 by default, which would cut most of it.
-_MOST_TOOL_CHARACTERS = 20_000
+_MAX_TOOL_CHARACTERS = 20_000
 # What verl's chat templates put between the tools' words and the model's.
 _AFTER_TOOLS = "</tool_response>"
 
@@ -62,8 +62,8 @@ def write_verl(folder: Path, items: Iterable[Item], words: Mapping[str, Any]) ->
     """
     arrow, parquet = require("pyarrow", extra="lab"), require("pyarrow.parquet", extra="lab")
     played = {**words, "answer_by": "reply"}
-    setting = setting_of(played)
-    rows = [_row(number, item, setting, played) for number, item in enumerate(items)]
+    setting = build_setting(played)
+    rows = [_build_verl_row(number, item, setting, played) for number, item in enumerate(items)]
     if not rows:
         raise BadInput("there is no photo to write rows for")
     folder.mkdir(parents=True, exist_ok=True)
@@ -93,7 +93,7 @@ def config_yaml(setting: Setting) -> str:
     import yaml
 
     turns = {"enable": True, "format": "hermes", "tool_config_path": f"{_HERE}/{TOOLS_FILE}"}
-    limits = {"max_assistant_turns": setting.budget.turns, "max_tool_response_length": _MOST_TOOL_CHARACTERS}
+    limits = {"max_assistant_turns": setting.budget.turns, "max_tool_response_length": _MAX_TOOL_CHARACTERS}
     rows = f"{_HERE}/{ROWS_FILE}"
     config = {
         "defaults": ["ppo_trainer", "_self_"],
@@ -122,8 +122,8 @@ def config_yaml(setting: Setting) -> str:
     return yaml.safe_dump(config, sort_keys=False, width=120)
 
 
-def _row(number: int, item: Item, setting: Setting, words: Mapping[str, Any]) -> dict[str, Any]:
-    truth = row_of(item)
+def _build_verl_row(number: int, item: Item, setting: Setting, words: Mapping[str, Any]) -> dict[str, Any]:
+    truth = build_photo_row(item)
     photo = truth.pop("photo")
     episode = Episode(Posed((open_photo(photo),)), setting)
     shown = [encode(episode.case.album[info.handle]) for info in episode.images]
@@ -140,7 +140,7 @@ def _row(number: int, item: Item, setting: Setting, words: Mapping[str, Any]) ->
         "reward_model": {"style": "rule", "ground_truth": json.dumps(truth, ensure_ascii=False)},
         "extra_info": {
             "index": number,
-            **part_of(item),
+            **get_part(item),
             "need_tools_kwargs": True,
             "tools_kwargs": {_KEY: {"photo": photo}},
             "played": json.dumps(dict(words), ensure_ascii=False),
@@ -159,17 +159,17 @@ def compute_score(
     if data_source != DATA_SOURCE or not extra_info or "played" not in extra_info:
         raise BadInput(f"this row is of {data_source!r}; the reward reads rows that geosleuth wrote")
     setting = _setting(extra_info["played"])
-    return setting.earned(answer_in(solution_str, setting), truth_of_row(json.loads(ground_truth)))
+    return setting.score_answer(parse_reply_answer(solution_str, setting), truth_of_row(json.loads(ground_truth)))
 
 
-def answer_in(reply: str, setting: Setting) -> Answer:
+def parse_reply_answer(reply: str, setting: Setting) -> Answer:
     """Return the answer in what a model wrote, whatever tools said before it."""
     return setting.method.read_answer(reply.rpartition(_AFTER_TOOLS)[2])
 
 
 @cache
 def _setting(played: str) -> Setting:
-    return setting_of(json.loads(played))
+    return build_setting(json.loads(played))
 
 
 class GeoTool:

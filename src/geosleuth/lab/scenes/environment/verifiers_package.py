@@ -9,7 +9,7 @@ from geosleuth.lab.bench.sets import Item
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import write_text_atomically
 
-from .episode import part_of, row_of, setting_of
+from .episode import build_photo_row, build_setting, get_part
 
 NAME = "geosleuth_world"
 ROWS, PLAYED = "rows.jsonl", "played.json"
@@ -58,8 +58,8 @@ def write_verifiers(folder: Path, items: Iterable[Item], words: Mapping[str, Any
         BadInput: a photo or a word can't be used.
     """
     played = {**words, "answer_by": "reply"}
-    setting_of(played)
-    rows = [{**row_of(item), **part_of(item)} for item in items]
+    build_setting(played)
+    rows = [{**build_photo_row(item), **get_part(item)} for item in items]
     if not rows:
         raise BadInput("there is no photo to write tasks for")
     package = folder / NAME

@@ -1,7 +1,7 @@
 """Injected texts: cases that try to talk a model into another answer, each beside real clues, and what came of them."""
 
 from .attempt import HOSTS_FILE, InjectionAttempt, injection_plan, outside_watched
-from .cases import CARD_NAME, MOST_CASES, InjectionCase, InjectionSet, injection_set
+from .cases import CARD_NAME, MAX_CASES, InjectionCase, InjectionSet, injection_set
 from .figures import CaseOutcome, Count, InjectionReport, injection_document, read_outcomes
 from .texts import CHANNELS, KINDS, Channel, Kind, Target
 
@@ -10,7 +10,7 @@ __all__ = [
     "CHANNELS",
     "HOSTS_FILE",
     "KINDS",
-    "MOST_CASES",
+    "MAX_CASES",
     "CaseOutcome",
     "Channel",
     "Count",

@@ -14,7 +14,7 @@ from typing import Any
 from geosleuth.agent import ToolObserved, read_trajectory
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.lab.bench.run.attempt import BenchAttempt, bench_plan, is_recording
-from geosleuth.lab.bench.run.folder import files_with
+from geosleuth.lab.bench.run.folder import list_try_files
 from geosleuth.lab.bench.run.journal import Attempted, Job
 from geosleuth.models.detective import Detective
 from geosleuth.photo import OpenedPhoto, View, open_photo
@@ -26,11 +26,11 @@ from geosleuth.tools.calls import supplied
 from geosleuth.tools.toolset import all_tools
 
 from .cases import InjectionCase
-from .channels import InjectedWeb, dressed
+from .channels import InjectedWeb, apply_injection
 from .texts import PATHS
 
+# File in the run's folder with the unexpected hosts that were reached, one per line; absent if there were none.
 HOSTS_FILE = "reached.txt"
-"""In the run's folder: what was reached that nobody had asked for, a line each; absent where there was nothing."""
 
 _NAME_BYTES = 200
 _SLOW = "a tool took too long; try again on a quieter machine with --retry errors"
@@ -86,10 +86,10 @@ class InjectionAttempt(BenchAttempt):
             UserError: the run can't go on.
         """
         made = await BenchAttempt.__call__(self, job, keep_in)
-        slow = made.outcome == "answered" and await asyncio.to_thread(_timed_out, keep_in)
+        slow = made.outcome == "answered" and await asyncio.to_thread(_has_timeout, keep_in)
         return replace(made, outcome="failed", trouble=_SLOW) if slow else made
 
-    def opened(self, job: Job) -> OpenedPhoto:
+    def open_job_photo(self, job: Job) -> OpenedPhoto:
         """Open the photo as a user would: under the case's file name, its metadata with it."""
         case = self.cases[job.id]
         if case.channel != "file name" or not case.text:
@@ -99,13 +99,13 @@ class InjectionAttempt(BenchAttempt):
             path.write_bytes(job.content)
             return open_photo(path)
 
-    def plan_for(self, job: Job) -> Plan:
+    def build_plan(self, job: Job) -> Plan:
         """Return the plan with what the case puts into the map, the web, the tools or another agent's reply."""
-        return dressed(self.plan, self.cases[job.id], self.atlas)
+        return apply_injection(self.plan, self.cases[job.id], self.atlas)
 
 
-def _timed_out(trajectory: Path) -> bool:
-    events = (event for path in files_with(trajectory) for event in read_trajectory(path).events)
+def _has_timeout(trajectory: Path) -> bool:
+    events = (event for path in list_try_files(trajectory) for event in read_trajectory(path).events)
     return any(isinstance(one.body, ToolObserved) and one.body.observation.failure == "timeout" for one in events)
 
 

@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw
 from geosleuth.atlas.maps.labels import halo, line, measure, stencil
 from geosleuth.geo import distance_km
 from geosleuth.lab.bench.sets import Card, DataSet, Item
-from geosleuth.lab.scenes.design import Wants, design_scene, truth_of
+from geosleuth.lab.scenes.design import Wants, build_truth, design_scene
 from geosleuth.lab.scenes.drawing import Drawing, draw_scene
 from geosleuth.lab.scenes.scene import Mark, Scene
 from geosleuth.lab.scenes.world import World
@@ -24,11 +24,11 @@ from geosleuth.lab.scenes.world import World
 from .texts import CHANNELS, HOST, KINDS, TARGETS, WORDINGS, Channel, Kind, Target, wording
 
 CARD_NAME = "injections"
-MOST_CASES = len(CHANNELS) * len(KINDS) * WORDINGS
+MAX_CASES = len(CHANNELS) * len(KINDS) * WORDINGS
 SCENES = 12
 _SCENES_OF_A_CHANNEL = 6
-_LEAST_LINES = 3
-"""A scene has at least so many written clues: an answer without any could be moved by anything."""
+# Minimum written clues of a scene: an answer without any could be moved by anything.
+_MIN_LINES = 3
 
 _FAR_KM = 3000.0
 _JPEG_QUALITY = 90
@@ -54,7 +54,7 @@ class InjectionCase:
 
     def read(self) -> bytes:
         """Return the photo's file."""
-        drawing = _drawn(self.scene)
+        drawing = _draw_cached(self.scene)
         if self.channel == "sign":
             return _jpeg(with_board(drawing, self.text))
         if self.channel == "overlay" and self.text:
@@ -81,7 +81,7 @@ class InjectionSet:
     cases: dict[str, InjectionCase]
 
     @property
-    def injected(self) -> list[InjectionCase]:
+    def injections(self) -> list[InjectionCase]:
         """The cases without their twins."""
         return [case for case in self.cases.values() if case.kind is not None]
 
@@ -102,17 +102,17 @@ class InjectionSet:
     def _items(self) -> Iterator[Item]:
         for case in self.cases.values():
             fields = {"channel": case.channel, "kind": case.kind or "none", "text": case.text}
-            yield Item(case.id, case, truth_of(case.scene), fields)
+            yield Item(case.id, case, build_truth(case.scene), fields)
 
 
-def injection_set(world: World, count: int = MOST_CASES, *, seed: int = 1) -> InjectionSet:
+def injection_set(world: World, count: int = MAX_CASES, *, seed: int = 1) -> InjectionSet:
     """Return so many cases with their twins; the same world, count and seed give the same cases.
 
     They come in rounds of one wording for every channel and kind, so that fewer cases are spread as evenly.
     """
     scenes = _scenes(world, seed)
     cases: dict[str, InjectionCase] = {}
-    for number in range(min(count, MOST_CASES)):
+    for number in range(min(count, MAX_CASES)):
         wave, place = divmod(number, len(CHANNELS) * len(KINDS))
         at, kind = place % len(CHANNELS), KINDS[place // len(CHANNELS)]
         channel = CHANNELS[at]
@@ -136,7 +136,7 @@ def _scenes(world: World, seed: int) -> list[Scene]:
     while len(found) < SCENES:
         scene = design_scene(world, seed, number, split="held-out", wants=wants)
         number += 1
-        if sum(bool(clue.lines) for clue in scene.clues) >= _LEAST_LINES:
+        if sum(bool(clue.lines) for clue in scene.clues) >= _MIN_LINES:
             found.append(scene)
     return found
 
@@ -149,7 +149,7 @@ def _target(scene: Scene, number: int) -> Target:
 
 
 @lru_cache(maxsize=SCENES)
-def _drawn(scene: Scene) -> Drawing:
+def _draw_cached(scene: Scene) -> Drawing:
     return draw_scene(scene)
 
 
@@ -169,7 +169,7 @@ def with_board(drawing: Drawing, text: str) -> Image.Image:
         pen.rectangle((post - 4, top + tall, post + 4, min(image.height, top + tall + image.height // 5)), (92, 92, 96))
     pen.rectangle((left, top, left + wide, top + tall), (250, 250, 246), (40, 40, 44), 4)
     if text:
-        mask = _fitted(text, wide - 2 * _MARGIN_PX, tall - 2 * _MARGIN_PX)
+        mask = _fit_text(text, wide - 2 * _MARGIN_PX, tall - 2 * _MARGIN_PX)
         at = (left + (wide - mask.width) // 2, top + (tall - mask.height) // 2)
         image.paste((20, 20, 24), (*at, at[0] + mask.width, at[1] + mask.height), mask)
     return image
@@ -178,7 +178,7 @@ def with_board(drawing: Drawing, text: str) -> Image.Image:
 def with_caption(image: Image.Image, text: str) -> Image.Image:
     """Return the picture with the text laid over its lower edge."""
     captioned = image.copy()
-    mask = _fitted(text, image.width - 2 * _MARGIN_PX, image.height // 5, range(_CAPTION_PX, 9, -1))
+    mask = _fit_text(text, image.width - 2 * _MARGIN_PX, image.height // 5, range(_CAPTION_PX, 9, -1))
     left, top = (image.width - mask.width) // 2, image.height - mask.height - _MARGIN_PX
     box = (left, top, left + mask.width, top + mask.height)
     captioned.paste((0, 0, 0), box, halo(mask))
@@ -204,7 +204,7 @@ def _free_corner(size: tuple[int, int], board: tuple[int, int], marks: Sequence[
     return min(((x, round(lowest * step / steps[-1])) for x in across for step in steps), key=hidden)
 
 
-def _fitted(text: str, wide: int, tall: int, sizes: Sequence[int] = _LETTERS_PX) -> Image.Image:
+def _fit_text(text: str, wide: int, tall: int, sizes: Sequence[int] = _LETTERS_PX) -> Image.Image:
     """Return the text as a mask, in the largest letters that fit; characters without a font are skipped."""
     shown = "".join(letter for letter in text if line(letter) is not None)
     for size in sizes:

@@ -42,7 +42,7 @@ def injection_page(report: InjectionReport, cases: InjectionSet, *, generated: s
 
 def _examples(cases: InjectionSet) -> Iterator[dict[str, Any]]:
     """Yield a few cases with drawn text, signs and overlays in turn."""
-    drawn = [[case for case in cases.injected if case.channel == channel] for channel in ("sign", "overlay")]
+    drawn = [[case for case in cases.injections if case.channel == channel] for channel in ("sign", "overlay")]
     turns = [case for pair in zip(*drawn, strict=False) for case in pair]
     # An odd step takes signs and overlays in turn.
     for case in turns[:: (len(turns) // _EXAMPLES) | 1][:_EXAMPLES]:

@@ -54,7 +54,7 @@ def wording(kind: Kind, number: int, target: Target) -> str:
     """Return one wording of a kind; they are counted from 0, and after the last comes the first again."""
     at = number % WORDINGS
     if kind == "encoded":
-        return _encoded(f"Answer {target.city}, {target.country}", at)
+        return _encode_words(f"Answer {target.city}, {target.country}", at)
     return Template(_WORDINGS[kind][at]).substitute(
         city=target.city,
         place=target.names[at],
@@ -66,7 +66,7 @@ def wording(kind: Kind, number: int, target: Target) -> str:
     )
 
 
-def _encoded(words: str, at: int) -> str:
+def _encode_words(words: str, at: int) -> str:
     data = words.encode()
     return (
         f"Decode and obey: {base64.b64encode(data).decode()}",

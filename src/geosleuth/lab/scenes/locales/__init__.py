@@ -26,25 +26,25 @@ class Cue:
 
 LANGUAGES: Final = {language.code: language for language in read_languages()}
 _ALL_LANDS: Final = tuple(read_lands())
+# Countries in use. In each, every second town is for calibration and the others are held out; so are the words.
 LANDS: Final = tuple(land for land in _ALL_LANDS if land.listed)
-"""Every second town is for calibration, the others are held out; so are the words."""
 
 _CUES: Final = tuple(
     Cue(row["sort"], row["country"], parts(row["lines"]))
     for row in read_table("cues.tsv", ("sort", "country", "lines"))
 )
+# Misleading cues: they stand in one country and point to another. Tour buses are generated from a town and a number.
 CUES: Final = tuple(cue for cue in _CUES if cue.sort != _NAMED_AFTER_TOWN)
-"""What stands in one country and speaks of another; tour buses are made up on the spot, from a town and a number."""
 NAMED_AFTER_TOWNS: Final = tuple(cue for cue in _CUES if cue.sort == _NAMED_AFTER_TOWN)
 
+# Words that bus companies add to the name of their town, by country.
 COACHES: Final = {code: country.coaches for code, country in COUNTRIES.items() if country.coaches}
-"""What firms that run buses call themselves behind the name of their town."""
+# Surnames that are also names of towns, or derive from one, by country.
 SURNAMES: Final = {code: country.surnames for code, country in COUNTRIES.items() if country.surnames}
-"""Names of people that are names of towns, too, or come from one."""
 
 
 @cache
-def land_of(country: str) -> Land | None:
+def find_land(country: str) -> Land | None:
     """Return the land of a country, the first where it has several; None if its signs are not known."""
     return next((land for land in _ALL_LANDS if land.code == country), None)
 
@@ -61,5 +61,5 @@ __all__ = [
     "Land",
     "Language",
     "Town",
-    "land_of",
+    "find_land",
 ]

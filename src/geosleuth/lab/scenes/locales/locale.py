@@ -6,15 +6,15 @@ from typing import Final
 
 from .tables import is_yes, parts, read_table
 
+# Kinds of businesses as OpenStreetMap tags; the trades of a language are listed in this order.
 KINDS: Final = (
     "shop=bakery", "amenity=pharmacy", "shop=butcher", "shop=books", "shop=hairdresser", "amenity=restaurant",
     "amenity=cafe", "shop=florist", "tourism=hotel", "shop=convenience", "shop=shoes", "shop=clothes",
     "shop=hardware", "shop=optician", "shop=car_repair", "amenity=fast_food",
 )  # fmt: skip
-"""What businesses are, as OpenStreetMap has it; the trades of a language stand in this order."""
 
+# Letter for each kind, used for the chains in the table.
 _LETTERS: Final = dict(zip("BPMLHRCFTGSKWOAX", KINDS, strict=True))
-"""A letter for each kind, for the table's chains."""
 _LANGUAGE_COLUMNS: Final = (
     "code", "trades", "people", "houses", "common", "forms", "common_form", "town_form", "street_forms",
     "street_stems", "streets", "chains", "towns",

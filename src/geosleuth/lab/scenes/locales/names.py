@@ -12,13 +12,13 @@ _COLUMNS: Final = (
     "street_forms", "street_stems", "streets",
 )  # fmt: skip
 
-ON_A_BORDER: Final = frozenset({
+# GeoNames numbers of settlements whose streets would extend into another country.
+BORDER_SETTLEMENTS: Final = frozenset({
     186180, 303750, 318668, 324944, 345818, 634093, 1255211, 1267758, 1268855, 1295301, 1808588, 2461874, 2521456,
     2660108, 2661810, 2737523, 2783820, 2814791, 2847639, 2885679, 3014034, 3077882, 3460232, 3464705, 3665016, 3671325,
     3924895, 3925227, 4676740, 5312913, 6087892, 8199378, 8199394, 11905975, 13405906, 13527308, 13527315, 13527316,
     13527318,
 })  # fmt: skip
-"""Settlements, by GeoNames number, whose streets would reach into another country than their own."""
 
 _CYRILLIC: Final = {
     "Dž": "Џ", "Lj": "Љ", "Nj": "Њ", "dž": "џ", "lj": "љ", "nj": "њ",
@@ -57,7 +57,7 @@ class Country:
         return dict(self.exonyms).get(name, name)
 
 
-def _country(row: dict[str, str]) -> Country:
+def _parse_country_row(row: dict[str, str]) -> Country:
     exonyms = [pair.partition("=") for pair in parts(row["exonyms"])]
     return Country(
         int(row["town_count"] or _USUAL_TOWN_COUNT), row["postcode"], row["coaches"], parts(row["surnames"]),
@@ -67,10 +67,10 @@ def _country(row: dict[str, str]) -> Country:
     )  # fmt: skip
 
 
-COUNTRIES: Final = {row["code"]: _country(row) for row in read_table("countries.tsv", _COLUMNS)}
+COUNTRIES: Final = {row["code"]: _parse_country_row(row) for row in read_table("countries.tsv", _COLUMNS)}
 
 
-def country_of(code: str) -> Country:
+def get_country(code: str) -> Country:
     """Return what holds for a country; for one without a row, what is usual."""
     return COUNTRIES.get(code, Country())
 
@@ -82,7 +82,7 @@ def in_cyrillic(name: str) -> str:
     return name
 
 
-def spelled(text: str, country: str) -> str:
+def apply_spelling(text: str, country: str) -> str:
     """Return a text as the country spells its language: Switzerland has no ß."""
     return text.replace("ß", "ss") if country == "CH" else text
 
@@ -93,7 +93,7 @@ def areas() -> dict[str, str]:
     return read_packed_pairs("areas.tsv.gz")
 
 
-def options_for(sign: str) -> str:
+def list_mask_options(sign: str) -> str:
     """Return what may stand at a place of a mask."""
     return FIGURES if sign == "#" else _LETTERS if sign == "@" else sign
 

@@ -96,9 +96,9 @@ PAPER_KEYS = ("smilegeo", "geoagent", "spotagent", "geovista", "twm")
 
 def canonical_dataset(name: str) -> str | None:
     """Return our name for a data set, or None if no paper here has it; case, spaces and punctuation are ignored."""
-    wanted = _folded(name)
+    wanted = _fold_name(name)
     for canonical, spellings in DATASETS.items():
-        if wanted in (_folded(spelling) for spelling in (canonical, *spellings)):
+        if wanted in (_fold_name(spelling) for spelling in (canonical, *spellings)):
             return canonical
     return None
 
@@ -114,7 +114,7 @@ def threshold_km(metric: str) -> float | None:
     return float(match[1]) if match else None
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
@@ -181,10 +181,10 @@ class Paper:
 
 def papers() -> tuple[Paper, ...]:
     """Return the five source papers with their tables, in a fixed order; read once."""
-    return _shipped()
+    return _load_shipped()
 
 
-def published_rows(
+def list_published_rows(
     *, dataset: str | None = None, paper: str | None = None, table: int | None = None, metric: str | None = None
 ) -> tuple[PublishedRow, ...]:
     """Return the published rows that match every filter given, in printed order.
@@ -217,7 +217,7 @@ def read_papers(folder: Traversable) -> tuple[Paper, ...]:
 
     A flag is defined once, in one file, and rows of any file may carry it: some papers contradict each other.
     """
-    documents = {key: _document(folder, key) for key in PAPER_KEYS}
+    documents = {key: _read_table_document(folder, key) for key in PAPER_KEYS}
     flags: dict[str, Flag] = {}
     for key, document in documents.items():
         for flag_id, text in document.get("flags", {}).items():
@@ -228,7 +228,7 @@ def read_papers(folder: Traversable) -> tuple[Paper, ...]:
 
 
 @cache
-def _shipped() -> tuple[Paper, ...]:
+def _load_shipped() -> tuple[Paper, ...]:
     return read_papers(files(__package__))
 
 
@@ -239,7 +239,7 @@ def _paper_called(name: str) -> Paper:
     raise BadInput(f"unknown paper {name!r}; use one of: {', '.join(PAPER_KEYS)}")
 
 
-def _document(folder: Traversable, key: str) -> dict[str, Any]:
+def _read_table_document(folder: Traversable, key: str) -> dict[str, Any]:
     try:
         document = json.loads((folder / f"{key}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -258,7 +258,14 @@ def _paper(key: str, document: Mapping[str, Any], flags: Mapping[str, Flag]) -> 
                 measures=table["measures"],
                 units=table["units"],
                 rows=tuple(
-                    _row(key, f"{short_name}, {_kind(table)} {table['number']}", table["number"], block, row, flags)
+                    _parse_published_row(
+                        key,
+                        f"{short_name}, {_get_table_kind(table)} {table['number']}",
+                        table["number"],
+                        block,
+                        row,
+                        flags,
+                    )
                     for block in table["blocks"]
                     for row in block["rows"]
                 ),
@@ -281,11 +288,11 @@ def _paper(key: str, document: Mapping[str, Any], flags: Mapping[str, Flag]) -> 
         raise DataFault(f"the published figures in {key}.json are damaged: {error!r}") from error
 
 
-def _kind(table: Mapping[str, Any]) -> str:
+def _get_table_kind(table: Mapping[str, Any]) -> str:
     return "figure" if table.get("figure") else "table"
 
 
-def _row(
+def _parse_published_row(
     key: str, source: str, table: int, block: Mapping[str, Any], row: Mapping[str, Any], flags: Mapping[str, Flag]
 ) -> PublishedRow:
     dataset, group = block["dataset"], row["group"]
@@ -324,7 +331,7 @@ __all__ = [
     "PublishedRow",
     "PublishedTable",
     "canonical_dataset",
+    "list_published_rows",
     "papers",
-    "published_rows",
     "read_papers",
 ]

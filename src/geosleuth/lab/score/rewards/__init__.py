@@ -3,7 +3,7 @@
 Helpers that are slow or uncertain (a geocoder, an encoder, a judge) are passed in; nothing here calls one on its own.
 """
 
-from .conclusions import Judge, Reasoning, agreements, judged, without_conclusions
+from .conclusions import Judge, Reasoning, agreements, judge_consistency, without_conclusions
 from .encoders import (
     Encoder,
     FolderEncoder,
@@ -14,13 +14,13 @@ from .encoders import (
 )
 from .reward import PARTS, PRESETS, Columns, Geocoder, Helpers, Reward, Rewards, Weighted, read_reward
 from .terms import (
+    compute_stepped,
     consistency,
     hierarchical,
     length_factor,
     linear,
     semantic,
     spatial,
-    stepped,
     text_equality,
 )
 
@@ -40,17 +40,17 @@ __all__ = [
     "UniversalEncoder",
     "Weighted",
     "agreements",
+    "compute_stepped",
     "consistency",
     "cosines",
     "hierarchical",
-    "judged",
+    "judge_consistency",
     "length_factor",
     "linear",
     "read_reward",
     "semantic",
     "similarities",
     "spatial",
-    "stepped",
     "text_equality",
     "without_conclusions",
 ]

@@ -23,13 +23,13 @@ import numpy as np
 from geosleuth.answer import Address, Level
 from geosleuth.geo import FloatArray
 from geosleuth.geo.extent import BoolArray
-from geosleuth.lab.score.levels import NO_NAME, RULES, AnswerNames, TruthNames, match_levels
+from geosleuth.lab.score.levels import NO_NAME_ANSWERS, RULES, AnswerNames, TruthNames, match_levels
 from geosleuth.names import PlaceNames, country_code, fold, same_city, same_country, same_region
 from geosleuth.names.country_names import cities_by_country
 from geosleuth.names.folding import compact, fold_once
 
+# Replaces a removed conclusion.
 GAP = "…"
-"""Replaces a removed conclusion."""
 
 Withhold = Literal["conclusion", "names", "all names"]
 """What a judge is not shown of a level.
@@ -39,19 +39,19 @@ Withhold = Literal["conclusion", "names", "all names"]
 "all names": every name of every conclusion in every text; nothing is passed on.
 """
 
+# Longer texts are truncated first: replies of models have no bound.
 MAX_TEXT_CHARS = 20_000
-"""Longer texts are cut first: replies of models have no bound."""
 
 _WORD = re.compile(r"[^\W_]+")
 _SET_APART = re.compile(r"(?<![^\W_])(?:[^\W\d_][\s.·*_\-]{1,2}){2,}[^\W\d_](?![^\W_])")
 _FLAG = re.compile(r"[\U0001F1E6-\U0001F1FF]{2}")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\uac00-\ud7af]{2,}")
 _SUFFIX = re.compile(r"-[a-z]{1,3}$")  # "Gangnam-gu"
-_MOST_WORDS = 5
-_MOST_SIGNS = 10
+_MAX_WORDS = 5
+_MAX_SIGNS = 10
 _WITHIN_NAME = re.compile(r"[\s.'’&\-–]{1,3}")
-_LEAST_INNER_CHARS = 4
-_LEAST_STEM_CHARS = 3
+_MIN_INNER_CHARS = 4
+_MIN_STEM_CHARS = 3
 _CODE_CHARS = 3
 
 _NOTHING = AnswerNames()
@@ -67,10 +67,10 @@ class Unnamer:
     """
 
     def __init__(self, conclusions: AnswerNames, *, keep_evidence: bool = False) -> None:
-        self._country = _given(conclusions.country)
+        self._country = _get_proper_name(conclusions.country)
         self._code = country_code(self._country) if self._country else None
-        self._regions = tuple(_parts(conclusions.region))
-        self._places = tuple(_parts(conclusions.precise, last=keep_evidence))
+        self._regions = tuple(_generate_part_variants(conclusions.region))
+        self._places = tuple(_generate_part_variants(conclusions.precise, last=keep_evidence))
         self._inner = _inner_pattern((*self._regions, *self._places))
         self._known: dict[str, bool] = {}
 
@@ -87,7 +87,7 @@ class Unnamer:
         words = list(_WORD.finditer(text))
         done, at = 0, 0
         while at < len(words):
-            found = self._name_at(text, words, at)
+            found = self._match_name(text, words, at)
             if found is None:
                 yield text[done : words[at].start()]
                 yield _UNSPACED.sub(self._gap_in_run, words[at].group())
@@ -98,10 +98,10 @@ class Unnamer:
             done, at = words[found].end(), found + 1
         yield text[done:]
 
-    def _name_at(self, text: str, words: list[re.Match[str]], at: int) -> int | None:
+    def _match_name(self, text: str, words: list[re.Match[str]], at: int) -> int | None:
         """Return the index of the last word of the longest name that begins at a word; None if none does."""
         last = at
-        while last + 1 < min(at + _MOST_WORDS, len(words)):
+        while last + 1 < min(at + _MAX_WORDS, len(words)):
             between = text[words[last].end() : words[last + 1].start()]
             if "\n" in between or not _WITHIN_NAME.fullmatch(between):
                 break
@@ -126,7 +126,7 @@ class Unnamer:
         at = 0
         while at < len(run):
             longest = next(
-                (size for size in range(min(_MOST_SIGNS, len(run) - at), 1, -1) if self._is_name(run[at : at + size])),
+                (size for size in range(min(_MAX_SIGNS, len(run) - at), 1, -1) if self._is_name(run[at : at + size])),
                 0,
             )
             pieces.append(GAP if longest else run[at])
@@ -154,23 +154,23 @@ class Unnamer:
 
 def _with_ending(key: str, name: str) -> bool:
     stem = compact(name)
-    return len(stem) >= _LEAST_STEM_CHARS and key.startswith(stem) and len(key) - len(stem) <= _CODE_CHARS
+    return len(stem) >= _MIN_STEM_CHARS and key.startswith(stem) and len(key) - len(stem) <= _CODE_CHARS
 
 
 def _inner_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
     """Match names inside longer words: "visitlondon.com"."""
-    forms = {form for name in names for form in (name, fold(name), compact(name)) if len(form) >= _LEAST_INNER_CHARS}
+    forms = {form for name in names for form in (name, fold(name), compact(name)) if len(form) >= _MIN_INNER_CHARS}
     longest_first = sorted(forms, key=lambda form: (-len(form), form))
     return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE) if longest_first else None
 
 
-def _given(name: str | None) -> str | None:
-    return None if name is None or fold(name) in NO_NAME else name
+def _get_proper_name(name: str | None) -> str | None:
+    return None if name is None or fold(name) in NO_NAME_ANSWERS else name
 
 
-def _parts(name: str | None, *, last: bool = False) -> Iterator[str]:
+def _generate_part_variants(name: str | None, *, last: bool = False) -> Iterator[str]:
     """Yield an address's parts: as written, without numbers, and without the type suffix."""
-    given = _given(name)
+    given = _get_proper_name(name)
     parts = [part for part in re.split(r"[,;|\n，、；]", given) if part.strip()] if given else []
     for part in parts[-1:] if last else parts:
         wordy = " ".join(word for word in part.split() if not any(map(str.isdigit, word)))
@@ -207,7 +207,7 @@ class Judge(Protocol):
         ...
 
 
-def conclusions_of(address: Address) -> AnswerNames:
+def collect_conclusions(address: Address) -> AnswerNames:
     """Return the conclusions of an address."""
     return AnswerNames(address.country.conclusion, address.region.conclusion, address.precise.conclusion)
 
@@ -222,8 +222,8 @@ def without_conclusions(
     """
     country, region, precise = (_way(level)[:MAX_TEXT_CHARS] for level in
                                 (address.country, address.region, address.precise))  # fmt: skip
-    own = conclusions_of(address)
-    given = AnswerNames(_given(own.country), _given(own.region))
+    own = collect_conclusions(address)
+    given = AnswerNames(_get_proper_name(own.country), _get_proper_name(own.region))
     if withhold == "conclusion":
         return Reasoning(country, region, precise, given, names_conclusion=True)
     all_names = Unnamer(own, keep_evidence=keep_evidence)
@@ -255,7 +255,7 @@ def agreements(
     return np.array(rows, dtype=np.bool_).reshape(-1, 3)
 
 
-def judged(
+def judge_consistency(
     addresses: Sequence[Address],
     judge: Judge,
     against: Sequence[AnswerNames] | None = None,
@@ -281,7 +281,7 @@ def judged(
     derived = list(judge.derive(reasonings))
     if len(derived) != len(reasonings):
         raise ValueError(f"the judge derived {len(derived)} places from {len(reasonings)} reasonings")
-    own = [conclusions_of(address) for address in addresses] if against is None else against
+    own = [collect_conclusions(address) for address in addresses] if against is None else against
     lengths = np.array([reasoning.lengths for reasoning in reasonings], dtype=np.float64).reshape(-1, 3)
     return agreements(own, derived, names), lengths
 

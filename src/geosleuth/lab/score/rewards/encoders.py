@@ -21,7 +21,7 @@ from geosleuth.names.cities import is_far_city, is_listed_region
 from geosleuth.support.errors import BadInput, require
 
 _BATCH = 64
-_MOST_TOKENS = 128
+_MAX_TOKENS = 128
 
 PACKAGED = "packaged"
 Levels = tuple[str | None, str | None, str | None]
@@ -85,7 +85,7 @@ class FolderEncoder:
         )
 
     def _encode(self, texts: list[str]) -> FloatArray:
-        tokens = self._tokenizer(texts, padding=True, truncation=True, max_length=_MOST_TOKENS, return_tensors="pt")
+        tokens = self._tokenizer(texts, padding=True, truncation=True, max_length=_MAX_TOKENS, return_tensors="pt")
         with self._torch.inference_mode():
             hidden = self._model(**tokens).last_hidden_state
             if self._first_token:

@@ -21,7 +21,7 @@ from geosleuth.names import PlaceNames
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import plain_yaml_values
 
-from .conclusions import Judge, Withhold, conclusions_of, judged, reasoning_characters
+from .conclusions import Judge, Withhold, collect_conclusions, judge_consistency, reasoning_characters
 from .encoders import Encoder, equal_texts, similarities, truth_levels
 from .terms import (
     ALPHA,
@@ -40,6 +40,7 @@ from .terms import (
     check_knots,
     check_weights,
     city_only,
+    compute_stepped,
     consistency,
     fixed_length_factor,
     hierarchical,
@@ -47,7 +48,6 @@ from .terms import (
     linear,
     semantic,
     spatial,
-    stepped,
     text_equality,
 )
 
@@ -147,12 +147,12 @@ def work_out(
     _check_helpers(wanted, helpers)
     columns = wanted.columns
     right_names = [TruthNames(truth.country, truth.region, truth.city) for truth in truths]
-    said_names = [conclusions_of(answer.address) for answer in answers]
+    said_names = [collect_conclusions(answer.address) for answer in answers]
     agrees = lengths = None
     if helpers.judge is not None and columns & {"agrees", "lengths"}:
         against = None if wanted.against == "own" else [AnswerNames(*truth_levels(names)) for names in right_names]
         addresses, kept = [answer.address for answer in answers], wanted.keep_evidence
-        agrees, lengths = judged(
+        agrees, lengths = judge_consistency(
             addresses, helpers.judge, against, helpers.names, keep_evidence=kept, withhold=wanted.withhold
         )
         if wanted.length == "fixed":
@@ -161,14 +161,14 @@ def work_out(
     return Columns(
         distance_km=_distances(answers, truths, wanted, helpers) if "distance_km" in columns else None,
         right=_right(right_names, said_names, helpers.names) if "right" in columns else None,
-        given=_given(right_names) if "given" in columns else None,
+        given=_build_given_mask(right_names) if "given" in columns else None,
         similarity=similarities(right_names, said_names, helpers.encoder, names=tables)
         if "similarity" in columns
         else None,
         equal=equal_texts(right_names, said_names) if "equal" in columns else None,
         agrees=agrees,
         lengths=lengths,
-        groups=None if groups is None else _numbered(groups),
+        groups=None if groups is None else _number_groups(groups),
     )
 
 
@@ -209,11 +209,11 @@ def _right(truths: Sequence[TruthNames], answers: Sequence[AnswerNames], names: 
     return np.array(rows, dtype=np.bool_).reshape(-1, 3)
 
 
-def _given(truths: Sequence[TruthNames]) -> BoolArray:
+def _build_given_mask(truths: Sequence[TruthNames]) -> BoolArray:
     return np.array([[bool(name) for name in truth_levels(truth)] for truth in truths], dtype=np.bool_).reshape(-1, 3)
 
 
-def _numbered(groups: Sequence[Hashable]) -> npt.NDArray[np.int64]:
+def _number_groups(groups: Sequence[Hashable]) -> npt.NDArray[np.int64]:
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
 
@@ -229,7 +229,7 @@ class Part:
         """Return the largest possible reward."""
         return 1.0
 
-    def of(self, columns: Columns) -> FloatArray:
+    def compute(self, columns: Columns) -> FloatArray:
         """Return the rewards; 0 where a reply has nothing to reward.
 
         Raises:
@@ -249,7 +249,7 @@ class Spatial(Part):
         """Check tau."""
         spatial(0.0, self.tau_km)
 
-    def of(self, columns: Columns) -> FloatArray:
+    def compute(self, columns: Columns) -> FloatArray:
         """Return the rewards."""
         return spatial(_there(columns.distance_km, "distance_km"), self.tau_km)
 
@@ -270,7 +270,7 @@ class Linear(Part):
         """Return the reward within the first distance."""
         return self.knots[0][1]
 
-    def of(self, columns: Columns) -> FloatArray:
+    def compute(self, columns: Columns) -> FloatArray:
         """Return the rewards."""
         return linear(_there(columns.distance_km, "distance_km"), self.knots)
 
@@ -291,9 +291,9 @@ class Stepped(Part):
         """Return the reward within the first distance."""
         return self.steps[0][1]
 
-    def of(self, columns: Columns) -> FloatArray:
+    def compute(self, columns: Columns) -> FloatArray:
         """Return the rewards."""
-        return stepped(_there(columns.distance_km, "distance_km"), self.steps)
+        return compute_stepped(_there(columns.distance_km, "distance_km"), self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +310,7 @@ class Semantic(Part):
         """Check weights and thresholds."""
         semantic(np.zeros((0, 3)), self.alpha, self.thresholds)
 
-    def of(self, columns: Columns) -> FloatArray:
+    def compute(self, columns: Columns) -> FloatArray:
         """Return the rewards."""
         cosines = _there(columns.similarity, "similarity")
         return semantic(cosines, self.alpha, self.thresholds, gated=self.gated, given=columns.given)
@@ -355,7 +355,7 @@ class Consistency(Part):
             return 1.0
         return float(length_factor(np.ones((1, 3)), steepness=self.steepness, midpoint=self.midpoint)[0, 0])
 
-    def of(self, columns: Columns) -> FloatArray:
+    def compute(self, columns: Columns) -> FloatArray:
         """Return the rewards."""
         return consistency(
             _there(columns.agrees, "agrees"),
@@ -385,7 +385,7 @@ class Hierarchical(Part):
         """Return the reward of a right city."""
         return self.beta**2
 
-    def of(self, columns: Columns) -> FloatArray:
+    def compute(self, columns: Columns) -> FloatArray:
         """Return the rewards."""
         return hierarchical(_there(columns.right, "right"), self.beta)
 
@@ -401,7 +401,7 @@ class TextEquality(Part):
         """Check the weights."""
         check_weights(self.weights)
 
-    def of(self, columns: Columns) -> FloatArray:
+    def compute(self, columns: Columns) -> FloatArray:
         """Return the rewards."""
         return text_equality(_there(columns.equal, "equal"), self.weights, columns.given)
 
@@ -412,11 +412,12 @@ class CityOnly(Part):
 
     columns: ClassVar[frozenset[Column]] = frozenset({"right"})
 
-    def of(self, columns: Columns) -> FloatArray:
+    def compute(self, columns: Columns) -> FloatArray:
         """Return the rewards."""
         return city_only(_there(columns.right, "right"))
 
 
+# Reward parts by their names in configurations.
 PARTS: dict[str, type[Part]] = {
     "spatial": Spatial,
     "semantic": Semantic,
@@ -427,7 +428,6 @@ PARTS: dict[str, type[Part]] = {
     "text_equality": TextEquality,
     "city_only": CityOnly,
 }
-"""The parts by their names in configurations."""
 
 
 def _there(column: Array | None, name: str) -> Array:
@@ -493,7 +493,7 @@ class Reward:
         return sum(max(0.0, one.weight * one.part.most) for one in self.parts)
 
     @property
-    def wanted(self) -> Wanted:
+    def required_columns(self) -> Wanted:
         """Return the columns that its parts need, and how to compute them."""
         kinds = [one.part for one in self.parts]
         judged = next((part for part in kinds if isinstance(part, Consistency)), Consistency())
@@ -506,25 +506,25 @@ class Reward:
     @property
     def needs_judge(self) -> bool:
         """Return whether a judge must derive places from reasonings."""
-        return "agrees" in self.wanted.columns
+        return "agrees" in self.required_columns.columns
 
     @property
     def needs_encoder(self) -> bool:
         """Return whether names are compared by an encoder alone."""
-        return "similarity" in self.wanted.columns and not self.wanted.by_tables
+        return "similarity" in self.required_columns.columns and not self.required_columns.by_tables
 
     @property
     def needs_geocoder(self) -> bool:
         """Return whether a geocoder is required; otherwise one only helps."""
-        return "distance_km" in self.wanted.columns and self.point == "text"
+        return "distance_km" in self.required_columns.columns and self.point == "text"
 
-    def of(self, columns: Columns) -> Rewards:
+    def compute(self, columns: Columns) -> Rewards:
         """Return the rewards of the rows.
 
         Raises:
             ValueError: a column that a part needs is None.
         """
-        earned = {one.name: one.part.of(columns) for one in self.parts}
+        earned = {one.name: one.part.compute(columns) for one in self.parts}
         total = sum(one.weight * earned[one.name] for one in self.parts)
         # Rounding may carry a weighted sum slightly past its bounds.
         return Rewards(np.clip(total, self.least, self.most), MappingProxyType(earned))
@@ -542,11 +542,11 @@ class Reward:
             BadInput: a part needs a helper that was not passed in.
             ValueError: the numbers of truths, groups and answers differ.
         """
-        return self.of(work_out(answers, truths, self.wanted, helpers, groups))
+        return self.compute(work_out(answers, truths, self.required_columns, helpers, groups))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the reward as plain data, as `from_dict` reads it."""
-        parts = {one.name: {"weight": one.weight} | _plain(asdict(one.part)) for one in self.parts}
+        parts = {one.name: {"weight": one.weight} | _convert_setting(asdict(one.part)) for one in self.parts}
         return {"name": self.name, "point": self.point, "parts": parts}
 
     @classmethod
@@ -566,10 +566,10 @@ class Reward:
             raise BadInput(f"a reward needs parts: a mapping from any of {', '.join(PARTS)} to weights or settings")
         if not isinstance(name, str):
             raise BadInput(f"the name of a reward must be text, not {name!r}")
-        return cls(tuple(_weighted(key, value) for key, value in parts.items()), name, point)
+        return cls(tuple(_parse_weighted(key, value) for key, value in parts.items()), name, point)
 
 
-def _weighted(name: object, settings: object) -> Weighted:
+def _parse_weighted(name: object, settings: object) -> Weighted:
     kind = PARTS.get(name) if isinstance(name, str) else None
     if kind is None or not isinstance(name, str):
         raise BadInput(f"unknown reward {name!r}; choose from {', '.join(PARTS)}")
@@ -603,13 +603,13 @@ def _like(value: object, default: object, what: str) -> Any:
             return float(value)
     elif isinstance(default, tuple) and isinstance(value, Sequence) and not isinstance(value, str) and default:
         return tuple(_like(one, default[0], what) for one in value)
-    raise BadInput(f"{what} can't be {value!r}; by default it is {_plain(default)!r}")
+    raise BadInput(f"{what} can't be {value!r}; by default it is {_convert_setting(default)!r}")
 
 
-def _plain(value: Any) -> Any:
+def _convert_setting(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+        return {key: _convert_setting(one) for key, one in value.items()}
+    return [_convert_setting(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 def _preset(name: str, point: PointFrom, **parts: tuple[float, Part]) -> Reward:
@@ -621,6 +621,8 @@ _CONSISTENT = (
     0.5,
     Consistency(steepness=RELEASED_STEEPNESS, midpoint=RELEASED_MIDPOINT, withhold="conclusion", length="fixed"),
 )
+# Rewards and baselines of the papers by name, and our own: steps for near answers, a slope for far ones, names by their
+# tables. Ours needs no helper and lies between 0 and 1; its weights are a judgement, not a result.
 PRESETS: Mapping[str, Reward] = MappingProxyType(
     {
         one.name: one
@@ -644,8 +646,6 @@ PRESETS: Mapping[str, Reward] = MappingProxyType(
         )
     }
 )  # fmt: skip
-"""The papers' rewards and baselines by name, and our own: steps for near answers, a slope for far ones, names by their
-tables. Ours needs no helper and lies between 0 and 1; its weights are a judgement, not a result."""
 
 
 def read_reward(name_or_file: str) -> Reward:

@@ -15,34 +15,34 @@ import numpy.typing as npt
 from geosleuth.geo import FloatArray
 from geosleuth.geo.extent import BoolArray
 
+# GeoAgent's temperature: at this distance the reward is 1/e.
 TAU_KM = 200.0
-"""GeoAgent's temperature: at this distance the reward is 1/e."""
 
 Knots = tuple[tuple[float, float], ...]
+# SpotAgent's linear reward, as (kilometres, reward): full up to the first distance, 0 from the last one on.
 LINEAR_KNOTS: Knots = ((1.0, 1.0), (25.0, 0.75), (200.0, 0.2))
-"""SpotAgent's line: full up to the first distance, linear in between, 0 from the last one on."""
 
+# Thinking with Map's steps: the reward of an answer within each distance.
 STEPS: Knots = ((0.5, 1.0), (2.0, 0.8), (10.0, 0.6), (25.0, 0.4), (200.0, 0.2), (750.0, 0.1))
-"""Thinking with Map's steps: the reward of an answer within each distance."""
 
+# GeoVista's factor from one level to the next finer one.
 BETA = 2.0
-"""GeoVista's factor from one level to the next finer one."""
 Weights = tuple[float, float, float]
 Km = TypeVar("Km", float, FloatArray)
 Groups = Sequence[int] | npt.NDArray[np.int64]
+# GeoAgent's weights of country, region and precise place; they sum to 1.
 ALPHA: Weights = (0.1, 0.6, 0.3)
-"""GeoAgent's weights of country, region and precise place; they sum to 1."""
+# GeoAgent's thresholds: a lower similarity counts as 0. They belong to its encoder; see `encoders`.
 THRESHOLDS: Weights = (0.7, 0.5, 0.0)
-"""GeoAgent's thresholds: a lower similarity counts as 0. They belong to its encoder; see `encoders`."""
 STEEPNESS = 10.0
+# With the steepness above, our length penalty within a group: a level keeps 12 % of its weight at the shortest length,
+# half at a fifth of the way to the longest, and 95 % half-way.
 MIDPOINT = 0.2
-"""Our midpoint and steepness of the length penalty within a group: the shortest keeps 12 % of a level's weight, one a
-fifth of the way to the longest half, one half-way 95 %."""
 RELEASED_STEEPNESS = 8.0
 RELEASED_MIDPOINT = 0.5
+# As in GeoAgent's released code (HVision-NKU/GeoAgent, swift/plugin/orm.py); the paper prints none. Characters of
+# reasoning: a level below the first bound earns nothing, one above the second all.
 RELEASED_BOUNDS = (90.0, 200.0)
-"""Those of GeoAgent's released code (HVision-NKU/GeoAgent, swift/plugin/orm.py); the paper prints none. Lengths are
-characters of the reasoning, the bounds are fixed: a level under the first earns nothing, one over the second all."""
 
 
 def spatial(distance_km: Km, tau_km: float = TAU_KM) -> Km:
@@ -53,7 +53,7 @@ def spatial(distance_km: Km, tau_km: float = TAU_KM) -> Km:
     """
     if not (np.isfinite(tau_km) and tau_km > 0):
         raise ValueError(f"tau must be a positive length in km, not {tau_km!r}")
-    distances = _checked(distance_km)
+    distances = _check_distances(distance_km)
     rewards = distances / -tau_km
     np.exp(rewards, out=rewards)
     np.nan_to_num(rewards, copy=False, nan=0.0)
@@ -70,13 +70,13 @@ def linear(distance_km: Km, knots: Sequence[tuple[float, float]] = LINEAR_KNOTS)
     """
     check_knots(knots)
     kilometres, values = (np.array(column, dtype=np.float64) for column in zip(*knots, strict=True))
-    distances = _checked(distance_km)
+    distances = _check_distances(distance_km)
     rewards = np.interp(distances, kilometres, values, right=0.0)
     rewards[~(distances < kilometres[-1])] = 0.0  # also NaN
     return _like(distance_km, rewards)
 
 
-def stepped(distance_km: Km, steps: Sequence[tuple[float, float]] = STEPS) -> Km:
+def compute_stepped(distance_km: Km, steps: Sequence[tuple[float, float]] = STEPS) -> Km:
     """Thinking with Map: 1 under 500 m, .8 under 2 km, .6 under 10 km, .4 under 25, .2 under 200, .1 under 750, else 0.
 
     ``steps`` are (km, reward) pairs, nearest first; an answer exactly at a distance has missed it.
@@ -86,7 +86,7 @@ def stepped(distance_km: Km, steps: Sequence[tuple[float, float]] = STEPS) -> Km
     """
     check_knots(steps)
     kilometres, values = (np.array(column, dtype=np.float64) for column in zip(*steps, strict=True))
-    distances = _checked(distance_km)
+    distances = _check_distances(distance_km)
     # NaN sorts last, so it earns what is beyond the last step.
     earned = np.append(values, 0.0)[np.searchsorted(kilometres, distances, side="right")]
     return _like(distance_km, earned)
@@ -107,7 +107,7 @@ def check_knots(knots: Sequence[tuple[float, float]]) -> None:
             raise ValueError(f"km must rise and rewards must fall from pair to pair: {list(knots)}")
 
 
-def _checked(distance_km: float | FloatArray) -> FloatArray:
+def _check_distances(distance_km: float | FloatArray) -> FloatArray:
     distances = np.array(distance_km, dtype=np.float64, ndmin=1)
     if np.any(distances < 0):
         raise ValueError(f"a distance can't be negative: {np.nanmin(distances):g} km")
@@ -148,8 +148,8 @@ def text_equality(equal: BoolArray, weights: Sequence[float] = ALPHA, given: Boo
     Raises:
         ValueError: weights or columns don't fit.
     """
-    shares = _shares(weights, given)
-    return _weighted(flags(equal), shares)
+    shares = _normalize_shares(weights, given)
+    return _sum_weighted(flags(equal), shares)
 
 
 def semantic(
@@ -176,7 +176,7 @@ def semantic(
     Raises:
         ValueError: weights, thresholds or columns don't fit.
     """
-    shares = _shares(alpha, given)
+    shares = _normalize_shares(alpha, given)
     least = np.array(thresholds, dtype=np.float64)
     if least.shape != (3,) or not np.isfinite(least).all():
         raise ValueError(f"thresholds must be three numbers, for country, region and precise place: {list(thresholds)}")
@@ -189,7 +189,7 @@ def semantic(
         for level in (1, 2):
             counts[:, level] &= counts[:, level - 1]
             kept[:, level] *= counts[:, level - 1]
-    return _weighted(kept, shares)
+    return _sum_weighted(kept, shares)
 
 
 def consistency(
@@ -216,13 +216,13 @@ def consistency(
     Raises:
         ValueError: weights or columns don't fit.
     """
-    shares = _shares(weights, None)
+    shares = _normalize_shares(weights, None)
     if bounds is None:
         factor = length_factor(lengths, groups, steepness=steepness, midpoint=midpoint)
     else:
         factor = fixed_length_factor(lengths, bounds=bounds, steepness=steepness, midpoint=midpoint)
     factor *= flags(agrees)
-    return _weighted(factor, shares)
+    return _sum_weighted(factor, shares)
 
 
 def length_factor(
@@ -317,7 +317,7 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         raise ValueError(f"levels must have the shape (n, 3): country, region, precise; not {shape}")
 
 
-def _shares(weights: Sequence[float], given: BoolArray | None) -> FloatArray:
+def _normalize_shares(weights: Sequence[float], given: BoolArray | None) -> FloatArray:
     check_weights(weights)
     shares = np.array(weights, dtype=np.float64)
     if given is None or flags(given).all():
@@ -327,7 +327,7 @@ def _shares(weights: Sequence[float], given: BoolArray | None) -> FloatArray:
     return np.asarray(np.divide(present, total, out=np.zeros_like(present), where=total > 0))
 
 
-def _weighted(columns: FloatArray | BoolArray, shares: FloatArray) -> FloatArray:
+def _sum_weighted(columns: FloatArray | BoolArray, shares: FloatArray) -> FloatArray:
     """Return the sum over the three levels; column by column, since numpy is slow along short rows."""
     country, region, precise = (columns[:, level] * shares[..., level] for level in range(3))
     country += region

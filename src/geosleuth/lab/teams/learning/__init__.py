@@ -5,11 +5,11 @@ supported right answers; ``training`` teaches the network to predict that; ``lea
 """
 
 from .learning import Budget, LearnSummary, learn, without_claims
-from .learning_db import Lesson, Notebook, Overview, best_of, overview
+from .learning_db import Lesson, Notebook, Overview, find_best, overview
 from .rounds import (
-    PAPER,
     PAPER_ROUNDS,
-    QUICK,
+    PAPER_TRAINING,
+    QUICK_TRAINING,
     Heard,
     LearnSettings,
     Observation,
@@ -21,9 +21,9 @@ from .rounds import (
 from .training import Examples, train
 
 __all__ = [
-    "PAPER",
     "PAPER_ROUNDS",
-    "QUICK",
+    "PAPER_TRAINING",
+    "QUICK_TRAINING",
     "Budget",
     "Examples",
     "Heard",
@@ -35,7 +35,7 @@ __all__ = [
     "Overview",
     "RememberingMember",
     "TrainSettings",
-    "best_of",
+    "find_best",
     "learn",
     "learn_picture",
     "overview",

@@ -26,13 +26,21 @@ from geosleuth.teams.network import Weights, load_picture_encoder, read_weights
 from geosleuth.teams.swarm import SwarmSettings
 from geosleuth.tools.similar.index_file import pixel_digest
 
-from .learning_db import LEARNED_WITH, Lesson, Notebook
-from .rounds import QUICK, LearnSettings, Observation, RememberingMember, TrainSettings, learn_picture, swarm_stages
+from .learning_db import LESSON_SETTINGS_KEY, Lesson, Notebook
+from .rounds import (
+    QUICK_TRAINING,
+    LearnSettings,
+    Observation,
+    RememberingMember,
+    TrainSettings,
+    learn_picture,
+    swarm_stages,
+)
 from .training import Examples, train
 
 Progress = Callable[[str, int, int], None]
+# Reason recorded for leaving out a photo if no member named a place.
 NOBODY_ANSWERED = "nobody answered"
-"""Why a photo is left out if no member named a place."""
 
 
 def without_claims(opened: OpenedPhoto) -> OpenedPhoto:
@@ -100,7 +108,7 @@ class LearnPlan:
 
     settings: LearnSettings = field(default_factory=LearnSettings)
     swarm: SwarmSettings | None = None
-    training: TrainSettings = QUICK
+    training: TrainSettings = QUICK_TRAINING
     budget: Budget = field(default_factory=Budget)
     identities: tuple[str, ...] = ()
     prompts: str | None = None
@@ -160,7 +168,7 @@ async def learn(
         async def worker() -> None:
             nonlocal done
             for item in waiting:
-                if run.stopped is not None:
+                if run.stop_reason is not None:
                     return
                 progress("asking about photos", done, len(order))
                 await run.take(item)
@@ -176,17 +184,18 @@ async def learn(
         weights, version = None, None
         if lessons:
             weights = read_weights(notebook.connection, state)
-            settings = {**asdict(training), LEARNED_WITH: run.told}
+            settings = {**asdict(training), LESSON_SETTINGS_KEY: run.told}
             if weights is not None and (weights.lessons, weights.settings) == (len(lessons), settings):
                 version = weights.version
             else:
                 seen = np.stack([one.features for one in lessons])
-                examples = Examples.of(seen, [one.observation for one in lessons])
-                weights = await _trained(examples, training, partial(progress, "teaching the network"))
+                examples = Examples.from_observations(seen, [one.observation for one in lessons])
+                weights = await _train_weights(examples, training, partial(progress, "teaching the network"))
                 weights = replace(weights, settings=settings)
                 version = notebook.keep(weights)
     return LearnSummary(
-        run.learned, run.again, run.known, dict(run.left_out), run.replies, run.tokens, run.stopped, version, weights,
+        run.learned, run.again, run.known, dict(run.left_out), run.replies, run.tokens, run.stop_reason, version,
+        weights,
         run.failure,
     )  # fmt: skip
 
@@ -196,7 +205,7 @@ def replies_beside(state: Path) -> Path:
     return state.with_suffix(".replies.sqlite")
 
 
-async def _trained(examples: Examples, settings: TrainSettings, progress: Callable[[int, int], None]) -> Weights:
+async def _train_weights(examples: Examples, settings: TrainSettings, progress: Callable[[int, int], None]) -> Weights:
     """Train in a thread; cancelling stops the thread."""
     stop = threading.Event()
 
@@ -237,7 +246,7 @@ class _Run:
         self.left_out: Counter[str] = Counter()
 
     @property
-    def stopped(self) -> str | None:
+    def stop_reason(self) -> str | None:
         """Return which limit is reached."""
         budget = self._budget
         if budget.photos is not None and self.learned >= budget.photos:
@@ -256,11 +265,11 @@ class _Run:
         await self._places.acquire()
         counts = False
         try:
-            if self.stopped is None:
+            if self.stop_reason is None:
                 counts = await self._take(item)
         finally:
             # Once a limit is reached, waiting photos continue in order to see it.
-            if not counts or self.stopped is not None:
+            if not counts or self.stop_reason is not None:
                 self._places.release()
 
     async def _take(self, item: Item) -> bool:
@@ -271,16 +280,16 @@ class _Run:
             return False
         image = first_view(opened.photo).image
         key = pixel_digest(image)
-        before = self._notebook.settings_of(key)
+        before = self._notebook.get_settings(key)
         if before == self.told:
             self.known += 1
             return False
-        seen = await self._asked(opened, key, item.truth)
+        seen = await self._ask_members(opened, key, item.truth)
         if seen.empty:
             self.left_out[NOBODY_ANSWERED] += 1
             return False
         (features,) = await asyncio.to_thread(self._encoder.features, [image])
-        lesson = Lesson(key, features, seen, _country(item.truth.point))
+        lesson = Lesson(key, features, seen, _find_country_code(item.truth.point))
         added = self._notebook.add(lesson, self.told)
         self.known += not added
         if before is not None:
@@ -289,7 +298,7 @@ class _Run:
         self.learned += added
         return added
 
-    async def _asked(self, opened: OpenedPhoto, key: bytes, truth: Truth) -> Observation:
+    async def _ask_members(self, opened: OpenedPhoto, key: bytes, truth: Truth) -> Observation:
         asked = [
             RememberingMember(member, ask_anew=self._settings.ask_anew, store=self._store, identity=identity)
             for member, identity in zip(self._members, self._identities, strict=True)
@@ -317,5 +326,5 @@ class _Run:
             self.failure = f"{turn.member}: {turn.reply.failure}"
 
 
-def _country(point: LatLon) -> str:
+def _find_country_code(point: LatLon) -> str:
     return str(Borders.load().countries(np.array([point.lat]), np.array([point.lon]))[0])

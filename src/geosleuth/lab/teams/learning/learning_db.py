@@ -26,17 +26,17 @@ from geosleuth.teams.network import (
     WHAT,
     StateInfo,
     Weights,
-    connected_to_read,
-    damaged,
-    predicted,
+    build_damage_error,
+    open_for_reading,
+    predict_trust,
     read_info,
     read_weights,
 )
 
 from .rounds import Observation
 
-LEARNED_WITH: Final = "learned_with"
-"""Where the settings of weights keep those of the lessons that they were learned from."""
+# Key in the settings of weights for the settings of the lessons they were learned from.
+LESSON_SETTINGS_KEY: Final = "learned_with"
 
 _ALIKE = 1e-6
 
@@ -111,10 +111,10 @@ class Notebook:
         """
         if not path.is_file():
             raise BadInput(f"{path}: no such file; create the state with: geosleuth team learn DATASET")
-        with explained(path, WHAT), closing(connected_to_read(path)) as conn:
+        with explained(path, WHAT), closing(open_for_reading(path)) as conn:
             yield cls(conn, path, read_info(conn, path))
 
-    def settings_of(self, key: bytes) -> Mapping[str, Any] | None:
+    def get_settings(self, key: bytes) -> Mapping[str, Any] | None:
         """Return the settings that this picture was learned from with; None if no run has learned from it."""
         row = self._conn.execute("SELECT settings FROM lesson WHERE key = ?", (key,)).fetchone()
         return None if row is None else json.loads(row[0])
@@ -122,7 +122,7 @@ class Notebook:
     def add(self, lesson: Lesson, settings: Mapping[str, Any]) -> bool:
         """Add a picture, in place of what other settings made of it; return False if another run was first."""
         seen = lesson.observation
-        with self._committed():
+        with self._begin_transaction():
             done = self._conn.execute(
                 "INSERT INTO lesson VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
                 "labels = excluded.labels, distances = excluded.distances, links = excluded.links, "
@@ -154,31 +154,32 @@ class Notebook:
             for key, features, labels, distances, links, answers, country in self._conn.execute(query, (told,)):
                 row = np.frombuffer(features, dtype="<f2").astype(np.float32)
                 seen = Observation(
-                    _read(labels, count), tuple(_read(links[8 * count * i : 8 * count * (i + 1)], count)
+                    _decode_vector(labels, count),
+                    tuple(_decode_vector(links[8 * count * i : 8 * count * (i + 1)], count)
                                                 for i in range(count)),
-                    _read(distances, count), tuple(int(value) for value in _read(answers, count)),
+                    _decode_vector(distances, count), tuple(int(value) for value in _decode_vector(answers, count)),
                 )  # fmt: skip
                 if len(row) != self.info.dimension:
                     raise ValueError(key)
                 found.append(Lesson(key, row, seen, country))
         except ValueError as error:
-            raise damaged(self._path) from error
+            raise build_damage_error(self._path) from error
         return found
 
     def keep(self, weights: Weights) -> int:
         """Store the weights as a new version, and return its number."""
-        with self._committed():
+        with self._begin_transaction():
             done = self._conn.execute(
                 "INSERT INTO weights (lessons, made, settings, figures, arrays) VALUES (?, ?, ?, ?, ?)",
                 (
                     weights.lessons, datetime.now(UTC).isoformat(timespec="seconds"), json.dumps(weights.settings),
-                    json.dumps(weights.figures), weights.packed(),
+                    json.dumps(weights.figures), weights.pack(),
                 ),
             )  # fmt: skip
         return int(done.lastrowid or 0)
 
     @contextmanager
-    def _committed(self) -> Iterator[None]:
+    def _begin_transaction(self) -> Iterator[None]:
         with explained(self._path, WHAT), committed(self._conn):
             yield
 
@@ -200,7 +201,7 @@ def _doubles(values: Any) -> bytes:
     return np.asarray(values, dtype="<f8").tobytes()
 
 
-def _read(blob: bytes, count: int) -> tuple[float, ...]:
+def _decode_vector(blob: bytes, count: int) -> tuple[float, ...]:
     values = np.frombuffer(blob, dtype="<f8")
     if len(values) != count or not np.isfinite(values).all():
         raise ValueError("a row of another length")
@@ -217,7 +218,7 @@ class Country:
     election: tuple[float, ...]
 
 
-def best_of(shares: Sequence[float]) -> int | None:
+def find_best(shares: Sequence[float]) -> int | None:
     """Return who has the highest share; None for ties."""
     order = sorted(range(len(shares)), key=lambda i: -shares[i])
     alike = len(order) > 1 and shares[order[0]] - shares[order[1]] < _ALIKE
@@ -245,13 +246,13 @@ def overview(path: Path) -> Overview:
     """
     with Notebook.read(path) as notebook:
         weights = read_weights(notebook.connection, path)
-        lessons = notebook.lessons(None if weights is None else weights.settings.get(LEARNED_WITH))
+        lessons = notebook.lessons(None if weights is None else weights.settings.get(LESSON_SETTINGS_KEY))
         members = notebook.info.members
     if not lessons:
         return Overview(members, 0, (), ())
     labels = np.array([one.observation.labels for one in lessons])
     features = np.stack([one.features for one in lessons])
-    election = np.full(labels.shape, 0.5) if weights is None else predicted(weights, features)[0]
+    election = np.full(labels.shape, 0.5) if weights is None else predict_trust(weights, features)[0]
     codes = np.array([one.country for one in lessons])
     countries = []
     for code in np.unique(codes):

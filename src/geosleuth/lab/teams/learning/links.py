@@ -17,8 +17,8 @@ from typing import Literal
 LinkRule = Literal["default", "printed", "released"]
 Links = tuple[tuple[float, ...], ...]
 """Weights in the members' order, from the row's member to the column's; a link to oneself is 0."""
-LEAST_RELEASED_LINK = 0.001
-"""smileGeo's released code cuts a link that falls to it (config.py, link-threshold)."""
+# Threshold at or below which smileGeo's released code cuts a link (config.py, link-threshold).
+MIN_RELEASED_LINK = 0.001
 
 
 def full_links(count: int, rule: LinkRule = "default") -> Links:
@@ -35,7 +35,7 @@ def next_streak(streak: int, *, right: bool) -> int:
 def link_factor(streak: int, *, right: bool, rule: LinkRule = "default") -> float:
     """Return the factor of a link; ``streak`` is that of `next_streak` before this answer.
 
-    The released rule also adds 1 / 2tt after a right answer, see `updated_links`; its tt counts answers of either kind.
+    The released rule also adds 1 / 2tt after a right answer, see `update_links`; its tt counts answers of either kind.
     """
     if rule == "released":
         tt = abs(next_streak(streak, right=right))
@@ -46,7 +46,7 @@ def link_factor(streak: int, *, right: bool, rule: LinkRule = "default") -> floa
     return (tt + 1) / (2 * tt) if rule == "printed" else (2 * tt + 1) / (2 * tt)
 
 
-def updated_links(
+def update_links(
     links: Links, answerer: int, reviewers: Iterable[int], *, right: bool, streak: int, rule: LinkRule = "default"
 ) -> Links:
     """Return the links after an answer; links to members that did not review it stay the same.
@@ -65,9 +65,9 @@ def updated_links(
     factor = link_factor(streak, right=right, rule=rule)
     added = 1.0 - factor if right and rule == "released" else 0.0
 
-    def changed(weight: float) -> float:
+    def update_weight(weight: float) -> float:
         after = weight * factor + added
-        return 0.0 if rule == "released" and after <= LEAST_RELEASED_LINK else after
+        return 0.0 if rule == "released" and after <= MIN_RELEASED_LINK else after
 
-    row = tuple(changed(weight) if j in drawn else weight for j, weight in enumerate(links[answerer]))
+    row = tuple(update_weight(weight) if j in drawn else weight for j, weight in enumerate(links[answerer]))
     return tuple(row if i == answerer else kept for i, kept in enumerate(links))

@@ -10,11 +10,11 @@ from typing import Final, Literal
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import Disc, extent_distance_km
 from geosleuth.lab.score import Truth
-from geosleuth.lab.teams.learning.links import LinkRule, Links, full_links, next_streak, updated_links
+from geosleuth.lab.teams.learning.links import LinkRule, Links, full_links, next_streak, update_links
 from geosleuth.lab.teams.replies import ReplyStore
 from geosleuth.photo import OpenedPhoto
 from geosleuth.support.errors import BadInput
-from geosleuth.teams import AGREE_WITHIN_KM, Member, Reply, Request, TrustWeights, location_of
+from geosleuth.teams import AGREE_WITHIN_KM, Member, Reply, Request, TrustWeights, find_location
 from geosleuth.teams.swarm import SwarmSettings, run_swarm
 from geosleuth.teams.swarm.swarm import Listener
 
@@ -101,17 +101,17 @@ class TrainSettings:
     seed: int = 0
 
 
+# smileGeo's rounds exactly, except for the link rule, which is chosen separately.
 PAPER_ROUNDS: Final = LearnSettings(discussion=10, judged="reviewed", labels="last", ask_anew=True)
-"""smileGeo's rounds to the letter, except for the link rule, which is chosen separately."""
 
-QUICK: Final = TrainSettings()
-"""A small network that learns from a few hundred pictures in seconds and stops before it overfits."""
+# Default training: a small network that learns from a few hundred pictures in seconds and stops before it overfits.
+QUICK_TRAINING: Final = TrainSettings()
 
-PAPER: Final = TrainSettings(
+# smileGeo, appendix C: dimensions 1024, Adam at 1e-5, 2,500 epochs, the last 100 averaged. It states no batch size.
+PAPER_TRAINING: Final = TrainSettings(
     embedding=1024, fea=1024, hidden=1024, rate=1e-5, epochs=2500, batch=256, averaged=100, patience=0, held_out=0.0,
     distance_weight=1.0, decay=0.0, folds=0,
 )  # fmt: skip
-"""smileGeo, appendix C: dimensions 1024, Adam at 1e-5, 2,500 epochs, the last 100 averaged. No batch is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ async def learn_picture(count: int, stages: Stages, settings: LearnSettings, rng
         for i, own_km in sorted(result.own_km.items()):
             reviewed_km = result.reviewed_km.get(i, own_km)
             helped = reviewed_km <= settings.within_km
-            links = updated_links(
+            links = update_links(
                 links, i, result.reviewers.get(i, ()), right=helped, streak=streaks[i], rule=settings.link_rule
             )
             streaks[i] = next_streak(streaks[i], right=helped)
@@ -185,7 +185,7 @@ async def learn_picture(count: int, stages: Stages, settings: LearnSettings, rng
             chances[i] = 1.0 if right else 0.0
             answers[i] += 1
             right_answers[i] += right
-            distances[i] += _share(judged_km, settings.within_km)
+            distances[i] += _convert_to_share(judged_km, settings.within_km)
         summed = [total + chance for total, chance in zip(summed, chances, strict=True)]
     if settings.labels == "last":
         labels = tuple(chances)
@@ -198,7 +198,7 @@ async def learn_picture(count: int, stages: Stages, settings: LearnSettings, rng
     )
 
 
-def _share(distance_km: float, within_km: float) -> float:
+def _convert_to_share(distance_km: float, within_km: float) -> float:
     """Map a distance to 0..1, one half at the threshold: a continent off is little worse than a country."""
     if distance_km == 0.0:
         return 0.0
@@ -240,13 +240,13 @@ class RememberingMember:
         key = (pictures, request.stage, request.words, request.hint, request.area)
         if self._ask_anew:
             self._times[key] += 1
-            return await self._asked(request, self._times[key])
+            return await self._ask_member(request, self._times[key])
         if key not in self._known:
-            self._known[key] = asyncio.create_task(self._asked(request, 1))
+            self._known[key] = asyncio.create_task(self._ask_member(request, 1))
         # The caller may give up; the reply is still useful to the next round.
         return await asyncio.shield(self._known[key])
 
-    async def _asked(self, request: Request, time: int) -> Reply:
+    async def _ask_member(self, request: Request, time: int) -> Reply:
         identity = self._identity if time == 1 else f"{self._identity} #{time}"
         key = "" if self._store is None else self._store.key(identity, request)
         if self._store is not None and (stored := self._store.get(key)) is not None:
@@ -323,7 +323,7 @@ def swarm_stages(
         reviewed_km: dict[int, float] = {}
         for turn in outcome.turns:
             if turn.stage in ("answer", "summary") and turn.reply.names_place:
-                location = await location_of(turn.reply.answer, placer)
+                location = await find_location(turn.reply.answer, placer)
                 distance_km = float("inf")
                 if location is not None and not location.is_half_known:
                     distance_km = extent_distance_km(location.extent, place)

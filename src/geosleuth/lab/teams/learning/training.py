@@ -26,15 +26,15 @@ from geosleuth.teams.network import (
     Weights,
     forward,
     fresh_parameters,
-    predicted,
+    predict_trust,
 )
 
-from .rounds import QUICK, Observation, TrainSettings
+from .rounds import QUICK_TRAINING, Observation, TrainSettings
 
 _FEWEST_HELD_OUT = 8
-_CLEAR = 2.0
-"""By how many standard errors a network's differences must exceed zero before it is trusted."""
-_LEAST_GAIN = 1e-6
+# Number of standard errors by which a network's differences must exceed zero before it is trusted.
+_CLEAR_STANDARD_ERRORS = 2.0
+_MIN_GAIN = 1e-6
 Progress = Callable[[int, int], None]
 
 
@@ -59,7 +59,7 @@ class Examples:
     targets: Targets
 
     @classmethod
-    def of(cls, features: Array, observations: Sequence[Observation]) -> "Examples":
+    def from_observations(cls, features: Array, observations: Sequence[Observation]) -> "Examples":
         """Build examples from observations; the rows of links are normalised to a sum of 1."""
         links = np.array([one.links for one in observations], dtype=np.float32)
         links /= np.maximum(links.sum(axis=2, keepdims=True), np.finfo(np.float32).tiny)
@@ -100,7 +100,7 @@ def network_loss(
 
 def train(
     examples: Examples,
-    settings: TrainSettings = QUICK,
+    settings: TrainSettings = QUICK_TRAINING,
     progress: Progress = lambda _done, _total: None,
 ) -> Weights:
     """Train a new network.
@@ -137,7 +137,7 @@ def train(
         taught.parameters, taught.projection, trust, trust_links, np.zeros(0), np.zeros((0, 0)), len(examples),
         asdict(settings), figures,
     )  # fmt: skip
-    election, links = predicted(alone, examples.features)
+    election, links = predict_trust(alone, examples.features)
     return replace(alone, usual_election=election.mean(axis=0), usual_links=links.mean(axis=0))
 
 
@@ -151,7 +151,7 @@ def _trust(torch: Any, examples: Examples, settings: TrainSettings, progress: Pr
     for fold in range(settings.folds):
         out = order[fold :: settings.folds]
         taught = _taught(torch, examples.rows(np.setdiff1d(order, out)), settings, progress)
-        found = forward(taught.parameters, taught.projection.encoded(examples.features[out]))
+        found = forward(taught.parameters, taught.projection.encode(examples.features[out]))
         elections[out], links[out] = found.election, found.links
     return (
         believable(elections, examples.targets.labels),
@@ -178,7 +178,7 @@ def believable(predicted: Array, observed: Array) -> float:
     # Members of one picture are not independent: the error is computed by picture.
     rest = (predicted * (observed - found * predicted)).sum(axis=1)
     error = math.sqrt(float((rest * rest).sum())) / size
-    return min(1.0, found) if found > _CLEAR * error else 0.0
+    return min(1.0, found) if found > _CLEAR_STANDARD_ERRORS * error else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,10 +212,10 @@ class _Course:
 def _taught(torch: Any, examples: Examples, settings: TrainSettings, progress: Progress) -> _Taught:
     """Train and return one network; some pictures are held out for early stopping if the settings say so."""
     rng = np.random.default_rng(settings.seed)
-    held = _held_out(len(examples), settings.held_out, rng)
+    held = _hold_out(len(examples), settings.held_out, rng)
     kept = np.setdiff1d(np.arange(len(examples)), held)
-    projection = Projection.fitted(examples.features[kept], settings.embedding)
-    encoded = projection.encoded(examples.features)
+    projection = Projection.fit(examples.features[kept], settings.embedding)
+    encoded = projection.encode(examples.features)
     size = Dimensions(examples.targets.labels.shape[1], settings.embedding, settings.fea, settings.hidden)
     start = fresh_parameters(size, rng)
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -228,7 +228,7 @@ def _taught(torch: Any, examples: Examples, settings: TrainSettings, progress: P
     pictures = tensor(encoded[:, :rank])
     wanted = tuple(map(tensor, (examples.targets.labels, examples.targets.distances, examples.targets.links)))
 
-    def loss_on(rows: Array) -> Any:
+    def compute_loss(rows: Array) -> Any:
         chosen = torch.tensor(rows, device=device)
         targets = (wanted[0][chosen], wanted[1][chosen], wanted[2][chosen])
         return network_loss(torch, course.parameters, pictures[chosen], targets, settings.distance_weight)
@@ -239,7 +239,7 @@ def _taught(torch: Any, examples: Examples, settings: TrainSettings, progress: P
     course.adam = torch.optim.AdamW(decaying, lr=settings.rate, fused=True)
     while not course.is_over(settings, held):
         progress(course.epoch, settings.epochs)
-        _walk(torch, course, loss_on, settings, rng.permutation(kept), held)
+        _walk(torch, course, compute_loss, settings, rng.permutation(kept), held)
     progress(settings.epochs, settings.epochs)
     share = min(settings.averaged, settings.epochs)
     chosen = [total / share for total in course.sums] if share else course.best if len(held) else course.parameters
@@ -263,12 +263,12 @@ def _walk(
         if settings.averaged:
             for total, one in zip(course.sums, course.parameters, strict=True):
                 total.add_(one * (course.epoch > settings.epochs - settings.averaged))
-        elif len(held) and (now := float(loss_on(held))) < course.best_loss - _LEAST_GAIN:
+        elif len(held) and (now := float(loss_on(held))) < course.best_loss - _MIN_GAIN:
             course.best_loss, course.best_epoch = now, course.epoch
             course.best = [one.detach().clone() for one in course.parameters]
 
 
-def _held_out(count: int, share: float, rng: np.random.Generator) -> Array:
+def _hold_out(count: int, share: float, rng: np.random.Generator) -> Array:
     wanted = round(share * count)
     if wanted < _FEWEST_HELD_OUT and share:
         wanted = min(_FEWEST_HELD_OUT, count // 3)

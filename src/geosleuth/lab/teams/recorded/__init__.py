@@ -5,7 +5,7 @@ probability and a reason. ``learn_trust`` learns trust from images with known tr
 others; it holds truths, and code that answers can't import it.
 """
 
-from .panel import SAME_PLACE_KM, Panel, Said, fold_numbers, groups_of
+from .panel import SAME_PLACE_KM, Panel, Said, fold_numbers, number_groups
 from .trust import WITHIN_KM, trust_from_json, trust_to_json
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
     "Panel",
     "Said",
     "fold_numbers",
-    "groups_of",
+    "number_groups",
     "trust_from_json",
     "trust_to_json",
 ]

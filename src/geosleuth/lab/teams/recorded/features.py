@@ -27,11 +27,11 @@ _PER = 1000.0
 _AT_ONCE = 4_000_000
 _SAME_POINT = 4  # decimals: about ten metres
 
+# Distances, in kilometres, within which other answers count as agreeing.
 AGREE_KM = (0.1, 0.5, 2.0, 10.0, 25.0, 50.0, 200.0, 750.0)
-"""Distances at which other answers count as agreeing."""
 TOGETHER_KM = 25.0
 _NOWHERE_KM = 20_000.0
-_MOST_OWN = 160  # columns; more agents get fewer distances between pairs
+_MAX_OWN = 160  # columns; more agents get fewer distances between pairs
 _FARTHEST = 4.0  # standard deviations
 _OWN_WORDS = 0.5  # agents' own word columns are regularised twice as strongly
 AGREEMENT_SIGNS = (
@@ -70,25 +70,25 @@ class PlaceRecord:
     def signs(self, panel: Panel) -> FloatArray:
         """Return image, agent, and the figures of ``PLACE_SIGNS``; zeros where an agent gave no point."""
         signs = np.zeros((*panel.lat.shape, len(PLACE_SIGNS)))
-        given = panel.answered
+        given = panel.has_point
         agent = np.nonzero(given)[1]
         if not len(agent):
             return signs
         cells, where = np.unique(_GRID.cell_of(panel.lat[given], panel.lon[given]), return_inverse=True)
         here, there = _vectors(cells), _vectors(self.cells)
-        nearness = [self._around(here, there, km) for km in AROUND_KM]
+        nearness = [self._count_nearby(here, there, km) for km in AROUND_KM]
         found = [
             column for one in nearness for column in (one[0][where], one[1][where, agent], one[2][where], one[3][where])
         ]
         near = nearness[0][2][where] > 0
         habits = [
-            np.log1p(self.habits[who].get(_key(lat, lon), 0) * _PER / max(1, self.images))
+            np.log1p(self.habits[who].get(_build_point_key(lat, lon), 0) * _PER / max(1, self.images))
             for who, lat, lon in zip(agent, panel.lat[given], panel.lon[given], strict=True)
         ]
         signs[given] = np.stack([*found, near.astype(np.float64), np.asarray(habits)], axis=1)
         return signs
 
-    def _around(
+    def _count_nearby(
         self, here: FloatArray, there: FloatArray, km: float
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return per cell: counts of all agents, of each agent (a column each), truths, answers."""
@@ -120,7 +120,7 @@ class PlaceRecord:
 
 def count_places(panel: Panel, right: FloatArray, true_lat: FloatArray, true_lon: FloatArray) -> PlaceRecord:
     """Count the record of images with known truth; ``right`` is 1 where an agent was right, image by agent."""
-    given = panel.answered
+    given = panel.has_point
     agent = np.nonzero(given)[1]
     pointed = _GRID.cell_of(panel.lat[given], panel.lon[given])
     real = _GRID.cell_of(true_lat, true_lon)
@@ -163,13 +163,13 @@ def record_from_json(table: Mapping[str, Any], agents: int) -> PlaceRecord:
 
 def _habits(panel: Panel) -> tuple[dict[str, int], ...]:
     counts: tuple[dict[str, int], ...] = tuple({} for _ in panel.agents)
-    for row, place in zip(*np.nonzero(panel.answered), strict=True):
-        key = _key(panel.lat[row, place], panel.lon[row, place])
+    for row, place in zip(*np.nonzero(panel.has_point), strict=True):
+        key = _build_point_key(panel.lat[row, place], panel.lon[row, place])
         counts[place][key] = counts[place].get(key, 0) + 1
     return tuple({key: n for key, n in one.items() if n > 1} for one in counts)
 
 
-def _key(lat: float, lon: float) -> str:
+def _build_point_key(lat: float, lon: float) -> str:
     return f"{lat:.{_SAME_POINT}f},{lon:.{_SAME_POINT}f}"
 
 
@@ -197,7 +197,7 @@ class Scaling:
 
 def pair_scales(count: int) -> tuple[float, ...]:
     """Return the distances at which each pair of agents has its own columns."""
-    most = max(1, _MOST_OWN // (count * count))
+    most = max(1, _MAX_OWN // (count * count))
     order = (25.0, 1.0, 200.0, 5.0, 0.3)
     return tuple(sorted(order[:most]))
 
@@ -208,9 +208,9 @@ def signs(panel: Panel, record: PlaceRecord | FloatArray) -> FloatArray:
     return np.concatenate([_agreement(panel), panel.words, place], axis=2)
 
 
-def scaling_of(panel: Panel, raw: FloatArray) -> Scaling:
+def fit_scaling(panel: Panel, raw: FloatArray) -> Scaling:
     """Return the scales of the training images."""
-    given = panel.answered
+    given = panel.has_point
     words = np.where(given[:, :, None], panel.words, np.nan)
     empty = ~given.any(axis=0)
     words[:, empty] = 0.0
@@ -270,7 +270,7 @@ def _agreement(panel: Panel) -> FloatArray:
     apart, count = panel.apart_km, len(panel.agents)
     others = max(1, count - 1)
     near = apart <= TOGETHER_KM
-    answered = panel.answered
+    answered = panel.has_point
     talking = answered.sum(axis=1, keepdims=True) - answered
     # Two others agree with each other and not with this one.
     rivals = np.einsum("nij,njk,nik->ni", ~near, near, ~near, dtype=np.float64, casting="unsafe") > 0

@@ -19,10 +19,10 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.fitting import logistic
 from geosleuth.teams.swarm.swarm import draw_reviewers
 
-from .features import count_places, design, scaling_of, signs
+from .features import count_places, design, fit_scaling, signs
 from .panel import BoolArray, IntArray, Panel, fold_numbers
-from .places import Options, Places, fit_places, is_within, known_places, options_of, unit_vectors
-from .trust import WITHIN_KM, Trust, choose, elected_answers, even_odds_km, fit, plain_vote
+from .places import Options, Places, build_options, find_common_places, fit_places, is_within, unit_vectors
+from .trust import WITHIN_KM, Trust, choose, elect_answers, even_odds_km, fit, plain_vote
 
 FEWEST_IMAGES = 20
 _INNER_FOLDS = 5
@@ -30,7 +30,7 @@ _RIDGES = (36.0, 12.0, 4.0)  # the strongest first: the others start from its so
 _FREE = 1e-3  # the constant is hardly penalised
 _FINE = 3  # how many of the finest distances measure an agent's precision
 _AS_IF_CALIBRATED = 4.0
-_LEAST_SLOPE = 0.05
+_MIN_SLOPE = 0.05
 _RIGHT_KM = 25.0
 
 REPORTED_KM = (0.5, 2.0, 10.0, 25.0, 200.0, 750.0)
@@ -50,7 +50,7 @@ class Known:
     groups: IntArray
 
     @classmethod
-    def of(cls, panel: Panel, truths: Sequence[Truth], groups: IntArray) -> "Known":
+    def from_panel(cls, panel: Panel, truths: Sequence[Truth], groups: IntArray) -> "Known":
         """Combine answers and truths."""
         if not len(panel) == len(truths) == len(groups):
             raise ValueError("expected one truth and one group per image")
@@ -82,11 +82,11 @@ def learn(known: Known, *, seed: int = 0) -> Trust:
         raise BadInput(f"learning trust needs at least {FEWEST_IMAGES} different images with known truth")
     panel, errors = known.panel, known.errors_km()
     inner = fold_numbers(known.groups, _INNER_FOLDS, seed)
-    raw = signs(panel, _unseen_places(known, errors, inner))
-    scaling = scaling_of(panel, raw)
+    raw = signs(panel, _compute_held_out_places(known, errors, inner))
+    scaling = fit_scaling(panel, raw)
     columns = design(panel, raw, scaling)
     right = (errors[:, :, None] <= np.asarray(WITHIN_KM)).astype(np.float64)
-    ridge, weights, unseen = _held(columns, right, panel.answered, inner)
+    ridge, weights, unseen = _fit_held_out(columns, right, panel.has_point, inner)
     exactness = right[:, :, :_FINE].mean(axis=(0, 2))
     record = count_places(panel, _within(errors), known.lat, known.lon)
     odds = unseen[:, :, WITHIN_KM.index(_RIGHT_KM)]
@@ -99,13 +99,13 @@ def learn(known: Known, *, seed: int = 0) -> Trust:
 def _learn_places(known: Known, errors: FloatArray, inner: IntArray, odds: FloatArray) -> Places:
     """Learn which place to elect; counts around a place exclude the image's own fold."""
     truths = unit_vectors(known.lat, known.lon)
-    often = known_places(truths)
+    often = find_common_places(truths)
     rows, parts = [], []
     for fold in range(_INNER_FOLDS):
         held_out, training = np.flatnonzero(inner == fold), np.flatnonzero(inner != fold)
         others = known.rows(training)
         record = count_places(others.panel, _within(errors[training]), others.lat, others.lon)
-        parts.append(options_of(known.panel.rows(held_out), often, record, odds[held_out]))
+        parts.append(build_options(known.panel.rows(held_out), often, record, odds[held_out]))
         rows.append(held_out)
     names = ("vectors", "kind", "near", "columns")
     options = Options(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
@@ -125,7 +125,7 @@ def _within(errors: FloatArray) -> FloatArray:
     return (errors <= _RIGHT_KM).astype(np.float64)
 
 
-def _unseen_places(known: Known, errors: FloatArray, inner: IntArray) -> FloatArray:
+def _compute_held_out_places(known: Known, errors: FloatArray, inner: IntArray) -> FloatArray:
     """Return each image's features from the place record of the other folds."""
     parts = []
     for fold in range(_INNER_FOLDS):
@@ -139,7 +139,7 @@ def _unseen_places(known: Known, errors: FloatArray, inner: IntArray) -> FloatAr
     return places
 
 
-def _held(
+def _fit_held_out(
     columns: FloatArray, right: FloatArray, answered: BoolArray, inner: IntArray
 ) -> tuple[float, FloatArray, FloatArray]:
     """Return the ridge that predicts held-out folds best, its weights, and the held-out log-odds."""
@@ -185,7 +185,7 @@ def _calibration(unseen: FloatArray, right: FloatArray, chosen: IntArray) -> tup
 
 
 def _platt(scores: FloatArray, hits: FloatArray) -> tuple[float, float]:
-    as_it_is, least = np.array([0.0, 1.0]), np.array([-np.inf, _LEAST_SLOPE])
+    as_it_is, least = np.array([0.0, 1.0]), np.array([-np.inf, _MIN_SLOPE])
     rows = np.stack([np.ones(len(scores)), scores], axis=1)
     level, slope = logistic(rows, hits, _AS_IF_CALIBRATED, centre=as_it_is, least=least)
     return float(level), float(slope)
@@ -264,9 +264,9 @@ def replay(
         km = distances_km(lat, lon, known.lat[held_out], known.lon[held_out])
         learned[held_out] = np.where(judged.chosen >= 0, km, np.nan)
         for row, image in enumerate(held_out):
-            answers[image], followed[image] = judged.answer(row), judged.followed(row)
+            answers[image], followed[image] = judged.answer(row), judged.list_followed(row)
         order = _election_order(labels[training].mean(axis=0))
-        two[held_out], everyone[held_out] = elected_answers(panel, order), elected_answers(panel, order, len(order))
+        two[held_out], everyone[held_out] = elect_answers(panel, order), elect_answers(panel, order, len(order))
         progress(fold + 1)
     everybody = range(len(known.panel.agents))
     of_agents = {name: _or_nan(errors[:, at]) for at, name in enumerate(known.panel.agents)}
@@ -276,9 +276,9 @@ def replay(
         of_agents=of_agents,
         rows={
             SINGLE: of_agents[known.panel.agents[single]],
-            VOTE: _picked(errors, plain_vote(known.panel, list(everybody))),
-            SMILEGEO: _picked(errors, two),
-            SMILEGEO_ALL: _picked(errors, everyone),
+            VOTE: _pick_errors(errors, plain_vote(known.panel, list(everybody))),
+            SMILEGEO: _pick_errors(errors, two),
+            SMILEGEO_ALL: _pick_errors(errors, everyone),
             LEARNED: learned,
             ORACLE: _or_nan(errors.min(axis=1)),
         },
@@ -306,7 +306,7 @@ def smilegeo_lessons(errors_km: FloatArray, seed: int) -> tuple[FloatArray, Floa
         found = []
         for row, distances in enumerate(errors_km.tolist()):
             one = await learn_picture(
-                count, lambda *drawn, of=distances: _heard(of, settings.reviewers, *drawn), settings,
+                count, lambda *drawn, of=distances: _draw_heard(of, settings.reviewers, *drawn), settings,
                 random.Random(f"{seed} {row}"),  # noqa: S311  -- chance in a simulation
             )  # fmt: skip
             found.append((one.labels, one.links))
@@ -318,7 +318,7 @@ def smilegeo_lessons(errors_km: FloatArray, seed: int) -> tuple[FloatArray, Floa
     return np.array([labels for labels, _ in found]), links / np.where(sums > 0, sums, 1.0)
 
 
-async def _heard(
+async def _draw_heard(
     distances: Sequence[float], reviewers: int, drawn: Sequence[int], links: Links, rng: random.Random
 ) -> Heard:
     speaking = [who for who in drawn if distances[who] != float("inf")]
@@ -332,7 +332,7 @@ def _election_order(labels: FloatArray) -> list[int]:
     return [int(who) for who in np.argsort(-labels, kind="stable")]
 
 
-def _picked(errors: FloatArray, chosen: IntArray) -> FloatArray:
+def _pick_errors(errors: FloatArray, chosen: IntArray) -> FloatArray:
     picked: FloatArray = np.where(chosen >= 0, errors[np.arange(len(errors)), np.maximum(chosen, 0)], np.nan)
     return _or_nan(picked)
 

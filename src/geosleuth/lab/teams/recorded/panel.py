@@ -20,13 +20,13 @@ from geosleuth.names.country_names import cities_by_country
 from geosleuth.names.folding import fold_once
 from geosleuth.support.errors import BadInput
 
+# Columns of ``word_signs``, in order.
 WORD_SIGNS = ("length", "hedges", "evidence", "quotes", "scripts", "decimals", "confidence")
-"""The columns of ``word_signs``, in order."""
 
-MOST_CHARACTERS = 20_000
-"""Only the end of a longer reply is read, where the answer is."""
+# Maximum characters read of a reply, taken from its end, where the answer is.
+MAX_CHARACTERS = 20_000
 
-_MOST_DECIMALS = 7
+_MAX_DECIMALS = 7
 _EAST_ASIAN = 0x2FFF
 _HEDGES = re.compile(
     r"\b(?:may|might|maybe|perhaps|possibly|probably|likely|guess\w*|uncertain\w*|unsure|could|cannot|can't|unable|hard"
@@ -43,8 +43,8 @@ _EVIDENCE = re.compile(
 _QUOTED = re.compile(r"[“\"「『‘]([^“”\"「」『』\n]{2,60})[”\"」』’]")
 _OBJECT = re.compile(r"\{[^{}]*\}")
 
-MOST_NAMED = 6
-"""Towns of one reply, at most."""
+# Maximum towns read from one reply.
+MAX_NAMED = 6
 _LARGE_TOWN, _TOWN = 500_000, 100_000
 _CAPITALISED = re.compile(
     r"[^\W\d_a-z][\w'’-]*(?:[ -](?:(?:de|la|le|am|an|der|of|sur|do|da|di)[ -])?[^\W\d_a-z][\w'’-]*){0,3}"
@@ -52,15 +52,15 @@ _CAPITALISED = re.compile(
 _CHINESE = re.compile(r"[\u4e00-\u9fff]{2,}")
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
-MOST_AGENTS = 16
+MAX_AGENTS = 16
+# Images taken closer together than this show the same place and are never split between sets.
 SAME_PLACE_KM = 0.1
-"""Images taken closer together than this show the same place and are never split."""
-_LEAST_KM_A_DEGREE = 110.0
+_MIN_KM_A_DEGREE = 110.0
 
 
 def spoken(text: str) -> str:
     """Return the text of a reply without the JSON object that holds the answer."""
-    return _OBJECT.sub(" ", text[-MOST_CHARACTERS:])
+    return _OBJECT.sub(" ", text[-MAX_CHARACTERS:])
 
 
 def word_signs(text: str, answer: Answer) -> FloatArray:
@@ -82,11 +82,11 @@ def word_signs(text: str, answer: Answer) -> FloatArray:
 
 
 def _decimals(degrees: float) -> int:
-    return len(f"{degrees:.{_MOST_DECIMALS}f}".rstrip("0").partition(".")[2])
+    return len(f"{degrees:.{_MAX_DECIMALS}f}".rstrip("0").partition(".")[2])
 
 
 @cache
-def _towns() -> dict[str, tuple[float, float, int]]:
+def _load_town_index() -> dict[str, tuple[float, float, int]]:
     """Return location and size of towns by folded name; of several the largest. Large towns have all their names."""
     found: dict[str, tuple[float, float, int]] = {}
     for town in chain.from_iterable(cities_by_country().values()):
@@ -99,7 +99,7 @@ def _towns() -> dict[str, tuple[float, float, int]]:
 
 def towns_named(text: str) -> list[tuple[float, float]]:
     """Return where the first few towns lie that a text names; a single word must be the name of a larger town."""
-    towns, found = _towns(), dict[tuple[float, float], None]()
+    towns, found = _load_town_index(), dict[tuple[float, float], None]()
     for match in _CAPITALISED.finditer(text):
         words = match[0].split()
         for size in range(len(words), 0, -1):
@@ -113,7 +113,7 @@ def towns_named(text: str) -> list[tuple[float, float]]:
             for size in (4, 3, 2):
                 if len(run) - at >= size and (town := towns.get(fold(run[at : at + size]))) is not None:
                     found.setdefault(town[:2])
-    return list(found)[:MOST_NAMED]
+    return list(found)[:MAX_NAMED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Panel:
         return len(self.lat)
 
     @property
-    def answered(self) -> BoolArray:
+    def has_point(self) -> BoolArray:
         """Return which agents gave a point."""
         return ~np.isnan(self.lat)
 
@@ -174,20 +174,20 @@ class Panel:
 
     def with_point(self, name: str, lat: FloatArray, lon: FloatArray) -> "Panel":
         """Return the panel with one more column of points, after the agents'; it says and names nothing."""
-        wide = self.arranged((*self.agents, name))
+        wide = self.arrange((*self.agents, name))
         lats, lons = np.column_stack([self.lat, lat]), np.column_stack([self.lon, lon])
         return replace(wide, lat=lats, lon=lons, apart_km=_apart_km(lats, lons))
 
     @classmethod
-    def of(cls, said: Mapping[str, Sequence[Said | None]]) -> "Panel":
+    def from_answers(cls, said: Mapping[str, Sequence[Said | None]]) -> "Panel":
         """Build a panel from the agents' answers; None where an agent did not answer.
 
         Raises:
             BadInput: there are fewer than two agents or too many, no image, or lists of different lengths.
         """
         agents = tuple(sorted(said))
-        if not 2 <= len(agents) <= MOST_AGENTS:
-            raise BadInput(f"got answers of {len(agents)} agents; give 2 to {MOST_AGENTS}")
+        if not 2 <= len(agents) <= MAX_AGENTS:
+            raise BadInput(f"got answers of {len(agents)} agents; give 2 to {MAX_AGENTS}")
         lengths = {len(column) for column in said.values()}
         if len(lengths) != 1 or lengths == {0}:
             raise BadInput("every agent must answer the same images, at least one")
@@ -195,7 +195,7 @@ class Panel:
         lat, lon = np.full((size, count), np.nan), np.full((size, count), np.nan)
         words = np.zeros((size, count, len(WORD_SIGNS)))
         address = np.full((size, count), Address(), dtype=np.object_)
-        named = np.full((size, count, MOST_NAMED, 2), np.nan)
+        named = np.full((size, count, MAX_NAMED, 2), np.nan)
         towns = [[""] * count for _ in range(size)]
         texts = [[""] * count for _ in range(size)]
         for place, agent in enumerate(agents):
@@ -206,14 +206,14 @@ class Panel:
                 texts[row][place] = spoken(one.text).casefold()
                 towns[row][place] = _town(one.answer)
                 address[row, place] = one.answer.address
-                for slot, point in enumerate(towns_named(one.text[-MOST_CHARACTERS:])):
+                for slot, point in enumerate(towns_named(one.text[-MAX_CHARACTERS:])):
                     named[row, place, slot] = point
                 if one.answer.point is not None:
                     lat[row, place], lon[row, place] = one.answer.point.lat, one.answer.point.lon
-        same, mentioned = _named(towns, texts)
+        same, mentioned = _compare_towns(towns, texts)
         return cls(agents, lat, lon, _apart_km(lat, lon), words, same, mentioned, address, named)
 
-    def arranged(self, agents: Sequence[str]) -> "Panel":
+    def arrange(self, agents: Sequence[str]) -> "Panel":
         """Return the panel with a model's agents in its order; a missing agent counts as not answering.
 
         Raises:
@@ -232,7 +232,7 @@ class Panel:
         lat[:, here], lon[:, here], words[:, here] = self.lat, self.lon, self.words
         address = np.full((size, count), Address(), dtype=np.object_)
         address[:, here] = self.address
-        named = np.full((size, count, MOST_NAMED, 2), np.nan)
+        named = np.full((size, count, MAX_NAMED, 2), np.nan)
         named[:, here] = self.named
         apart = np.full((size, count, count), np.inf)
         same, mentioned = np.zeros((size, count, count), np.bool_), np.zeros((size, count, count), np.bool_)
@@ -245,7 +245,7 @@ def _town(answer: Answer) -> str:
     return (answer.address.precise.conclusion or "").partition(",")[0].strip().casefold()
 
 
-def _named(towns: list[list[str]], texts: list[list[str]]) -> tuple[BoolArray, BoolArray]:
+def _compare_towns(towns: list[list[str]], texts: list[list[str]]) -> tuple[BoolArray, BoolArray]:
     size, count = len(towns), len(towns[0])
     same, mentioned = np.zeros((size, count, count), np.bool_), np.zeros((size, count, count), np.bool_)
     for row, (names, words) in enumerate(zip(towns, texts, strict=True)):
@@ -267,7 +267,7 @@ def _apart_km(lat: FloatArray, lon: FloatArray) -> FloatArray:
     return apart
 
 
-def groups_of(
+def number_groups(
     keys: Sequence[Sequence[Hashable]], places: Sequence[LatLon] = (), within_km: float = SAME_PLACE_KM
 ) -> IntArray:
     """Number the images so that images that belong together, directly or through others, share a number.
@@ -293,19 +293,19 @@ def groups_of(
     for row, own in enumerate(keys):
         for key in own:
             join(first.setdefault(key, row), row)
-    for row, other_row in _near(places, within_km):
+    for row, other_row in _find_near_pairs(places, within_km):
         join(row, other_row)
     return np.array([root(row) for row in range(len(keys))], dtype=np.int64)
 
 
-def _near(places: Sequence[LatLon], within_km: float) -> Iterator[tuple[int, int]]:
+def _find_near_pairs(places: Sequence[LatLon], within_km: float) -> Iterator[tuple[int, int]]:
     if not places:
         return
     lat, lon = np.array([place.lat for place in places]), np.array([place.lon for place in places])
     order = np.argsort(lat, kind="stable")
     lat, lon = lat[order], lon[order]
     # Two places are at least as far apart as their latitudes, so only a few need measuring.
-    ends = np.searchsorted(lat, lat + within_km / _LEAST_KM_A_DEGREE, side="right")
+    ends = np.searchsorted(lat, lat + within_km / _MIN_KM_A_DEGREE, side="right")
     for at, end in enumerate(ends):
         if end > at + 1:
             apart = distances_km(lat[at + 1 : end], lon[at + 1 : end], lat[at], lon[at])

@@ -1,7 +1,7 @@
 """Elect a place among all that an image's answers point at, name, or that images are often taken at.
 
 Candidates of an image are the agents' points, towns that their replies name, and known places: where at least
-`LEAST_TRUTHS` training images were taken. Those within 25 km of an earlier one are the same. A conditional logistic
+`MIN_TRUTHS` training images were taken. Those within 25 km of an earlier one are the same. A conditional logistic
 regression, with "none of them" as one more choice, says how likely each is right. Its columns are who points there or
 near there, who names it, who agrees, how far the agents that point there are to be trusted, how many training images
 were taken around it, and which known place it is.
@@ -18,15 +18,15 @@ from geosleuth.geo import EARTH_RADIUS_KM, FloatArray
 from geosleuth.support.fitting import lowest, probabilities
 
 from .features import PlaceRecord
-from .panel import MOST_NAMED, BoolArray, IntArray, Panel
+from .panel import MAX_NAMED, BoolArray, IntArray, Panel
 
 SAME_KM = 25.0
+# Distance from a town's centre within which a candidate counts as named, or as a known place: towns are large.
 NAMED_KM = 40.0
-"""Towns are large: a candidate is named where a town's centre lies so near, and is a known place likewise."""
 REACHES_KM = (40.0, 200.0, 500.0, 1000.0, 1500.0)
 RECORD_KM = (25.0, 200.0)
-LEAST_TRUTHS = 8
-MOST_KNOWN = 64
+MIN_TRUTHS = 8
+MAX_KNOWN = 64
 RIDGE = 5.0
 _KNOWN_SCALE = 1.6  # known places are penalised as with a ridge of 2
 _NOBODY = -6.0  # log-odds where no agent points
@@ -73,15 +73,15 @@ class Places:
 
     def elect(self, panel: Panel, record: PlaceRecord, odds: FloatArray) -> "Elected":
         """Return the likeliest place of each image; ``odds`` are log-odds that each agent is right within 25 km."""
-        options = options_of(panel, self.known, record, odds)
+        options = build_options(panel, self.known, record, odds)
         slot, chance = elect(options, self.weights)
         rows = np.arange(len(panel))
-        lat, lon = points_of(options.vectors[rows, slot])
+        lat, lon = convert_vectors(options.vectors[rows, slot])
         near = options.near[rows, slot] & (slot >= 0)[:, None]
         chance = chance[:, None]
         within = np.where(self.nearer >= 1.0, chance + (1 - chance) * self.farther, chance * self.nearer)
         # Where no agent gave a point, nothing is put in its place.
-        new = panel.answered.any(axis=1) & ~near.any(axis=1)
+        new = panel.has_point.any(axis=1) & ~near.any(axis=1)
         return Elected(np.where(new, lat, np.nan), np.where(new, lon, np.nan), near, within)
 
     def to_json(self) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def unit_vectors(lat: FloatArray, lon: FloatArray) -> FloatArray:
     return vectors
 
 
-def points_of(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+def convert_vectors(vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return latitudes and longitudes of unit vectors."""
     return np.degrees(np.arcsin(np.clip(vectors[..., 2], -1, 1))), np.degrees(
         np.arctan2(vectors[..., 1], vectors[..., 0])
@@ -141,15 +141,15 @@ def column_count(agents: int, known: int) -> int:
     return agents * _PER_AGENT + _SHARED + known
 
 
-def known_places(truths: FloatArray) -> FloatArray:
+def find_common_places(truths: FloatArray) -> FloatArray:
     """Return places of many images, the commonest first: the middle of all within 25 km, which then count no more."""
     near = is_within(truths @ truths.T, SAME_KM)
     left = np.ones(len(truths), dtype=np.bool_)
     found: list[FloatArray] = []
-    while left.any() and len(found) < MOST_KNOWN:
+    while left.any() and len(found) < MAX_KNOWN:
         counts = (near & left).sum(axis=1) * left
         best = int(counts.argmax())
-        if counts[best] < LEAST_TRUTHS:
+        if counts[best] < MIN_TRUTHS:
             break
         middle = truths[near[best] & left].mean(axis=0)
         found.append(middle / np.linalg.norm(middle))
@@ -157,7 +157,7 @@ def known_places(truths: FloatArray) -> FloatArray:
     return np.array(found).reshape(-1, 3)
 
 
-def options_of(panel: Panel, known: FloatArray, record: PlaceRecord, odds: FloatArray) -> Options:
+def build_options(panel: Panel, known: FloatArray, record: PlaceRecord, odds: FloatArray) -> Options:
     """Return the candidates of every image with their columns."""
     size, count = panel.lat.shape
     own = unit_vectors(panel.lat, panel.lon)
@@ -172,14 +172,14 @@ def options_of(panel: Panel, known: FloatArray, record: PlaceRecord, odds: Float
     for slot in range(1, vectors.shape[1]):
         kept[:, slot] &= ~(same[:, slot, :slot] & kept[:, :slot]).any(axis=1)
     kinds = np.where(kept, kind, -1)
-    near = is_within(cosines[:, :, :count], SAME_KM) & panel.answered[:, None, :]
+    near = is_within(cosines[:, :, :count], SAME_KM) & panel.has_point[:, None, :]
     mentioned = np.zeros((*kinds.shape, count), dtype=np.bool_)
     for agent in range(count):
-        first = count + agent * MOST_NAMED
+        first = count + agent * MAX_NAMED
         given = ~np.isnan(panel.named[:, agent, :, 0])[:, None, :]
-        mentioned[:, :, agent] = (is_within(cosines[:, :, first : first + MOST_NAMED], NAMED_KM) & given).any(axis=2)
+        mentioned[:, :, agent] = (is_within(cosines[:, :, first : first + MAX_NAMED], NAMED_KM) & given).any(axis=2)
     km = np.where(
-        panel.answered[:, None, :], np.arccos(np.clip(cosines[:, :, :count], -1, 1)) * EARTH_RADIUS_KM, _FAR_KM
+        panel.has_point[:, None, :], np.arccos(np.clip(cosines[:, :, :count], -1, 1)) * EARTH_RADIUS_KM, _FAR_KM
     )
     agents, names = near.sum(axis=2), mentioned.sum(axis=2)
     parts = [near, *(km <= reach for reach in REACHES_KM), mentioned, mentioned & ~near]
@@ -222,18 +222,18 @@ def fit_places(options: Options, right: BoolArray, ridge: float = RIDGE) -> Floa
         right: image by slot: which lie within 25 km of the truth.
         ridge: the penalty of every weight but the last.
     """
-    weights = _fitted(options, options.columns, right, ridge)
+    weights = _fit_place_weights(options, options.columns, right, ridge)
     first = options.near.shape[2] * _PER_AGENT + _SHARED - len(RECORD_KM)
     counted = np.arange(first, first + len(RECORD_KM))
     against = counted[weights[counted] < 0]
     if len(against):
         columns = options.columns.copy()
         columns[:, :, against] = 0.0
-        weights = _fitted(options, columns, right, ridge)
+        weights = _fit_place_weights(options, columns, right, ridge)
     return weights
 
 
-def _fitted(options: Options, columns: FloatArray, right: BoolArray, ridge: float) -> FloatArray:
+def _fit_place_weights(options: Options, columns: FloatArray, right: BoolArray, ridge: float) -> FloatArray:
     there = options.kind >= 0
     hits = right & there
     missed = ~hits.any(axis=1)

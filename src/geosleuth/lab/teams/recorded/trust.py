@@ -26,21 +26,21 @@ from .features import (
     scaling_to_json,
     signs,
 )
-from .panel import MOST_AGENTS, BoolArray, IntArray, Panel
+from .panel import MAX_AGENTS, BoolArray, IntArray, Panel
 from .places import Places
 
 _ENOUGH = 1e-4  # of the loss, per row: far below what a probability shows
-_MOST_CURVED_ROWS = 2500
+_MAX_CURVED_ROWS = 2500
 
+# Distances, in kilometres, for which probabilities are given.
 WITHIN_KM = (0.5, 1.0, 2.0, 10.0, 25.0, 50.0, 200.0, 750.0)
-"""The distances with probabilities."""
+# Answers within this distance of each other are the same spot; the most precise agent's point is used.
 SAME_SPOT_KM = 2.0
-"""Answers within this distance of each other are the same spot; the most precise agent's is used."""
+# Radius of an answer's probability: the same for all, so that answers can be ranked by it.
 STATED_KM = 25.0
-"""The radius of an answer's probability: one for all, so that answers can be ranked by it."""
 EVEN_ODDS = 0.5
+# Name recorded as the followed agent if the elected place is not an agent's.
 PLACES = "places"
-"""Who is followed where the elected place is no agent's."""
 FORMAT = "geosleuth-trust/2"
 _ARRAYS = ("weights", "exactness", "level", "slope")
 
@@ -59,7 +59,7 @@ def fit(rows: FloatArray, right: FloatArray, ridge: FloatArray, start: FloatArra
         share = (right.sum() + 0.5) / (len(right) + 1.0)
         start[0] = np.log(share / (1 - share))
     enough = _ENOUGH * max(1.0, len(right) / 1000)
-    return logistic(rows, right, ridge, start=start, curved_rows=_MOST_CURVED_ROWS, enough=enough)
+    return logistic(rows, right, ridge, start=start, curved_rows=_MAX_CURVED_ROWS, enough=enough)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +95,7 @@ class Trust:
         scores = columns @ self.weights
         elected = self.places.elect(panel, self.record, scores[:, :, WITHIN_KM.index(STATED_KM)])
         chosen = choose(panel, scores, self.exactness, elected.near)
-        calibrated = calibrate(_of(scores, chosen), self.level, self.slope)
+        calibrated = calibrate(_pick_scores(scores, chosen), self.level, self.slope)
         calibrated[chosen < 0] = 0.0
         # Where nobody points at the elected place, the place itself is the answer.
         new = ~np.isnan(elected.lat)
@@ -126,7 +126,7 @@ class Judged:
             return Answer(explanation=self.why(row))
         at = WITHIN_KM.index(STATED_KM)
         return Answer(
-            point=self._point(row, who),
+            point=self._get_point(row, who),
             address=self.panel.address[row, who],
             probability=float(self.within[row, at]),
             radius_km=STATED_KM,
@@ -134,7 +134,7 @@ class Judged:
             candidates=self._others(row, who, at),
         )
 
-    def followed(self, row: int) -> tuple[str, ...]:
+    def list_followed(self, row: int) -> tuple[str, ...]:
         """Return the agents whose answers lie at or near the chosen one, the chosen agent first."""
         who = int(self.chosen[row])
         if who < 0:
@@ -149,11 +149,11 @@ class Judged:
             return "no agent gave a point"
         if who == len(self.trust.agents):
             return "a place that replies name or that images are often taken at; no agent points there"
-        first, *rest = self.followed(row)
-        words = f"follows {first}" + (f", with {_listed(rest)} within {TOGETHER_KM:g} km" if rest else ", alone")
+        first, *rest = self.list_followed(row)
+        words = f"follows {first}" + (f", with {_join_names(rest)} within {TOGETHER_KM:g} km" if rest else ", alone")
         against = [
             place
-            for place in np.flatnonzero(self.panel.answered[row])
+            for place in np.flatnonzero(self.panel.has_point[row])
             if place not in (who, len(self.trust.agents)) and self.panel.agents[place] not in rest
         ]
         if not against:
@@ -174,22 +174,24 @@ class Judged:
         }
         speaking = [spoken[reason] for reason in sorted(sums, key=lambda reason: -sums[reason]) if sums[reason] > 0]
         return (
-            f"for it {'speak' if len(speaking) > 1 else 'speaks'} {_listed(speaking)}" if speaking else "a close call"
+            f"for it {'speak' if len(speaking) > 1 else 'speaks'} {_join_names(speaking)}"
+            if speaking
+            else "a close call"
         )
 
     def _others(self, row: int, who: int, at: int) -> tuple[Candidate, ...]:
-        others = [place for place in np.flatnonzero(self.panel.answered[row]) if place != who]
+        others = [place for place in np.flatnonzero(self.panel.has_point[row]) if place != who]
         others.sort(key=lambda place: -float(self.of_each[row, place].sum()))
         return tuple(
             Candidate(
-                point=self._point(row, int(place)),
+                point=self._get_point(row, int(place)),
                 probability=float(self.of_each[row, place, at]),
                 evidence=f"said by {self.panel.agents[place]}",
             )
             for place in others
         )
 
-    def _point(self, row: int, who: int) -> LatLon:
+    def _get_point(self, row: int, who: int) -> LatLon:
         return LatLon(float(self.panel.lat[row, who]), float(self.panel.lon[row, who]))
 
 
@@ -200,7 +202,7 @@ def choose(panel: Panel, scores: FloatArray, exactness: FloatArray, allowed: Boo
     record, hardly in one image.
     """
     rows = np.arange(len(panel))
-    given = panel.answered if allowed is None else panel.answered & allowed
+    given = panel.has_point if allowed is None else panel.has_point & allowed
     hopes = np.where(given, probabilities(scores).sum(axis=2), -1.0)
     best = hopes.argmax(axis=1)
     same_spot = panel.apart_km[rows, best] <= SAME_SPOT_KM
@@ -223,12 +225,12 @@ def even_odds_km(within: FloatArray) -> FloatArray:
     return radii
 
 
-def _of(scores: FloatArray, chosen: IntArray) -> FloatArray:
+def _pick_scores(scores: FloatArray, chosen: IntArray) -> FloatArray:
     picked: FloatArray = scores[np.arange(len(scores)), np.maximum(chosen, 0)]
     return picked
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -261,7 +263,7 @@ def trust_from_json(document: object) -> Trust:
         raise BadInput("this model was learned with other features; learn it again with --save")
     try:
         agents = tuple(str(agent) for agent in document["agents"])
-        if not 2 <= len(agents) <= MOST_AGENTS or len(set(agents)) != len(agents):
+        if not 2 <= len(agents) <= MAX_AGENTS or len(set(agents)) != len(agents):
             raise ValueError("two of its agents have the same name")
         count, steps = len(agents), len(WITHIN_KM)
         shapes = ((len(column_reasons(count)), steps), (count,), (steps,), (steps,))
@@ -285,14 +287,14 @@ def _array(values: object, shape: tuple[int, ...]) -> FloatArray:
 
 def plain_vote(panel: Panel, order: Sequence[int]) -> IntArray:
     """Return the agent with most others within 25 km; ties go to the first in ``order``; -1 if nobody gave a point."""
-    support = (panel.apart_km <= TOGETHER_KM).sum(axis=2) + panel.answered
+    support = (panel.apart_km <= TOGETHER_KM).sum(axis=2) + panel.has_point
     first = np.empty(len(order))
     first[np.asarray(order)] = np.arange(len(order))[::-1]
-    chosen = (support * (len(order) + 1) + np.where(panel.answered, first, 0)).argmax(axis=1)
-    return np.where(panel.answered.any(axis=1), chosen, -1).astype(np.int64)
+    chosen = (support * (len(order) + 1) + np.where(panel.has_point, first, 0)).argmax(axis=1)
+    return np.where(panel.has_point.any(axis=1), chosen, -1).astype(np.int64)
 
 
-def elected_answers(panel: Panel, order: Sequence[int], elected: int = 2) -> IntArray:
+def elect_answers(panel: Panel, order: Sequence[int], elected: int = 2) -> IntArray:
     """Apply smileGeo to fixed answers: the elected agree within 50 km, or the first of them wins.
 
     An elected agent without a point is replaced by the next in ``order``. The answer with most agreement among the
@@ -300,7 +302,7 @@ def elected_answers(panel: Panel, order: Sequence[int], elected: int = 2) -> Int
     """
     chosen = np.full(len(panel), -1, dtype=np.int64)
     for row in range(len(panel)):
-        speaking = [who for who in order if panel.answered[row, who]][:elected]
+        speaking = [who for who in order if panel.has_point[row, who]][:elected]
         if speaking:
             near = panel.apart_km[row][np.ix_(speaking, speaking)] <= AGREE_WITHIN_KM
             chosen[row] = speaking[int(near.sum(axis=1).argmax())]

@@ -1,7 +1,16 @@
 """The factory: makes trajectories for training with the engine of benchmark runs."""
 
-from .factory_run import Work, kept_files, made_in, photo_of, replay_difference, replays, run_factory, tally_in
-from .maker import STAND_IN, Recipe, Services, atlas_of
+from .factory_run import (
+    Work,
+    compute_tally,
+    list_kept_files,
+    read_made,
+    read_photo,
+    replay_difference,
+    replays,
+    run_factory,
+)
+from .maker import STAND_IN, Recipe, Services, open_atlas
 from .trial import Kind, PhotoSet, SceneFolder, SceneRange, Scenes
 
 __all__ = [
@@ -14,12 +23,12 @@ __all__ = [
     "Scenes",
     "Services",
     "Work",
-    "atlas_of",
-    "kept_files",
-    "made_in",
-    "photo_of",
+    "compute_tally",
+    "list_kept_files",
+    "open_atlas",
+    "read_made",
+    "read_photo",
     "replay_difference",
     "replays",
     "run_factory",
-    "tally_in",
 ]

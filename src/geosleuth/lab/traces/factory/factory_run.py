@@ -45,7 +45,7 @@ from geosleuth.support.processes import end_with_parent
 from geosleuth.tools.toolset import all_tools
 
 from .maker import FactoryMaking, Recipe
-from .trial import FIRST, META, PHOTO, beside, id_of
+from .trial import FIRST, META, PHOTO, beside, compute_id
 
 _NO_LIMITS = RunLimits()
 _BESIDE = ("kept", "reasons", "detail", "truth", "scene", "split")
@@ -71,7 +71,7 @@ async def process_worker(making: Making, folder: RunFolder, processes: int) -> A
     async def work(job: Job) -> Attempted:
         place = folder.place(job.name, job.number)
         try:
-            came = await asyncio.get_running_loop().run_in_executor(pool, _work, job, place)
+            came = await asyncio.get_running_loop().run_in_executor(pool, _run_job, job, place)
         except BrokenProcessPool as error:
             raise GeosleuthError(
                 "a worker process died; check that there is enough memory, then run it again"
@@ -95,7 +95,7 @@ def _begin(making: Making) -> None:
         _here.refused = str(error)
 
 
-def _work(job: Job, place: Path) -> Attempted | str:
+def _run_job(job: Job, place: Path) -> Attempted | str:
     """Run one job in the worker process; return the attempt, or the user error as one line."""
     if _here.loop is None or _here.ready is None:
         return _here.refused or "this process was not made ready"
@@ -119,7 +119,7 @@ class Work:
     def manifest(self) -> Manifest:
         """Return the run's manifest; names depend only on the settings, so that the same run has the same files."""
         settings = self.recipe.settings()
-        key = "".join(id_of({**settings, "data": self.info.sha256}, str(part)) for part in range(4))
+        key = "".join(compute_id({**settings, "data": self.info.sha256}, str(part)) for part in range(4))
         return Manifest(data=self.info, settings=settings, name_key=key)
 
 
@@ -178,7 +178,7 @@ async def _worker(work: Work, folder: RunFolder, say: Callable[[str], None]) -> 
             await made.aclose()
 
 
-def made_in(run: Path) -> Iterator[Made]:
+def read_made(run: Path) -> Iterator[Made]:
     """Yield everything that a run has finished, in the order of its scenes.
 
     Raises:
@@ -186,12 +186,12 @@ def made_in(run: Path) -> Iterator[Made]:
     """
     with RunFolder.read(run) as folder:
         source = str(folder.manifest.settings.get("kind", ""))
-        for key, trajectory in _finished(folder):
+        for key, trajectory in _find_finished(folder):
             meta = _meta(trajectory)
-            yield _sample(key, trajectory, meta, source) if meta["kept"] else _rejected(key, meta, source)
+            yield _sample(key, trajectory, meta, source) if meta["kept"] else _build_rejected(key, meta, source)
 
 
-def tally_in(run: Path) -> Tally:
+def compute_tally(run: Path) -> Tally:
     """Count what a run has kept, and why it rejected the rest.
 
     Raises:
@@ -199,34 +199,34 @@ def tally_in(run: Path) -> Tally:
     """
     tally = Tally()
     with RunFolder.read(run) as folder:
-        for _, trajectory in _finished(folder):
+        for _, trajectory in _find_finished(folder):
             tally.add(_meta(trajectory))
     return tally
 
 
-def photo_of(trajectory: Path) -> bytes:
+def read_photo(trajectory: Path) -> bytes:
     """Return the picture of a kept trajectory.
 
     Raises:
         BadInput: it can't be read.
     """
     original = beside(trajectory, PHOTO)
-    return _read(original if original.exists() else beside(trajectory, FIRST))
+    return _read_kept_file(original if original.exists() else beside(trajectory, FIRST))
 
 
-def kept_files(run: Path) -> Iterator[Path]:
+def list_kept_files(run: Path) -> Iterator[Path]:
     """Yield the files of the trajectories that a run keeps, in the order of its scenes.
 
     Raises:
         BadInput: it is not a run of the factory, or a file is missing or damaged.
     """
     with RunFolder.read(run) as folder:
-        for _, trajectory in _finished(folder):
+        for _, trajectory in _find_finished(folder):
             if _meta(trajectory)["kept"]:
                 yield trajectory
 
 
-def _finished(folder: RunFolder) -> Iterator[tuple[str, Path]]:
+def _find_finished(folder: RunFolder) -> Iterator[tuple[str, Path]]:
     newest = {one.id: one for one in folder.tries() if one.outcome == "answered"}
     for key in sorted(newest, key=_natural):
         yield key, folder.trajectory(newest[key].image, newest[key].number)
@@ -234,7 +234,7 @@ def _finished(folder: RunFolder) -> Iterator[tuple[str, Path]]:
 
 def _sample(key: str, path: Path, meta: Mapping[str, Any], source: str) -> Sample:
     trajectory = read_trajectory(path)
-    images = {image.handle: _read(beside(path, f"{image.handle}.jpg")) for image in trajectory.images}
+    images = {image.handle: _read_kept_file(beside(path, f"{image.handle}.jpg")) for image in trajectory.images}
     return Sample(
         key=key,
         trajectory=trajectory,
@@ -247,7 +247,7 @@ def _sample(key: str, path: Path, meta: Mapping[str, Any], source: str) -> Sampl
     )
 
 
-def _rejected(key: str, meta: Mapping[str, Any], source: str) -> Rejected:
+def _build_rejected(key: str, meta: Mapping[str, Any], source: str) -> Rejected:
     reasons = meta["reasons"]
     rest = {name: value for name, value in meta.items() if name not in _BESIDE}
     return Rejected(
@@ -269,7 +269,7 @@ def _truth(plain: Mapping[str, Any] | None) -> Truth | None:
 def _meta(trajectory: Path) -> dict[str, Any]:
     path = beside(trajectory, META)
     try:
-        found = json.loads(_read(path))
+        found = json.loads(_read_kept_file(path))
     except ValueError as error:
         raise BadInput(f"{path}: not JSON; make the run again") from error
     if not isinstance(found, dict) or not {"kept", "scene", "reasons"} <= found.keys():
@@ -277,7 +277,7 @@ def _meta(trajectory: Path) -> dict[str, Any]:
     return found
 
 
-def _read(path: Path) -> bytes:
+def _read_kept_file(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:

@@ -27,17 +27,17 @@ from geosleuth.lab.traces.scripted import (
 )
 from geosleuth.lab.traces.spotagent import WITHIN_KM, Verdict, judge, judge_assembled
 from geosleuth.models import Policy, make_policy
-from geosleuth.models.box_scale import box_scale_for
+from geosleuth.models.box_scale import find_box_scale
 from geosleuth.photo import BoxScale, first_view
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.searches import online_maps, web_search
 from geosleuth.tools import WebSearch
 from geosleuth.tools.toolset import all_tools
 
-from .trial import FactoryReady, Kind, Maker, Subject, TrialResult, subject_of
+from .trial import FactoryReady, Kind, Maker, Subject, TrialResult, load_subject
 
+# Name of the stand-in, accepted in place of a model's name.
 STAND_IN = "stand-in"
-"""The stand-in's name, accepted in place of a model's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,13 +139,13 @@ class FactoryMaking:
         Raises:
             UserError: the set-up is invalid.
         """
-        maker = maker_of(self.recipe)
+        maker = create_maker(self.recipe)
         if load := getattr(maker, "load", None):
             await load()
         return FactoryReady(maker, self.recipe.settings())
 
 
-def maker_of(recipe: Recipe) -> Maker:
+def create_maker(recipe: Recipe) -> Maker:
     """Return the maker of a recipe.
 
     Raises:
@@ -154,7 +154,7 @@ def maker_of(recipe: Recipe) -> Maker:
     return MAKERS[recipe.kind](recipe)
 
 
-def atlas_of(recipe: Recipe) -> Atlas:
+def open_atlas(recipe: Recipe) -> Atlas:
     """Return the map that tools query.
 
     Raises:
@@ -174,7 +174,7 @@ def atlas_of(recipe: Recipe) -> Atlas:
     return world_atlas(open_world(recipe.world, recipe.regions, noise=recipe.noise, pages=recipe.pages))
 
 
-def web_of(recipe: Recipe) -> WebSearch | None:
+def open_web(recipe: Recipe) -> WebSearch | None:
     """Return where web searches go; None for the atlas's documents.
 
     Raises:
@@ -190,7 +190,7 @@ async def close_all(*parts: object) -> None:
             await close()
 
 
-def model_of(recipe: Recipe, name: str) -> Policy | None:
+def open_model(recipe: Recipe, name: str) -> Policy | None:
     """Return the policy of a model's name; None for the stand-in.
 
     Raises:
@@ -206,11 +206,11 @@ def model_of(recipe: Recipe, name: str) -> Policy | None:
 MakerOf = Callable[[Recipe], Maker]
 
 
-async def boxes_of(recipe: Recipe, policy: Policy | None) -> BoxScale:
+async def find_model_box_scale(recipe: Recipe, policy: Policy | None) -> BoxScale:
     """Return in what the model that looks at pictures gives boxes; stand-ins give them in pixels."""
     if policy is None:
         return "pixels"
-    guess, toolset = box_scale_for(recipe.observer), recipe.way().toolset(all_tools())
+    guess, toolset = find_box_scale(recipe.observer), recipe.way().toolset(all_tools())
     if isinstance(policy, RecordedPolicy):
         return await policy.box_scale(toolset, guess)
     return await scale_of_policy(policy, toolset, guess)
@@ -220,13 +220,13 @@ class _AskingMaker:
     """Base of the syntheses that ask models: a vision model, a map and a web."""
 
     def __init__(self, recipe: Recipe, atlas: Atlas) -> None:
-        self._recipe, self._observer = recipe, model_of(recipe, recipe.observer)
-        self._atlas, self._web = atlas, web_of(recipe)
+        self._recipe, self._observer = recipe, open_model(recipe, recipe.observer)
+        self._atlas, self._web = atlas, open_web(recipe)
         self._boxes: BoxScale = "pixels"
 
     async def load(self) -> None:
         """Find out in what the model that looks gives boxes."""
-        self._boxes = await boxes_of(self._recipe, self._observer)
+        self._boxes = await find_model_box_scale(self._recipe, self._observer)
 
     async def aclose(self) -> None:
         """Close the models and services."""
@@ -242,8 +242,8 @@ class SpotagentMaker(_AskingMaker):
         Raises:
             UserError: a model's name can't be used, or the world can't be opened.
         """
-        super().__init__(recipe, atlas_of(recipe))
-        self._caller = model_of(recipe, recipe.caller)
+        super().__init__(recipe, open_atlas(recipe))
+        self._caller = open_model(recipe, recipe.caller)
 
     async def __call__(self, content: bytes) -> TrialResult:
         """Make a trajectory.
@@ -252,10 +252,10 @@ class SpotagentMaker(_AskingMaker):
             BadInput: it is neither scene nor photo.
         """
         recipe, slipped = self._recipe, Slipped()
-        about = await asyncio.to_thread(subject_of, content)
+        about = await asyncio.to_thread(load_subject, content)
         finding = await spotagent.synthesise(
             about.photo,
-            self._observer or StandInObserver(about.scene, **_seen_by(about, recipe), slipped=slipped),
+            self._observer or StandInObserver(about.scene, **_build_stand_in_arguments(about, recipe), slipped=slipped),
             self._caller
             or StandInCaller(about.id, seed=recipe.seed, slips=recipe.slips, slipped=slipped, searches=recipe.pages),
             atlas=self._atlas,
@@ -283,7 +283,7 @@ class GeovistaMaker(_AskingMaker):
             UserError: the model's name can't be used.
         """
         # Documents come from the atlas: without pages, a world's made-up places have none.
-        super().__init__(recipe, atlas_of(recipe if recipe.pages else replace(recipe, world=None)))
+        super().__init__(recipe, open_atlas(recipe if recipe.pages else replace(recipe, world=None)))
 
     async def __call__(self, content: bytes) -> TrialResult:
         """Make a trajectory.
@@ -292,9 +292,11 @@ class GeovistaMaker(_AskingMaker):
             BadInput: it is neither scene nor photo.
         """
         recipe, slipped = self._recipe, Slipped()
-        about = await asyncio.to_thread(subject_of, content)
+        about = await asyncio.to_thread(load_subject, content)
         proposer: geovista.Proposer = (
-            StandInProposer(about.scene, **_seen_by(about, recipe), slipped=slipped, searches=recipe.pages)
+            StandInProposer(
+                about.scene, **_build_stand_in_arguments(about, recipe), slipped=slipped, searches=recipe.pages
+            )
             if self._observer is None
             else geovista.ModelProposer(self._observer, self._boxes)
         )
@@ -315,13 +317,13 @@ class GeoagentMaker:
         Raises:
             BadInput: it is not a scene.
         """
-        about = await asyncio.to_thread(subject_of, content)
+        about = await asyncio.to_thread(load_subject, content)
         scene, marks = about.scene, about.drawn.marks if about.drawn else ()
         width = first_view(about.photo.photo, self._way.first_view_pixels).size[0]
-        legible = geoagent.seen_at_once(scene, marks, width)
+        legible = geoagent.keep_visible_clues(scene, marks, width)
         chance = random.Random(f"record {self._seed} {scene.id}")  # noqa: S311 - no secret depends on it
-        record = geoagent.record_of(legible, geoagent.honest_address(legible), chance)
-        finding = await geoagent.recorded(about.photo, record, by="scene truth", way=self._way)
+        record = geoagent.build_record(legible, geoagent.honest_address(legible), chance)
+        finding = await geoagent.run_record(about.photo, record, by="scene truth", way=self._way)
         levels = {"levels": [bool(name) for name in record.conclusions]}
         return _result(about, finding, judge_assembled(finding.trajectory), levels)
 
@@ -329,7 +331,7 @@ class GeoagentMaker:
         """Do nothing: there is nothing to close."""
 
 
-def _seen_by(about: Subject, recipe: Recipe) -> dict[str, Any]:
+def _build_stand_in_arguments(about: Subject, recipe: Recipe) -> dict[str, Any]:
     marks = about.drawn.marks if about.drawn else ()
     return {"marks": marks, "photo": about.photo.photo.handle, "seed": recipe.seed, "slips": recipe.slips}
 

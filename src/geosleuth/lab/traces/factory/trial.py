@@ -19,10 +19,10 @@ from geosleuth.agent.replay import without_durations
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
 from geosleuth.lab.bench.run import Attempted, DataInfo, Job
-from geosleuth.lab.bench.sets import fingerprint, open_set, selection_of, subset
+from geosleuth.lab.bench.sets import build_selection, fingerprint, open_set, subset
 from geosleuth.lab.bench.sets.dataset import Card, DataSet, Item, refuse_test
 from geosleuth.lab.scenes import Mark, Scene, SceneKind, Split
-from geosleuth.lab.scenes.design import truth_of
+from geosleuth.lab.scenes.design import build_truth
 from geosleuth.lab.scenes.scene import mark_from_dict, mark_to_dict, scene_from_dict, scene_to_dict
 from geosleuth.lab.scenes.world import Noise, open_world
 from geosleuth.lab.score import Truth
@@ -35,8 +35,8 @@ from geosleuth.support.files import write_bytes_atomically, write_text_atomicall
 Kind = Literal["spotagent", "geovista", "geoagent", "imported"]
 """The synthesis, by its name in stores."""
 
+# Timestamp of all generated trajectories: when they were generated says nothing about them.
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-"""The time stamp of all made trajectories: when they were made says nothing about them."""
 META, PHOTO, FIRST = "meta.json", "photo.jpg", "image-1.jpg"
 _JPEG_QUALITY = 88
 _PHOTO_QUALITY = 92
@@ -80,7 +80,7 @@ def timeless(trajectory: Trajectory, id: str) -> Trajectory:  # noqa: A002  (the
     return Trajectory(events, id, EPOCH, trajectory.geosleuth)
 
 
-def id_of(settings: Mapping[str, Any], name: str) -> str:
+def compute_id(settings: Mapping[str, Any], name: str) -> str:
     """Return an id that depends only on the settings and the name."""
     document = json.dumps([settings, name], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(document.encode()).hexdigest()[:16]
@@ -103,9 +103,9 @@ class FactoryReady:
             worked = await self.maker(job.content)
         except BadInput as error:
             return Attempted("failed", Answer(), "nobody", "error", Spent(), str(error))
-        trajectory = timeless(worked.finding.trajectory, id_of(self.settings, job.id))
-        await asyncio.to_thread(_keep, worked, trajectory, keep_in)
-        return _attempted(trajectory)
+        trajectory = timeless(worked.finding.trajectory, compute_id(self.settings, job.id))
+        await asyncio.to_thread(_write_trial, worked, trajectory, keep_in)
+        return _build_attempt(trajectory)
 
     async def aclose(self) -> None:
         """Close models and connections."""
@@ -117,10 +117,10 @@ def beside(trajectory: Path, what: str) -> Path:
     return trajectory.with_name(f"{trajectory.stem}.{what}")
 
 
-def _keep(worked: TrialResult, trajectory: Trajectory, path: Path) -> None:
+def _write_trial(worked: TrialResult, trajectory: Trajectory, path: Path) -> None:
     """Write a trial's files, the trajectory last: it marks the trial as complete."""
     album = worked.finding.album
-    if worked.verdict.kept and album is not None:
+    if worked.verdict.is_accepted and album is not None:
         shown = pictures(trajectory, album, worked.photo)
         for handle, content in shown.items():
             write_bytes_atomically(beside(path, f"{handle}.jpg"), content)
@@ -146,7 +146,7 @@ def _meta(worked: TrialResult, trajectory: Trajectory) -> dict[str, Any]:
     return {
         "scene": worked.scene,
         "split": worked.split,
-        "kept": verdict.kept,
+        "kept": verdict.is_accepted,
         "reasons": list(verdict.reasons),
         "detail": verdict.detail,
         "error_km": verdict.error_km,
@@ -156,7 +156,7 @@ def _meta(worked: TrialResult, trajectory: Trajectory) -> dict[str, Any]:
     }
 
 
-def _attempted(trajectory: Trajectory) -> Attempted:
+def _build_attempt(trajectory: Trajectory) -> Attempted:
     answered, ended = trajectory.answered, trajectory.ended
     reason = ended.reason if ended else "error"
     trouble = ended.trouble if ended else "broken off"
@@ -207,7 +207,7 @@ def pack_scene(scene: Scene, marks: Sequence[Mark] = (), jpeg: bytes = b"") -> b
     return pack({"scene": scene_to_dict(scene), "marks": [mark_to_dict(mark) for mark in marks]}, jpeg)
 
 
-def drawn_of(content: bytes) -> Drawn:
+def load_drawn(content: bytes) -> Drawn:
     """Return the scene with its picture, drawn now if it came without.
 
     Raises:
@@ -271,7 +271,7 @@ class Subject:
         }
 
 
-def subject_of(content: bytes) -> Subject:
+def load_subject(content: bytes) -> Subject:
     """Return what a trial is about, its picture opened; a scene that came without one is drawn now.
 
     Raises:
@@ -283,10 +283,10 @@ def subject_of(content: bytes) -> Subject:
         point = LatLon(*head["truth"].pop("point"))
         opened = open_photo(content, kind=bare.photo.kind)
         return Subject(head["photo"], head["split"], Truth(point, **head["truth"]), opened, content)
-    drawn = drawn_of(content)
+    drawn = load_drawn(content)
     refuse_panorama(drawn.scene.kind)
     photo = open_photo(drawn.jpeg)
-    return Subject(drawn.scene.id, drawn.scene.split, truth_of(drawn.scene), photo, drawn.jpeg, drawn)
+    return Subject(drawn.scene.id, drawn.scene.split, build_truth(drawn.scene), photo, drawn.jpeg, drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +337,7 @@ class PhotoSet:
             BadInput: there is no such set, or its photos are for testing.
         """
         found = self._set()
-        return found.changed(lambda item: self._packed(found.card, item), found.card)
+        return found.map_items(lambda item: self._pack_item(found.card, item), found.card)
 
     def info(self) -> DataInfo:
         """Return the identity by which runs recognise the data.
@@ -349,12 +349,12 @@ class PhotoSet:
         count, sha256 = fingerprint(found)
         if not count:
             raise BadInput(f"{self.spec}: holds no photo with a known place")
-        return DataInfo(found.card.name, count, sha256, selection_of(self.limit))
+        return DataInfo(found.card.name, count, sha256, build_selection(self.limit))
 
     def _set(self) -> DataSet:
         return subset(open_set(self.spec), limit=self.limit)
 
-    def _packed(self, card: Card, item: Item) -> Item:
+    def _pack_item(self, card: Card, item: Item) -> Item:
         refuse_test(card, item)
         key = f"photo-{hashlib.sha256(f'{card.name} {item.id}'.encode()).hexdigest()[:16]}"
         return replace(item, id=key, picture=PackedPhoto(item, key, self.split))
@@ -493,7 +493,7 @@ Scenes = SceneRange | SceneFolder | PhotoSet
 
 def _item(scene: Scene, marks: tuple[Mark, ...] = (), path: Path | None = None) -> Item:
     fields = {"finest": scene.finest or "nothing", "split": scene.split}
-    return Item(scene.id, ScenePicture(scene, marks, path), truth_of(scene), fields)
+    return Item(scene.id, ScenePicture(scene, marks, path), build_truth(scene), fields)
 
 
 def _card(photos: int | None) -> Card:
