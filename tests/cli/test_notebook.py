@@ -78,6 +78,17 @@ def test_the_reference_has_every_name_of_the_package() -> None:
     assert set(shown) == there, "docs/reference/index.md shows what is not there, or leaves something out"
 
 
+@pytest.mark.parametrize("name", ["index.md", "pipeline.md"])
+def test_the_first_example_of_the_reference_prints_what_it_says(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (NOTEBOOK.parents[1] / "docs" / "reference" / name).read_text(encoding="utf-8")
+    example = page.partition("```python\n")[2].partition("```")[0]
+    monkeypatch.chdir(NOTEBOOK.parents[1])
+    exec(compile(example, name, "exec"), {})  # noqa: S102
+    assert capsys.readouterr().out.splitlines() == re.findall(r"  # (.*)$", example, re.MULTILINE)
+
+
 def test_a_result_shows_photo_map_and_evidence(found: LocateResult) -> None:
     shown = found._repr_html_()
     assert "Monaco" in shown
