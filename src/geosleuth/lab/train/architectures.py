@@ -21,7 +21,7 @@ from .recipe import ModelPart
 
 _ADAPTED_IN_EYES = ("gate_proj", "up_proj", "down_proj")
 
-# Model architectures by name, as in their configuration files: published models, and the nano model of docs/nano.md.
+# Model architectures by name, as in their configuration files: published models, and the nano model of examples/nano.
 ARCHITECTURES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     json.loads((files(__package__) / "architectures.json").read_text(encoding="utf-8"))
 )
