@@ -26,8 +26,8 @@ import numpy as np
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
 from geosleuth.lab.cli.handlers.team_replay import Answers, measure, read_answers, replay_document
-from geosleuth.lab.teams.recorded import Panel, Said, number_groups
-from geosleuth.lab.teams.recorded.learn_trust import LEARNED, REPORTED_KM, SINGLE, Known, Replay, replay
+from geosleuth.lab.teams.recorded import Panel, PanelReply, number_groups
+from geosleuth.lab.teams.recorded.learn_trust import LEARNED, REPORTED_KM, SINGLE, KnownTrust, Replay, replay
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = Path(os.environ.get("GEOSLEUTH_SHARED", ROOT.parent / "shared")) / "data" / "recorded"
@@ -66,7 +66,7 @@ def harder(names: tuple[str, ...]) -> dict[str, dict[str, list[float]]]:
     some = [ids[row] for row in np.random.default_rng(0).choice(len(ids), 200, replace=False)]
     rng = np.random.default_rng(1)
     guesses = {
-        key: Said("", Answer(LatLon(float(lat), float(lon))))
+        key: PanelReply("", Answer(LatLon(float(lat), float(lon))))
         for key, lat, lon in zip(ids, rng.uniform(-60, 70, len(ids)), rng.uniform(-180, 180, len(ids)), strict=True)
     }
     first = answers[names[0]]
@@ -85,7 +85,7 @@ def _replay(answers: dict[str, Answers], ids: list[str]) -> Replay:
     panel = Panel.from_answers({name: [one.said[key] for key in ids] for name, one in answers.items()})
     truths = [first.truths[key] for key in ids]
     groups = number_groups([(first.image[key],) for key in ids], [truth.point for truth in truths])
-    return replay(Known.from_panel(panel, truths, groups))
+    return replay(KnownTrust.from_panel(panel, truths, groups))
 
 
 def _figures(result: Replay) -> dict[str, list[float]]:

@@ -231,7 +231,7 @@ def reinforced(given: argparse.Namespace) -> None:
     from geosleuth.lab.train.models import save_policy
     from geosleuth.lab.train.prompts import prompt_rows
     from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
-    from geosleuth.lab.train.run_folder import RunFolder, last_checkpoint
+    from geosleuth.lab.train.run_folder import TrainingFolder, last_checkpoint
     from geosleuth.lab.train.sft import pacing
     from geosleuth.tools.toolset import all_tools
     from nano.fast_grpo import quicken, ready_images
@@ -280,7 +280,7 @@ def reinforced(given: argparse.Namespace) -> None:
     began = time.monotonic()
     try:
         with watched() as busy, ready_images(processor):
-            start = last_checkpoint(RunFolder(given.out))
+            start = last_checkpoint(TrainingFolder(given.out))
             trainer.train(resume_from_checkpoint=None if start is None else str(start))
     finally:
         trainer.close_workers()

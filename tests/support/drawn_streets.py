@@ -5,7 +5,19 @@ from datetime import UTC, datetime
 
 from geosleuth.geo import LatLon
 from geosleuth.lab.scenes.drawing.lettering import list_designs
-from geosleuth.lab.scenes.scene import Board, Camera, Clue, Look, Scene, SceneKind, Sky, Sort, Split, Spot, Visibility
+from geosleuth.lab.scenes.scene import (
+    Board,
+    Camera,
+    Scene,
+    SceneClue,
+    SceneKind,
+    SceneLook,
+    Sky,
+    Sort,
+    Split,
+    Spot,
+    Visibility,
+)
 
 _WORDS: dict[str, dict[Board, tuple[Sort, tuple[str, ...]]]] = {
     "pt": {
@@ -36,14 +48,15 @@ _WORDS: dict[str, dict[Board, tuple[Sort, tuple[str, ...]]]] = {
         "banner": ("language", ("大売出し",)),
     },
 }  # fmt: skip
-_LOOKS: dict[str, Look] = {
-    "pt": Look("high_street", "right", "white", False, "none", ("plaster", "tiles"), ("#e9d8b4", "#d9a08a", "#bcd0d8"),
+_LOOKS: dict[str, SceneLook] = {
+    "pt": SceneLook("high_street", "right", "white", False, "none", ("plaster", "tiles"),
+               ("#e9d8b4", "#d9a08a", "#bcd0d8"),
                "gable", "#b5603f", (2, 4), "concrete", True, "palm", "dry_grass", "hills", "#ffffff", "#111111",
                "#1f3f99", "cobbles"),
-    "de": Look("high_street", "right", "white", False, "white", ("plaster", "timber"), ("#efe6cf", "#dcc9a0"),
+    "de": SceneLook("high_street", "right", "white", False, "white", ("plaster", "timber"), ("#efe6cf", "#dcc9a0"),
                "gable", "#8a4a38", (2, 3), "none", False, "broadleaf", "grass", "mountains", "#ffffff", "#111111",
                "#1f3f99"),
-    "ja": Look("market", "left", "white", False, "white", ("concrete", "tiles"), ("#dcdcd6", "#c8c2b4", "#b8c0c4"),
+    "ja": SceneLook("market", "left", "white", False, "white", ("concrete", "tiles"), ("#dcdcd6", "#c8c2b4", "#b8c0c4"),
                "flat", "#5a6068", (2, 4), "concrete", True, "bamboo", "paved", "mountains", "#ffffff", "#14532d", None),
 }  # fmt: skip
 
@@ -56,18 +69,18 @@ def clue(
     visibility: Visibility = "plain",
     split: Split = "train",
     design: str = "",
-) -> Clue:
+) -> SceneClue:
     """A clue with what would stand on such a board there."""
     sort, lines = _WORDS[land][board]
     name = design or random.Random(f"{land} {board} {number}").choice(list_designs(board, split))
-    return Clue(f"{board}{number}", sort, "precise", f"It says {lines[0]}.", board, lines, visibility, design=name)
+    return SceneClue(f"{board}{number}", sort, "precise", f"It says {lines[0]}.", board, lines, visibility, design=name)
 
 
 def street_scene(
     land: str = "de", boards: tuple[Board, ...] = ("shop_front", "street_plate"), *, seed: int = 1,
     size: tuple[int, int] = (1024, 768), kind: SceneKind = "street", split: Split = "train",
-    visibility: dict[Board, Visibility] | None = None, look: Look | None = None, sky: Sky | None = None,
-    camera: Camera | None = None, clues: tuple[Clue, ...] = (),
+    visibility: dict[Board, Visibility] | None = None, look: SceneLook | None = None, sky: Sky | None = None,
+    camera: Camera | None = None, clues: tuple[SceneClue, ...] = (),
 ) -> Scene:  # fmt: skip
     """A scene with these boards."""
     seen = visibility or {}

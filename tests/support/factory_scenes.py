@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from PIL import Image, ImageDraw
 
 from geosleuth.geo import LatLon
-from geosleuth.lab.scenes import Camera, Clue, Look, Mark, Scene, Sky, Spot
+from geosleuth.lab.scenes import Camera, Mark, Scene, SceneClue, SceneLook, Sky, Spot
 from geosleuth.lab.scenes.scene_reader import LEGIBLE_PX
 from geosleuth.photo import OpenedPhoto, open_photo
 
 SOEST = LatLon(51.57558, 8.10619)
 
-LOOK = Look(
+LOOK = SceneLook(
     layout="high_street", drives_on="right", centre_line="white", centre_double=False, edge_line="none",
     walls=("brick", "plaster"), wall_colours=("#aa6655",), roof="gable", roof_colour="#883322", storeys=(2, 3),
     poles="none", wires=False, plant="broadleaf", ground="grass", terrain="flat", number_plate_ground="#ffffff",
@@ -26,13 +26,15 @@ def scene_of(number: int = 1, *, size: tuple[int, int] = (3264, 2448)) -> tuple[
     """A street in Soest: the shop can be read at once, the town's sign is small, an airline misleads."""
     spot = Spot(SOEST, "DE", "Germany", "North Rhine-Westphalia", "Soest", "Soest", 48_000, "Cfb", "51,8", "train")
     clues = (
-        Clue(
+        SceneClue(
             "a", "language", "country", "The shop sign is in German, as in Germany.", "shop_front",
             ("Bäckerei Lindemann", "Tel. 02921 34567"), country="DE",
         ),
-        Clue("b", "town_name", "precise", "The sign names the town.", "town_sign", ("Soest",), "small", country="DE"),
-        Clue("c", "airline", "country", "An airline.", "poster", ("Iberia", "Madrid"), misleading=True, country="ES"),
-        Clue("d", "driving_side", "country", "Cars keep right."),
+        SceneClue("b", "town_name", "precise", "The sign names the town.", "town_sign", ("Soest",), "small",
+                  country="DE"),
+        SceneClue("c", "airline", "country", "An airline.", "poster", ("Iberia", "Madrid"), misleading=True,
+                  country="ES"),
+        SceneClue("d", "driving_side", "country", "Cars keep right."),
     )  # fmt: skip
     marks = (
         Mark("a", (400, 800, 1400, 1000)), Mark("a", (420, 810, 1380, 900), 0, 70.0),

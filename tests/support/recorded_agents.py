@@ -8,8 +8,8 @@ import numpy as np
 from geosleuth.answer import Address, Answer
 from geosleuth.geo import LatLon
 from geosleuth.lab.score import Truth
-from geosleuth.lab.teams.recorded import Panel, Said, number_groups
-from geosleuth.lab.teams.recorded.learn_trust import Known
+from geosleuth.lab.teams.recorded import Panel, PanelReply, number_groups
+from geosleuth.lab.teams.recorded.learn_trust import KnownTrust
 
 TOWNS = {
     "Aville": (48.0, 2.0), "Bourg": (45.0, 4.0), "Cetown": (52.0, -1.0), "Deford": (54.0, -2.5),
@@ -35,10 +35,10 @@ REGIONAL: Mapping[str, Skill] = {
 }
 
 
-def make_said(truths: Sequence[tuple[str, LatLon]], skill: Skill, seed: int) -> list[Said | None]:
+def make_said(truths: Sequence[tuple[str, LatLon]], skill: Skill, seed: int) -> list[PanelReply | None]:
     """What an agent of this skill says about images of these towns."""
     rng = np.random.default_rng(seed)
-    said: list[Said | None] = []
+    said: list[PanelReply | None] = []
     names = list(TOWNS)
     for town, point in truths:
         if rng.random() < skill.silent:
@@ -51,7 +51,7 @@ def make_said(truths: Sequence[tuple[str, LatLon]], skill: Skill, seed: int) -> 
         sure = "The sign reads a street name, a famous landmark" if right == (rng.random() < 0.7) else "It could be"
         words = f"{sure} in {guess}. " if skill.talks else ""
         answer = Answer(LatLon(float(lat + off[0]), float(lon + off[1])), Address.of("Land", None, guess))
-        said.append(Said(words, answer))
+        said.append(PanelReply(words, answer))
     return said
 
 
@@ -66,14 +66,14 @@ def make_truths(count: int, seed: int) -> list[tuple[str, LatLon]]:
     return found
 
 
-def make_known(count: int, skills: Mapping[str, Skill] = REGIONAL, seed: int = 0) -> Known:
+def make_known(count: int, skills: Mapping[str, Skill] = REGIONAL, seed: int = 0) -> KnownTrust:
     """Images of known truth with what agents of these skills say; an agent's answers hang on its name alone."""
     truths = make_truths(count, seed)
     said = {name: make_said(truths, skill, seed + sum(map(ord, name))) for name, skill in skills.items()}
     return known_of(said, truths)
 
 
-def known_of(said: Mapping[str, Sequence[Said | None]], truths: Sequence[tuple[str, LatLon]]) -> Known:
+def known_of(said: Mapping[str, Sequence[PanelReply | None]], truths: Sequence[tuple[str, LatLon]]) -> KnownTrust:
     """Put together what was made."""
     groups = number_groups([(row,) for row in range(len(truths))], [point for _, point in truths])
-    return Known.from_panel(Panel.from_answers(said), [Truth(point, city=town) for town, point in truths], groups)
+    return KnownTrust.from_panel(Panel.from_answers(said), [Truth(point, city=town) for town, point in truths], groups)

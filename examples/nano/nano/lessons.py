@@ -31,7 +31,7 @@ from geosleuth.lab.scenes.design import build_truth, design_scene
 from geosleuth.lab.scenes.drawing import Drawing
 from geosleuth.lab.scenes.environment import Posed
 from geosleuth.lab.scenes.environment.controls import blank
-from geosleuth.lab.scenes.scene import Clue, Mark, Scene
+from geosleuth.lab.scenes.scene import Mark, Scene, SceneClue
 from geosleuth.lab.scenes.scene_reader import clue_reader
 from geosleuth.lab.scenes.world import World
 from geosleuth.photo.text import script_of
@@ -145,7 +145,7 @@ def _as_json(fields: Mapping[str, Any], point: LatLon, *, digits: int) -> str:
     return f'{words[:-1]}, "lat": {point.lat:.{digits}f}, "lon": {point.lon:.{digits}f}}}'
 
 
-def unseen(scene: Scene, marks: Sequence[Mark]) -> list[Clue]:
+def unseen(scene: Scene, marks: Sequence[Mark]) -> list[SceneClue]:
     """Return a scene's clues that its picture does not show, such as the driving side if there are no cars."""
     marked = {mark.clue for mark in marks}
     return [clue for clue in scene.clues if clue.id not in marked]
@@ -217,7 +217,7 @@ def country_guess(world: World, scene: Scene) -> dict[str, Any]:
     return assistant_turn(answer_words(scene.spot.country_name, *town_to_guess(world, scene.spot.country), digits=2))
 
 
-def precise(scene: Scene) -> list[Clue]:
+def precise(scene: Scene) -> list[SceneClue]:
     """Return clues that a map may know, and numbers that show an area; the most precise first.
 
     Chains are included: no sign says that a name is a chain, and the map knows which shop is in a street.

@@ -31,7 +31,7 @@ from geosleuth.lab.scenes.design import build_truth, design_scene
 from geosleuth.lab.scenes.drawing import Drawing, draw_scene
 from geosleuth.lab.scenes.environment import Posed, build_environment_class, build_prompt_column, offline_setting
 from geosleuth.lab.scenes.environment.for_trl import GeoEnvironment
-from geosleuth.lab.scenes.scene import Clue, Mark, Scene, Split
+from geosleuth.lab.scenes.scene import Mark, Scene, SceneClue, Split
 from geosleuth.lab.scenes.scene_reader import clue_reader
 from geosleuth.lab.scenes.towns import WorldTown
 from geosleuth.lab.scenes.world import World, world_atlas
@@ -278,7 +278,7 @@ def _any_move(
     return name, {"address" if name == SEARCH else "text": said}
 
 
-def _context_lines(scene: Scene, clue: Clue, line: str, read: Collection[str]) -> list[str]:
+def _context_lines(scene: Scene, clue: SceneClue, line: str, read: Collection[str]) -> list[str]:
     """Return lines that were read and locate what a line names: the street or town of a business."""
     coarser = _COARSER.get(clue.sort, ())
     told_by = [one for one in precise(scene) if one is clue or one.sort in coarser]

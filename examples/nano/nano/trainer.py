@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.lab.train.run_folder import RunFolder, last_checkpoint, parse_step
+from geosleuth.lab.train.run_folder import TrainingFolder, last_checkpoint, parse_step
 from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.support.errors import require
 
@@ -266,7 +266,7 @@ def study(model: Any, processor: Any, pool: Path, how: Study, folder: Path, *, l
     patch_vision_attention(model)
     patch_vision_inputs(model)
     collator = Collator(processor, with_mask=False)
-    run = RunFolder(folder)
+    run = TrainingFolder(folder)
     start = last_checkpoint(run)
     fed = _fed(
         torch,

@@ -94,13 +94,13 @@ class LastOptions(Options):
     as_json: bool = flag("Print one JSON document on stdout and nothing else.", "--json")
 
 
-class LocateOptions(LastOptions, RunOptions, BatchOptions, KnownOptions, OutputOptions, PhotoOptions):
+class LocateCommandOptions(LastOptions, RunOptions, BatchOptions, KnownOptions, OutputOptions, PhotoOptions):
     """All options of the command, in the order of the help from the right."""
 
     shown: ClassVar = COMMON_OPTIONS
 
 
-def locate(options: LocateOptions) -> None:
+def locate(options: LocateCommandOptions) -> None:
     """Find out where a photo was taken. The result is a lead with its uncertainty, not a verdict.
 
     Without --model nothing leaves this machine: a detective in code reads the text in the photo, looks names up in the

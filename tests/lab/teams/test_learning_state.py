@@ -21,8 +21,8 @@ from geosleuth.atlas.placing import Placer
 from geosleuth.lab.bench.sets import FilePicture, Item
 from geosleuth.lab.teams.learning import (
     QUICK_TRAINING,
-    Budget,
     Examples,
+    LearningBudget,
     LearnSettings,
     LearnSummary,
     Lesson,
@@ -84,7 +84,7 @@ def drawn(tmp_path: Path) -> tuple[list[Drawn], list[Item]]:
 def taught(
     drawn: tuple[list[Drawn], list[Item]],
     state: Path,
-    budget: Budget | None = None,
+    budget: LearningBudget | None = None,
     settings: LearnSettings = LearnSettings(rounds=4),  # noqa: B008 - frozen
     count: int = 3,
 ) -> tuple[LearnSummary, int]:
@@ -97,7 +97,7 @@ def taught(
             team,
             state,
             placer=placer(),
-            plan=LearnPlan(settings=settings, budget=budget or Budget()),
+            plan=LearnPlan(settings=settings, budget=budget or LearningBudget()),
             at_once=3,
         )
     )
@@ -109,7 +109,7 @@ def test_learning_goes_on_where_it_was_and_nobody_is_asked_twice(
     drawn: tuple[list[Drawn], list[Item]], tmp_path: Path
 ) -> None:
     state = tmp_path / "team.db"
-    first, asked = taught(drawn, state, Budget(photos=5))
+    first, asked = taught(drawn, state, LearningBudget(photos=5))
     assert first.learned == 5
     assert first.stopped == "5 photos were learned from"
     assert first.replies == asked > 0
@@ -193,10 +193,10 @@ def test_what_failed_is_asked_again_and_lessons_of_other_settings_teach_nothing(
 def test_limits_end_the_asking_and_what_was_learned_stays(
     drawn: tuple[list[Drawn], list[Item]], tmp_path: Path
 ) -> None:
-    summary, _ = taught(drawn, tmp_path / "team.db", Budget(tokens=1))
+    summary, _ = taught(drawn, tmp_path / "team.db", LearningBudget(tokens=1))
     assert summary.stopped == "1 tokens were spent"
     assert 0 < summary.learned < 12
-    summary, _ = taught(drawn, tmp_path / "other.db", Budget(seconds=0.0))
+    summary, _ = taught(drawn, tmp_path / "other.db", LearningBudget(seconds=0.0))
     assert (summary.learned, summary.version) == (0, None)
     assert TrainedSociety.open(tmp_path / "other.db").trust_weights([drawn[0][0].photo]) == TrustWeights.equal(3)
 
@@ -213,7 +213,7 @@ def test_photos_that_nobody_can_answer_hold_no_place_and_the_first_failure_is_na
             dead,
             state,
             placer=placer(),
-            plan=LearnPlan(settings=LearnSettings(rounds=2), budget=Budget(photos=1)),
+            plan=LearnPlan(settings=LearnSettings(rounds=2), budget=LearningBudget(photos=1)),
             at_once=3,
         )
     )

@@ -8,8 +8,8 @@ import pytest
 from geosleuth.answer import Answer
 from geosleuth.geo import LatLon
 from geosleuth.lab.score import Truth
-from geosleuth.lab.teams.recorded import Panel, Said, number_groups, trust_from_json, trust_to_json
-from geosleuth.lab.teams.recorded.learn_trust import LEARNED, SINGLE, Known, learn, replay
+from geosleuth.lab.teams.recorded import Panel, PanelReply, number_groups, trust_from_json, trust_to_json
+from geosleuth.lab.teams.recorded.learn_trust import LEARNED, SINGLE, KnownTrust, learn, replay
 from geosleuth.lab.teams.recorded.panel import towns_named
 from geosleuth.lab.teams.recorded.places import convert_vectors, find_common_places, unit_vectors
 from geosleuth.lab.teams.recorded.trust import PLACES
@@ -25,7 +25,7 @@ def near(point: LatLon, chance: random.Random) -> LatLon:
     return LatLon(point.lat + chance.uniform(-0.05, 0.05), point.lon + chance.uniform(-0.05, 0.05))
 
 
-def images(count: int, *, names: float) -> Known:
+def images(count: int, *, names: float) -> KnownTrust:
     """Two agents that mostly say Shanghai; with the chance ``names`` a reply names the right town all the same."""
     chance = random.Random(3)
     truths, said = [], {"ann": [], "bob": []}  # type: ignore[var-annotated]
@@ -35,9 +35,9 @@ def images(count: int, *, names: float) -> Known:
         for replies in said.values():
             point_said = near(point, chance) if chance.random() < 0.3 else near(SHANGHAI, chance)
             told = town if chance.random() < names else "some town"
-            replies.append(Said(f"The shop signs suggest {told}, but I can't be sure.", Answer(point_said)))
+            replies.append(PanelReply(f"The shop signs suggest {told}, but I can't be sure.", Answer(point_said)))
     groups = number_groups([[row] for row in range(count)])
-    return Known.from_panel(Panel.from_answers(said), truths, groups)
+    return KnownTrust.from_panel(Panel.from_answers(said), truths, groups)
 
 
 def right(distances: np.ndarray) -> float:

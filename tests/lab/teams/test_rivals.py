@@ -14,7 +14,7 @@ from experts import Known, Temper, Trouble, expert_team
 from geosleuth.answer import Address, Answer
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import Box
-from geosleuth.lab.teams.rivals import RIVALS, Talk, read_choice, read_ranking, read_verdict
+from geosleuth.lab.teams.rivals import RIVALS, RivalTalk, read_choice, read_ranking, read_verdict
 from geosleuth.teams import Member, Reply, Request, TeamOutcome
 from members import ScriptedMember, comment, place
 from named_places import NamedPlaces, placement
@@ -34,10 +34,10 @@ def request_(pictures: list[Drawn]) -> Request:
 
 
 def run(way: str, members: list[Member], request: Request, lead: int = 0) -> TeamOutcome:
-    return talked(way, Talk(members, request, Placer(NoAtlas()), lead=lead))
+    return talked(way, RivalTalk(members, request, Placer(NoAtlas()), lead=lead))
 
 
-def talked(way: str, talk: Talk) -> TeamOutcome:
+def talked(way: str, talk: RivalTalk) -> TeamOutcome:
     async def work() -> TeamOutcome:
         return await RIVALS[way](talk)
 
@@ -80,7 +80,7 @@ def test_a_region_that_agrees_with_two_towns_does_not_win_over_them(request_: Re
         *(ScriptedMember(n, then=at(p, 0.2)) for n, p in (("b", PARIS), ("c", LYON))),
     ]
     placer = NamedPlaces({"France": placement("the east", Box(44.0, 2.0, 50.0, 8.0), "region")})
-    outcome = talked("majority", Talk(members, request_, placer))
+    outcome = talked("majority", RivalTalk(members, request_, placer))
     assert outcome.answer.point is not None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import grpo_child
-from geosleuth.lab.train.run_folder import Finished, RunFolder, last_checkpoint, read_finished
+from geosleuth.lab.train.run_folder import Finished, TrainingFolder, last_checkpoint, read_finished
 from geosleuth.lab.train.training_log import read_metrics
 from later import later
 from scripted_grpo import make_photos, make_tiny
@@ -77,13 +77,13 @@ def test_a_killed_run_ends_as_one_that_never_was(tmp_path: Path) -> None:
     assert ended.returncode == -signal.SIGKILL
     killed = tmp_path / "killed"
     assert not (killed / "policy").exists()
-    newest = last_checkpoint(RunFolder(killed))
+    newest = last_checkpoint(TrainingFolder(killed))
     assert newest is not None
     assert newest.name == "checkpoint-2"
 
     # In a process of their own too: what was computed before in a process, in half precision say, shows in last bits.
     subprocess.run([*child, "0", "killed", "whole"], cwd=tmp_path, env=surroundings, check=True)
-    went_on, never_killed = (read_finished(RunFolder(folder)) for folder in (killed, tmp_path / "whole"))
+    went_on, never_killed = (read_finished(TrainingFolder(folder)) for folder in (killed, tmp_path / "whole"))
     assert went_on is not None
     assert never_killed is not None
     the_same_came_of(went_on, never_killed)

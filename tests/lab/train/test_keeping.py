@@ -12,7 +12,7 @@ import pytest
 from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe
 from geosleuth.lab.train.recipe_files import read_recipe
 from geosleuth.lab.train.run_folder import (
-    RunFolder,
+    TrainingFolder,
     is_whole,
     last_checkpoint,
     lock_run,
@@ -39,7 +39,7 @@ def saved(path: Path) -> None:
         archive.writestr("archive/data/0", bytes(range(256)) * 40)
 
 
-def checkpoint(run: RunFolder, step: int, *, state: str | None = None) -> Path:
+def checkpoint(run: TrainingFolder, step: int, *, state: str | None = None) -> Path:
     folder = run.checkpoints / f"checkpoint-{step}"
     folder.mkdir(parents=True)
     (folder / "model.safetensors").write_bytes(tensors())
@@ -78,7 +78,7 @@ def test_only_one_trains_in_a_folder(tmp_path: Path) -> None:
 
 
 def test_checkpoints_that_were_cut_off_are_passed_over_and_removed(tmp_path: Path) -> None:
-    run = RunFolder(tmp_path)
+    run = TrainingFolder(tmp_path)
     with lock_run(tmp_path, RECIPE):
         assert last_checkpoint(run) is None
         good = checkpoint(run, 9)
@@ -96,7 +96,7 @@ def test_checkpoints_that_were_cut_off_are_passed_over_and_removed(tmp_path: Pat
 
 
 def test_a_finished_run_tells_its_figures(tmp_path: Path) -> None:
-    run = RunFolder(tmp_path)
+    run = TrainingFolder(tmp_path)
     assert read_finished(run) is None
     done = write_done(run, 7, {"loss": 0.25, "kl": float("nan")})
     assert read_finished(run) == done

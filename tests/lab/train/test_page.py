@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.lab.train.curves import Chart, Line, Point, draw_chart, ticks
-from geosleuth.lab.train.run_folder import RunFolder, write_done
+from geosleuth.lab.train.run_folder import TrainingFolder, write_done
 from geosleuth.lab.train.run_page import duration, read_run, review_document, write_page
 from geosleuth.support.errors import BadInput
 from train_runs import write_run
@@ -35,7 +35,7 @@ def test_the_page_shows_what_the_run_told(tmp_path: Path) -> None:
 
 def test_a_finished_run_says_so(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", 3)
-    write_done(RunFolder(run), 3, {"loss": 0.5})
+    write_done(TrainingFolder(run), 3, {"loss": 0.5})
     assert "Finished after 3 steps" in write_page(run).read_text(encoding="utf-8")
     told = review_document(read_run(run))
     assert (told["finished"], told["step"], told["done"]) == (True, 3, {"loss": 0.5})

@@ -12,7 +12,7 @@ from geosleuth.lab.train.evaluation import EvaluationSettings, evaluate
 from geosleuth.lab.train.grpo import run_grpo
 from geosleuth.lab.train.recipe import RolloutPart
 from geosleuth.lab.train.rollouts import rollout_setup
-from geosleuth.lab.train.run_folder import RunFolder
+from geosleuth.lab.train.run_folder import TrainingFolder
 from geosleuth.lab.train.saved_policies import as_trained, find_run
 from geosleuth.support.errors import BadInput
 from in_process import geosleuth
@@ -29,7 +29,7 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory, photos: Path) -> RunFolder:
+def run(tmp_path_factory: pytest.TempPathFactory, photos: Path) -> TrainingFolder:
     """A run that learned SpotAgent's words with a tool less, two turns, and a line of the user's own."""
     folder = tmp_path_factory.mktemp("run")
     (folder / "words").mkdir()
@@ -40,11 +40,11 @@ def run(tmp_path_factory: pytest.TempPathFactory, photos: Path) -> RunFolder:
     )  # fmt: skip
     recipe = tiny_recipe(make_tiny(folder / "model"), photos, rollout, save_steps=1)
     run_grpo(recipe, folder / "run", environment_workers=0)
-    return RunFolder(folder / "run")
+    return TrainingFolder(folder / "run")
 
 
 @pytest.mark.usefixtures("atlas_home")
-def test_an_evaluation_shows_what_training_showed(run: RunFolder, photos: Path, tmp_path: Path) -> None:
+def test_an_evaluation_shows_what_training_showed(run: TrainingFolder, photos: Path, tmp_path: Path) -> None:
     card = read_card(run.policy)
     assert (card.method, card.tools, card.turns) == ("spotagent", ("image_zoom_in_tool", "maps_geocode"), 2)
     assert (card.wire, card.box_scale) == ("native", "thousandths")
@@ -66,7 +66,7 @@ def test_an_evaluation_shows_what_training_showed(run: RunFolder, photos: Path, 
     assert (asked["method"], asked["tools"], asked["turns"]) == ("spotagent", list(card.tools), 2)
 
 
-def test_what_it_did_not_learn_is_refused(run: RunFolder, tmp_path: Path) -> None:
+def test_what_it_did_not_learn_is_refused(run: TrainingFolder, tmp_path: Path) -> None:
     for words in (["--method", "twm"], ["--prompts", str(tmp_path)]):
         done = geosleuth("train", "evaluate", run.policy, "--scenes", "1", *words)
         assert done.returncode == 2

@@ -9,7 +9,7 @@ import pytest
 from geosleuth.lab.train.prompts import phases, prompt_rows, run_order
 from geosleuth.lab.train.recipe import DataPart, ModelPart, OptimPart, Recipe
 from geosleuth.lab.train.recipe_files import as_mapping
-from geosleuth.lab.train.run_folder import RunFolder, write_done
+from geosleuth.lab.train.run_folder import TrainingFolder, write_done
 from geosleuth.models.training_mark import find_learned_tests
 from geosleuth.support.errors import BadInput
 
@@ -124,7 +124,7 @@ def test_rows_that_a_table_calls_test_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_policy_that_learned_test_photos_is_marked_and_so_is_what_is_trained_from_it(tmp_path: Path) -> None:
-    first, second = RunFolder(tmp_path / "first"), RunFolder(tmp_path / "second")
+    first, second = TrainingFolder(tmp_path / "first"), TrainingFolder(tmp_path / "second")
     for run, model, data in (
         (first, "base", DataPart(photos=("mapbench-train:x", "mapbench:x"), allow_test=True)),
         (second, str(first.policy), DataPart()),

@@ -7,7 +7,7 @@ import pytest
 
 from geosleuth.lab.train.evaluation import compute_measures
 from geosleuth.lab.train.play import PlayedScene, PlayedTry
-from geosleuth.lab.train.run_folder import RunFolder
+from geosleuth.lab.train.run_folder import TrainingFolder
 from geosleuth.lab.train.saved_policies import each_policy, is_run, list_saved_policies, open_weights
 from geosleuth.lab.train.sft import run_sft
 from geosleuth.models.weights import check_folder
@@ -22,19 +22,19 @@ later("trl")
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunFolder]:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TrainingFolder]:
     """A run of four steps with all weights tuned, and one with adapters; each keeps two checkpoints."""
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("runs")
     store = short_store(folder / "store", 5)
     for tuned in ("full", "lora"):
         run_sft(short_recipe(tiny_vlm_folder(), store, tuned), folder / tuned)
-    return {tuned: RunFolder(folder / tuned) for tuned in ("full", "lora")}
+    return {tuned: TrainingFolder(folder / tuned) for tuned in ("full", "lora")}
 
 
 @pytest.mark.parametrize("tuned", ["full", pytest.param("lora", marks=pytest.mark.slow)])
 def test_checkpoints_become_policies_for_as_long_as_they_are_used(
-    runs: dict[str, RunFolder], tuned: str, tmp_path: Path
+    runs: dict[str, TrainingFolder], tuned: str, tmp_path: Path
 ) -> None:
     run = runs[tuned]
     assert is_run(run.path)
@@ -51,9 +51,9 @@ def test_checkpoints_become_policies_for_as_long_as_they_are_used(
         assert (weights / "model.safetensors").read_bytes() != own
 
 
-def test_later_policies_are_waited_for_until_the_run_has_ended(runs: dict[str, RunFolder], tmp_path: Path) -> None:
+def test_later_policies_are_waited_for_until_the_run_has_ended(runs: dict[str, TrainingFolder], tmp_path: Path) -> None:
     run = runs["full"]
-    kept = RunFolder(tmp_path / "copy")
+    kept = TrainingFolder(tmp_path / "copy")
     kept.checkpoints.mkdir(parents=True)
     (kept.checkpoints / "checkpoint-3").symlink_to(run.checkpoints / "checkpoint-3")
     waited: list[float] = []
@@ -90,7 +90,7 @@ def test_measures_are_told_at_any_distances() -> None:
 
 @pytest.mark.slow
 def test_a_run_is_evaluated_policy_by_policy_and_only_once(
-    runs: dict[str, RunFolder], atlas_home: object, tmp_path: Path
+    runs: dict[str, TrainingFolder], atlas_home: object, tmp_path: Path
 ) -> None:
     assert atlas_home
     words = ("train", "evaluate", runs["full"].path, "--scenes", "1", "--tries", "2", "--max-new-tokens", "4",

@@ -13,7 +13,7 @@ import pytest
 from geosleuth.lab.traces import Store
 from geosleuth.lab.train.masks import IGNORED, Writer
 from geosleuth.lab.train.models import load_model
-from geosleuth.lab.train.run_folder import Finished, RunFolder, read_finished
+from geosleuth.lab.train.run_folder import Finished, TrainingFolder, read_finished
 from geosleuth.lab.train.samples import CHATS, Collator, build_dataset, find_position_counter, store_chats
 from geosleuth.lab.train.sft import run_sft, sft_trainer
 from geosleuth.models import Conversation, Prompt, Sampling
@@ -60,7 +60,7 @@ def ended(store: Path, tuned: str, *folders: Path) -> list[tuple[Finished, list[
     """Runs that come to their end, one after the other: what came of each, and how far it was when it told."""
     child = in_a_process(store, 0, tuned, "never", *folders)
     assert child.returncode == 0, child.stderr[-2000:]
-    done = [one for one in (read_finished(RunFolder(folder)) for folder in folders) if one is not None]
+    done = [one for one in (read_finished(TrainingFolder(folder)) for folder in folders) if one is not None]
     return list(zip(done, map(json.loads, child.stdout.splitlines()[-len(folders) :]), strict=True))
 
 

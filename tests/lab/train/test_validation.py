@@ -20,7 +20,7 @@ from geosleuth.lab.train.models import load_model
 from geosleuth.lab.train.prompts import prompt_rows
 from geosleuth.lab.train.recipe import EvaluationPart, OptimPart, Recipe, RolloutPart
 from geosleuth.lab.train.recipe_files import as_mapping, build_recipe
-from geosleuth.lab.train.run_folder import RunFolder, read_best
+from geosleuth.lab.train.run_folder import TrainingFolder, read_best
 from geosleuth.lab.train.run_page import read_run, render_run
 from geosleuth.lab.train.sft import run_sft
 from geosleuth.lab.train.training_log import metrics_callback, read_metrics
@@ -74,7 +74,7 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def steps_of(run: RunFolder) -> list[int]:
+def steps_of(run: TrainingFolder) -> list[int]:
     return sorted(int(path.parent.name.removeprefix("step-")) for path in run.evaluations.glob("*/evaluation.json"))
 
 
@@ -88,7 +88,7 @@ def test_the_best_policy_of_reinforcement_learning_is_kept(photos: Path, tmp_pat
         recipe, evaluation=part(photos, every=1, max_new_tokens=100, method=None, keep_best="pass@2_2km", scenes=1)
     )
     check_evaluation(recipe)
-    run = RunFolder(tmp_path / "run")
+    run = TrainingFolder(tmp_path / "run")
     model, processor = load_model(recipe.model)
     figures = metrics_callback(run.path, "grpo", tensorboard=False)
     trainer = grpo_trainer(model, processor, prompt_rows(recipe.data), recipe, run.path, callbacks=[figures])
@@ -129,7 +129,7 @@ def test_the_best_policy_of_reinforcement_learning_is_kept(photos: Path, tmp_pat
 def test_fine_tuning_is_the_same_with_evaluations_and_without(photos: Path, tmp_path: Path) -> None:
     plain = run_sft(fine_tuning(tmp_path, EvaluationPart()), tmp_path / "plain")
     found = run_sft(fine_tuning(tmp_path, part(photos)), tmp_path / "run")
-    run = RunFolder(found.folder)
+    run = TrainingFolder(found.folder)
     assert weights(found.policy) == weights(plain.policy)
     assert found.figures == plain.figures
     assert steps_of(run) == [0, 2, 4]
@@ -148,7 +148,7 @@ def test_a_run_that_is_stopped_within_an_evaluation_resumes_it(
 ) -> None:
     recipe = fine_tuning(tmp_path, part(photos, at_once=2))
     whole = run_sft(recipe, tmp_path / "whole")
-    draw, run = Replier.replies, RunFolder(tmp_path / "run")
+    draw, run = Replier.replies, TrainingFolder(tmp_path / "run")
 
     def dies(self: Replier, asked: Any) -> Any:
         if (
@@ -168,9 +168,9 @@ def test_a_run_that_is_stopped_within_an_evaluation_resumes_it(
     found = run_sft(recipe, run.path)
     assert weights(found.policy) == weights(whole.policy)
     assert (run.evaluations / f"step-{stopped_at}" / "scenes.jsonl").read_bytes().startswith(kept), "not played again"
-    assert steps_of(run) == steps_of(RunFolder(whole.folder)) == [0, 2, 4]
-    assert read_best(run) == read_best(RunFolder(whole.folder))
-    assert weights(run.best) == weights(RunFolder(whole.folder).best)
+    assert steps_of(run) == steps_of(TrainingFolder(whole.folder)) == [0, 2, 4]
+    assert read_best(run) == read_best(TrainingFolder(whole.folder))
+    assert weights(run.best) == weights(TrainingFolder(whole.folder).best)
     shown = [[(line["step"], line["evaluation/reward"]) for line in read_run(one).lines if "evaluation/reward" in line]
              for one in (run.path, whole.folder)]  # fmt: skip
     assert shown[0] == shown[1]
@@ -179,7 +179,7 @@ def test_a_run_that_is_stopped_within_an_evaluation_resumes_it(
 @pytest.mark.slow
 def test_saved_policies_are_played_at_photos_from_outside_and_the_best_is_kept(photos: Path, tmp_path: Path) -> None:
     found = run_sft(fine_tuning(tmp_path, EvaluationPart()), tmp_path / "run")
-    run = RunFolder(found.folder)
+    run = TrainingFolder(found.folder)
     words = ("train", "evaluate", run.path, "--data", photos, "--scenes", "1", "--tries", "2", "--max-new-tokens", "4",
              "--method", "smilegeo", "--keep-best", "reward")  # fmt: skip
     done = geosleuth(*words)
@@ -225,7 +225,7 @@ def test_processes_that_train_together_wait_for_the_one_that_plays(photos: Path,
         command, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True, text=True, check=False, timeout=600
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    run = RunFolder(tmp_path / "run")
+    run = TrainingFolder(tmp_path / "run")
     assert steps_of(run) == [0, 2, 4]
     assert not (run.evaluations / "step-9").exists()
     check_folder(run.best)

@@ -119,7 +119,7 @@ def _read_number(setting: str, word: str) -> int | float:
 
 
 @dataclass(frozen=True, slots=True)
-class Preset:
+class AblationPreset:
     """A table of a paper: its variants, the first of which is the baseline.
 
     ``tools`` has our names of a variant's tools, ``systems`` the paper's names of their rows, in the same order.
@@ -147,8 +147,8 @@ class Preset:
         return tuple(found[system] for system in self.systems)
 
 
-PRESETS: Mapping[str, Preset] = {
-    "spotagent-tools": Preset(
+PRESETS: Mapping[str, AblationPreset] = {
+    "spotagent-tools": AblationPreset(
         title="SpotAgent, table 3: seven tool sets",
         paper="spotagent",
         table=3,
@@ -177,7 +177,7 @@ PRESETS: Mapping[str, Preset] = {
             "the paper's rows are of its own trained model on Im2GPS3k, with Tavily behind its web search",
         ),
     ),
-    "twm-tools": Preset(
+    "twm-tools": AblationPreset(
         title="Thinking with Map, table 5: tool types",
         paper="twm",
         table=5,

@@ -28,7 +28,7 @@ from geosleuth.photo.panorama import boxes_in_panorama
 from geosleuth.support.errors import BadInput
 from geosleuth.tools import ImageInfo
 
-from .sets import Box, BoxKind, DataSet, Item
+from .sets import BoxKind, DataSet, DatasetBox, Item
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +53,7 @@ _MAX_PARTS = 4
 MARGIN_SHARE = 0.1
 MIN_WIDENED_PX = 4
 # Placeholder for all text in a photo. Finding it takes seconds, so the process that opens the photo does it.
-ALL_TEXT = Box("text", 0.0, 0.0, 0.0, 0.0)
+ALL_TEXT = DatasetBox("text", 0.0, 0.0, 0.0, 0.0)
 _RIM = 0.05
 _MIN_RIM_PX = 3
 # A fill has no detail: beyond so many pixels it is computed on a coarser copy.
@@ -67,7 +67,7 @@ HOW_TO_GIVE = (
 )
 
 
-def clue_boxes(trajectory: Trajectory) -> tuple[Box, ...]:
+def clue_boxes(trajectory: Trajectory) -> tuple[DatasetBox, ...]:
     """Return what a run zoomed into, and the lines of text in its evidence, in shares of the original photo.
 
     Of nested crops the innermost counts. A text counts if the answer's clues, its evidence or its explanation quote
@@ -112,18 +112,18 @@ def _find_line_boxes(trajectory: Trajectory) -> Iterator[tuple[int, Edges]]:
             yield line.photo, line.box
 
 
-def _in_original(parts: Iterable[tuple[int, Edges]], views: int) -> Iterator[Box]:
+def _in_original(parts: Iterable[tuple[int, Edges]], views: int) -> Iterator[DatasetBox]:
     for photo, edges in parts:
         # A run of a data set has one photo: if it has several, they are the views of a panorama.
         whole = [edges] if views == 1 else boxes_in_panorama(edges, (photo - 1) * 360.0 / views)
-        yield from (Box("clue", *one) for one in whole)
+        yield from (DatasetBox("clue", *one) for one in whole)
 
 
 def _compute_edges_area(edges: Edges) -> float:
     return (edges[2] - edges[0]) * (edges[3] - edges[1])
 
 
-def text_boxes(photo: Photo) -> tuple[Box, ...]:
+def text_boxes(photo: Photo) -> tuple[DatasetBox, ...]:
     """Return boxes of every line of text that our own reader finds.
 
     A line counts whether or not it was read: a model may read what the reader can't. Photos much larger than the first
@@ -134,12 +134,12 @@ def text_boxes(photo: Photo) -> tuple[Box, ...]:
 
     pixels = np.asarray(photo.image.convert("RGB"), dtype=np.uint8)
     width, height = photo.size
-    found: list[Box] = []
+    found: list[DatasetBox] = []
     for left, top, right, bottom in [(0, 0, width, height), *_split_photo(width, height)]:
         for one in find_boxes(with_slack(pixels[top:bottom, left:right]), _WHOLE_PX):
             x, y = one.quad[:, 0] + left, one.quad[:, 1] + top
             found.append(
-                Box(
+                DatasetBox(
                     "text",
                     max(0.0, float(x.min()) / width),
                     max(0.0, float(y.min()) / height),
@@ -166,7 +166,7 @@ def _stretches(length: int) -> list[tuple[int, int]]:
     return [(max(0, round(at * each - more)), min(length, round((at + 1) * each + more))) for at in range(count)]
 
 
-def blank(photo: Photo, boxes: Iterable[Box]) -> Photo:
+def blank(photo: Photo, boxes: Iterable[DatasetBox]) -> Photo:
     """Return a photo with the boxes blanked; everything outside the slightly widened boxes is unchanged.
 
     Boxes are clipped at the edge, and `ALL_TEXT` stands for every box of text that is found. The original photo is not
@@ -193,7 +193,7 @@ def blank(photo: Photo, boxes: Iterable[Box]) -> Photo:
     return Photo(Image.fromarray(pixels), photo.kind)
 
 
-def widen_box(box: Box, size: tuple[int, int]) -> "_Rect | None":
+def widen_box(box: DatasetBox, size: tuple[int, int]) -> "_Rect | None":
     """Return the pixels that are blanked for a box: left, top, right, bottom; None if it is empty or lies outside."""
     width, height = size
     left, right = box.left * width, box.right * width
@@ -279,7 +279,7 @@ def _resize_colours(colours: "_Colours", width: int, height: int) -> "_Colours":
     return np.asarray(cv2.resize(colours, (width, height), interpolation=cv2.INTER_LINEAR), dtype=np.float32)
 
 
-def own_boxes(kind: BoxKind, item: Item) -> tuple[Box, ...]:
+def own_boxes(kind: BoxKind, item: Item) -> tuple[DatasetBox, ...]:
     """Return the boxes of one kind that the data set has for a photo."""
     return tuple(box for box in item.boxes if box.kind == kind)
 

@@ -91,7 +91,7 @@ class EnvironmentOptions(Options):
     allow_test: bool = flag("Take test parts of data sets too; what is written keeps that mark.")
 
 
-class ServeOptions(EnvironmentOptions):
+class WorldServeOptions(EnvironmentOptions):
     """The options of ``serve``."""
 
     port: int = option(8000, "0 takes any that is free.", min=0, max=65_535, metavar="N")
@@ -99,7 +99,7 @@ class ServeOptions(EnvironmentOptions):
 
 
 @world.command()
-def serve(options: ServeOptions) -> None:
+def serve(options: WorldServeOptions) -> None:
     """Serve the training environment to OpenEnv clients, on this machine alone.
 
     Needs openenv, which is no part of geosleuth; without it, one line says how to get it.

@@ -24,7 +24,7 @@ from geosleuth.lab.bench.placed import create_placer
 from geosleuth.lab.bench.run.attempt import open_atlas, strip_photo
 from geosleuth.lab.bench.run.journal import compute_photo_name
 from geosleuth.lab.bench.scored import ScoredAnswer, score_answer, summarise_answers, truth_to_dict
-from geosleuth.lab.bench.sets import DataSet, Picture, open_set, subset
+from geosleuth.lab.bench.sets import DataSet, DatasetPicture, open_set, subset
 from geosleuth.pipeline.model_choice import DETECTIVE
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
@@ -51,7 +51,7 @@ class Photos:
     Inspect writes the arguments of a solver into its log: of this one it writes ``name``.
     """
 
-    pictures: Mapping[str, Picture]
+    pictures: Mapping[str, DatasetPicture]
     plan: Plan
     atlas: OfflineAtlas
     name: str = "photos"
@@ -233,7 +233,7 @@ def locate(
     )
 
 
-def _samples(data: DataSet) -> tuple[list[Sample], dict[str, Picture]]:
+def _samples(data: DataSet) -> tuple[list[Sample], dict[str, DatasetPicture]]:
     """Samples that tell nothing, and the pictures by their names; what is known of a photo is for the scorer alone.
 
     Names are the same each time, so that Inspect can take up an evaluation that broke off.

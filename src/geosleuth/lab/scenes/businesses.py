@@ -20,7 +20,7 @@ from geosleuth.lab.scenes.locales.names import apply_spelling, areas, beginnings
 
 from .locales import Language
 from .scene import Business
-from .towns import Plan, WorldTown, offset_point, towns_by_language
+from .towns import TownPlan, WorldTown, offset_point, towns_by_language
 
 if TYPE_CHECKING:
     from phonenumbers import PhoneNumber
@@ -339,7 +339,7 @@ def region_name(seed: int) -> str:
 
 
 def generate_businesses(
-    town: WorldTown, plan: Plan, seed: int, *, chains: bool, homonyms: bool
+    town: WorldTown, plan: TownPlan, seed: int, *, chains: bool, homonyms: bool
 ) -> tuple[Business, ...]:
     """Return all businesses of a town; they depend only on the town and the seed."""
     chance = random.Random(f"doors {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
@@ -374,7 +374,7 @@ def generate_businesses(
     return tuple(found)
 
 
-def generate_bus_stops(town: WorldTown, plan: Plan) -> tuple[BusStop, ...]:
+def generate_bus_stops(town: WorldTown, plan: TownPlan) -> tuple[BusStop, ...]:
     """Return stops in the middle of the first streets, named after crossing streets."""
     found: list[BusStop] = []
     names = [street.name for street in plan.streets]
@@ -395,7 +395,7 @@ def _busy(street: int) -> float:
     return 3.0 if street == 0 else 1.5 if street < 3 else 1.0
 
 
-def _doors(plan: Plan) -> list[_Door]:
+def _doors(plan: TownPlan) -> list[_Door]:
     """Return every possible door: on both sides, odd numbers on the left, away from crossings."""
     found = []
     for street, line in enumerate(plan.lines_m):

@@ -86,7 +86,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Clue:
+class SceneClue:
     """One clue to the place.
 
     ``says`` is what it means, in one plain sentence that would convince a viewer. ``country`` (ISO),
@@ -109,7 +109,7 @@ class Clue:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SceneLook:
     """Appearance of the street."""
 
     layout: Layout
@@ -170,10 +170,10 @@ class Scene:
     split: Split
     size: tuple[int, int]
     spot: Spot
-    look: Look
+    look: SceneLook
     sky: Sky
     camera: Camera
-    clues: tuple[Clue, ...] = ()
+    clues: tuple[SceneClue, ...] = ()
     business: Business | None = None
     missing: tuple[Sort, ...] = ()
     locatability: float = 0.0
@@ -230,12 +230,14 @@ def scene_from_dict(data: Mapping[str, Any]) -> Scene:
         held["spot"] = _build_model(Spot, data["spot"], point=_parse_scene_point(data["spot"]["point"]))
         look = data["look"]
         held["look"] = _build_model(
-            Look, look, walls=tuple(look["walls"]), wall_colours=tuple(look["wall_colours"]),
+            SceneLook, look, walls=tuple(look["walls"]), wall_colours=tuple(look["wall_colours"]),
             storeys=(int(look["storeys"][0]), int(look["storeys"][1])),
         )  # fmt: skip
         held["sky"] = _build_model(Sky, data["sky"], at=datetime.fromisoformat(data["sky"]["at"]))
         held["camera"] = _build_model(Camera, data["camera"])
-        held["clues"] = tuple(_build_model(Clue, clue, lines=tuple(clue.get("lines", ()))) for clue in data["clues"])
+        held["clues"] = tuple(
+            _build_model(SceneClue, clue, lines=tuple(clue.get("lines", ()))) for clue in data["clues"]
+        )
         business = data.get("business")
         held["business"] = (
             _build_model(Business, business, point=_parse_scene_point(business["point"])) if business else None
@@ -265,9 +267,11 @@ def mark_from_dict(data: Mapping[str, Any]) -> Mark:
         raise BadInput(f"this is no mark: {error}; make the folder again with geosleuth world make") from error
 
 
-def _clue_to_dict(clue: Clue) -> dict[str, Any]:
+def _clue_to_dict(clue: SceneClue) -> dict[str, Any]:
     plain = _convert_plain(clue)
-    return {one.name: plain[one.name] for one in fields(Clue) if plain[one.name] not in (None, "", [], False, "plain")}
+    return {
+        one.name: plain[one.name] for one in fields(SceneClue) if plain[one.name] not in (None, "", [], False, "plain")
+    }
 
 
 def _build_model(model: type[_Model], data: Mapping[str, Any], **instead: Any) -> _Model:

@@ -286,14 +286,14 @@ class Street:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TownPlan:
     """The streets of a town on a plane around its centre, in metres east and north."""
 
     streets: tuple[Street, ...]
     lines_m: tuple[tuple[tuple[float, float], ...], ...]
 
 
-def build_street_plan(town: WorldTown, seed: int) -> Plan:
+def build_street_plan(town: WorldTown, seed: int) -> TownPlan:
     """Return the streets of a town; they depend only on the town and the seed."""
     chance = random.Random(f"streets {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     along, across = _counts(town.population, chance)
@@ -329,7 +329,7 @@ def build_street_plan(town: WorldTown, seed: int) -> Plan:
             )
         )  # fmt: skip
         lines.append(turned_line)
-    return Plan(tuple(streets), tuple(lines))
+    return TownPlan(tuple(streets), tuple(lines))
 
 
 def offset_point(centre: LatLon, east_m: float, north_m: float) -> LatLon:

@@ -30,7 +30,7 @@ from geosleuth.support.files import link_or_copy
 from .businesses import SOURCE, BusStop, generate_bus_stops, generate_businesses, region_name
 from .locales import Land, find_land
 from .scene import Business, Split
-from .towns import Plan, Street, WorldTown, build_street_plan, compute_cell_name, load_towns, split_of_cell
+from .towns import Street, TownPlan, WorldTown, build_street_plan, compute_cell_name, load_towns, split_of_cell
 
 # Maximum businesses from one region, drawn by their ids; more would cost time and teach nothing new.
 MAX_BUSINESSES: Final = 600
@@ -274,7 +274,7 @@ def open_world(seed: int = 1, regions: Sequence[Path] = (), *, noise: Noise = "b
 
 
 @lru_cache(maxsize=_KEPT_TOWNS)
-def _plan(town: WorldTown, seed: int) -> Plan:
+def _plan(town: WorldTown, seed: int) -> TownPlan:
     return build_street_plan(town, seed)
 
 

@@ -15,11 +15,11 @@ import numpy as np
 from geosleuth.answer import Answer
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import distance_km
-from geosleuth.lab.bench.sets.dataset import Picture
+from geosleuth.lab.bench.sets.dataset import DatasetPicture
 from geosleuth.lab.score import Truth
 from geosleuth.lab.score.metrics import Estimate, holm, mcnemar_p, mean_estimate, wilson
 from geosleuth.lab.teams.learning import without_claims
-from geosleuth.lab.teams.rivals import RIVALS, Talk
+from geosleuth.lab.teams.rivals import RIVALS, RivalTalk
 from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.support.errors import BadInput
 from geosleuth.teams import (
@@ -112,7 +112,7 @@ def ready(
 
     async def ask(request: Request) -> TeamOutcome:
         if way in RIVALS:
-            talk = Talk(
+            talk = RivalTalk(
                 members,
                 request,
                 placer,
@@ -281,7 +281,7 @@ class Example:
     """A photo, already open or opened when it is needed, and where it was taken."""
 
     truth: Truth
-    photo: OpenedPhoto | Picture
+    photo: OpenedPhoto | DatasetPicture
 
     def load(self) -> OpenedPhoto:
         """Return the photo without its metadata, which may contain the truth.

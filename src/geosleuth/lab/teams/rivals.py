@@ -56,7 +56,7 @@ _RANKING = re.compile(r"\branking\b[\s*:=]*\[*((?:\d+[\s,;>]*)+)", re.IGNORECASE
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RivalQuestion:
     """A question to one member, by its index in the team.
 
     ``sample`` distinguishes otherwise equal requests; ``about`` is whose answer it is about.
@@ -78,7 +78,7 @@ class Vote:
     cast: int
 
 
-class Talk:
+class RivalTalk:
     """All questions and replies of one request, in order. Every reply goes through the swarm's own `Discussion`.
 
     ``lead`` is the member that works alone, or ranks and fuses: the one with the best record, if known.
@@ -114,11 +114,11 @@ class Talk:
         """Return the names that no text may carry to another member."""
         return self._discussion(0).hidden
 
-    async def ask(self, question: Question, number: int = 0) -> Reply:
+    async def ask(self, question: RivalQuestion, number: int = 0) -> Reply:
         """Ask one member, in the round of that number."""
         return (await self.ask_all([question], number))[0]
 
-    async def ask_all(self, questions: Sequence[Question], number: int = 0) -> list[Reply]:
+    async def ask_all(self, questions: Sequence[RivalQuestion], number: int = 0) -> list[Reply]:
         """Ask several at once; replies are in the order of the questions."""
         replies = await together(
             self._discussion(one.sample).ask(one.member, one.stage, one.words, round=number, about=one.about)
@@ -184,44 +184,44 @@ class Talk:
         return self._discussions[sample]
 
 
-async def single(talk: Talk) -> TeamOutcome:
+async def single(talk: RivalTalk) -> TeamOutcome:
     """Ask the member with the best record; the next one if it names no place."""
     for number, member in enumerate(talk.leads):
-        reply = await talk.ask(Question(member), number)
+        reply = await talk.ask(RivalQuestion(member), number)
         if reply.names_place:
             return talk.outcome(reply.answer, "the best by record", member)
     return talk.nothing()
 
 
-async def majority(talk: Talk) -> TeamOutcome:
+async def majority(talk: RivalTalk) -> TeamOutcome:
     """Ask every member once, independently; return the place that most agree on."""
-    replies = await talk.ask_all([Question(member) for member in talk.everybody])
+    replies = await talk.ask_all([RivalQuestion(member) for member in talk.everybody])
     return await talk.elect(list(enumerate(replies)))
 
 
-async def self_consistency(talk: Talk) -> TeamOutcome:
+async def self_consistency(talk: RivalTalk) -> TeamOutcome:
     """Ask one member several times, independently; then vote."""
     for number, member in enumerate(talk.leads):
-        replies = await talk.ask_all([Question(member, sample=sample) for sample in range(SAMPLES)], number)
+        replies = await talk.ask_all([RivalQuestion(member, sample=sample) for sample in range(SAMPLES)], number)
         won = await talk.vote(replies)
         if won is not None:
             return talk.outcome(replies[won.winner].answer, f"{won.support} of {won.cast} samples agree", member)
     return talk.nothing()
 
 
-async def blender(talk: Talk) -> TeamOutcome:
+async def blender(talk: RivalTalk) -> TeamOutcome:
     """Let every member answer; compare all pairs in both orders with a ranker; fuse the best into one answer.
 
     The published ranker and fuser are small trained models. Here the leading member does both.
     """
-    replies = await talk.ask_all([Question(member) for member in talk.everybody])
+    replies = await talk.ask_all([RivalQuestion(member) for member in talk.everybody])
     placed = [index for index, reply in enumerate(replies) if reply.names_place]
     if not placed:
         return talk.nothing()
     pairs = list(permutations(placed, 2))
     judged = await talk.ask_all(
         [
-            Question(talk.lead, "judge", compare_prompt([replies[index].answer for index in pair], talk.hidden))
+            RivalQuestion(talk.lead, "judge", compare_prompt([replies[index].answer for index in pair], talk.hidden))
             for pair in pairs
         ],
         1,
@@ -230,19 +230,19 @@ async def blender(talk: Talk) -> TeamOutcome:
     wins = [pair[number - 1] for pair, number in chosen if number is not None]
     top = sorted(placed, key=lambda index: (-wins.count(index), index))[:FUSED]
     fused = fuse_prompt([replies[index].answer for index in top], talk.hidden)
-    final = await talk.ask(Question(talk.lead, "summary", fused), 2)
+    final = await talk.ask(RivalQuestion(talk.lead, "summary", fused), 2)
     if final.names_place:
         return talk.outcome(final.answer, f"made of the best {len(top)} answers", talk.lead)
     return talk.outcome(replies[top[0]].answer, "the best by comparison", top[0])
 
 
-async def progressive_hints(talk: Talk) -> TeamOutcome:
+async def progressive_hints(talk: RivalTalk) -> TeamOutcome:
     """Ask one member again, with all its former answers as hints, until two in a row agree."""
     for member in talk.leads:
         said: list[Reply] = []
         for number in range(HINT_ROUNDS):
-            hint = Question(member, "discussion", hint_prompt([one.answer for one in said]), sample=number)
-            reply = await talk.ask(hint if said else Question(member), number)
+            hint = RivalQuestion(member, "discussion", hint_prompt([one.answer for one in said]), sample=number)
+            reply = await talk.ask(hint if said else RivalQuestion(member), number)
             if not reply.names_place:
                 break
             said.append(reply)
@@ -253,7 +253,7 @@ async def progressive_hints(talk: Talk) -> TeamOutcome:
     return talk.nothing()
 
 
-async def reflexion(talk: Talk) -> TeamOutcome:
+async def reflexion(talk: RivalTalk) -> TeamOutcome:
     """Let an actor try and an evaluator judge; after each failure the actor writes a lesson for its next trial.
 
     There is no truth here, so the evaluator is a model: the same member, in another conversation.
@@ -263,16 +263,16 @@ async def reflexion(talk: Talk) -> TeamOutcome:
         last: Reply | None = None
         for trial in range(TRIALS):
             words = retry_prompt(lessons) if lessons else None
-            reply = await talk.ask(Question(member, words=words, sample=trial), trial)
+            reply = await talk.ask(RivalQuestion(member, words=words, sample=trial), trial)
             if not reply.names_place:
                 break
             last = reply
-            judged = await talk.ask(Question(member, "judge", evaluate_prompt(reply.answer), about=member), trial)
+            judged = await talk.ask(RivalQuestion(member, "judge", evaluate_prompt(reply.answer), about=member), trial)
             if read_verdict(judged.text) is not False:
                 why = "the evaluator let it stand" if judged.failure is None else "the evaluator failed"
                 return talk.outcome(reply.answer, why, member)
             if trial + 1 < TRIALS:
-                reflected = Question(member, "review", reflect_prompt(reply.answer, judged.text), about=member)
+                reflected = RivalQuestion(member, "review", reflect_prompt(reply.answer, judged.text), about=member)
                 lesson = await talk.ask(reflected, trial)
                 lessons = [*lessons, *([lesson.text] if lesson.text else [])][-LESSONS_KEPT:]
         if last is not None:
@@ -280,23 +280,23 @@ async def reflexion(talk: Talk) -> TeamOutcome:
     return talk.nothing()
 
 
-async def debate(talk: Talk) -> TeamOutcome:
+async def debate(talk: RivalTalk) -> TeamOutcome:
     """Let every member answer, then once more, given what the others said; then vote. Two rounds, as published."""
     names = talk.hidden
-    said = await talk.ask_all([Question(member) for member in talk.everybody])
+    said = await talk.ask_all([RivalQuestion(member) for member in talk.everybody])
     shown = [quote_answer(reply.answer, names) for reply in said]
     questions = []
     for member in talk.everybody:
         others = [shown[other] for other, reply in enumerate(said) if other != member and reply.names_place]
         words = paragraphs(NOTE, discussion_prompt(shown[member], others))
-        questions.append(Question(member, "discussion", words))
+        questions.append(RivalQuestion(member, "discussion", words))
     replies = await talk.ask_all(questions, 1)
     # A member that fails now keeps its first answer.
     last = [new if new.names_place else old for new, old in zip(replies, said, strict=True)]
     return await talk.elect(list(enumerate(last)))
 
 
-async def dylan(talk: Talk) -> TeamOutcome:
+async def dylan(talk: RivalTalk) -> TeamOutcome:
     """Let all members answer, then again while seeing and rating all answers; from the third layer on only the best.
 
     It ends as soon as more than two thirds of a layer's nodes agree. The leading member ranks.
@@ -307,12 +307,12 @@ async def dylan(talk: Talk) -> TeamOutcome:
     for layer in range(LAYERS):
         before = [reply.answer for _, reply in last]
         if layer >= 2 and len(talk.everybody) >= _RANKED_FROM and len(before) > KEPT:
-            judged = await talk.ask(Question(talk.lead, "judge", rank_prompt(before, talk.hidden)), layer)
+            judged = await talk.ask(RivalQuestion(talk.lead, "judge", rank_prompt(before, talk.hidden)), layer)
             chosen = read_ranking(judged.text, len(before))[:KEPT]
             active = [last[number - 1][0] for number in chosen] or active
         order.shuffle(active)
         words = layer_prompt(before, talk.hidden) if before else None
-        asked = [Question(member, "discussion" if words else "answer", words) for member in active]
+        asked = [RivalQuestion(member, "discussion" if words else "answer", words) for member in active]
         # As many as must agree are asked at once, the others one after the other until enough do.
         needed = 2 * len(asked) // 3 + 1
         replies = await talk.ask_all(asked[:needed], layer)
@@ -328,7 +328,7 @@ async def dylan(talk: Talk) -> TeamOutcome:
     return await talk.elect(last, " in the last layer")
 
 
-RIVALS: Mapping[str, Callable[[Talk], Awaitable[TeamOutcome]]] = {
+RIVALS: Mapping[str, Callable[[RivalTalk], Awaitable[TeamOutcome]]] = {
     "single": single,
     "majority": majority,
     "self-consistency": self_consistency,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from geosleuth.lab.bench.page.parts import Figure, Group, Para, Row, Section, Table, render_sections
+from geosleuth.lab.bench.page.parts import Figure, Group, PageSection, Para, Table, TableRow, render_sections
 from geosleuth.lab.teams.compare import GRID, PERSONAS_AGAINST_BACKBONES, WAY, Measured, Point
 from geosleuth.lab.teams.learning import Overview, find_best
 from geosleuth.names import country_name
@@ -70,23 +70,25 @@ def comparison_page(
     curves = [*(Curves(*_TITLES[setting], of) for setting, of in lines.items()), *more]
     sections = [_ways_section(ways)] if ways else []
     sections += [_curves_section(number, one) for number, one in enumerate(curves)]
-    method = Section("method", "How it was measured", [Para(_METHOD, "lead"), Para(f"Made with: {command}", "lead")])
+    method = PageSection(
+        "method", "How it was measured", [Para(_METHOD, "lead"), Para(f"Made with: {command}", "lead")]
+    )
     return render_sections(title, [*sections, method], command="geosleuth team", generated=generated, intro=about)
 
 
-def _ways_section(ways: Mapping[str, Measured]) -> Section:
+def _ways_section(ways: Mapping[str, Measured]) -> PageSection:
     numbered = {f"{number}  {way}": one for number, (way, one) in enumerate(ways.items(), 1)}
     words = "The numbers are those of the table. Spots that would hide each other stand side by side."
-    rows = [Row([name, *_cells(one)]) for name, one in numbered.items()]
+    rows = [TableRow([name, *_cells(one)]) for name, one in numbered.items()]
     table = Table("Every way over the same photos.", ("way", *_HEADS), rows)
     figure = Figure("Accuracy over tokens", ways_chart("ways", ways), words)
-    return Section("ways", "Ways of working", [figure, table])
+    return PageSection("ways", "Ways of working", [figure, table])
 
 
-def _curves_section(number: int, curves: Curves) -> Section:
+def _curves_section(number: int, curves: Curves) -> PageSection:
     several = len(curves.lines) > 1
     rows = [
-        Row([f"{name}, {value:g}" if several else f"{value:g}", *_cells(measured)])
+        TableRow([f"{name}, {value:g}" if several else f"{value:g}", *_cells(measured)])
         for name, found in curves.lines.items()
         for value, measured in found
     ]
@@ -98,7 +100,7 @@ def _curves_section(number: int, curves: Curves) -> Section:
         Figure("Tokens", tokens_chart(f"tokens-{number}", curves), tokens),
     ]
     table = Table(f"Over {curves.setting}.", ("value", *_HEADS), rows)
-    return Section(f"curves-{number}", curves.title, [Group(figures, kind="pair"), table])
+    return PageSection(f"curves-{number}", curves.title, [Group(figures, kind="pair"), table])
 
 
 def _cells(measured: Measured) -> list[str]:
@@ -210,7 +212,7 @@ def ways_chart(identifier: str, ways: Mapping[str, Measured]) -> Html:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class TeamDrawing:
     """Trust weights to draw: the usual ones, or those for one photo."""
 
     name: str
@@ -235,21 +237,21 @@ def country_words(code: str) -> str:
     return (country_name(code) or code) if code else "at sea"
 
 
-def network_page(drawn: Drawn, learned: str, generated: str) -> str:
+def network_page(drawn: TeamDrawing, learned: str, generated: str) -> str:
     """Return the network as a page, to be written as UTF-8; ``learned`` says what the state holds."""
     members, shown, seen = drawn.society.members, drawn.shown, drawn.seen
     links = []
     for i, member in enumerate(members):
         total = sum(shown.links[i]) or 1.0
         shares = ["" if i == j else f"{weight / total:.0%}" for j, weight in enumerate(shown.links[i])]
-        links.append(Row([name(member), f"{shown.election[i]:.0%}", *shares]))
+        links.append(TableRow([name(member), f"{shown.election[i]:.0%}", *shares]))
     words = "Election probability, and how often each is drawn to review an answer of the row's member"
     drawing_of = network_svg(members, shown, drawn.title)
     parts = [
         Figure("The network", drawing_of, "Wide links are asked more often than by chance."),
         Table(words, ("answers", "elected", *(name(one, 28) for one in members)), links),
     ]
-    sections = [Section("network", "Who is elected, and who reviews whom", parts)]
+    sections = [PageSection("network", "Who is elected, and who reviews whom", parts)]
     if seen.countries:
         rows = []
         for one in seen.countries:
@@ -258,10 +260,10 @@ def network_page(drawn: Drawn, learned: str, generated: str) -> str:
             cells = [
                 join([el("strong" if i == best else "span", None, f"{e:.0%}"), f" ({r:.0%})"]) for i, (e, r) in pairs
             ]
-            rows.append(Row([country_words(one.code), str(one.photos), *cells]))
+            rows.append(TableRow([country_words(one.code), str(one.photos), *cells]))
         words = "Election probability on the photos learned from, and in brackets how often the member was right"
         heads = ("country", "photos", *(name(one, 28) for one in seen.members))
-        sections.append(Section("countries", "By country", [Table(words, heads, rows)]))
+        sections.append(PageSection("countries", "By country", [Table(words, heads, rows)]))
     about = [f"{learned[:1].upper()}{learned[1:]}."]
     return render_sections(drawn.title, sections, command="geosleuth team", generated=generated, intro=about)
 

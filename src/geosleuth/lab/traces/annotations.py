@@ -21,7 +21,7 @@ from geosleuth.names import country_code, country_name, fold, same_country
 from geosleuth.photo import open_photo
 from geosleuth.support.errors import BadInput
 
-from .geoagent import LEVELS, METHOD, Grade, Record, run_record
+from .geoagent import LEVELS, METHOD, GeoAgentRecord, Grade, run_record
 from .rows import Made, Rejected, Sample
 from .spotagent import judge_assembled
 
@@ -98,7 +98,7 @@ class Note:
     region_notes: str = ""
     precise_notes: str = ""
     point: LatLon | None = None
-    record: Record | None = None
+    record: GeoAgentRecord | None = None
 
 
 def read_notes(path: Path, photos: Path | None = None) -> Iterator[Note]:
@@ -156,7 +156,7 @@ def _note(row: Mapping[str, Any], where: str, photos: Path) -> Note:
     )
 
 
-def _chain(row: Mapping[str, Any]) -> Record | None:
+def _chain(row: Mapping[str, Any]) -> GeoAgentRecord | None:
     """Return the complete record of a row: GeoSeek-CoT's ``ChainOfThought``, as an object or inside a reply."""
     for value in row.values():
         said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -165,7 +165,7 @@ def _chain(row: Mapping[str, Any]) -> Record | None:
         for found in _objects(value):
             inner = found.get("ChainOfThought", found)
             if isinstance(inner, dict) and isinstance(inner.get(LEVELS[0]), dict):
-                return Record(*(_convert_printed(inner.get(level)) for level in LEVELS))
+                return GeoAgentRecord(*(_convert_printed(inner.get(level)) for level in LEVELS))
     return None
 
 
@@ -240,7 +240,7 @@ class ByRules:
 
     name = "people's notes, by rules"
 
-    async def __call__(self, note: Note) -> Record:
+    async def __call__(self, note: Note) -> GeoAgentRecord:
         """Convert a note; one that is in its final form stays as it is."""
         if note.record is not None:
             return note.record
@@ -254,7 +254,7 @@ class ByRules:
                 strict=True,
             )
         )
-        return Record(country, region, precise)
+        return GeoAgentRecord(country, region, precise)
 
 
 class ByModel:
@@ -269,7 +269,7 @@ class ByModel:
         """Return the name with the model's."""
         return f"people's notes, by {self._model.name}"
 
-    async def __call__(self, note: Note) -> Record:
+    async def __call__(self, note: Note) -> GeoAgentRecord:
         """Convert a note.
 
         Raises:
@@ -295,7 +295,7 @@ class ByModel:
             _check_level(found.get(name), own, note, same)
             for name, own, same in zip(LEVELS, conclusions, (same_country, _same, _same), strict=True)
         )
-        return Record(country, region, precise)
+        return GeoAgentRecord(country, region, precise)
 
 
 Normaliser = ByRules | ByModel

@@ -49,7 +49,7 @@ DOCUMENT, TABLE, PHOTOS = "filter.json", "filter.md", "photos.csv"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tries:
+class StoredTries:
     """The distance error of every try at every photo.
 
     ``distances_km`` has a row per photo and a column per try. A try without a place is NaN, and never within any
@@ -74,7 +74,7 @@ class Tries:
         return np.asarray(self.made.sum(axis=1), dtype=np.int64)
 
 
-def build_tries(distances_km: Mapping[str, Sequence[float | None]], *, tries: int | None = None) -> Tries:
+def build_tries(distances_km: Mapping[str, Sequence[float | None]], *, tries: int | None = None) -> StoredTries:
     """Build the table of tries by photo; None and NaN are tries without a place.
 
     Args:
@@ -95,7 +95,7 @@ def build_tries(distances_km: Mapping[str, Sequence[float | None]], *, tries: in
         made[row, : len(values)] = True
     if np.any(table < 0):
         raise BadInput("a distance can't be below 0 km")
-    return Tries(tuple(chosen), table, made)
+    return StoredTries(tuple(chosen), table, made)
 
 
 def passes(distances_km: NDArray[np.float64], thresholds_km: Sequence[float] = REGIMES_KM) -> NDArray[np.int64]:
@@ -137,7 +137,7 @@ class Regime:
 class Filtered:
     """The result of filtering: ``within`` and ``kept`` have a row per photo and a column per regime."""
 
-    tries: Tries
+    tries: StoredTries
     thresholds_km: tuple[float, ...]
     within: NDArray[np.int64]
     kept: NDArray[np.bool_]
@@ -162,7 +162,7 @@ class Filtered:
         return int((self.tries.counts < 2).sum())
 
 
-def find_teachable(tries: Tries, thresholds_km: Sequence[float] = REGIMES_KM) -> Filtered:
+def find_teachable(tries: StoredTries, thresholds_km: Sequence[float] = REGIMES_KM) -> Filtered:
     """Return which photos teach something at which distance.
 
     Raises:

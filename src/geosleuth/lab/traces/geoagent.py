@@ -18,7 +18,7 @@ from geosleuth.answer import Address, Level
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.facts import all_countries
 from geosleuth.evidence import TextSeen, country_prior, text_clues
-from geosleuth.lab.scenes import Clue, Mark, Scene
+from geosleuth.lab.scenes import Mark, Scene, SceneClue
 from geosleuth.lab.scenes.design import build_address
 from geosleuth.lab.scenes.scene_reader import LEGIBLE_PX
 from geosleuth.lab.traces.scripted import find_visible_sorts, plants
@@ -68,7 +68,7 @@ _LEFT_OPEN = ("I leave this level open.", "No conclusion here.", "More than that
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class GeoAgentRecord:
     """A record of three levels in the method's form; a level without a conclusion says why in its reasoning."""
 
     country: Mapping[str, Any]
@@ -159,7 +159,7 @@ def _names_town(scene: Scene) -> bool:
     return any(clue.sort == "town_name" and not clue.misleading for clue in scene.clues)
 
 
-def _without_map(clue: Clue, *, knows_town: bool) -> Clue:
+def _without_map(clue: SceneClue, *, knows_town: bool) -> SceneClue:
     """Return the clue as it reads without a map."""
     words = _SENTENCES_WITHOUT_MAP.get(clue.sort)
     if words is None or clue.misleading:
@@ -168,7 +168,7 @@ def _without_map(clue: Clue, *, knows_town: bool) -> Clue:
     return replace(clue, says=says, level=clue.level if knows_town else "country")
 
 
-def build_record(scene: Scene, address: Address, chance: random.Random) -> Record:
+def build_record(scene: Scene, address: Address, chance: random.Random) -> GeoAgentRecord:
     """Return a record of the address that a scene's legible clues allow, see `honest_address`."""
     knows_town = _names_town(scene)
     honest = [_without_map(clue, knows_town=knows_town) for clue in scene.clues if not clue.misleading]
@@ -177,7 +177,7 @@ def build_record(scene: Scene, address: Address, chance: random.Random) -> Recor
         build_level(level, _clue_words(honest, name, chance), chance)
         for level, name in zip(levels, ("country", "region", "precise"), strict=True)
     )
-    return Record(country, region, precise)
+    return GeoAgentRecord(country, region, precise)
 
 
 def build_level(level: Level, clues: Sequence[str], chance: random.Random) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def grade_level(level: Level) -> Grade:
     return "high" if not level.conclusion else "moderate" if level.uncertainty else "low"
 
 
-def _clue_words(clues: Sequence[Clue], level: str, chance: random.Random) -> list[str]:
+def _clue_words(clues: Sequence[SceneClue], level: str, chance: random.Random) -> list[str]:
     own = [clue for clue in clues if clue.level == level]
     words = [_one(clue, chance) for clue in own]
     if len(words) > 1 and chance.random() < 0.5:
@@ -207,7 +207,7 @@ def _clue_words(clues: Sequence[Clue], level: str, chance: random.Random) -> lis
     return words
 
 
-def _one(clue: Clue, chance: random.Random) -> str:
+def _one(clue: SceneClue, chance: random.Random) -> str:
     if not clue.lines or clue.board is None:
         return clue.says.rstrip(".")
     text = json.dumps(" / ".join(clue.lines), ensure_ascii=False)
@@ -231,7 +231,7 @@ class WrittenReply:
         """Do nothing: there is nothing to close."""
 
 
-async def run_record(photo: OpenedPhoto, record: Record, *, by: str, way: str | Method = METHOD) -> Finding:
+async def run_record(photo: OpenedPhoto, record: GeoAgentRecord, *, by: str, way: str | Method = METHOD) -> Finding:
     """Run the method on the photo with the record as its only reply.
 
     Raises:

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from typing import Any, Literal, NoReturn
 
 from geosleuth.answer import Answer
-from geosleuth.lab.scenes import Clue, Mark, Scene, SceneKind, Sort
+from geosleuth.lab.scenes import Mark, Scene, SceneClue, SceneKind, Sort
 from geosleuth.lab.scenes.scene_reader import LEGIBLE_PX, NOTICED_PX, is_in_view
 from geosleuth.lab.traces.geovista import Judgement, Picture, Query, Region
 from geosleuth.lab.traces.spotagent import Box, Lettering, lettering_words, read_descriptions, read_lettering
@@ -183,7 +183,7 @@ class StandInObserver:
         is_inside = right <= self._scene.size[0] and bottom <= self._scene.size[1]
         return is_inside and self._photo in (None, view.photo_handle)
 
-    def _read_clue(self, clue: Clue, view: View) -> Lettering | None:
+    def _read_clue(self, clue: SceneClue, view: View) -> Lettering | None:
         inside = [mark for mark in self._lines if mark.clue == clue.id and is_in_view(mark.box, view.box_in_original)]
         left, top, right, _ = view.box_in_original
         scale = view.size[0] / (right - left)

@@ -25,7 +25,7 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class StoreSpread:
     """Distribution of a figure over the samples; all None where no sample has it."""
 
     count: int
@@ -35,7 +35,7 @@ class Spread:
     most: float | None = None
 
     @classmethod
-    def from_values(cls, values: Sequence[float]) -> "Spread":
+    def from_values(cls, values: Sequence[float]) -> "StoreSpread":
         """Return the distribution of these values."""
         if not values:
             return cls(0)
@@ -65,7 +65,7 @@ class Figures:
     failed_calls: int
     without_calls: int
     turns: Mapping[int, int]
-    spreads: Mapping[str, Spread]
+    spreads: Mapping[str, StoreSpread]
     rejected: Mapping[str, Mapping[str, int]]
     scenes_in_several_splits: int = 0
 
@@ -121,7 +121,7 @@ def compute_store_figures(store: Store) -> Figures:
         failed_calls=failed_calls,
         without_calls=without_calls,
         turns=dict(sorted(turns.items())),
-        spreads={name: Spread.from_values(found) for name, found in values.items()},
+        spreads={name: StoreSpread.from_values(found) for name, found in values.items()},
         rejected={source: _sort_counts(reasons) for source, reasons in sorted(rejected.items())},
         scenes_in_several_splits=sum(len(splits) > 1 for splits in scenes.values()),
     )

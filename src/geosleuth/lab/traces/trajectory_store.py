@@ -49,7 +49,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Shard:
+class StoreShard:
     """A shard: its file below the store, its rows, its bytes and their checksum."""
 
     file: str
@@ -59,19 +59,19 @@ class Shard:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class StoreManifest:
     """A store's manifest; ``geosleuth`` is the version that created it."""
 
     about: About
-    shards: tuple[Shard, ...]
+    shards: tuple[StoreShard, ...]
     geosleuth: str = __version__
 
-    def with_shard(self, shard: Shard) -> "Manifest":
+    def with_shard(self, shard: StoreShard) -> "StoreManifest":
         """Return the manifest with one more shard."""
         return replace(self, shards=(*self.shards, shard))
 
 
-def write_manifest(path: Path, manifest: Manifest) -> None:
+def write_manifest(path: Path, manifest: StoreManifest) -> None:
     """Write the manifest atomically and flush it to disk.
 
     Raises:
@@ -92,7 +92,7 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
     write_text_atomically(path, f"{text}\n")
 
 
-def read_manifest(path: Path) -> Manifest:
+def read_manifest(path: Path) -> StoreManifest:
     """Read the manifest that `write_manifest` wrote.
 
     Raises:
@@ -110,7 +110,7 @@ def read_manifest(path: Path) -> Manifest:
         lists = {name: tuple(str(one) for one in about_fields[name]) for name in ("sources", "faults")}
         about = About(**{**about_fields, **lists})
         shards = tuple(_shard(**one) for one in document["shards"])
-        return Manifest(about, shards, str(document["geosleuth"]))
+        return StoreManifest(about, shards, str(document["geosleuth"]))
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
@@ -119,7 +119,7 @@ def read_manifest(path: Path) -> Manifest:
         raise BadInput(f"{path}: is damaged ({error}); put it back from a copy") from error
 
 
-def _shard(*, file: str, rows: int, bytes: int, sha256: str) -> Shard:  # noqa: A002  (the names of the file)
+def _shard(*, file: str, rows: int, bytes: int, sha256: str) -> StoreShard:  # noqa: A002  (the names of the file)
     """Build a shard from an untrusted manifest entry; its file must lie in the store.
 
     Raises:
@@ -127,7 +127,7 @@ def _shard(*, file: str, rows: int, bytes: int, sha256: str) -> Shard:  # noqa: 
     """
     if not _SHARD.fullmatch(file):
         raise TypeError(f"{file[:60]!r} is not the name of a shard")
-    return Shard(file, int(rows), int(bytes), str(sha256))
+    return StoreShard(file, int(rows), int(bytes), str(sha256))
 
 
 def check_same(path: Path, stored: About, wanted: About) -> None:
@@ -508,7 +508,7 @@ class StoreWriter:
             _sync(path)
         written = _write_shard(self.path / file, self._rows)
         _sync(self.path / SHARDS)
-        shard = Shard(file, len(self._rows), *written)
+        shard = StoreShard(file, len(self._rows), *written)
         manifest = self._manifest.with_shard(shard)
         write_manifest(self.path / MANIFEST, manifest)
         _sync(self.path)
@@ -570,7 +570,7 @@ def _sync(path: Path) -> None:
         raise BadInput(f"{path}: can't be written: {error.strerror or error}") from error
 
 
-def _begin(path: Path, about: About) -> Manifest:
+def _begin(path: Path, about: About) -> StoreManifest:
     if (path / MANIFEST).exists():
         stored = read_manifest(path / MANIFEST)
         check_same(path, stored.about, about)
@@ -581,7 +581,7 @@ def _begin(path: Path, about: About) -> Manifest:
         return stored
     if other := sorted(one.name for one in path.iterdir() if one.name != LOCK):
         raise BadInput(f"{path}: holds {other[0][:60]!r} and is not a store; choose a new or an empty folder")
-    write_manifest(path / MANIFEST, Manifest(about, ()))
+    write_manifest(path / MANIFEST, StoreManifest(about, ()))
     # Round-trip through JSON, so that a setting that JSON can't hold is noticed now.
     return read_manifest(path / MANIFEST)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .models import load_model, save_policy
     from .recipe import DataPart, ModelPart, OptimPart, Recipe, RolloutPart, RunPart
     from .recipe_files import build_recipe, read_recipe, recipe_names
-    from .run_folder import Finished, RunFolder
+    from .run_folder import Finished, TrainingFolder
     from .run_page import write_page
     from .sft import run_sft, sft_trainer
     from .training_log import metrics_callback, read_metrics
@@ -33,8 +33,8 @@ __all__ = [
     "Recipe",
     "Report",
     "RolloutPart",
-    "RunFolder",
     "RunPart",
+    "TrainingFolder",
     "build_recipe",
     "dry_run",
     "evaluate",
@@ -57,7 +57,7 @@ _MODULES = {
     "dryrun": ("Report", "dry_run"),
     "evaluation": ("Evaluation", "evaluate", "read_evaluation"),
     "grpo": ("grpo_trainer", "run_grpo"),
-    "run_folder": ("Finished", "RunFolder"),
+    "run_folder": ("Finished", "TrainingFolder"),
     "training_log": ("metrics_callback", "read_metrics"),
     "run_page": ("write_page",),
     "recipe_files": ("read_recipe", "recipe_names", "recipe_of"),

@@ -21,7 +21,7 @@ _TILE = (4096, 32768)  # tokens and vocabulary that TRL scores at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class MemoryEstimate:
     """Memory of one device in 10^9 bytes.
 
     Attributes:
@@ -62,7 +62,7 @@ class Estimate:
         troubles: why the run can't work, one line each.
     """
 
-    memory: Memory
+    memory: MemoryEstimate
     host_gb: float
     device_gb: float
     weights: int
@@ -135,7 +135,7 @@ def compute_cached_bytes(recipe: Recipe, shape: ModelShape) -> int:
     return 2 * shape.layers * shape.key * _BYTES[recipe.model.dtype]
 
 
-def _memory(recipe: Recipe, shape: ModelShape, trained: int) -> tuple[Memory, float]:
+def _memory(recipe: Recipe, shape: ModelShape, trained: int) -> tuple[MemoryEstimate, float]:
     run, optim, passed = recipe.run, recipe.optim, _BYTES[recipe.model.dtype]
     weights, gradients, optimiser = state_bytes(recipe, shape)
     host = 0.0
@@ -171,7 +171,7 @@ def _memory(recipe: Recipe, shape: ModelShape, trained: int) -> tuple[Memory, fl
         "weights": weights, "gradients": gradients, "optimiser": optimiser, "reference": reference, "passing": passing,
         "activations": activations, "logits": logits, "rollouts": rollouts, "peak": peak,
     }  # fmt: skip
-    return Memory(**{name: value / GB for name, value in in_bytes.items()}), host / GB
+    return MemoryEstimate(**{name: value / GB for name, value in in_bytes.items()}), host / GB
 
 
 def _vision_activations(recipe: Recipe, shape: ModelShape) -> float:
@@ -229,7 +229,7 @@ def _steps(recipe: Recipe, rows: int | None) -> int | None:
     return ceil(optim.epochs * known / optim.batch) * (optim.batch // (optim.mini_batch or optim.batch))
 
 
-def _troubles(recipe: Recipe, shape: ModelShape, memory: Memory) -> list[str]:
+def _troubles(recipe: Recipe, shape: ModelShape, memory: MemoryEstimate) -> list[str]:
     run, rollout = recipe.run, recipe.rollout
     found = []
     if memory.peak > run.device_gb:

@@ -46,7 +46,7 @@ from .generator import MAX_NEW_TOKENS, Generate, Replier
 from .play import AT_ONCE, MakeSetting, PlayedScene, PlayedTry, PlayRules, Replies, Stage, play
 from .prompts import prompt_rows
 from .recipe import DataPart
-from .run_folder import Progress, RunFolder, no_progress
+from .run_folder import Progress, TrainingFolder, no_progress
 
 # Thresholds from 0.5 to 750 km: fine, local, district, city, region and country.
 WITHIN_KM = THRESHOLD_SETS["thinking-with-map"].km
@@ -493,7 +493,7 @@ def _of_one(percent: float | None) -> float | None:
     return None if percent is None else percent / 100
 
 
-def read_evaluated_steps(run: RunFolder) -> dict[int, dict[str, float]]:
+def read_evaluated_steps(run: TrainingFolder) -> dict[int, dict[str, float]]:
     """Return the figures of a run's finished evaluations, by step; what can't be read is left out."""
     found: dict[int, dict[str, float]] = {}
     for path in run.evaluations.glob(f"step-*/{SUMMARY}"):

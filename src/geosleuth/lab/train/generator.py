@@ -280,7 +280,7 @@ class ChatWords:
 
 
 @dataclass(slots=True)
-class Drawn:
+class SampledReply:
     """Work of a model so far: replies, their tokens, and the seconds of encoding and of generating."""
 
     batches: int = 0
@@ -334,7 +334,7 @@ class Replier(Engine):
         self._draws: Generate = generate or model.generate
         self._max_new_tokens = max_new_tokens
         self._seed = seed
-        self.drawn = Drawn()
+        self.drawn = SampledReply()
         self.box_scale = read_box_scale(model.config.to_dict())
 
     @classmethod

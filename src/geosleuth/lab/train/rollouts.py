@@ -114,7 +114,7 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class RolloutEnd:
     """How a rollout ended: its answer, whether that is the policy's own, which of its calls worked, and the truth.
 
     ``mended`` of the calls that worked were not right as they were written, see `geosleuth.tools.calls.Mended`.
@@ -171,7 +171,7 @@ class RolloutEnvironment(GeoEnvironment):
         seen.append(replace(last, text="\n\n".join((last.text, *self._besides(result)))))
         self._ready = tuple(zip(made, seen, strict=True))
 
-    def _end(self, step: Step | None) -> Ended:
+    def _end(self, step: Step | None) -> RolloutEnd:
         """Pass on the last reply, and close a rollout that is still open."""
         if step is not None and not self.over:
             self._say(step)
@@ -187,9 +187,9 @@ class RolloutEnvironment(GeoEnvironment):
         answered = episode.trajectory.answered if episode.trouble is None else None
         answer = Answer() if answered is None else answered.answer
         own = answered is not None and answered.by == "policy"
-        return Ended(answer=answer, own=own, worked=worked, mended=mended, truth=self._truth)
+        return RolloutEnd(answer=answer, own=own, worked=worked, mended=mended, truth=self._truth)
 
-    def _ending(self, step: Step | None) -> Callable[[], Ended]:
+    def _ending(self, step: Step | None) -> Callable[[], RolloutEnd]:
         """Return the ending as a callable, so that remote environments all begin before any is waited for."""
         return partial(self._end, step)
 
@@ -564,7 +564,7 @@ class RemoteEnvironment:
             self._send(name, arguments)
         return self._receive()
 
-    def _ending(self, step: Step | None) -> Callable[[], Ended]:
+    def _ending(self, step: Step | None) -> Callable[[], RolloutEnd]:
         return self._worker.submit(_end, self._number, step).result
 
 
@@ -675,5 +675,5 @@ def _call(number: int, name: str, arguments: dict[str, Any]) -> tuple[Any, dict[
     return _pack_result(getattr(_held[number], name)(**arguments))
 
 
-def _end(number: int, step: Step | None) -> Ended:
+def _end(number: int, step: Step | None) -> RolloutEnd:
     return _held[number]._end(step)  # noqa: SLF001

@@ -103,7 +103,7 @@ def no_progress(_done: int, _total: int) -> None:
     """Ignore progress."""
 
 
-class RunFolder:
+class TrainingFolder:
     """The files of a run, as the head of this module lists them; `chosen` says which step the best policy is of."""
 
     def __init__(self, path: Path) -> None:
@@ -130,7 +130,7 @@ class Finished:
 
 
 @contextmanager
-def lock_run(folder: Path, recipe: Recipe, *, resume: bool = True) -> Iterator[RunFolder]:
+def lock_run(folder: Path, recipe: Recipe, *, resume: bool = True) -> Iterator[TrainingFolder]:
     """Lock a run's folder, new or to be resumed; half-written checkpoints are removed.
 
     If several processes train together, the first of them does this.
@@ -139,7 +139,7 @@ def lock_run(folder: Path, recipe: Recipe, *, resume: bool = True) -> Iterator[R
         BadInput: it holds a run of another recipe, or any run without ``resume``, or only damaged checkpoints, or
             another process trains there.
     """
-    run = RunFolder(folder)
+    run = TrainingFolder(folder)
     if not is_first_process():
         yield run
         return
@@ -165,7 +165,7 @@ def is_first_process() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def last_checkpoint(run: RunFolder) -> Path | None:
+def last_checkpoint(run: TrainingFolder) -> Path | None:
     """Return the newest whole checkpoint; None if there is none."""
     return next((path for _, path in sorted(list_checkpoints(run), reverse=True) if is_whole(path)), None)
 
@@ -209,7 +209,7 @@ def _damage(checkpoint: Path) -> str | None:
     return None if any(next(checkpoint.glob(pattern), None) for pattern in _WEIGHTS) else _WEIGHTS[0]
 
 
-def write_done(run: RunFolder, steps: int, figures: Mapping[str, float]) -> Finished:
+def write_done(run: TrainingFolder, steps: int, figures: Mapping[str, float]) -> Finished:
     """Mark a run as finished; everything else must be written by then. Only finite figures are kept."""
     plain = {name: float(value) for name, value in figures.items() if isfinite(value)}
     mark_policy(run, run.policy)
@@ -217,7 +217,7 @@ def write_done(run: RunFolder, steps: int, figures: Mapping[str, float]) -> Fini
     return Finished(run.path, run.policy, steps, plain)
 
 
-def mark_policy(run: RunFolder, policy: Path) -> None:
+def mark_policy(run: TrainingFolder, policy: Path) -> None:
     """Say in a policy's folder how it was trained, and whose test photos it learned by this run or the one before."""
     if not run.recipe.is_file() or not policy.is_dir():
         return
@@ -231,7 +231,7 @@ def mark_policy(run: RunFolder, policy: Path) -> None:
     )
 
 
-def read_finished(run: RunFolder) -> Finished | None:
+def read_finished(run: TrainingFolder) -> Finished | None:
     """Return the result of a run; None if it has not ended.
 
     Raises:
@@ -247,7 +247,7 @@ def read_finished(run: RunFolder) -> Finished | None:
         raise BadInput(f"{run.done}: damaged; remove it, and resume the run to write it again") from error
 
 
-def keep_best(run: RunFolder, step: int, figure: str, value: float, save: Callable[[Path], object]) -> bool:
+def keep_best(run: TrainingFolder, step: int, figure: str, value: float, save: Callable[[Path], object]) -> bool:
     """Have a policy saved as the best of its run, where its figure is better than that of the best so far.
 
     ``save`` writes it to a folder, complete or not at all. Returns whether it was better.
@@ -263,7 +263,7 @@ def keep_best(run: RunFolder, step: int, figure: str, value: float, save: Callab
     return True
 
 
-def read_best(run: RunFolder) -> dict[str, Any] | None:
+def read_best(run: TrainingFolder) -> dict[str, Any] | None:
     """Return which step the best policy is of, by which figure, and its value; None if there is none."""
     with suppress(OSError, ValueError):
         found = json.loads(run.chosen.read_bytes())
@@ -272,14 +272,14 @@ def read_best(run: RunFolder) -> dict[str, Any] | None:
     return None
 
 
-def list_checkpoints(run: RunFolder) -> Iterator[tuple[int, Path]]:
+def list_checkpoints(run: TrainingFolder) -> Iterator[tuple[int, Path]]:
     """Yield the checkpoints of a run with their steps, whole or not, in no order."""
     for path in run.checkpoints.iterdir() if run.checkpoints.is_dir() else ():
         if path.is_dir() and (found := _CHECKPOINT.fullmatch(path.name)):
             yield int(found[1]), path
 
 
-def _claim(run: RunFolder, recipe: Recipe, *, resume: bool) -> None:
+def _claim(run: TrainingFolder, recipe: Recipe, *, resume: bool) -> None:
     wanted = as_mapping(recipe)
     if not run.recipe.exists():
         if any(list_checkpoints(run)) or run.done.exists():
@@ -296,13 +296,13 @@ def _claim(run: RunFolder, recipe: Recipe, *, resume: bool) -> None:
         raise BadInput(f"{run.path}: holds a run of another recipe ({_difference(there, wanted)}); give another folder")
 
 
-def _write_recipe(run: RunFolder, wanted: Mapping[str, Any]) -> None:
+def _write_recipe(run: TrainingFolder, wanted: Mapping[str, Any]) -> None:
     yaml: Any = import_module("yaml")
     text = yaml.safe_dump(dict(wanted), sort_keys=False, allow_unicode=True, width=120)
     write_text_atomically(run.recipe, text)
 
 
-def _is_vacant(run: RunFolder, there: Any, wanted: Mapping[str, Any]) -> bool:
+def _is_vacant(run: TrainingFolder, there: Any, wanted: Mapping[str, Any]) -> bool:
     """Return whether a run died here before its first checkpoint: the folder may be reused."""
     if run.done.exists() or run.policy.exists() or not all(_is_cut(path) for _, path in list_checkpoints(run)):
         return False
@@ -318,14 +318,14 @@ def _difference(there: Any, wanted: Any, at: str = "") -> str:
     return f"{at or 'all of it'} was {str(there)[:60]} and is {str(wanted)[:60]}"
 
 
-def _drop_cut(run: RunFolder) -> None:
+def _drop_cut(run: TrainingFolder) -> None:
     """Remove incomplete checkpoints of a killed process: they count against how many are kept."""
     for _, path in list(list_checkpoints(run)):
         if _is_cut(path):
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _set_damaged_aside(run: RunFolder) -> None:
+def _set_damaged_aside(run: TrainingFolder) -> None:
     """Move damaged checkpoints out of the way; they would count against how many are kept.
 
     Raises:

@@ -21,7 +21,7 @@ from .curves import STYLE, Chart, Point, draw_chart, render_chart_key
 from .curves import Line as ChartLine
 from .evaluation import read_evaluated_steps
 from .rollouts import ANSWER_RATE, CALL_RATE, CALLS, FAILURE_RATE
-from .run_folder import Finished, RunFolder, read_best, read_finished
+from .run_folder import Finished, TrainingFolder, read_best, read_finished
 from .training_log import (
     EVALUATION,
     GPU_MEMORY,
@@ -76,7 +76,7 @@ class Spec:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class RunSection:
     """Charts under one heading."""
 
     identifier: str
@@ -110,7 +110,7 @@ def find_evaluated_tries(figure: str) -> str | None:
 
 
 SECTIONS = (
-    Section("evaluation", "Held-out evaluation", (
+    RunSection("evaluation", "Held-out evaluation", (
         Spec("evaluation-within", "Accuracy by distance", find_evaluated_distance,
              "The share of tries at held-out scenes or"
              " photos whose point lies within the distance, with its 95 % interval.", percent=True),
@@ -119,7 +119,7 @@ SECTIONS = (
         Spec("evaluation-reward", "Reward of the answers", {f"{EVALUATION}reward": "mean reward"}.get,
              "The mean over tries, by the evaluation's reward."),
     )),
-    Section("reward", "What replies earn", (
+    RunSection("reward", "What replies earn", (
         Spec("reward-total", "Reward", {"reward": "mean reward", "reward_std": "its spread"}.get,
              "The mean over the replies of a step, and their standard deviation."),
         Spec("reward-parts", "Parts of the reward", parse_part,
@@ -128,12 +128,12 @@ SECTIONS = (
         Spec("reward-alike", "Groups that teach nothing", {"frac_reward_zero_std": "replies all alike"}.get,
              "The share of groups whose replies all earn the same: they have no gradient.", percent=True),
     )),
-    Section("accuracy", "Where the answers lie", (
+    RunSection("accuracy", "Where the answers lie", (
         Spec("accuracy-within", "Accuracy by distance", distance_words, "The share of replies in training whose point"
              " lies within the distance. It is no measure on held-out photos: geosleuth train evaluate makes that.",
              percent=True),
     )),
-    Section("tools", "How tools are used", (
+    RunSection("tools", "How tools are used", (
         Spec("tools-calls", "Tool calls", {CALLS: "calls a reply", "tools/call_frequency": "calls a reply"}.get,
              "Calls of one reply, on average."),
         Spec("tools-failures", "Failed calls", {FAILURE_RATE: "failed", "tools/failure_frequency": "failed"}.get,
@@ -142,26 +142,26 @@ SECTIONS = (
         Spec("tools-used", "Replies", {CALL_RATE: "call a tool", ANSWER_RATE: "give an answer of their own"}.get,
              "The share of replies that call a tool at all, and of those that end with an answer.", percent=True),
     )),
-    Section("length", "How long replies are", (
+    RunSection("length", "How long replies are", (
         Spec("length-tokens", "Length", {"completions/mean_length": "mean", "completions/min_length": "shortest",
              "completions/max_length": "longest"}.get, "Tokens of a reply.", "tokens"),
         Spec("length-cut", "Cut replies", {"completions/clipped_ratio": "cut"}.get,
              "The share of replies that were cut before their end.", percent=True),
     )),
-    Section("policy", "How far the policy moves", (
+    RunSection("policy", "How far the policy moves", (
         Spec("policy-kl", "Divergence", {"kl": "KL"}.get, "From the model that training began with, mean over tokens."),
         Spec("policy-entropy", "Entropy", {"entropy": "entropy"}.get, "Of the next token, mean over tokens."),
         Spec("policy-clip", "Clipped ratios", {"clip_ratio/region_mean": "clipped"}.get,
              "The share of tokens whose ratio had left the trusted range.", percent=True),
     )),
-    Section("loss", "What is minimised", (
+    RunSection("loss", "What is minimised", (
         Spec("loss-loss", "Loss", {"loss": "training", "eval_loss": "held out"}.get, "The trainer's own loss."),
         Spec("loss-tokens", "Tokens foretold", {"mean_token_accuracy": "right tokens"}.get,
              "The share of the assistant's tokens that were the likeliest.", percent=True),
         Spec("loss-gradient", "Gradient", {"grad_norm": "norm"}.get, "Its norm before it is clipped."),
         Spec("loss-rate", "Learning rate", {"learning_rate": "rate"}.get, "As the schedule has it."),
     )),
-    Section("throughput", "How fast it goes", (
+    RunSection("throughput", "How fast it goes", (
         Spec("throughput-tokens", "Tokens a second", {TOKENS_PER_SECOND: "tokens a second"}.get,
              "All tokens of a step over the time since the step before."),
         Spec("throughput-device", "The device", {GPU_UTILISATION: "GPU busy"}.get,
@@ -233,7 +233,7 @@ def read_run(folder: Path) -> Reviewed:
     Raises:
         BadInput: it holds no run, or a file of it can't be read.
     """
-    kept = RunFolder(folder)
+    kept = TrainingFolder(folder)
     if not kept.recipe.is_file() and not kept.metrics.is_file():
         raise BadInput(f"{folder}: holds no training run; give the folder that --out named")
     recipe = plain_yaml_values(kept.recipe) if kept.recipe.is_file() else {}
@@ -242,7 +242,7 @@ def read_run(folder: Path) -> Reviewed:
     return Reviewed(folder, recipe, _with_evaluations(read_metrics(kept.metrics), kept), read_finished(kept))
 
 
-def _with_evaluations(lines: Sequence[Line], run: RunFolder) -> list[Line]:
+def _with_evaluations(lines: Sequence[Line], run: TrainingFolder) -> list[Line]:
     """Return the lines with the figures of evaluations in the run's folder, by any command."""
     by_step: dict[int, Line] = {line["step"]: dict(line) for line in lines}
     for step, figures in read_evaluated_steps(run).items():
@@ -298,7 +298,7 @@ def write_page(folder: Path, *, generated: str | None = None) -> Path:
     Raises:
         BadInput: the folder holds no run, or the page can't be written.
     """
-    path = RunFolder(folder).page
+    path = TrainingFolder(folder).page
     when = generated or time.strftime("%Y-%m-%d %H:%M")
     write_text_atomically(path, render_run(read_run(folder), generated=when))
     return path
@@ -342,7 +342,7 @@ def headlines(run: Reviewed, moved: Mapping[str, Change]) -> list[str]:
             f"Within {near} lay {_format_percent(one.first)} of the first replies and "
             f"{_format_percent(one.last)} of the last."
         )
-    if best := read_best(RunFolder(run.folder)):
+    if best := read_best(TrainingFolder(run.folder)):
         found.append(f"The best policy by {best['figure']} is that of step {best['step']}: {best['value']:.4g}.")
     return found
 

@@ -22,7 +22,7 @@ from geosleuth.agent.exports.dialect import IMAGE, PLACES
 from geosleuth.agent.methods import METHODS, method
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.lab.bench.sets import Item
-from geosleuth.lab.scenes import Clue, MadeScene, Mark, Scene
+from geosleuth.lab.scenes import MadeScene, Mark, Scene, SceneClue
 from geosleuth.lab.scenes.environment import build_photo_row
 from geosleuth.lab.scenes.scene_reader import LEGIBLE_PX
 from geosleuth.lab.traces import Store, geoagent
@@ -87,7 +87,7 @@ class _Asked:
 @dataclass(frozen=True, slots=True)
 class _Line:
     text: str
-    clue: Clue
+    clue: SceneClue
     box: tuple[int, int, int, int]
 
 

@@ -32,7 +32,7 @@ from .models import copy_policy, load_saved_model, open_processor, save_policy
 from .recipe_files import build_recipe
 from .run_folder import (
     Progress,
-    RunFolder,
+    TrainingFolder,
     is_whole,
     keep_best,
     list_checkpoints,
@@ -66,20 +66,20 @@ class SavedPolicy:
 
 def is_run(folder: Path) -> bool:
     """Return whether a folder is that of a training run, and not one of weights."""
-    run = RunFolder(folder)
+    run = TrainingFolder(folder)
     return run.recipe.is_file() and run.checkpoints.is_dir() and not (folder / "config.json").exists()
 
 
-def find_run(folder: Path) -> RunFolder | None:
+def find_run(folder: Path) -> TrainingFolder | None:
     """Return the training run that a folder is, or whose policy it is; None where there is none."""
     if is_run(folder):
-        return RunFolder(folder)
-    run = RunFolder(folder.absolute().parent)
+        return TrainingFolder(folder)
+    run = TrainingFolder(folder.absolute().parent)
     return run if folder.absolute() in (run.policy, run.best) and run.recipe.is_file() else None
 
 
 @contextmanager
-def as_trained(run: RunFolder | None, settings: EvaluationSettings) -> Iterator[EvaluationSettings]:
+def as_trained(run: TrainingFolder | None, settings: EvaluationSettings) -> Iterator[EvaluationSettings]:
     """Yield the settings with what no card says: the words and, for photos, the services of a run's rollouts.
 
     The process that asks these services runs for as long as the block does.
@@ -115,7 +115,7 @@ def as_trained(run: RunFolder | None, settings: EvaluationSettings) -> Iterator[
         yield replace(settings, setting=RecipeSetting(played))
 
 
-def list_saved_policies(run: RunFolder) -> list[SavedPolicy]:
+def list_saved_policies(run: TrainingFolder) -> list[SavedPolicy]:
     """Return what a run has saved so far, by step; of the last step, the finished policy rather than its checkpoint.
 
     Raises:
@@ -131,7 +131,7 @@ def list_saved_policies(run: RunFolder) -> list[SavedPolicy]:
 
 
 def each_policy(
-    run: RunFolder, *, follow: bool = False, wait: Callable[[float], None] = time.sleep
+    run: TrainingFolder, *, follow: bool = False, wait: Callable[[float], None] = time.sleep
 ) -> Iterator[SavedPolicy]:
     """Yield every saved policy of a run once, in order; with ``follow``, later ones too, until the run has ended.
 
@@ -151,7 +151,7 @@ def each_policy(
 
 
 @contextmanager
-def open_weights(run: RunFolder, saved: SavedPolicy, scratch: Path) -> Iterator[Path]:
+def open_weights(run: TrainingFolder, saved: SavedPolicy, scratch: Path) -> Iterator[Path]:
     """Yield a folder with the weights of a saved policy, as `--model hf:DIR` takes it; a checkpoint's lies in scratch.
 
     Raises:
@@ -171,7 +171,7 @@ def open_weights(run: RunFolder, saved: SavedPolicy, scratch: Path) -> Iterator[
 
 
 def evaluate_saved(
-    run: RunFolder,
+    run: TrainingFolder,
     saved: SavedPolicy,
     settings: EvaluationSettings,
     *,

@@ -28,7 +28,7 @@ from .recipe import DataPart, ModelPart, Recipe
 from .run_folder import (
     Finished,
     Progress,
-    RunFolder,
+    TrainingFolder,
     is_first_process,
     last_checkpoint,
     lock_run,
@@ -156,7 +156,12 @@ def find_method(recipe: Recipe) -> Method:
 
 
 def load_chats(
-    recipe: Recipe, run: RunFolder, writer: Writer, *, preparing: Progress = no_progress, workers: int | None = None
+    recipe: Recipe,
+    run: TrainingFolder,
+    writer: Writer,
+    *,
+    preparing: Progress = no_progress,
+    workers: int | None = None,
 ) -> Iterator[Chat]:
     """Return what a recipe learns from: its store, its photos, or questions about scenes, drawn into the run's folder.
 
@@ -253,7 +258,7 @@ def sft_trainer(
 def train_to_end(
     trainer: Any,
     part: ModelPart,
-    run: RunFolder,
+    run: TrainingFolder,
     counted: Counted | None = None,
     *,
     progress: Progress = no_progress,

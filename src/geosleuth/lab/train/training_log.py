@@ -20,7 +20,7 @@ from geosleuth.photo.runtime import no_probing
 from geosleuth.support.errors import BadInput, install_command, require
 from geosleuth.support.files import write_bytes_atomically
 
-from .run_folder import RunFolder
+from .run_folder import TrainingFolder
 
 TOKENS_PER_SECOND = "tokens_per_second"
 # Share of time in which the GPU was busy, from 0 to 1.
@@ -134,7 +134,7 @@ class Recorder:
         figures: Figures | None = None,
     ) -> None:
         """Nothing is opened before `begin`."""
-        self._folder, self._stage, self._wants_tensorboard = RunFolder(folder), stage, tensorboard
+        self._folder, self._stage, self._wants_tensorboard = TrainingFolder(folder), stage, tensorboard
         self._figures = figures
         self._handle: int | None = None
         self._writer: Any = None

@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.lab.traces.filtering import PAPER_TRIES, Tries, build_tries, read_tries
+from geosleuth.lab.traces.filtering import PAPER_TRIES, StoredTries, build_tries, read_tries
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import write_bytes_atomically
 
@@ -34,7 +34,7 @@ def make_tries(
     tries: int = PAPER_TRIES,
     at_once: int = 8,
     progress: Progress = no_progress,
-) -> Tries:
+) -> StoredTries:
     """Let a policy try the rows of a recipe, and write a file that the recipe's ``data.tries`` can name.
 
     The file has a line a row, ``{"id": ..., "distances_km": [...]}``, null where a try gave no point. Rows that are in

@@ -22,7 +22,7 @@ from .generator import Replier
 from .models import save_policy
 from .recipe import Recipe, RolloutPart
 from .rollouts import load_reward, rollout_setup
-from .run_folder import RunFolder, keep_best
+from .run_folder import TrainingFolder, keep_best
 from .services import placing_by_atlas
 from .training_log import EVALUATION
 
@@ -126,7 +126,7 @@ def figure_names(tries: int) -> list[str]:
     return [*(f"within_{km}" for km in near), *(f"pass@{k}_{km}" for k in ks for km in near), "reward", "median_km"]
 
 
-def add_evaluations(trainer: Any, recipe: Recipe, run: RunFolder) -> None:
+def add_evaluations(trainer: Any, recipe: Recipe, run: TrainingFolder) -> None:
     """Have a trainer evaluate as its recipe says, if it does."""
     if not recipe.evaluation.every:
         return
@@ -139,7 +139,7 @@ def add_evaluations(trainer: Any, recipe: Recipe, run: RunFolder) -> None:
 class _Hooks:
     """Callbacks of a trainer."""
 
-    def __init__(self, trainer: Any, recipe: Recipe, run: RunFolder) -> None:
+    def __init__(self, trainer: Any, recipe: Recipe, run: TrainingFolder) -> None:
         self._trainer, self._recipe, self._run = trainer, recipe, run
         self._settings = evaluation_settings(recipe, card_beside(run.path))
         self._done = 0
@@ -207,14 +207,14 @@ class _Hooks:
             keep_best(self._run, step, figure, value, partial(save_policy, model, self._trainer.processing_class))
 
 
-def _restore_best(run: RunFolder) -> None:
+def _restore_best(run: TrainingFolder) -> None:
     """Put the best policy back if a killed process was about to replace it."""
     old = run.best.with_name(f".{run.best.name}.old")
     if not run.best.exists() and old.is_dir():
         old.replace(run.best)
 
 
-def _forget_later(run: RunFolder, step: int) -> None:
+def _forget_later(run: TrainingFolder, step: int) -> None:
     """Drop evaluations of steps that will be repeated."""
     for path in run.evaluations.glob("step-*") if run.evaluations.is_dir() else ():
         number = path.name.removeprefix("step-")

@@ -2,12 +2,12 @@
 
 import pytest
 
-from geosleuth.lab.bench.judging.judged_file import Verdict, compare_with_judge, draw_sample, kappa
-from geosleuth.lab.bench.judging.names import Question
+from geosleuth.lab.bench.judging.judged_file import JudgeVerdict, compare_with_judge, draw_sample, kappa
+from geosleuth.lab.bench.judging.names import NameQuestion
 
 
-def question(number: int, *, same: bool = False) -> Question:
-    return Question("city", f"City {number}", f"City {number}" if same else f"Ort {number}", "France")
+def question(number: int, *, same: bool = False) -> NameQuestion:
+    return NameQuestion("city", f"City {number}", f"City {number}" if same else f"Ort {number}", "France")
 
 
 def test_kappa_of_a_known_table() -> None:
@@ -28,7 +28,8 @@ def test_unreadable_and_missing_verdicts_are_left_out_and_counted() -> None:
     asked = [question(number) for number in range(5)]
     sample = dict.fromkeys(asked[:3], True) | dict.fromkeys(asked[3:], False)
     verdicts = {
-        asked[0]: Verdict("yes"), asked[1]: Verdict("unreadable"), asked[3]: Verdict("yes"), asked[4]: Verdict("no"),
+        asked[0]: JudgeVerdict("yes"), asked[1]: JudgeVerdict("unreadable"),
+        asked[3]: JudgeVerdict("yes"), asked[4]: JudgeVerdict("no"),
     }  # fmt: skip
     found = compare_with_judge(sample, verdicts)
     counts = ("n", "both_yes", "both_no", "judge_only", "rule_only", "unreadable", "not_judged")

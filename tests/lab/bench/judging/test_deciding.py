@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from geosleuth.geo import distance_km
 from geosleuth.lab.bench.judging.judged_file import collect_entries
-from geosleuth.lab.bench.judging.names import Level, Question, RuleSays, grant_level, stand
+from geosleuth.lab.bench.judging.names import Level, NameQuestion, RuleSays, grant_level, stand
 from geosleuth.lab.bench.records import read_records
 from geosleuth.lab.score import AnswerNames, TruthNames, match_levels
 
@@ -42,7 +42,7 @@ def test_what_the_rule_says(truth: TruthNames, said: AnswerNames, level: Level, 
 
 
 def test_only_proof_of_this_very_level_comes_with_a_question() -> None:
-    assert stand(PARIS, AnswerNames("France", None, "Lyon"), "city").question == Question(
+    assert stand(PARIS, AnswerNames("France", None, "Lyon"), "city").question == NameQuestion(
         "city", "Paris", "Lyon", "France", "Île-de-France"
     )
     assert stand(PARIS, AnswerNames("Belgium", None, "Montmartre"), "city").question is None

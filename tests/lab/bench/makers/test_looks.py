@@ -17,8 +17,8 @@ from geosleuth.lab.bench.makers.locatability import (
 from geosleuth.lab.bench.makers.ratings import (
     FIELDS,
     GivenUp,
-    Look,
-    Seen,
+    RatedLook,
+    RatedPhoto,
     Unread,
     by_model,
     each,
@@ -65,7 +65,7 @@ def test_a_reply_is_read_as_models_really_write() -> None:
     assert read_landmark(said) == "Eiffel Tower"
 
 
-def _look(policy: ScriptedPolicy, memory: Memory, *, again: bool = False) -> Look:
+def _look(policy: ScriptedPolicy, memory: Memory, *, again: bool = False) -> RatedLook:
     return asyncio.run(look(lambda: Photo(picture(1)), "hash", policy, memory, again=again))
 
 
@@ -105,8 +105,8 @@ def test_what_can_not_be_read_is_paid_for_once(tmp_path: Path) -> None:
         assert _look(policy, memory, again=True).locatability.score == 7.5
 
 
-def _rated(data: DataSet, policy: ScriptedPolicy, memory: Memory) -> list[Seen[Look]]:
-    async def work() -> list[Seen[Look]]:
+def _rated(data: DataSet, policy: ScriptedPolicy, memory: Memory) -> list[RatedPhoto[RatedLook]]:
+    async def work() -> list[RatedPhoto[RatedLook]]:
         async with aclosing(each(data, by_model(policy, memory), at_once=4)) as seen:
             return [one async for one in seen]
 

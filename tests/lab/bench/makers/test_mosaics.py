@@ -12,7 +12,7 @@ from pyproj import Transformer
 from geosleuth.geo import LatLon
 from geosleuth.lab.bench.makers.mosaics import (
     Frame,
-    Scene,
+    SatelliteScene,
     find_scenes,
     frame_around,
     make_mosaic,
@@ -175,7 +175,7 @@ def test_finds_pictures_with_their_classes_and_passes_others_over(tmp_path: Path
     finest = write(tmp_path / "T1_TCI_10m.tif", flat(RED))
     classes = write(tmp_path / "T1_SCL_20m.tif", np.ones((1, 8, 8), dtype=np.uint8))
     write(tmp_path / "height.tif", np.ones((1, 8, 8), dtype=np.float32))
-    assert find_scenes([tmp_path]) == [Scene(finest, classes)]
+    assert find_scenes([tmp_path]) == [SatelliteScene(finest, classes)]
     with pytest.raises(BadInput, match="no such file"):
         find_scenes([tmp_path / "none"])
     with pytest.raises(BadInput, match="no scenes found"):
@@ -186,13 +186,13 @@ def test_what_can_not_be_read_is_named(tmp_path: Path) -> None:
     torn = tmp_path / "a_TCI.tif"
     torn.write_bytes(b"torn")
     with pytest.raises(BadInput, match=r"a_TCI\.tif: can't be read"):
-        make_mosaic([Scene(torn)], FRAME)
+        make_mosaic([SatelliteScene(torn)], FRAME)
     with pytest.warns(rasterio.errors.NotGeoreferencedWarning):
         nowhere = write(tmp_path / "b_TCI.tif", flat(RED), epsg=None)
     with pytest.raises(BadInput, match="has no georeference"):
-        make_mosaic([Scene(nowhere)], FRAME)
+        make_mosaic([SatelliteScene(nowhere)], FRAME)
     with pytest.raises(BadInput, match="no scene covers any"):
-        make_mosaic([Scene(write(tmp_path / "c_TCI.tif", flat(RED)))], Frame(32629, 0.0, 0.0, SIDE))
+        make_mosaic([SatelliteScene(write(tmp_path / "c_TCI.tif", flat(RED)))], Frame(32629, 0.0, 0.0, SIDE))
 
 
 def test_a_list_of_other_files_is_no_scene_whatever_it_is_called(tmp_path: Path) -> None:

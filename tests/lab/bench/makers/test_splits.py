@@ -8,15 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.geo import distances_km
-from geosleuth.lab.bench.makers.place_labels import EXCLUDED_PART, Placed, leave_strips, read_shares, split
+from geosleuth.lab.bench.makers.place_labels import EXCLUDED_PART, LabelledPlace, leave_strips, read_shares, split
 from geosleuth.support.errors import BadInput
 
 SHARES = {"train": 0.7, "val": 0.1, "test": 0.2}
-PHOTOS = st.lists(st.builds(Placed, st.sampled_from(["AA", "BB", "CC"]), st.integers(0, 30)), min_size=1, max_size=200)
+PHOTOS = st.lists(
+    st.builds(LabelledPlace, st.sampled_from(["AA", "BB", "CC"]), st.integers(0, 30)), min_size=1, max_size=200
+)
 
 
 @given(PHOTOS, st.integers(0, 5))
-def test_a_place_is_in_one_part(photos: list[Placed], seed: int) -> None:
+def test_a_place_is_in_one_part(photos: list[LabelledPlace], seed: int) -> None:
     parts = split(photos, SHARES, seed=seed)
     assert len(parts) == len(photos)
     assert set(parts) <= set(SHARES)
@@ -27,7 +29,7 @@ def test_a_place_is_in_one_part(photos: list[Placed], seed: int) -> None:
 
 
 @given(PHOTOS, st.integers(0, 5))
-def test_no_part_is_larger_than_its_share_and_the_largest_place(photos: list[Placed], seed: int) -> None:
+def test_no_part_is_larger_than_its_share_and_the_largest_place(photos: list[LabelledPlace], seed: int) -> None:
     counts = Counter(split(photos, SHARES, seed=seed))
     largest = max(Counter(photo.place for photo in photos).values())
     assert all(counts[part] <= share * len(photos) + largest + 1e-6 for part, share in SHARES.items())

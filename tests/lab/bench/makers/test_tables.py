@@ -8,7 +8,7 @@ import pytest
 
 from geosleuth.geo import LatLon
 from geosleuth.lab.bench.makers.photo_tables import check_table, field_names, writing_table
-from geosleuth.lab.bench.sets import Box, Item, open_set
+from geosleuth.lab.bench.sets import DatasetBox, Item, open_set
 from geosleuth.lab.score import Truth
 from geosleuth.support.errors import BadInput
 from maker_sets import jpeg, photo_set, picture
@@ -19,7 +19,9 @@ def test_what_is_written_is_read_back(tmp_path: Path, ending: str) -> None:
     data = photo_set(tmp_path, [(48.123456789012345, 2.5), (-0.1, -179.99)])
     first, second = data
     truth = Truth(first.truth.point, "France", "Île-de-France", "Paris, Texas")
-    first = Item(first.id, first.picture, truth, {"kind": 'a "quoted", thing'}, (Box("text", 0.1, 0.2, 0.3, 0.4),))
+    first = Item(
+        first.id, first.picture, truth, {"kind": 'a "quoted", thing'}, (DatasetBox("text", 0.1, 0.2, 0.3, 0.4),)
+    )
     out = tmp_path / f"made.{ending}"
     with writing_table(out, field_names([first, second], "more")) as write:
         write(first, {"more": "1"})

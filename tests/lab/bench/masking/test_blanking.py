@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from drawn import examples
 from geosleuth.lab.bench.masking import ALL_TEXT, blank, text_boxes, widen_box
-from geosleuth.lab.bench.sets import Box
+from geosleuth.lab.bench.sets import DatasetBox
 from geosleuth.photo import Photo
 from geosleuth.photo.text import read_text
 
@@ -42,7 +42,7 @@ def street() -> Photo:
 
 
 @pytest.fixture(scope="module")
-def lines(street: Photo) -> tuple[Box, ...]:
+def lines(street: Photo) -> tuple[DatasetBox, ...]:
     return text_boxes(street)
 
 
@@ -54,12 +54,12 @@ def test_no_text_can_be_read_once_all_text_is_hidden(street: Photo) -> None:
     assert read(masked.image.crop((100, 120, 700, 320)).resize((1200, 400))) == []
 
 
-def test_one_sign_is_hidden_and_the_other_can_still_be_read(street: Photo, lines: tuple[Box, ...]) -> None:
+def test_one_sign_is_hidden_and_the_other_can_still_be_read(street: Photo, lines: tuple[DatasetBox, ...]) -> None:
     upper = [box for box in lines if box.top < 0.5]
     assert read(blank(street, upper).image) == [WORDS[1]]
 
 
-def test_everything_outside_of_the_boxes_is_as_it_was(street: Photo, lines: tuple[Box, ...]) -> None:
+def test_everything_outside_of_the_boxes_is_as_it_was(street: Photo, lines: tuple[DatasetBox, ...]) -> None:
     before = pixels(street).copy()
     masked = blank(street, lines)
     outside = np.ones(before.shape[:2], dtype=np.bool_)
@@ -76,13 +76,13 @@ def test_everything_outside_of_the_boxes_is_as_it_was(street: Photo, lines: tupl
 def test_a_gap_has_neither_the_colour_nor_the_edges_of_what_was_there() -> None:
     image = Image.new("RGB", (400, 300), (120, 120, 120))
     image.paste((255, 0, 0), (100, 100, 200, 180))
-    masked = blank(Photo(image), [Box("signs", 0.25, 1 / 3, 0.5, 0.6)])
+    masked = blank(Photo(image), [DatasetBox("signs", 0.25, 1 / 3, 0.5, 0.6)])
     assert np.array_equal(pixels(masked), np.full((300, 400, 3), 120))
 
 
 def test_a_panorama_stays_one() -> None:
     photo = Photo(Image.new("RGB", (200, 100)), "panorama")
-    masked = blank(photo, [Box("text", 0.0, 0.0, 0.1, 0.1)])
+    masked = blank(photo, [DatasetBox("text", 0.0, 0.0, 0.1, 0.1)])
     assert (masked.kind, masked.size) == ("panorama", (200, 100))
     assert masked.handle != photo.handle
 
@@ -98,7 +98,7 @@ _shares = st.floats(-0.5, 1.5)
 def test_any_boxes_on_any_photo(edges: list[tuple[float, float, float, float]], size: tuple[int, int]) -> None:
     random = np.random.default_rng(0)
     before = random.integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
-    boxes = [Box("signs", *one) for one in edges]
+    boxes = [DatasetBox("signs", *one) for one in edges]
     masked = pixels(blank(Photo(Image.fromarray(before)), boxes))
     hidden = np.zeros(before.shape[:2], dtype=np.bool_)
     for rect in filter(None, (widen_box(box, size) for box in boxes)):

@@ -11,15 +11,15 @@ from geosleuth.agent.trajectory import write_trajectory
 from geosleuth.geo import LatLon
 from geosleuth.lab.bench.masking import ALL_TEXT, build_masking_jobs
 from geosleuth.lab.bench.run.folder import RunFolder
-from geosleuth.lab.bench.sets import Box, Card, DataSet, Item
+from geosleuth.lab.bench.sets import Card, DataSet, DatasetBox, Item
 from geosleuth.lab.score import Truth
 from geosleuth.support.errors import BadInput
 from geosleuth.tools import ImageInfo, Observation
 from run_folders import Called, PhotoMade, TryMade, answer_at, write_run
 
 HERE = Truth(LatLon(43.7, 7.4))
-SIGN = Box("signs", 0.1, 0.2, 0.3, 0.4)
-LINE = Box("text", 0.5, 0.5, 0.6, 0.55)
+SIGN = DatasetBox("signs", 0.1, 0.2, 0.3, 0.4)
+LINE = DatasetBox("text", 0.5, 0.5, 0.6, 0.55)
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class NoPicture:
         return 0
 
 
-def item(photo_id: str, *boxes: Box) -> Item:
+def item(photo_id: str, *boxes: DatasetBox) -> Item:
     return Item(photo_id, NoPicture(), HERE, boxes=boxes)
 
 
@@ -90,7 +90,7 @@ def test_clues_come_from_the_run_without_a_mask(tmp_path: Path) -> None:
     run = run_that_zoomed(tmp_path / "run", "a.jpg", [(0, 0, 320, 240), (64, 48, 128, 96), (320, 240, 480, 360)])
     job_of = build_masking_jobs("clue", run, data_of(item("a.jpg")))
     boxes = job_of(item("a.jpg"), "00ff", 1, b"").hide
-    assert boxes == (Box("clue", 0.1, 0.1, 0.2, 0.2), Box("clue", 0.5, 0.5, 0.75, 0.75))
+    assert boxes == (DatasetBox("clue", 0.1, 0.1, 0.2, 0.2), DatasetBox("clue", 0.5, 0.5, 0.75, 0.75))
 
 
 def test_clues_need_that_run_whole_and_without_a_mask(tmp_path: Path) -> None:

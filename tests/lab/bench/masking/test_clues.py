@@ -11,7 +11,7 @@ from geosleuth.agent import Trajectory, run
 from geosleuth.agent.locate import open_case
 from geosleuth.agent.setup import AgentSetup, PhotoQuestion, Resources
 from geosleuth.lab.bench.masking import clue_boxes
-from geosleuth.lab.bench.sets import Box
+from geosleuth.lab.bench.sets import DatasetBox
 from geosleuth.photo import Claims, OpenedPhoto, Photo, cut_views
 from geosleuth.photo.panorama import boxes_in_panorama
 from geosleuth.tools import Case, Output, Toolset, tool
@@ -64,7 +64,7 @@ def zoom(box: list[float], image: str = "image-1") -> Line:
 HERE = answers(43.7, 7.4, city="Monaco", country="Monaco")
 
 
-def near(box: Box, left: float, top: float, right: float, bottom: float) -> bool:
+def near(box: DatasetBox, left: float, top: float, right: float, bottom: float) -> bool:
     return (box.left, box.top, box.right, box.bottom) == pytest.approx((left, top, right, bottom), abs=0.002)
 
 

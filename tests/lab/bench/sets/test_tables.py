@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drawn import examples
-from geosleuth.lab.bench.sets import Box, open_set
+from geosleuth.lab.bench.sets import DatasetBox, open_set
 from geosleuth.lab.bench.sets.archives import BadName, clean_name
 from geosleuth.support.errors import BadInput
 from set_files import jpeg, put, put_jsonl
@@ -240,7 +240,7 @@ def test_boxes_come_as_shares_or_as_pixels(tmp_path: Path) -> None:
     ]
     rows = [{"image": "a.jpg", "lat": 1, "lon": 2, "boxes": boxes}]
     (item,) = open_set(str(put_jsonl(tmp_path / "t.jsonl", rows)))
-    assert item.boxes == (Box("text", 0.1, 0.2, 0.5, 0.3), Box("signs", 0.0, 0.5, 0.5, 1.0))
+    assert item.boxes == (DatasetBox("text", 0.1, 0.2, 0.5, 0.3), DatasetBox("signs", 0.0, 0.5, 0.5, 1.0))
     as_text = put(tmp_path / "t.csv", f"image;lat;lon;boxes\na.jpg;1;2;{json.dumps(boxes[:1])}\n")
     (written,) = open_set(str(as_text))
     assert written.boxes == item.boxes[:1]

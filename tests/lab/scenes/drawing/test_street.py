@@ -9,7 +9,7 @@ import pytest
 
 from drawn_streets import street_scene
 from geosleuth.lab.scenes.drawing import Drawing, draw_scene
-from geosleuth.lab.scenes.scene import Board, Clue, Layout, Mark, Sky, Sort
+from geosleuth.lab.scenes.scene import Board, Layout, Mark, SceneClue, Sky, Sort
 
 BOARDS: tuple[tuple[Board, ...], ...] = (
     ("shop_front", "street_plate", "house_number", "notice"),
@@ -100,7 +100,7 @@ def test_small_letters_are_legible_in_the_original_and_lost_in_a_first_view() ->
     "sort", ["driving_side", "road_marking", "architecture", "terrain", "sun", "vegetation", "pole"]
 )
 def test_what_is_not_written_is_marked_too(sort: Sort) -> None:
-    told = Clue("told", sort, "country", "It looks so there.")
+    told = SceneClue("told", sort, "country", "It looks so there.")
     scene = street_scene("pt", ("shop_front",), seed=5, clues=(told,))
     mark = whole(draw_scene(scene).marks)["told"]
     assert mark.letter_px == 0

@@ -11,9 +11,16 @@ from typing import Literal
 import pytest
 
 from factory_scenes import opened, plain_picture, scene_of, without
-from geosleuth.lab.scenes import Clue, Mark, Scene
+from geosleuth.lab.scenes import Mark, Scene, SceneClue
 from geosleuth.lab.traces.annotations import ByModel, ByRules, Note, compute_note_key, import_notes, read_notes
-from geosleuth.lab.traces.geoagent import LEVELS, Record, build_record, honest_address, keep_visible_clues, run_record
+from geosleuth.lab.traces.geoagent import (
+    LEVELS,
+    GeoAgentRecord,
+    build_record,
+    honest_address,
+    keep_visible_clues,
+    run_record,
+)
 from geosleuth.lab.traces.rows import Made, Rejected, Sample
 from geosleuth.lab.traces.spotagent import judge_assembled
 from geosleuth.support.errors import BadInput
@@ -23,7 +30,7 @@ FIRST_VIEW_PX = 1632
 SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
-def written(scene: Scene, seed: int = 0, view_width: int = FIRST_VIEW_PX) -> Record:
+def written(scene: Scene, seed: int = 0, view_width: int = FIRST_VIEW_PX) -> GeoAgentRecord:
     legible = keep_visible_clues(scene, scene_of()[1], view_width)
     return build_record(legible, honest_address(legible), random.Random(seed))
 
@@ -41,9 +48,9 @@ def test_what_only_a_zoom_would_show_is_not_in_a_record() -> None:
 
 def test_a_record_tells_what_an_eye_can_see() -> None:
     scene, marks = scene_of()
-    sun = Clue("e", "sun", "country", "Shadows are long: the sun stands 12 degrees high, 140 degrees from north.")
-    plants = Clue("f", "vegetation", "country", "Plants (broadleaf) fit the climate: oceanic.")
-    pole = Clue("g", "pole", "country", "Poles of wood stand along the street.")
+    sun = SceneClue("e", "sun", "country", "Shadows are long: the sun stands 12 degrees high, 140 degrees from north.")
+    plants = SceneClue("f", "vegetation", "country", "Plants (broadleaf) fit the climate: oceanic.")
+    pole = SceneClue("g", "pole", "country", "Poles of wood stand along the street.")
     full = replace(scene, clues=(*scene.clues, sun, plants, pole))
     drawn = (*marks, Mark("e", (0, 0, 90, 90)), Mark("f", (0, 900, 90, 1200)))
     legible = keep_visible_clues(full, drawn, FIRST_VIEW_PX)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from factory_scenes import opened, plain_picture, scene_of, without
-from geosleuth.lab.scenes import Clue, Mark, Sort
+from geosleuth.lab.scenes import Mark, SceneClue, Sort
 from geosleuth.lab.traces.factory.trial import SceneRange, load_subject, pack_scene
 from geosleuth.lab.traces.scripted import NO_SLIPS, Slipped, Slips, StandInObserver
 from geosleuth.lab.traces.spotagent import Lettering, lettering_words, read_lettering
@@ -66,7 +66,7 @@ LOOKS: tuple[tuple[Sort, str], ...] = (
 def test_what_has_no_mark_is_not_seen(sort: Sort, words: str) -> None:
     scene, _ = scene_of()
     look = replace(scene.look, terrain="mountains", poles="wood", plant="bamboo")
-    clues = tuple(Clue(one, one, "country", f"{one}: 48 degrees, oceanic climate.") for one, _ in LOOKS)
+    clues = tuple(SceneClue(one, one, "country", f"{one}: 48 degrees, oceanic climate.") for one, _ in LOOKS)
     scene, view = replace(scene, look=look, clues=clues), the_album()["image-1"]
     drawn = [Mark(one, (0, 1800, 900, 2400)) for one, _ in LOOKS]
     whole = StandInObserver(scene, drawn, slips=NO_SLIPS).describe(view)

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from geosleuth.lab.traces.filtering import (
     PHASES_KM,
     REGIMES_KM,
-    Tries,
+    StoredTries,
     build_tries,
     curriculum,
     find_teachable,
@@ -85,7 +85,7 @@ def test_distances_that_go_down_are_refused(wrong: tuple[float, ...]) -> None:
 @given(arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 5)), elements=st.floats(0, 2000) | st.just(NAN)))
 def test_the_table_agrees_with_the_rule_told_photo_by_photo(table: np.ndarray) -> None:
     ids = tuple(str(row) for row in range(len(table)))
-    found = find_teachable(Tries(ids, table, np.ones(table.shape, dtype=np.bool_)))
+    found = find_teachable(StoredTries(ids, table, np.ones(table.shape, dtype=np.bool_)))
     for row, values in enumerate(table.tolist()):
         for column, km in enumerate(REGIMES_KM):
             within = sum(value <= km for value in values)

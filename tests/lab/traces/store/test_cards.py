@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.lab.traces import Rejected, Sample, Store, write_store
-from geosleuth.lab.traces.store_card import Spread, card_text, compute_store_figures
+from geosleuth.lab.traces.store_card import StoreSpread, card_text, compute_store_figures
 from stored import ABOUT, about, made, pictures, real_run, sample
 
 
@@ -82,6 +82,6 @@ def test_many_countries_are_cut_after_the_largest(tmp_path: Path) -> None:
 
 
 def test_a_spread_is_of_what_there_is() -> None:
-    assert Spread.from_values([]) == Spread(0)
-    assert Spread.from_values([3.0, 1.0, 2.0]) == Spread(3, 1.0, 2.0, 2.9, 3.0)
+    assert StoreSpread.from_values([]) == StoreSpread(0)
+    assert StoreSpread.from_values([3.0, 1.0, 2.0]) == StoreSpread(3, 1.0, 2.0, 2.9, 3.0)
     assert real_run(0).spent.turns > 1

@@ -19,7 +19,7 @@ _ABOUT = "text"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JudgeReply:
     """A question as a model gets it: the system prompt and the message."""
 
     system: str
@@ -99,15 +99,15 @@ class Asker:
     _failed_in_a_row: int = field(default=0, init=False)
 
     async def replies(
-        self, questions: Iterable[Asked], is_readable: Callable[[str], bool], about: str
-    ) -> dict[Asked, str]:
+        self, questions: Iterable[JudgeReply], is_readable: Callable[[str], bool], about: str
+    ) -> dict[JudgeReply, str]:
         """Return the reply to each question; a missing one was not answered.
 
         Raises:
             UserError: the memory can't be read or written, or the model is not set up correctly.
         """
         wanted = list(dict.fromkeys(questions))
-        found: dict[Asked, str] = {}
+        found: dict[JudgeReply, str] = {}
         for question in wanted:
             kept = self.memory.find(question.key, self.model, _ABOUT)
             reply = None if kept is None else kept.decode("utf-8", "replace")
@@ -116,8 +116,8 @@ class Asker:
         self.progress.from_cache += len(found)
         return found | await self._ask_all([question for question in wanted if question not in found], about)
 
-    async def _ask_all(self, questions: Sequence[Asked], about: str) -> dict[Asked, str]:
-        found: dict[Asked, str] = {}
+    async def _ask_all(self, questions: Sequence[JudgeReply], about: str) -> dict[JudgeReply, str]:
+        found: dict[JudgeReply, str] = {}
         waiting = iter(questions)
         done = 0
 
@@ -141,7 +141,7 @@ class Asker:
             raise together.exceptions[0] from None
         return found
 
-    async def _ask_model(self, question: Asked) -> str | None:
+    async def _ask_model(self, question: JudgeReply) -> str | None:
         prompt = (Prompt(question.message),)
         try:
             step = await self.policy.step(

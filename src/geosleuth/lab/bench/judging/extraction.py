@@ -20,7 +20,7 @@ from geosleuth.lab.bench.prose import Extracted, extract
 from geosleuth.lab.bench.records import Record
 from geosleuth.lab.bench.scored import truth_to_dict
 
-from .asking import Asked, Asker, AskProgress
+from .asking import Asker, AskProgress, JudgeReply
 from .judged_file import spent_line
 from .names import sendable
 
@@ -35,7 +35,7 @@ for what the text does not say; add nothing that you know or guess. Where it set
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ExtractedReading:
     """One record, the place that its reply means, and who found it."""
 
     record: Record
@@ -50,23 +50,25 @@ def read_extracted(reply: str) -> Extracted | None:
     return extract(json.dumps(objects[-1], ensure_ascii=False)) if objects else None
 
 
-def by_rule(records: Sequence[Record]) -> list[Reading]:
+def by_rule(records: Sequence[Record]) -> list[ExtractedReading]:
     """Return what the rule finds; a record that has an answer and no reply keeps it."""
     readings = []
     for record in records:
         found = extract(record.reply) if record.reply is not None else _of_answer(record.answer or Answer())
-        readings.append(Reading(record, found, "rule" if found else "nobody"))
+        readings.append(ExtractedReading(record, found, "rule" if found else "nobody"))
     return readings
 
 
-async def by_model(readings: Sequence[Reading], asker: Asker, *, everything: bool = False) -> list[Reading]:
+async def by_model(
+    readings: Sequence[ExtractedReading], asker: Asker, *, everything: bool = False
+) -> list[ExtractedReading]:
     """Return the readings, with a model asked where the rule found no country and no city, or about all replies.
 
     Raises:
         UserError: the memory can't be read or written, or the model is not set up correctly.
     """
     questions = {
-        row: Asked(_SYSTEM, json.dumps({"reply": sendable(one.record.reply)}, ensure_ascii=False))
+        row: JudgeReply(_SYSTEM, json.dumps({"reply": sendable(one.record.reply)}, ensure_ascii=False))
         for row, one in enumerate(readings)
         if one.record.reply and (everything or not (one.found.country or one.found.city))
     }
@@ -77,7 +79,7 @@ async def by_model(readings: Sequence[Reading], asker: Asker, *, everything: boo
             # A point that the rule read in the text is the reply's own.
             point = readings[row].found.point or found.point
             found = Extracted(found.country, found.region, found.city, found.address, point)
-            answered[row] = Reading(readings[row].record, found, "model")
+            answered[row] = ExtractedReading(readings[row].record, found, "model")
     return answered
 
 
@@ -86,7 +88,7 @@ def _of_answer(answer: Answer) -> Extracted:
     return Extracted(said.country.conclusion, said.region.conclusion, said.precise.conclusion, None, answer.point)
 
 
-def build_extracted_record(reading: Reading) -> dict[str, Any]:
+def build_extracted_record(reading: ExtractedReading) -> dict[str, Any]:
     """Return the record with an answer in place of its reply, as `bench.records` reads it."""
     record, found = reading.record, reading.found
     address = found.to_address() if record.reply is not None else (record.answer or Answer()).address
@@ -100,7 +102,7 @@ def build_extracted_record(reading: Reading) -> dict[str, Any]:
     }
 
 
-def extraction_document(readings: Sequence[Reading], progress: AskProgress) -> dict[str, Any]:
+def extraction_document(readings: Sequence[ExtractedReading], progress: AskProgress) -> dict[str, Any]:
     """Return how many replies name each level, who found it, and what that cost."""
     found_by = Counter(one.by for one in readings)
     return {

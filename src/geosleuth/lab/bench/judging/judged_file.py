@@ -36,7 +36,7 @@ from .asking import Asker
 from .names import (
     LEVELS,
     Level,
-    Question,
+    NameQuestion,
     RuleSays,
     Says,
     Stand,
@@ -67,7 +67,7 @@ _AS_JUDGED: dict[Says, str] = {"yes": "judged right", "no": "judged wrong", "unr
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class JudgeVerdict:
     """A judge's verdict, and its own words."""
 
     says: Says
@@ -85,13 +85,13 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class JudgedRow:
     """One level of one answer that was judged; ``verdict`` is None if no reply came."""
 
     id: str
-    question: Question
+    question: NameQuestion
     rule: RuleSays
-    verdict: Verdict | None
+    verdict: JudgeVerdict | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class JudgedFile:
 
     document: dict[str, Any]
     open: int
-    rows: tuple[Row, ...] = field(repr=False)
+    rows: tuple[JudgedRow, ...] = field(repr=False)
 
 
 def collect_entries(records: Iterable[Record], parser: ParserName) -> list[Entry]:
@@ -139,7 +139,7 @@ async def judge_entries(
         one.question: one.says == "right"
         for stands in first.values() for one in stands if one.question is not None and one.says in ("right", "wrong")
     }  # fmt: skip
-    rows: list[Row] = []
+    rows: list[JudgedRow] = []
     levels: dict[str, Any] = {}
     lost: set[int] = set()
     for level in LEVELS:
@@ -157,7 +157,7 @@ async def judge_entries(
         ]
         for row, question in asked.items():
             entry, verdict = entries[row], verdicts.get(question)
-            rows.append(Row(entry.id, question, now[row].says, verdict))
+            rows.append(JudgedRow(entry.id, question, now[row].says, verdict))
             if verdict is not None and verdict.says == "yes" and level != "city":
                 entry.said = grant_level(entry.truth, entry.said, level)
         if ask == "replies":
@@ -181,25 +181,27 @@ async def judge_entries(
     return JudgedFile(document, left_open, tuple(rows))
 
 
-async def collect_verdicts(questions: Collection[Question], asker: Asker) -> dict[Question, Verdict]:
+async def collect_verdicts(questions: Collection[NameQuestion], asker: Asker) -> dict[NameQuestion, JudgeVerdict]:
     """Return the model's verdicts; a missing one was not judged."""
-    found: dict[Question, Verdict] = {}
+    found: dict[NameQuestion, JudgeVerdict] = {}
     for level in LEVELS:
         prompts = {question: build_prompt(question) for question in questions if question.level == level}
         replies = await asker.replies(prompts.values(), lambda reply: read_verdict(reply) != "unreadable", level)
         for question, prompt in prompts.items():
             if prompt in replies:
-                found[question] = Verdict(read_verdict(replies[prompt]), replies[prompt])
+                found[question] = JudgeVerdict(read_verdict(replies[prompt]), replies[prompt])
     return found
 
 
-def _find_question(one: Stand, entry: Entry, level: Level, ask: Ask) -> Question | None:
+def _find_question(one: Stand, entry: Entry, level: Level, ask: Ask) -> NameQuestion | None:
     if ask == "replies" and entry.reply and one.says in ("undecided", "wrong", "not named"):
         return reply_question(entry.truth, level, entry.reply)
     return one.question if one.says == "undecided" or (ask == "unmatched" and one.says == "wrong") else None
 
 
-def _outcome(first: RuleSays, now: Stand, question: Question | None, verdicts: Mapping[Question, Verdict]) -> str:
+def _outcome(
+    first: RuleSays, now: Stand, question: NameQuestion | None, verdicts: Mapping[NameQuestion, JudgeVerdict]
+) -> str:
     if question is None:
         # Right only now: the judge accepted the level above.
         newly_right = now.says == "right" and first != "right"
@@ -221,17 +223,17 @@ def level_figures(by_rule: Sequence[RuleSays], outcomes: Sequence[str]) -> dict[
     } if n else {}  # fmt: skip
 
 
-def draw_sample(sure: Mapping[Question, bool], size: int, seed: int) -> dict[Question, bool]:
+def draw_sample(sure: Mapping[NameQuestion, bool], size: int, seed: int) -> dict[NameQuestion, bool]:
     """Return up to ``size`` questions with the rule's verdicts; the same for the same seed and questions."""
     chance = random.Random(seed)  # noqa: S311  # draws a sample, keeps no secret
-    groups: dict[tuple[str, bool], list[Question]] = {}
+    groups: dict[tuple[str, bool], list[NameQuestion]] = {}
     for question in sorted(sure, key=lambda one: [part or "" for part in astuple(one)]):
         groups.setdefault((question.level, sure[question]), []).append(question)
     for group in groups.values():
         chance.shuffle(group)
         # Stable: within the two kinds the order stays random.
         group.sort(key=lambda one: fold(one.truth) == fold(one.answer))
-    chosen: list[Question] = []
+    chosen: list[NameQuestion] = []
     while len(chosen) < size and any(groups.values()):
         for group in groups.values():
             if group and len(chosen) < size:
@@ -239,7 +241,9 @@ def draw_sample(sure: Mapping[Question, bool], size: int, seed: int) -> dict[Que
     return {question: sure[question] for question in chosen}
 
 
-def compare_with_judge(sample: Mapping[Question, bool], verdicts: Mapping[Question, Verdict]) -> dict[str, Any]:
+def compare_with_judge(
+    sample: Mapping[NameQuestion, bool], verdicts: Mapping[NameQuestion, JudgeVerdict]
+) -> dict[str, Any]:
     """Compare the rule's verdicts with the judge's, over the questions with a readable verdict."""
     says = {question: verdicts[question].says for question in sample if question in verdicts}
     pairs = [(sample[question], said == "yes") for question, said in says.items() if said != "unreadable"]
@@ -322,13 +326,13 @@ def spent_line(document: Mapping[str, Any]) -> str:
     return f"{asked}, {spent['input_tokens'] + spent['output_tokens']:,} tokens{cost}"
 
 
-def format_judged_csv(rows: Iterable[Row]) -> str:
+def format_judged_csv(rows: Iterable[JudgedRow]) -> str:
     """Return one line for each judged level of an answer, with the judge's own words."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["id", "level", "truth", "answer", "country", "region", "rule", "judge", "reply"])
     for row in rows:
-        asked, verdict = row.question, row.verdict or Verdict("unreadable")
+        asked, verdict = row.question, row.verdict or JudgeVerdict("unreadable")
         names = (asked.level, asked.truth, asked.answer, asked.country or "", asked.region or "")
         writer.writerow([row.id, *names, row.rule, verdict.says if row.verdict else "", verdict.reply])
     return out.getvalue()

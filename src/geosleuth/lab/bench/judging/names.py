@@ -19,7 +19,7 @@ from geosleuth.names import country_code, fold
 from geosleuth.names.cities import is_far_city, is_listed_region
 from geosleuth.support.text.safe import printable
 
-from .asking import Asked
+from .asking import JudgeReply
 
 Level = Literal["country", "region", "city"]
 LEVELS: tuple[Level, ...] = ("country", "region", "city")
@@ -65,7 +65,7 @@ MAX_REPLY_CHARS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class NameQuestion:
     """Do these two names mean the same country, region or city? Texts are on one line and cut to length.
 
     ``country`` and ``region`` say where the true place lies, above the level in question. ``whole`` means that
@@ -88,7 +88,7 @@ class Stand:
     """
 
     says: RuleSays
-    question: Question | None = None
+    question: NameQuestion | None = None
 
 
 def stand(truth: TruthNames, said: AnswerNames, level: Level) -> Stand:
@@ -108,12 +108,12 @@ def stand(truth: TruthNames, said: AnswerNames, level: Level) -> Stand:
     return Stand("wrong" if _is_proven_different(truth, said, level, name) else "undecided", question)
 
 
-def reply_question(truth: TruthNames, level: Level, reply: str) -> Question:
+def reply_question(truth: TruthNames, level: Level, reply: str) -> NameQuestion:
     """Ask whether a whole reply means the true place at one level; of a long reply the end, where answers are."""
     country = None if level == "country" else truth.country
     region = truth.region if level == "city" else None
     name: str = getattr(truth, level)
-    return Question(level, tidy(name), sendable(reply), _tidy_name(country), _tidy_name(region), whole=True)
+    return NameQuestion(level, tidy(name), sendable(reply), _tidy_name(country), _tidy_name(region), whole=True)
 
 
 def sendable(reply: str) -> str:
@@ -138,10 +138,10 @@ def _get_stated_name(name: str | None) -> str | None:
     return None if name is None or fold(name) in NO_NAME_ANSWERS else name
 
 
-def _question(truth: TruthNames, said: AnswerNames, level: Level, name: str) -> Question:
+def _question(truth: TruthNames, said: AnswerNames, level: Level, name: str) -> NameQuestion:
     country = None if level == "country" else truth.country or said.country
     region = truth.region if level == "city" else None
-    return Question(level, tidy(getattr(truth, level)), tidy(name), _tidy_name(country), _tidy_name(region))
+    return NameQuestion(level, tidy(getattr(truth, level)), tidy(name), _tidy_name(country), _tidy_name(region))
 
 
 def _tidy_name(name: str | None) -> str | None:
@@ -167,7 +167,7 @@ def _is_proven_different(truth: TruthNames, said: AnswerNames, level: Level, nam
     return is_far_city(finest, true_name, context) and is_far_city(true_name, finest, context)
 
 
-def build_prompt(question: Question) -> Asked:
+def build_prompt(question: NameQuestion) -> JudgeReply:
     """Return a question as a model gets it."""
     kind, asked = ("reply", "Does the reply settle on") if question.whole else ("answer", "Do truth and answer name")
     names = {"truth": question.truth, kind: question.answer, "country": question.country, "region": question.region}
@@ -176,7 +176,7 @@ def build_prompt(question: Question) -> Asked:
     system = (
         _SYSTEM_REPLY.format(level=question.level) if question.whole else _SYSTEM.format(rule=_RULES[question.level])
     )
-    return Asked(system, f"{asked} {target}?\n{data}\nReply with one word, yes or no.")
+    return JudgeReply(system, f"{asked} {target}?\n{data}\nReply with one word, yes or no.")
 
 
 def read_verdict(reply: str) -> Says:

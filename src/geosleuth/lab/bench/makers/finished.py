@@ -11,7 +11,7 @@ from .photo_tables import TablePlace, file_name, read_places, writing_table
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class FinishedSet:
     """The result: pictures made, already there, and refused with the reason. ``unplaced`` are in no table of places."""
 
     made: tuple[str, ...]
@@ -30,7 +30,7 @@ def make_each(
     *,
     overwrite: bool,
     progress: Callable[[int, int], None],
-) -> Made:
+) -> FinishedSet:
     """Make a picture of each name beside a table, which can be opened as a data set of those with a place.
 
     Args:
@@ -72,7 +72,7 @@ def make_each(
     placed = [name for name in done if name in places]
     _write_table(table, {name: rows[name] for name in placed}, paths, places)
     unplaced = tuple(name for name in done if name not in places)
-    return Made(tuple(made), tuple(kept), refused, unplaced, table if placed else None)
+    return FinishedSet(tuple(made), tuple(kept), refused, unplaced, table if placed else None)
 
 
 def _write_table(

@@ -26,7 +26,7 @@ _KEY_BYTES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class BuiltGallery:
     """Number of photos in a gallery, the number before this run, and the errors of those left out."""
 
     photos: int
@@ -42,7 +42,7 @@ def make_gallery(
     progress: Callable[[int], None] = lambda _done: None,
     *,
     trust_code: bool = False,
-) -> Made:
+) -> BuiltGallery:
     """Encode every photo of a set and write the folder that ``nearest:`` reads.
 
     What was encoded is kept by the photo's content, so that an interrupted run continues when started again. Panoramas
@@ -98,7 +98,7 @@ def make_gallery(
             np.save(stream, np.stack(rows))
     except OSError as error:
         raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
-    return Made(len(rows), known, tuple(left_out))
+    return BuiltGallery(len(rows), known, tuple(left_out))
 
 
 def _build_encoder_key(spec: str) -> str:

@@ -17,7 +17,7 @@ from geosleuth.geo import LatLon
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import write_bytes_atomically
 
-from .finished import Made, make_each
+from .finished import FinishedSet, make_each
 from .photo_tables import TablePlace
 
 _JPEG_2000: Final = (".jp2", ".j2k")
@@ -33,14 +33,14 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class SatelliteScene:
     """One satellite scene: a picture in true colour, and its scene classification, if there is one."""
 
     picture: Path
     classes: Path | None = None
 
 
-def find_scenes(paths: Iterable[Path]) -> list[Scene]:
+def find_scenes(paths: Iterable[Path]) -> list[SatelliteScene]:
     """Return the scenes in SAFE folders, in folders of files, or given as files, ordered by name.
 
     A scene is a file named …TCI, the true colour that comes with every product, with the file …SCL of the same folder
@@ -60,7 +60,7 @@ def find_scenes(paths: Iterable[Path]) -> list[Scene]:
                 found.setdefault(_PICTURE.sub("", str(_find_granule(file) / file.stem)), file)
     if not found:
         raise BadInput("no scenes found; give SAFE folders, or files in true colour named …_TCI")
-    return [Scene(found[name], _find_scene_classes(found[name])) for name in sorted(found)]
+    return [SatelliteScene(found[name], _find_scene_classes(found[name])) for name in sorted(found)]
 
 
 def _find_granule(picture: Path) -> Path:
@@ -113,7 +113,7 @@ class Mosaic:
     clear: float
     cloudy: float
     empty: float
-    scenes: tuple[Scene, ...]
+    scenes: tuple[SatelliteScene, ...]
 
     def fields(self) -> dict[str, str]:
         """Return what a table says of it."""
@@ -140,7 +140,7 @@ def frame_around(centre: LatLon, side_px: int = SIDE_PX, metres: float = METRES)
     return Frame(epsg, round((x - half) / metres) * metres, round((y + half) / metres) * metres, side_px, metres)
 
 
-def make_mosaic(scenes: Sequence[Scene], frame: Frame) -> Mosaic:
+def make_mosaic(scenes: Sequence[SatelliteScene], frame: Frame) -> Mosaic:
     """Compose the square: from each scene in turn, least cloudy first, what is clear and still missing.
 
     What no scene shows clearly is then taken with its clouds; what none shows stays black. A scene without a
@@ -167,7 +167,7 @@ def make_mosaic(scenes: Sequence[Scene], frame: Frame) -> Mosaic:
         raise BadInput("no scene covers any of this square; give scenes of this area")
     pixels = np.zeros((frame.side_px, frame.side_px, 3), dtype=np.uint8)
     done: Mask = np.zeros(pixels.shape[:2], dtype=np.bool_)
-    used: dict[Scene, None] = {}
+    used: dict[SatelliteScene, None] = {}
     filled = []
     for with_clouds in (False, True):
         for _, _, scene, colours, seen, clouds in sorted(layers, key=lambda layer: layer[:2]):
@@ -182,7 +182,7 @@ def make_mosaic(scenes: Sequence[Scene], frame: Frame) -> Mosaic:
 
 def make_mosaics(
     cities: Iterable[TablePlace],
-    scenes: Sequence[Scene],
+    scenes: Sequence[SatelliteScene],
     out: Path,
     *,
     side_px: int = SIDE_PX,
@@ -190,7 +190,7 @@ def make_mosaics(
     most_empty: float = 0.05,
     overwrite: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
-) -> Made:
+) -> FinishedSet:
     """Make a mosaic of each city in a folder, and a table that can be opened as a data set.
 
     Args:

@@ -14,7 +14,7 @@ from geosleuth.photo import open_photo
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import write_bytes_atomically
 
-from .finished import Made, make_each
+from .finished import FinishedSet, make_each
 from .photo_tables import TablePlace
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def make_panoramas(
     most_missing: float = 0.0,
     overwrite: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
-) -> Made:
+) -> FinishedSet:
     """Assemble many panoramas into a folder, and write a data set table if their places are known.
 
     Raises:

@@ -34,7 +34,7 @@ _NAMES = ("id", "name", "poi", "city", "panorama", "pano_id", "panoid", "key")
 _TITLES = ("name", "title", "poi", "city")
 
 
-class Writer(Protocol):
+class TableWriter(Protocol):
     """Adds photos to a table, one by one, in order."""
 
     def __call__(self, item: Item, more: Mapping[str, str] = {}) -> None:
@@ -57,7 +57,7 @@ def check_table(path: Path, *inputs: Path) -> None:
 
 
 @contextmanager
-def writing_table(path: Path, fields: Iterable[str] = ()) -> Iterator[Writer]:
+def writing_table(path: Path, fields: Iterable[str] = ()) -> Iterator[TableWriter]:
     """Write a table: it appears when the block ends normally, and is removed otherwise.
 
     A table names photos below its own folder, and no others. So photos from elsewhere are linked (hard links; copies if

@@ -136,14 +136,14 @@ def read_shares(text: str) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class LabelledPlace:
     """A photo to split: its country (any text), and the key of its place."""
 
     country: str
     place: Hashable
 
 
-def split(photos: Sequence[Placed], shares: Mapping[str, float], *, seed: int) -> list[str]:
+def split(photos: Sequence[LabelledPlace], shares: Mapping[str, float], *, seed: int) -> list[str]:
     """Return the part of each photo. It depends on the places and the seed, not on the order of the photos.
 
     Places are assigned in random order, each to the part that lacks most photos, so that no part exceeds its share by

@@ -79,7 +79,7 @@ class Unread(GeosleuthError):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RatedLook:
     """A rating. ``landmark`` is None if there is none; ``known`` says that it was stored before."""
 
     locatability: Locatability
@@ -105,7 +105,7 @@ class Look:
 
 async def look(
     opened: Callable[[], Photo], sha256: str, policy: Policy, memory: Memory, *, again: bool = False
-) -> Look:
+) -> RatedLook:
     """Return a model's rating of a photo, stored or asked now.
 
     Args:
@@ -145,16 +145,16 @@ async def look(
     return seen
 
 
-def _parse_rating(reply: str, size: tuple[int, int], by: str, usage: Usage, *, known: bool) -> Look | None:
+def _parse_rating(reply: str, size: tuple[int, int], by: str, usage: Usage, *, known: bool) -> RatedLook | None:
     said = parse_last_object(reply)
     rated = None if said is None else read_locatability(said)
     if said is None or rated is None:
         return None
-    return Look(rated, read_tags(said), read_landmark(said), size, by, usage, known)
+    return RatedLook(rated, read_tags(said), read_landmark(said), size, by, usage, known)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen(Generic[Made]):
+class RatedPhoto(Generic[Made]):
     """A photo and its result, or the error.
 
     ``by_service`` blames a model, and ``wasted`` is the cost of a reply that can't be read.
@@ -226,7 +226,7 @@ async def in_order(
         await asyncio.gather(*waiting, return_exceptions=True)
 
 
-async def each(items: Iterable[Item], looking: Looking[Made], *, at_once: int) -> AsyncGenerator[Seen[Made]]:
+async def each(items: Iterable[Item], looking: Looking[Made], *, at_once: int) -> AsyncGenerator[RatedPhoto[Made]]:
     """Process photos, so many at once; yield the results in order. Close it as `in_order`.
 
     Photos with the same content are processed one after the other, so that the memory serves all but the first. A photo
@@ -239,16 +239,16 @@ async def each(items: Iterable[Item], looking: Looking[Made], *, at_once: int) -
     # A lock disappears when nobody holds or awaits it.
     under_way = WeakValueDictionary[str, asyncio.Lock]()
 
-    async def one(item: Item) -> Seen[Made]:
+    async def one(item: Item) -> RatedPhoto[Made]:
         try:
             sight = await asyncio.to_thread(_rating_seen, item)
             lock = under_way.setdefault(sight.sha256, asyncio.Lock())
             async with lock:
-                return Seen(item, await looking(sight))
+                return RatedPhoto(item, await looking(sight))
         except Unread as error:
-            return Seen(item, None, str(error), wasted=error.usage)
+            return RatedPhoto(item, None, str(error), wasted=error.usage)
         except (NoPhoto, ServiceFault) as error:
-            return Seen(item, None, str(error), by_service=isinstance(error, ServiceFault))
+            return RatedPhoto(item, None, str(error), by_service=isinstance(error, ServiceFault))
 
     failed = 0
     async with aclosing(in_order(items, one, at_once=at_once)) as done:
@@ -267,10 +267,10 @@ def _rating_seen(item: Item) -> Sight:
     return Sight(hashlib.sha256(content).hexdigest(), item.picture.where, content)
 
 
-def by_model(policy: Policy, memory: Memory, *, again: bool = False) -> Looking[Look]:
+def by_model(policy: Policy, memory: Memory, *, again: bool = False) -> Looking[RatedLook]:
     """Return a rater that asks a model, unless it was asked before."""
 
-    async def looking(sight: Sight) -> Look:
+    async def looking(sight: Sight) -> RatedLook:
         return await look(sight.photo, sight.sha256, policy, memory, again=again)
 
     return looking

@@ -48,7 +48,7 @@ class CountryFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class SamplingWeights:
     """The weights of roads, population and area; GeoSeek's own by default. They need not sum to 1."""
 
     roads: float = 0.5
@@ -61,13 +61,13 @@ class Weights:
             raise BadInput(f"weights must be three numbers, none below 0 and not all 0; not {values}")
 
 
-def country_shares(figures: Mapping[str, CountryFigures], weights: Weights | None = None) -> dict[str, float]:
+def country_shares(figures: Mapping[str, CountryFigures], weights: SamplingWeights | None = None) -> dict[str, float]:
     """Return m_i / M for each country. The shares sum to the sum of the weights.
 
     Raises:
         BadInput: all figures of a kind with weight are 0 or unknown.
     """
-    weights = weights or Weights()
+    weights = weights or SamplingWeights()
     parts = (
         (weights.roads, {code: one.road_km or 0.0 for code, one in figures.items()}, "road_km"),
         (weights.population, {code: one.population or 0.0 for code, one in figures.items()}, "population"),
@@ -135,7 +135,7 @@ class DrawRules:
         refill: redistribute what countries lack among those with photos left, by the same shares.
     """
 
-    weights: Weights | None = None
+    weights: SamplingWeights | None = None
     least_people: float = 0.0
     refill: bool = False
 

@@ -13,7 +13,7 @@ from geosleuth.report.markup import Html, el, join, name
 from geosleuth.report.worldmap import HEIGHT, WIDTH, great_circle, to_page
 from geosleuth.support.text.numbers import count, plural, threshold
 
-from .parts import Section
+from .parts import PageSection
 
 # Upper bounds of the error classes in kilometres; the fifth class has none.
 CLASSES_KM = (1.0, 25.0, 200.0, 750.0)
@@ -74,9 +74,9 @@ def worst_rows(scored: Scored, most: int = MAX_LINES) -> NDArray[np.int64]:
     return located[np.argsort(-scored.distance_km[located], kind="stable")][:most]
 
 
-def map_section(reports: Sequence[FileReport]) -> Section:
+def map_section(reports: Sequence[FileReport]) -> PageSection:
     """Return one map per file."""
-    return Section(
+    return PageSection(
         "map",
         "Where the errors are",
         [_map(report, index) for index, report in enumerate(reports)],

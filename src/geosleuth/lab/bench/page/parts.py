@@ -29,7 +29,7 @@ MAX_NAME = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """A figure, with a qualification in small print, and a fuller account where a pointer rests."""
 
     words: object
@@ -39,10 +39,10 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A row of a table, its head first; ``kind`` is its class."""
 
-    cells: Sequence[Cell | object]
+    cells: Sequence[TableCell | object]
     kind: str = ""
 
 
@@ -52,11 +52,11 @@ class Table:
 
     type: ClassVar[str] = "table"
     label: str
-    heads: Sequence[Cell | object]
-    rows: Sequence[Row]
+    heads: Sequence[TableCell | object]
+    rows: Sequence[TableRow]
     caption: object = ""
     kind: str = ""
-    more: Sequence[Row] = ()
+    more: Sequence[TableRow] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PageSection:
     """A part of a page with a heading that links can lead to."""
 
     id: str
@@ -152,7 +152,7 @@ def whole_page(title: str, body: Html, style: str = "") -> str:
 
 def render_sections(
     title: str,
-    sections: Sequence[Section],
+    sections: Sequence[PageSection],
     *,
     command: str,
     generated: str,
@@ -188,7 +188,7 @@ def render_sections(
     return whole_page(title, body, style)
 
 
-def sections_view(sections: Iterable[Section]) -> Iterator[RenderableType]:
+def sections_view(sections: Iterable[PageSection]) -> Iterator[RenderableType]:
     """Yield the words and tables of sections for a terminal; drawings and what is folded away are on the page alone."""
     for section in sections:
         if section.parts:
@@ -229,8 +229,8 @@ def _rich_table(table: Table) -> RichTable:
     return made
 
 
-def _render_cell(cell: Cell | object) -> Text:
-    if not isinstance(cell, Cell):
+def _render_cell(cell: TableCell | object) -> Text:
+    if not isinstance(cell, TableCell):
         return Text(_strip_markup(cell))
     below = _strip_markup(cell.below)
     return Text.assemble(_strip_markup(cell.words), (f"\n{below}" if below else "", "dim"))

@@ -24,7 +24,7 @@ from geosleuth.report.charts import (
 from geosleuth.report.markup import Html, clean, el, join, name
 from geosleuth.support.text.numbers import count, percent_sign, plural, threshold
 
-from .parts import Figure, Group, Section
+from .parts import Figure, Group, PageSection
 
 _MAX_POINTS = 500
 _LABEL_LIMIT = 30
@@ -44,12 +44,12 @@ _DECADES = (
 _LANE = 11.0
 
 
-def confidence_section(reports: Sequence[FileReport]) -> Section:
+def confidence_section(reports: Sequence[FileReport]) -> PageSection:
     """Return both charts with their sentences, if any file states a confidence."""
     sure = [(index, report, report.selective) for index, report in enumerate(reports) if report.selective]
     stated = [(index, report, report.calibration) for index, report in enumerate(reports) if report.calibration]
     figures = [*([_risk_figure(sure)] if sure else []), *([_reliability_figure(stated)] if stated else [])]
-    return Section("confidence", "Confidence", [Group(figures, kind="pair")] if figures else [])
+    return PageSection("confidence", "Confidence", [Group(figures, kind="pair")] if figures else [])
 
 
 def _risk_figure(sure: Sequence[tuple[int, FileReport, Selective]]) -> Figure:

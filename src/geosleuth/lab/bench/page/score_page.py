@@ -37,16 +37,16 @@ from geosleuth.support.text.numbers import (
 
 from .error_map import map_section, worst_rows
 from .parts import (
-    Cell,
     Facts,
     Figure,
     Fold,
     Group,
     Items,
+    PageSection,
     Para,
-    Row,
-    Section,
     Table,
+    TableCell,
+    TableRow,
     render_keyed_label,
     render_sections,
 )
@@ -154,7 +154,7 @@ def headline(report: FileReport, index: int) -> Html:
     return join((label, " places ", share, photos, *half, lost, " could not be placed."))
 
 
-def figures_section(reports: Sequence[FileReport], published: Sequence[PublishedRow]) -> Section:
+def figures_section(reports: Sequence[FileReport], published: Sequence[PublishedRow]) -> PageSection:
     """Return all figures side by side, and the papers' rows beneath."""
     thresholds = sorted({km for report in reports for km in report.summary.within})
     levels = [level for level in LEVELS if any(level in report.summary.levels for report in reports)]
@@ -162,25 +162,34 @@ def figures_section(reports: Sequence[FileReport], published: Sequence[Published
     decimals = 2 if published else 1
     shown = filter_by_distance(published, thresholds)
     notes = list(dict.fromkeys(flag.text for row in shown for flag in row.flags))
-    heads = [Cell("Answers"), "n", "unlocated", *(Cell(threshold(km), threshold_name(km)) for km in thresholds)]
-    heads += [Cell("median", "error"), Cell("GeoScore", "mean of 5,000"), *(Cell(one, "named") for one in levels)]
+    heads = [
+        TableCell("Answers"),
+        "n",
+        "unlocated",
+        *(TableCell(threshold(km), threshold_name(km)) for km in thresholds),
+    ]
+    heads += [
+        TableCell("median", "error"),
+        TableCell("GeoScore", "mean of 5,000"),
+        *(TableCell(one, "named") for one in levels),
+    ]
     table = Table(
         "All figures",
         heads,
         [
-            Row(_own_cells(report, index, thresholds, levels, decimals, is_marked=bool(shown)))
+            TableRow(_own_cells(report, index, thresholds, levels, decimals, is_marked=bool(shown)))
             for index, report in enumerate(reports)
         ],
         "Accuracy is the percentage of all records within a distance, unlocated ones included. Small grey figures: "
         "95 % intervals.",
         "figures",
-        [Row(_build_published_cells(row, thresholds, levels, beside(row, reports), notes)) for row in shown],
+        [TableRow(_build_published_cells(row, thresholds, levels, beside(row, reports), notes)) for row in shown],
     )
     lines = [el("span", {"id": f"note-{number}"}, f"[{number}] {note}") for number, note in enumerate(notes, 1)]
     parts: list[object] = [table]
     if notes:
         parts.append(Fold("Notes on the published rows", [Items(lines)], len(notes) <= 4, "footnotes"))
-    return Section("figures", "All figures", parts)
+    return PageSection("figures", "All figures", parts)
 
 
 def _own_cells(
@@ -197,29 +206,29 @@ def _own_cells(
     geoscore = summary.geoscore
     spread = "" if isnan(geoscore.low) else f"{score(geoscore.low)}–{score(geoscore.high)}"
     return [
-        Cell(join((badge, " ", label)) if is_marked else label, kind="own"),
+        TableCell(join((badge, " ", label)) if is_marked else label, kind="own"),
         count(summary.n),
         count(summary.unlocated),
         *(accuracy_cell(summary.within.get(km), decimals) for km in thresholds),
         median_cell(summary.median_km),
-        Cell(score(geoscore.value), spread),
+        TableCell(score(geoscore.value), spread),
         *(_level_cell(summary, level, decimals) for level in levels),
     ]
 
 
-def _level_cell(summary: Summary, level: str, decimals: int) -> Cell:
+def _level_cell(summary: Summary, level: str, decimals: int) -> TableCell:
     if level in summary.levels and not summary.named[level]:
-        return Cell("none named", title=f"No answer names a {level}.")
+        return TableCell("none named", title=f"No answer names a {level}.")
     return accuracy_cell(summary.levels.get(level), decimals)
 
 
-def accuracy_cell(accuracy: Accuracy | None, decimals: int = 1) -> Cell:
+def accuracy_cell(accuracy: Accuracy | None, decimals: int = 1) -> TableCell:
     """Return a percentage over its interval, in whole points unless that is narrower than two."""
     if accuracy is None or not accuracy.n:
-        return Cell(NONE)
+        return TableCell(NONE)
     share = accuracy.percent
     digits = 0 if share.high - share.low >= 2 else 1
-    return Cell(
+    return TableCell(
         percent(share.value, decimals), f"{share.low:.{digits}f}–{share.high:.{digits}f}", format_counts(accuracy)
     )
 
@@ -230,14 +239,16 @@ def format_counts(accuracy: Accuracy) -> str:
     return f"{count(accuracy.hits)} of {count(accuracy.n)}; 95 % interval {share.low:.1f} to {share.high:.1f}"
 
 
-def median_cell(median_km: Estimate) -> Cell:
+def median_cell(median_km: Estimate) -> TableCell:
     """Return the median over all records; none if half or more are unlocated."""
     if isnan(median_km.value):
-        return Cell(NONE)
+        return TableCell(NONE)
     if isinf(median_km.value):
-        return Cell("none", "half unlocated", "Half or more of the records are unlocated, so there is no median error.")
+        return TableCell(
+            "none", "half unlocated", "Half or more of the records are unlocated, so there is no median error."
+        )
     spread = "" if isnan(median_km.low) else f"{distance(median_km.low)}–{distance(median_km.high)}"
-    return Cell(distance(median_km.value), spread)
+    return TableCell(distance(median_km.value), spread)
 
 
 def _build_published_cells(
@@ -251,9 +262,9 @@ def _build_published_cells(
     shares = [get_reported_percent(row, km) for km in thresholds]
     named = [row.values.get(_LEVEL_OF_METRIC[level]) for level in levels]
     return [
-        Cell(join(head), f"{row.source} · {images}"),
-        Cell(NONE if row.n is None else count(row.n), title=row.n_note),
-        Cell(NONE, title="The source does not say how many were unlocated."),
+        TableCell(join(head), f"{row.source} · {images}"),
+        TableCell(NONE if row.n is None else count(row.n), title=row.n_note),
+        TableCell(NONE, title="The source does not say how many were unlocated."),
         *(_as_printed(value) for value in shares),
         NONE if median is None else distance(median),
         NONE if geoscore is None else score(geoscore),
@@ -265,7 +276,7 @@ def _as_printed(value: float | None) -> str:
     return NONE if value is None else f"{value:.2f}"
 
 
-def charts_section(reports: Sequence[FileReport]) -> Section:
+def charts_section(reports: Sequence[FileReport]) -> PageSection:
     """Return the charts of errors and of accuracy, if there is any record."""
     keys = [
         el("span", {"class": "nowrap"}, render_keyed_label(index, report.scored.label, 40))
@@ -285,10 +296,10 @@ def charts_section(reports: Sequence[FileReport]) -> Section:
         ),
     ]
     drawn = any(report.summary.n for report in reports)
-    return Section("charts", "How far off, how often", [Group(figures, kind="pair")] if drawn else [])
+    return PageSection("charts", "How far off, how often", [Group(figures, kind="pair")] if drawn else [])
 
 
-def slices_section(reports: Sequence[FileReport]) -> Section:
+def slices_section(reports: Sequence[FileReport]) -> PageSection:
     """Return every requested field."""
     fields = dict.fromkeys(item.field for report in reports for item in report.slices)
     parts = []
@@ -299,7 +310,7 @@ def slices_section(reports: Sequence[FileReport]) -> Section:
             tables += _slices(field, report, rows) if rows else []
         parts.append(Group(tables, join(("By ", name(field))), "field pair"))
     lead = "The thin line over a bar is the 95 % interval. Where it is long, the slice is too small to say much."
-    return Section("slices", "Slices: is it equally good everywhere?", parts, lead)
+    return PageSection("slices", "Slices: is it equally good everywhere?", parts, lead)
 
 
 def _slices(field: str, report: FileReport, rows: Sequence[Slice]) -> list[object]:
@@ -323,7 +334,7 @@ def _slice_table(field: str, report: FileReport, rows: Sequence[Slice]) -> Table
         f"Slices of {report.scored.label} by {field}",
         [name(field, 40), "n", "unlocated", *(f"within {threshold(km)}" for km in thresholds), "median"],
         [
-            Row(
+            TableRow(
                 [
                     name(item.value, 40),
                     count(item.summary.n),
@@ -338,27 +349,27 @@ def _slice_table(field: str, report: FileReport, rows: Sequence[Slice]) -> Table
     )
 
 
-def _render_bar_cell(accuracy: Accuracy | None) -> Cell:
+def _render_bar_cell(accuracy: Accuracy | None) -> TableCell:
     if accuracy is None or not accuracy.n:
-        return Cell(NONE)
+        return TableCell(NONE)
     share = accuracy.percent
     style = f"--value:{share.value:.1f}%;--low:{share.low:.1f}%;--high:{share.high:.1f}%"
     drawn = join((el("span", {"class": "bar", "style": style}), percent(share.value)))
-    return Cell(drawn, title=format_counts(accuracy), kind="num barred")
+    return TableCell(drawn, title=format_counts(accuracy), kind="num barred")
 
 
-def pairs_section(pairs: Sequence[PairReport], moved: int = SHOWN_MOVES, *, is_open: bool = False) -> Section:
+def pairs_section(pairs: Sequence[PairReport], moved: int = SHOWN_MOVES, *, is_open: bool = False) -> PageSection:
     """Return all paired comparisons, each with so many of the photos that moved most."""
     parts = [_pair(pair, moved, is_open=is_open) for pair in pairs]
-    return Section("pairs", "Side by side on the same photos", parts)
+    return PageSection("pairs", "Side by side on the same photos", parts)
 
 
 def _pair(pair: PairReport, most: int, *, is_open: bool) -> Group:
     first, second = pair.first, pair.second
     lost = first.unlocated, second.unlocated
-    rows = [Row(["unlocated, photos", *map(count, lost), signed(lost[1] - lost[0], 0), "", "", ""])]
+    rows = [TableRow(["unlocated, photos", *map(count, lost), signed(lost[1] - lost[0], 0), "", "", ""])]
     rows += [
-        Row(
+        TableRow(
             [
                 threshold(item.threshold_km),
                 percent(item.first_percent),
@@ -366,7 +377,7 @@ def _pair(pair: PairReport, most: int, *, is_open: bool) -> Group:
                 signed(item.second_percent - item.first_percent),
                 count(item.only_first),
                 count(item.only_second),
-                Cell(p_value(item.p_adjusted), title=f"before Holm's correction: {p_value(item.p)}"),
+                TableCell(p_value(item.p_adjusted), title=f"before Holm's correction: {p_value(item.p)}"),
             ],
             "clear" if item.p_adjusted < CLEAR_P else "",
         )
@@ -386,7 +397,10 @@ def _pair(pair: PairReport, most: int, *, is_open: bool) -> Group:
     moves = Table(
         "Photos that moved most",
         ["photo", *names, "GeoScore change"],
-        [Row([name(one.id, 60), _error(one.first_km), _error(one.second_km), signed(one.gain, 0)]) for one in moved],
+        [
+            TableRow([name(one.id, 60), _error(one.first_km), _error(one.second_km), signed(one.gain, 0)])
+            for one in moved
+        ],
         "Error under each, and the change in GeoScore (0 to 5,000) from first to second.",
         "moves",
     )
@@ -420,9 +434,9 @@ def _error(km: float) -> str:
     return "unlocated" if isnan(km) else distance(km)
 
 
-def worst_section(reports: Sequence[FileReport]) -> Section:
+def worst_section(reports: Sequence[FileReport]) -> PageSection:
     """Return the largest errors and the unlocated ids of each file, collapsed."""
-    return Section("worst", "Largest errors", [part for report in reports for part in _worst(report)])
+    return PageSection("worst", "Largest errors", [part for report in reports for part in _worst(report)])
 
 
 def _worst(report: FileReport) -> Iterable[Fold]:
@@ -433,7 +447,7 @@ def _worst(report: FileReport) -> Iterable[Fold]:
             f"Worst errors of {scored.label}",
             ["record", "error", "true place", "answered place"],
             [
-                Row(
+                TableRow(
                     [
                         name(scored.ids[row], 60),
                         distance(float(scored.distance_km[row])),
@@ -457,7 +471,7 @@ def _worst(report: FileReport) -> Iterable[Fold]:
         yield Fold(join((f"{records} of ", name(scored.label))), parts)
 
 
-def method_section(reports: Sequence[FileReport], command: str) -> Section:
+def method_section(reports: Sequence[FileReport], command: str) -> PageSection:
     """Return parser, distance, intervals, inputs, and the command that repeats the report."""
     thresholds = sorted({km for report in reports for km in report.summary.within})
     distances = ", ".join(threshold(km) for km in thresholds)
@@ -479,7 +493,7 @@ def method_section(reports: Sequence[FileReport], command: str) -> Section:
         ("Version", f"geosleuth {__version__}"),
     ]
     again = el("pre", {"tabindex": 0}, el("code", None, command or _command(reports)))
-    return Section(
+    return PageSection(
         "method",
         "How the figures were made",
         [

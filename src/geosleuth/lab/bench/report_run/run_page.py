@@ -11,7 +11,7 @@ import numpy as np
 from geosleuth.answer.answer import envelope, percent_words, radius_words
 from geosleuth.geo import LatLon
 from geosleuth.lab.bench.page.error_map import map_section
-from geosleuth.lab.bench.page.parts import Group, Para, Section, render_keyed_label, render_sections
+from geosleuth.lab.bench.page.parts import Group, PageSection, Para, render_keyed_label, render_sections
 from geosleuth.lab.bench.page.score_charts import confidence_section
 from geosleuth.lab.bench.page.score_page import (
     charts_section,
@@ -96,7 +96,7 @@ def render_run_page(
     )
 
 
-def gallery_section(runs: Sequence[RunReport]) -> Section:
+def gallery_section(runs: Sequence[RunReport]) -> PageSection:
     """Return wins and failures of every run, if any were requested."""
     shown = [(index, run) for index, run in enumerate(runs) if run.gallery.shots]
     grounds = [shot.ground for _, run in shown for shot in run.gallery.shots if shot.ground]
@@ -116,7 +116,7 @@ def gallery_section(runs: Sequence[RunReport]) -> Section:
         f"Chosen by rule: the nearest answers within {km}, and the farthest beyond it, at most {PER_COUNTRY} of a "
         "country while there are others. "
     )
-    return Section("gallery", "Wins and failures", parts, join((lead, join(marks, " "))))
+    return PageSection("gallery", "Wins and failures", parts, join((lead, join(marks, " "))))
 
 
 def _gallery(run: RunReport, *, is_open: bool) -> list[object]:

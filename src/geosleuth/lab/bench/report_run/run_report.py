@@ -86,7 +86,7 @@ class Shot:
 
 
 @dataclass(frozen=True, slots=True)
-class Gallery:
+class ReportGallery:
     """Wins, nearest first, and failures, farthest first."""
 
     threshold_km: float
@@ -129,7 +129,7 @@ def _pick_varied(scored: Scored, rows: Sequence[int], most: int) -> list[int]:
 
 def make_gallery(
     folder: RunFolder, results: Path, scored: Scored, journal: Journal, *, most: int, threshold_km: float
-) -> Gallery:
+) -> ReportGallery:
     """Choose the photos and read their details; `with_pictures` adds pictures."""
     wins, failures = choose(scored, most, threshold_km)
     wanted = {scored.ids[row]: row for row in (*wins, *failures)}
@@ -140,7 +140,7 @@ def make_gallery(
             row = int(journal.find_rows([name])[0])
             error_km = float(scored.distance_km[wanted[name]])
             shots[name] = _shot(folder, journal, row, name, record.truth, record.read("lenient"), error_km)
-    return Gallery(
+    return ReportGallery(
         threshold_km,
         tuple(shots[scored.ids[row]] for row in wins if scored.ids[row] in shots),
         tuple(shots[scored.ids[row]] for row in failures if scored.ids[row] in shots),
@@ -168,14 +168,16 @@ def _shot(
     )
 
 
-def with_pictures(gallery: Gallery, photos: Mapping[str, str], grounds: Callable[[Shot], GroundMap | None]) -> Gallery:
+def with_pictures(
+    gallery: ReportGallery, photos: Mapping[str, str], grounds: Callable[[Shot], GroundMap | None]
+) -> ReportGallery:
     """Return the gallery with thumbnails, by id, and maps."""
     from dataclasses import replace
 
     def add_pictures(shots: Iterable[Shot]) -> tuple[Shot, ...]:
         return tuple(replace(shot, photo=photos.get(shot.id), ground=grounds(shot)) for shot in shots)
 
-    return Gallery(gallery.threshold_km, add_pictures(gallery.wins), add_pictures(gallery.failures))
+    return ReportGallery(gallery.threshold_km, add_pictures(gallery.wins), add_pictures(gallery.failures))
 
 
 def frame(truth: LatLon, answer: LatLon | None) -> tuple[LatLon, float] | None:
@@ -222,7 +224,7 @@ class RunReport:
     journal: Journal
     behaviour: Behaviour
     spent: Mapping[str, Spread]
-    gallery: Gallery
+    gallery: ReportGallery
     buckets: tuple[Bucket, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from math import ceil, floor, isnan, log10
 
 from geosleuth.lab.bench.page.parts import (
-    Cell,
     Facts,
     Figure,
     Fold,
     Group,
+    PageSection,
     Para,
-    Row,
-    Section,
     Table,
+    TableCell,
+    TableRow,
     bar,
     render_keyed_label,
 )
@@ -61,7 +61,7 @@ SHOWN_GROUPS = 12
 WIDE_SPAN = 8
 
 
-def coverage_section(report: RunsReport) -> Section:
+def coverage_section(report: RunsReport) -> PageSection:
     """Return which photos have an answer, and the accuracy with all others counted as wrong."""
     km = report.right_km
     heads = ("Run", "photos", "answered", "of them unlocated", "failed", "missing", "tries", f"within {threshold(km)}",
@@ -69,39 +69,39 @@ def coverage_section(report: RunsReport) -> Section:
     table = Table(
         "What was answered",
         heads,
-        [Row(_coverage(run, index, km)) for index, run in enumerate(report.runs)],
+        [TableRow(_coverage(run, index, km)) for index, run in enumerate(report.runs)],
         "Failed: every try ended with an error, of a server or of a file. Missing: no try has ended. Neither says "
         "anything about the model, so all other figures leave them out; the last column counts them as wrong.",
         "coverage",
     )
     notes = [Para(join((name(run.label), f": {note}.")), "odd") for run in report.runs for note in run.notes]
-    return Section("coverage", "Answered and missing photos", [table, *notes])
+    return PageSection("coverage", "Answered and missing photos", [table, *notes])
 
 
 def _coverage(run: RunReport, index: int, right_km: float) -> list[object]:
     counts = run.counts
     return [
-        Cell(render_keyed_label(index, run.label, 40), kind="own"),
+        TableCell(render_keyed_label(index, run.label, 40), kind="own"),
         count(counts.photos),
         count(counts.answered),
         count(counts.unlocated),
-        Cell(count(counts.failed), kind="num bad" if counts.failed else "num"),
-        Cell(count(counts.missing), kind="num bad" if counts.missing else "num"),
+        TableCell(count(counts.failed), kind="num bad" if counts.failed else "num"),
+        TableCell(count(counts.missing), kind="num bad" if counts.missing else "num"),
         count(sum(one.count for one in run.journal.tries.values())),
         percent_sign(run.report.summary.within[right_km].percent.value),
         percent_sign(run.counts_as_misses[right_km].percent.value),
     ]
 
 
-def costs_section(report: RunsReport) -> Section:
+def costs_section(report: RunsReport) -> PageSection:
     """Return the table per photo, and accuracy against cost between runs and within them."""
     table = Table(
         "What a photo costs",
         ["Run", "answered", *map(heading, MEASURES)],
         [
-            Row(
+            TableRow(
                 [
-                    Cell(render_keyed_label(index, run.label, 40), kind="own"),
+                    TableCell(render_keyed_label(index, run.label, 40), kind="own"),
                     count(run.counts.answered),
                     *(_spread_cell(measure, run.spent[measure.key], run.counts.answered) for measure in MEASURES),
                 ]
@@ -113,21 +113,21 @@ def costs_section(report: RunsReport) -> Section:
         "spent",
     )
     figures = [figure for figure in (_against_figure(report), _within_figure(report)) if figure is not None]
-    return Section(
+    return PageSection(
         "costs", "What a photo costs", [table, *([Group(figures, kind="pair after-table")] if figures else [])]
     )
 
 
-def _spread_cell(measure: Measure, found: Spread, answered: int) -> Cell:
+def _spread_cell(measure: Measure, found: Spread, answered: int) -> TableCell:
     if not found.n:
-        return Cell(NONE, title="The price is not known." if measure.key == "cost_usd" else None)
+        return TableCell(NONE, title="The price is not known." if measure.key == "cost_usd" else None)
     mean, median, p95 = (amount(measure, value) for value in (found.mean, found.median, found.p95))
     below = f"{median} · {p95}" if found.total else ""
     total = f"mean {mean}, median {median}, 95th percentile {p95}; {amount(measure, found.total)} in all"
     if found.n < answered:
         total += f"; known for {count(found.n)} of {count(answered)} photos"
         below += f" · n {count(found.n)}"
-    return Cell(mean, below, total)
+    return TableCell(mean, below, total)
 
 
 def _against_figure(report: RunsReport) -> Figure | None:
@@ -240,12 +240,12 @@ class _Axis:
         return [*parts, label(plot.x(0.5), plot.height - 6, words, "tick quiet")]
 
 
-def behaviour_section(runs: Sequence[RunReport]) -> Section:
+def behaviour_section(runs: Sequence[RunReport]) -> PageSection:
     """Return each run's tools, its endings, and who answered."""
     parts: list[object] = [
         Group(_behaviour(run, index), render_keyed_label(index, run.label)) for index, run in enumerate(runs)
     ]
-    return Section(
+    return PageSection(
         "tools",
         "How it worked",
         [*_side_by_side(runs), *parts],
@@ -266,7 +266,7 @@ def _side_by_side(runs: Sequence[RunReport]) -> list[Table]:
         return []
     most = max(value for values in used.values() for value in values) or 1.0
     rows = [
-        Row(
+        TableRow(
             [
                 _code(tool),
                 *(_render_mix_cell(f"{value:.2f}", value / most, index) for index, value in enumerate(used[tool])),
@@ -288,8 +288,8 @@ def _code(tool: str, limit: int = 60) -> Html:
     return el("code", None, name(tool, limit))
 
 
-def _render_mix_cell(words: str, part: float, index: int) -> Cell:
-    return Cell(join((bar(index, part), words)), kind="mix")
+def _render_mix_cell(words: str, part: float, index: int) -> TableCell:
+    return TableCell(join((bar(index, part), words)), kind="mix")
 
 
 def _behaviour(run: RunReport, index: int) -> list[object]:
@@ -304,7 +304,7 @@ def _behaviour(run: RunReport, index: int) -> list[object]:
             Table(
                 f"Tools of {run.label}",
                 heads,
-                [Row(_tool(tool, found, most, index)) for tool in shown],
+                [TableRow(_tool(tool, found, most, index)) for tool in shown],
                 "Calls by tool. “In photos”: in which share of the photos it was called. “Succeeded” is the share of "
                 f"calls carried out, “strictly” that of calls that worked as they were written.{note}",
                 "tool-mix",
@@ -312,7 +312,7 @@ def _behaviour(run: RunReport, index: int) -> list[object]:
         )
         # As SpotAgent's figure 6a has them.
         together = [
-            Row([_code(" + ".join(names) or "none", 120), count(photos),
+            TableRow([_code(" + ".join(names) or "none", 120), count(photos),
                  _render_mix_cell(share(photos, found.photos), photos / found.combinations[0][1], index)])
             for names, photos in found.combinations[:SHOWN_TOOLS]
         ]  # fmt: skip
@@ -391,10 +391,10 @@ def _mostly(found: Behaviour, kind: FailureKind) -> Html:
     )
 
 
-def failures_section(runs: Sequence[RunReport]) -> Section:
+def failures_section(runs: Sequence[RunReport]) -> PageSection:
     """Return the reasons of failed photos, and every run's tries with their costs."""
     parts = [Group(_failures(run), render_keyed_label(index, run.label)) for index, run in enumerate(runs)]
-    return Section("failures", "Failed photos and tries", parts)
+    return PageSection("failures", "Failed photos and tries", parts)
 
 
 def _failures(run: RunReport) -> list[object]:
@@ -408,10 +408,10 @@ def _failures(run: RunReport) -> list[object]:
         Para(join(("Service ", name(str(use), 200), ".")), "odd" if use.failed else "") for use in run.journal.services
     ]
     if groups:
-        rows = [Row(_group(group)) for group in groups[:SHOWN_GROUPS]]
+        rows = [TableRow(_group(group)) for group in groups[:SHOWN_GROUPS]]
         if rest := groups[SHOWN_GROUPS:]:
             reasons = plural(len(rest), "other reason", "other reasons")
-            rows.append(Row([count(sum(group.photos for group in rest)), Cell(reasons, kind="text"), "", ""]))
+            rows.append(TableRow([count(sum(group.photos for group in rest)), TableCell(reasons, kind="text"), "", ""]))
         caption = "Photos by why their newest try failed; messages that differ in numbers alone count together."
         heads = ("photos", "why", "host", "for example")
         parts.append(Table(f"Why photos of {run.label} failed", heads, rows, caption, "troubles"))
@@ -422,9 +422,9 @@ def _group(group: FailureGroup) -> list[object]:
     why = group.trouble or REASON_WORDS.get(group.reason, group.reason)
     return [
         count(group.photos),
-        Cell(name(why, 240), kind="text"),
-        Cell(name(group.host, 60) if group.host else NONE, kind="text"),
-        Cell(join([name(one, 40) for one in group.some], ", "), kind="text"),
+        TableCell(name(why, 240), kind="text"),
+        TableCell(name(group.host, 60) if group.host else NONE, kind="text"),
+        TableCell(join([name(one, 40) for one in group.some], ", "), kind="text"),
     ]
 
 
@@ -435,7 +435,7 @@ def _tries(run: RunReport) -> Table:
             usage = found.spent.usage
             figures = (found.count, usage.tries, found.spent.turns, usage.input_tokens + usage.output_tokens)
             cost = NONE if usage.cost_usd is None else money(usage.cost_usd)
-            rows.append(Row([words, *map(count, figures), cost, f"{found.spent.seconds / 3600:,.2f}"]))
+            rows.append(TableRow([words, *map(count, figures), cost, f"{found.spent.seconds / 3600:,.2f}"]))
     several = {number: photos for number, photos in run.journal.tries_per_photo.items() if number > 1}
     again = ", ".join(f"{plural(photos, 'photo', 'photos')} took {number}" for number, photos in several.items())
     return Table(
@@ -449,9 +449,9 @@ def _tries(run: RunReport) -> Table:
     )
 
 
-def hung_on_section(found: Sequence[HungOn]) -> Section:
+def hung_on_section(found: Sequence[HungOn]) -> PageSection:
     """Return the comparison of every masked run with the unmasked one."""
-    return Section(
+    return PageSection(
         "hung-on",
         "What the answers depended on",
         [_build_masked_group(one) for one in found],
@@ -462,7 +462,7 @@ def hung_on_section(found: Sequence[HungOn]) -> Section:
 
 def _build_masked_group(one: HungOn) -> Group:
     rows = [
-        Row(
+        TableRow(
             [
                 threshold(item.threshold_km),
                 count(item.both_right),
@@ -504,7 +504,7 @@ def _shifts(one: HungOn) -> object:
     table = Table(
         "Answers that moved most",
         ("photo", "moved", "with everything", "error", "hidden", "error"),
-        [Row(_shift(shift)) for shift in one.shifts],
+        [TableRow(_shift(shift)) for shift in one.shifts],
         "Answers with and without what was hidden, and how far each is from the truth.",
         "shifts",
     )
@@ -523,17 +523,17 @@ def _shift(shift: Shift) -> list[object]:
     ]
 
 
-def _render_answer_cell(words: str, point: tuple[float, float]) -> Cell:
+def _render_answer_cell(words: str, point: tuple[float, float]) -> TableCell:
     where = place(*point)
-    return Cell(name(words, 60) if words else where, where if words else "", kind="text")
+    return TableCell(name(words, 60) if words else where, where if words else "", kind="text")
 
 
-def facts_section(runs: Sequence[RunReport]) -> Section:
+def facts_section(runs: Sequence[RunReport]) -> PageSection:
     """Return each run's settings; differences between runs are marked."""
     facts = [run.facts for run in runs]
     groups = [Group([_facts(run, facts)], render_keyed_label(index, run.label), "") for index, run in enumerate(runs)]
     lead = "What differs between the runs is marked." if len(runs) > 1 else ""
-    return Section("runs", "What was run", groups, lead)
+    return PageSection("runs", "What was run", groups, lead)
 
 
 def _facts(run: RunReport, facts: Sequence[dict[str, str]]) -> Facts:

@@ -20,7 +20,7 @@ from geosleuth.lab.bench.records import read_records
 from geosleuth.lab.bench.run.engine import sum_spent
 from geosleuth.lab.bench.run.folder import RunFolder, list_try_files
 from geosleuth.lab.bench.run.journal import Attempted, Job
-from geosleuth.lab.bench.sets import Box
+from geosleuth.lab.bench.sets import DatasetBox
 from geosleuth.models import Policy, Step, Usage
 from geosleuth.models.protocol import ReplayPolicy
 from geosleuth.photo import Claims, OpenedPhoto, first_view, open_photo
@@ -255,7 +255,7 @@ class BenchAttempt:
         return replace(self.plan, policy=ReplayPolicy(steps), budget=budget)
 
 
-def strip_photo(content: bytes, hide: Sequence[Box] = ()) -> OpenedPhoto:
+def strip_photo(content: bytes, hide: Sequence[DatasetBox] = ()) -> OpenedPhoto:
     """Return a photo without its file's metadata and with some boxes hidden.
 
     Raises:

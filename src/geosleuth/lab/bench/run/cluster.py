@@ -30,7 +30,7 @@ from geosleuth.answer import Answer
 from geosleuth.models.endpoints import HostNews, tell_listeners
 from geosleuth.support.errors import BadInput, UserError, require
 
-from .cluster_nodes import GateHolder, NodeResult, NodeWorker, Refused
+from .cluster_nodes import GateHolder, NodeRefused, NodeResult, NodeWorker
 from .folder import RunFolder
 from .journal import Attempted, Job, Making
 
@@ -386,7 +386,7 @@ class RayWorker:
             finally:
                 process.under_way -= 1
                 self._notify_change()
-            if isinstance(worked, Refused):
+            if isinstance(worked, NodeRefused):
                 raise UserError(f"node {process.node}: {worked.message}")
             if worked.attempted is not None:
                 await asyncio.to_thread(self._write_kept_files, job, worked.files)
@@ -412,9 +412,9 @@ class RayWorker:
                 with suppress(Exception):
                     self._ray.kill(actor)
 
-    async def _run_job(self, process: NodeProcess, job: Job) -> NodeResult | Refused:
+    async def _run_job(self, process: NodeProcess, job: Job) -> NodeResult | NodeRefused:
         ref = process.actor.work.remote(job)
-        answer: asyncio.Future[NodeResult | Refused] = asyncio.ensure_future(_await_ref(ref))
+        answer: asyncio.Future[NodeResult | NodeRefused] = asyncio.ensure_future(_await_ref(ref))
         try:
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
@@ -483,12 +483,14 @@ class RayWorker:
             try:
                 found = await _await_ref(process.actor.ready.remote())
             except errors.RayTaskError as error:
-                found = Refused(f"a process can't start: {type(error).__name__}: {' '.join(str(error).split())[-300:]}")
+                found = NodeRefused(
+                    f"a process can't start: {type(error).__name__}: {' '.join(str(error).split())[-300:]}"
+                )
             except errors.RayError:
                 await asyncio.sleep(_TEND_S)
                 continue
             break
-        if isinstance(found, Refused):
+        if isinstance(found, NodeRefused):
             self._processes.remove(process)
             self._ray.kill(process.actor)
             self._say(found.message)

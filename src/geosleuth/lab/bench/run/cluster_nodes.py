@@ -120,7 +120,7 @@ class NodeResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class NodeRefused:
     """An error that the user must fix before the run can continue."""
 
     message: str
@@ -135,7 +135,7 @@ class NodeWorker:
         self._ready: Ready | None = None
         self._under_way: dict[tuple[str, int], asyncio.Task[Attempted]] = {}
 
-    async def ready(self) -> tuple[str, str] | Refused:
+    async def ready(self) -> tuple[str, str] | NodeRefused:
         """Load everything; return the node's address, and by what name this process holds slots of hosts."""
         from ray.util import get_node_ip_address
 
@@ -149,10 +149,10 @@ class NodeWorker:
         try:
             self._ready = self._ready or await self._making()
         except UserError as error:
-            return Refused(f"node {node}: {error}")
+            return NodeRefused(f"node {node}: {error}")
         return node, self._holder
 
-    async def work(self, job: Job) -> NodeResult | Refused:
+    async def work(self, job: Job) -> NodeResult | NodeRefused:
         """Run one try at a photo."""
         if self._ready is None:
             raise RuntimeError("call ready() first")
@@ -166,7 +166,7 @@ class NodeWorker:
                 with suppress(asyncio.CancelledError):
                     attempted = await task
             except UserError as error:
-                return Refused(str(error))
+                return NodeRefused(str(error))
             finally:
                 self._under_way.pop(key, None)
             return NodeResult(attempted, await asyncio.to_thread(_read_folder, folder))

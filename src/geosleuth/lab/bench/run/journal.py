@@ -22,7 +22,7 @@ from geosleuth.agent import Spent
 from geosleuth.agent.codec import from_line, to_line
 from geosleuth.agent.events import Answerer, EndReason
 from geosleuth.answer import Answer, answer_from_dict, answer_to_dict
-from geosleuth.lab.bench.sets.dataset import Box
+from geosleuth.lab.bench.sets.dataset import DatasetBox
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import byte_lines
 
@@ -103,7 +103,7 @@ class Job:
     id: str
     number: int
     content: bytes = field(repr=False)
-    hide: tuple[Box, ...] = ()
+    hide: tuple[DatasetBox, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,20 +2,20 @@
 
 from .cards import CARDS
 from .catalogue import cards, open_set
-from .dataset import Box, BoxKind, Card, DataSet, Fault, FilePicture, Item, Picture, SetKind, Strict
+from .dataset import BoxKind, Card, DataSet, DatasetBox, DatasetPicture, Fault, FilePicture, Item, SetKind, Strict
 from .subsets import Description, build_selection, describe, draw, fingerprint, subset
 
 __all__ = [
     "CARDS",
-    "Box",
     "BoxKind",
     "Card",
     "DataSet",
+    "DatasetBox",
+    "DatasetPicture",
     "Description",
     "Fault",
     "FilePicture",
     "Item",
-    "Picture",
     "SetKind",
     "Strict",
     "build_selection",

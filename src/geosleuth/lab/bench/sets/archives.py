@@ -21,7 +21,7 @@ from typing import BinaryIO, Protocol
 from geosleuth.photo import PhotoLimits
 from geosleuth.support.errors import BadInput
 
-from .dataset import FilePicture, Picture
+from .dataset import DatasetPicture, FilePicture
 
 _MAX_BYTES = PhotoLimits().max_bytes
 # With other compression methods, the library decompresses everything, however little is wanted.
@@ -39,7 +39,7 @@ _SHELF_LONGEST_NAME = 1000
 class Archive(Protocol):
     """A file that contains photos."""
 
-    def find(self, name: str) -> Picture | None:
+    def find(self, name: str) -> DatasetPicture | None:
         """Return the photo of that path, or else the only one whose path ends so; None if there is none."""
         ...
 
@@ -97,7 +97,7 @@ class _Zip:
             raise BadInput(f"{path}: this zip file can't be opened: {error}") from error
         self._index = _Index(info.filename for info in self._file.infolist() if info.filename and not info.is_dir())
 
-    def find(self, name: str) -> Picture | None:
+    def find(self, name: str) -> DatasetPicture | None:
         member = self._index.find(name)
         return None if member is None else ZipPicture(self._path, self._file, member)
 
@@ -151,7 +151,7 @@ class _Tar:
             raise BadInput(f"{path}: this tar file can't be opened: {error}") from error
         self._index = _Index(self._places)
 
-    def find(self, name: str) -> Picture | None:
+    def find(self, name: str) -> DatasetPicture | None:
         member = self._index.find(name)
         return None if member is None else MemberPicture(self._path, member, *self._places[member])
 
@@ -239,7 +239,7 @@ class Shard:
         if name is not None and place is not None:
             self._places[name] = place
 
-    def find(self, name: str) -> Picture | None:
+    def find(self, name: str) -> DatasetPicture | None:
         """Return the photo of that id."""
         place = self._places.get(name)
         return None if place is None else MemberPicture(self._path, name, *place)
@@ -300,7 +300,7 @@ class Shelf:
     _opened: "list[tuple[list[Archive], list[str]]]" = field(default_factory=list, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
-    def picture(self, name: str) -> Picture:
+    def picture(self, name: str) -> DatasetPicture:
         """Return the photo of that name; it is looked for when it is read.
 
         Raises:
@@ -308,7 +308,7 @@ class Shelf:
         """
         return ShelvedPicture(self, clean_name(name, self.root))
 
-    def find(self, name: str) -> Picture | None:
+    def find(self, name: str) -> DatasetPicture | None:
         """Return the photo of a clean name; None if it is not there."""
         for relative in self._generate_names(name):
             path = self.root / relative
@@ -327,7 +327,7 @@ class Shelf:
         more = f"; {closed[0]}" if closed else ""
         return f"there is no such photo; looked in {folders}, and in archives there{more}"
 
-    def _find_packed(self, name: str) -> Picture | None:
+    def _find_packed(self, name: str) -> DatasetPicture | None:
         for archive in self._archives()[0]:
             for relative in self._generate_names(name):
                 if (picture := archive.find(relative)) is not None:

@@ -33,7 +33,7 @@ _WANTED = (
 OWN_COLUMNS = ("id", "image", "lat", "lon", "country", "region", "city", "boxes")
 
 
-class Picture(Protocol):
+class DatasetPicture(Protocol):
     """The content of a photo's file, wherever it is; read only when needed."""
 
     @property
@@ -107,7 +107,7 @@ def is_inside(path: Path, root: Path) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class DatasetBox:
     """A part of a photo and its content; edges in shares of width and height, from the upper left."""
 
     kind: BoxKind
@@ -126,10 +126,10 @@ class Item:
     """
 
     id: str
-    picture: Picture
+    picture: DatasetPicture
     truth: Truth = field(repr=False)
     fields: Mapping[str, str] = field(default_factory=dict, repr=False)
-    boxes: tuple[Box, ...] = ()
+    boxes: tuple[DatasetBox, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +223,7 @@ class SetKind:
     open: Callable[[Path, Path | None], DataSet] = field(repr=False)
 
 
-def read_boxes(value: object) -> tuple[Box, ...]:
+def read_boxes(value: object) -> tuple[DatasetBox, ...]:
     """Parse the boxes of a cell: a list of ``{"kind", "box": [left, top, right, bottom]}``, also as JSON text.
 
     Edges up to 1 are shares of width and height. Larger ones are pixels, and need the photo's ``size``:
@@ -244,7 +244,7 @@ def read_boxes(value: object) -> tuple[Box, ...]:
     return tuple(_parse_box(entry) for entry in value)
 
 
-def _parse_box(entry: Any) -> Box:
+def _parse_box(entry: Any) -> DatasetBox:
     if not isinstance(entry, dict) or entry.get("kind") not in _KINDS:
         raise ValueError(_WANTED)
     edges = _parse_numbers(entry.get("box"), 4)
@@ -256,10 +256,10 @@ def _parse_box(entry: Any) -> Box:
     left, top, right, bottom = edges
     if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
         raise ValueError(_WANTED)
-    return Box(entry["kind"], left, top, right, bottom)
+    return DatasetBox(entry["kind"], left, top, right, bottom)
 
 
-def box_of_pixels(kind: BoxKind, edges: list[float], size: tuple[float, float]) -> Box:
+def box_of_pixels(kind: BoxKind, edges: list[float], size: tuple[float, float]) -> DatasetBox:
     """Return a box given in pixels of a photo of that size, clipped to the photo.
 
     Raises:
@@ -270,7 +270,7 @@ def box_of_pixels(kind: BoxKind, edges: list[float], size: tuple[float, float]) 
     top, bottom = (min(1.0, max(0.0, edge / height)) for edge in (edges[1], edges[3]))
     if not (left < right and top < bottom):
         raise ValueError(f"the box {edges} has no part on a photo of {width:g} x {height:g} pixels")
-    return Box(kind, left, top, right, bottom)
+    return DatasetBox(kind, left, top, right, bottom)
 
 
 def _parse_numbers(value: Any, count: int) -> list[float]:

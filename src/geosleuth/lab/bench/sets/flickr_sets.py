@@ -21,8 +21,8 @@ from .archives import BadName, Shelf
 from .cards import CARDS
 from .dataset import Card, DataSet, Entry, Fault, Item, Part, Strict
 from .table_rows import (
-    Columns,
     Row,
+    TableColumns,
     build_entry,
     check_header,
     clean_text,
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     from geosleuth.atlas.placing import Placement
 
 _SCENES = {"0": "indoor", "1": "natural", "2": "urban"}
-_COLUMNS = Columns(
+_COLUMNS = TableColumns(
     image=("IMG_ID", "img_id", "image_id"),
     id=("IMG_ID", "img_id", "image_id"),
     left_out=("AUTHOR", "Prob_indoor", "Prob_natural", "Prob_urban", "S3_Label"),
 )
 _EXCHANGED = replace(_COLUMNS, lat=_COLUMNS.lon, lon=_COLUMNS.lat)
 
-_GEOGLOBE_COLUMNS = Columns(image=("images",), id=("index",), left_out=("index",))
+_GEOGLOBE_COLUMNS = TableColumns(image=("images",), id=("index",), left_out=("index",))
 # Field for the precision at which a true place in words was geocoded: "town", "feature", "region" …
 TRUTH_LEVEL = "truth_level"
-_IMAGEO_COLUMNS = Columns(
+_IMAGEO_COLUMNS = TableColumns(
     image=("image_id",),
     id=("image_id",),
     region=("state",),
@@ -63,15 +63,17 @@ _IMAGEO_COLUMNS = Columns(
 )  # fmt: skip
 _TABLE_FOLDERS = ("", "data", "analysis", "IMAGEO-Bench-datasets")
 _IMAGEO2_TESTS = 902
-_MP16_COLUMNS = Columns(
+_MP16_COLUMNS = TableColumns(
     image=("file", "IMG_ID"),
     id=("IMG_ID",),
     region=("state", "region"),
     left_out=("neighbourhood", "county", "region", "AUTHOR", "Prob_indoor", "Prob_natural", "Prob_urban", "S3_Label"),
 )
-_GEOCOMP_COLUMNS = Columns(image=("image", "image_path", "file", "panoId", "pano_id"), id=("panoId", "pano_id", "id"))
+_GEOCOMP_COLUMNS = TableColumns(
+    image=("image", "image_path", "file", "panoId", "pano_id"), id=("panoId", "pano_id", "id")
+)
 _FOLDERS: Mapping[Part, int] = {"test": 5, "train": 98}
-_OSV5M_COLUMNS = Columns(
+_OSV5M_COLUMNS = TableColumns(
     image=("file", "id"),
     id=("id",),
     country=("country", "unique_country"),

@@ -24,12 +24,12 @@ from geosleuth.support.errors import BadInput, require
 
 from .archives import Shelf
 from .cards import CARDS
-from .dataset import Card, DataSet, Entry, Item, Part, Picture, Strict, is_inside
+from .dataset import Card, DataSet, DatasetPicture, Entry, Item, Part, Strict, is_inside
 from .table_rows import (
     TABLE_ENDINGS,
     USUAL,
-    Columns,
     Row,
+    TableColumns,
     build_entry,
     check_header,
     flatten_row,
@@ -47,14 +47,14 @@ _IMAGE_NAMES = ("image", "images", "img", "jpg", "jpeg", "png", "photo", "pictur
 
 _SPLIT = re.compile(r"(train|test|validation|valid|val|dev)(?![a-z0-9])")
 METADATA_NAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
-_COLUMNS = Columns(
+_COLUMNS = TableColumns(
     image=("raw_image_path", "image_path", "image"),
     id=("id", "uid"),
     region=("province_or_state", "state", "province", "state_province", "region"),
     # All of it is for testing, though its files are named train.
     left_out=("preview", "preview_image_path", "pano_id", "timestamp", "url", "split"),
 )
-_GEOSEEK_COLUMNS = Columns(
+_GEOSEEK_COLUMNS = TableColumns(
     image=("image", "image_path", "images", "img_path", "path", "file_name", "filename", "img"),
     lat=("lat", "latitude", "gt_lat"),
     lon=("lon", "lng", "longitude", "gt_lon", "gt_lng"),
@@ -67,7 +67,7 @@ ELEMENTS = (
 )  # fmt: skip
 _TAG = re.compile(r"[a-z][a-z _&-]*")
 _ANSWERED = re.compile(r"</?answer>")
-_MAPBENCH_COLUMNS = Columns(
+_MAPBENCH_COLUMNS = TableColumns(
     image=("image", "images"),
     id=("image", "images"),
     nested=("ground_truth", "reward_model"),
@@ -247,7 +247,9 @@ def _find_image_columns(metadata: dict[bytes, bytes]) -> list[str]:
         return []
 
 
-def open_hub(path: Path, photos: Path | None = None, *, card: Card | None = None, columns: Columns = USUAL) -> DataSet:
+def open_hub(
+    path: Path, photos: Path | None = None, *, card: Card | None = None, columns: TableColumns = USUAL
+) -> DataSet:
     """Open an image folder (``metadata.csv`` or ``metadata.jsonl`` with ``file_name``), or Parquet files with photos.
 
     Raises:
@@ -302,7 +304,7 @@ def open_parquet(
     photos: Path | None,
     *,
     card: Card,
-    columns: Columns = USUAL,
+    columns: TableColumns = USUAL,
     beside: str | None = None,
     change: Callable[[Row], Row] | None = None,
 ) -> DataSet:
@@ -345,14 +347,14 @@ def _split(path: Path) -> dict[str, str]:
     return {}
 
 
-def _always(picture: Picture) -> Callable[[str], Picture]:
-    def here(_name: str) -> Picture:
+def _always(picture: DatasetPicture) -> Callable[[str], DatasetPicture]:
+    def here(_name: str) -> DatasetPicture:
         return picture
 
     return here
 
 
-def _check_columns(file: ParquetFile, columns: Columns) -> None:
+def _check_columns(file: ParquetFile, columns: TableColumns) -> None:
     first = next(iter(file.rows()), None)
     if first is None:
         raise BadInput(f"{file.path}: no rows found")

@@ -16,7 +16,7 @@ from geosleuth.support.errors import BadInput
 
 from .archives import BadName, Shelf
 from .cards import CARDS
-from .dataset import Box, DataSet, Entry, Fault, Item, Strict, box_of_pixels
+from .dataset import DataSet, DatasetBox, Entry, Fault, Item, Strict, box_of_pixels
 from .table_rows import USUAL, clean_text, degrees, flatten_row, parse_text, pick, read_rows, us_address
 
 _MAX_BYTES = 64 * 1024 * 1024
@@ -67,7 +67,7 @@ def _item(image: _Image, shelf: Shelf, points: dict[str, LatLon], split: str, wh
     return Item(clean_text(image.name), shelf.picture(image.name), truth, fields, _boxes(image))
 
 
-def _boxes(image: _Image) -> tuple[Box, ...]:
+def _boxes(image: _Image) -> tuple[DatasetBox, ...]:
     if image.size is None or min(image.size) <= 0:
         return ()
     found = []

@@ -26,7 +26,7 @@ from geosleuth.support.text.safe import one_line
 
 from .archives import Shelf
 from .cards import CARDS
-from .dataset import DataSet, Entry, Fault, Item, Picture, Strict, read_boxes
+from .dataset import DataSet, DatasetPicture, Entry, Fault, Item, Strict, read_boxes
 
 Row = Mapping[str, Any]
 TABLE_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -133,7 +133,7 @@ def _check_row(row: object, where: str) -> Row | Fault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class TableColumns:
     """Column names by meaning, best first; case and separators (- or _) are ignored.
 
     ``nested`` are objects inside a row whose keys count as the row's own. ``left_out`` are columns that are not fields
@@ -160,7 +160,7 @@ class Columns:
         return frozenset(fold_column(name) for names in (*roles, self.nested, self.left_out) for name in names)
 
 
-USUAL = Columns()
+USUAL = TableColumns()
 
 
 @lru_cache(maxsize=4096)
@@ -172,7 +172,7 @@ def fold_column(name: str) -> str:
 def table_entries(
     path: Path,
     shelf: Shelf,
-    columns: Columns = USUAL,
+    columns: TableColumns = USUAL,
     *,
     extra: Mapping[str, str] | None = None,
     change: Callable[[Row], Row] | None = None,
@@ -198,8 +198,8 @@ def table_entries(
 def build_entry(
     row: Row,
     where: str,
-    picture: Callable[[str], Picture],
-    columns: Columns,
+    picture: Callable[[str], DatasetPicture],
+    columns: TableColumns,
     known: frozenset[str],
     *,
     extra: Mapping[str, str] | None = None,
@@ -223,7 +223,7 @@ def build_entry(
         return Fault(where, " ".join(str(error).split())[:300])
 
 
-def parse_truth(cells: Mapping[str, Any], columns: Columns) -> Truth:
+def parse_truth(cells: Mapping[str, Any], columns: TableColumns) -> Truth:
     """Return the true place of the photo.
 
     Raises:
@@ -289,7 +289,7 @@ def collect_fields(cells: Mapping[str, Any], known: frozenset[str]) -> dict[str,
     return fields
 
 
-def flatten_row(row: Row, columns: Columns) -> dict[str, Any]:
+def flatten_row(row: Row, columns: TableColumns) -> dict[str, Any]:
     """Return a row by folded names, with nested objects flattened; the row itself takes precedence."""
     cells: dict[str, Any] = {}
     inner: list[Mapping[str, Any]] = [row]
@@ -319,7 +319,7 @@ def _parse_object(value: object) -> Mapping[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def check_header(path: Path, columns: Columns = USUAL) -> None:
+def check_header(path: Path, columns: TableColumns = USUAL) -> None:
     """Check that a table's first row names a photo and a point; called when a set is opened.
 
     Raises:

@@ -30,8 +30,8 @@ from geosleuth.lab.bench.makers.ratings import (
     FIELDS,
     Filter,
     GivenUp,
-    Look,
-    Seen,
+    RatedLook,
+    RatedPhoto,
     Sieved,
     by_model,
     each,
@@ -144,7 +144,7 @@ class _Ratings:
         self.by, self.rated, self.known, self.failed = by, 0, 0, 0
         self.usage, self.bands, self.landmarks = Usage(tries=0), Counter[str](), 0
 
-    def add(self, seen: Seen[Look]) -> None:
+    def add(self, seen: RatedPhoto[RatedLook]) -> None:
         look = seen.found
         if look is None:
             self.failed += 1

@@ -17,7 +17,7 @@ from geosleuth.cli.preparation import building, offline_atlas, run_until_stopped
 from geosleuth.geo import CellGrid, FloatArray
 from geosleuth.lab.baselines.gallery import is_code
 from geosleuth.lab.bench.makers.duplicates import HEADER, Digest, digests
-from geosleuth.lab.bench.makers.finished import Made
+from geosleuth.lab.bench.makers.finished import FinishedSet
 from geosleuth.lab.bench.makers.galleries import make_gallery
 from geosleuth.lab.bench.makers.mosaics import find_scenes, make_mosaics
 from geosleuth.lab.bench.makers.panoramas import find_tiles, make_panoramas
@@ -34,7 +34,7 @@ from geosleuth.lab.bench.makers.place_labels import (
     FIELDS,
     LEVELS,
     Labelled,
-    Placed,
+    LabelledPlace,
     label,
     leave_strips,
     read_shares,
@@ -49,7 +49,7 @@ from geosleuth.lab.bench.makers.sampling import (
     By,
     Draw,
     DrawRules,
-    Weights,
+    SamplingWeights,
     atlas_figures,
     atlas_people,
     build_place_key,
@@ -173,12 +173,12 @@ def _draw_view(drawn: Draw) -> "RenderableType":
     return table_view(("country", "quota", "available", "without people", "drawn"), rows)
 
 
-def _weights(text: str) -> Weights:
+def _weights(text: str) -> SamplingWeights:
     try:
         roads, population, area = (float(word) for word in text.split(","))
     except ValueError:
         raise BadInput(f"--weights takes three numbers such as 0.5,0.2,0.3; not {text[:40]!r}") from None
-    return Weights(roads, population, area)
+    return SamplingWeights(roads, population, area)
 
 
 def _points(data: DataSet) -> tuple[FloatArray, FloatArray]:
@@ -306,7 +306,7 @@ def _assign_parts(data: DataSet, options: "SplitOptions", shares: dict[str, floa
     if unnamed := places.count(None):
         photos = plural(unnamed, "photo has", "photos have")
         raise BadInput(f"{photos} no {options.by}; run geosleuth dataset label first, or use --by cell")
-    placed = [Placed(code, place) for code, place in zip(find_countries(lats, lons), places, strict=True)]
+    placed = [LabelledPlace(code, place) for code, place in zip(find_countries(lats, lons), places, strict=True)]
     parts = split(placed, shares, seed=options.seed)
     if options.strip is None:
         return parts
@@ -342,7 +342,7 @@ def make_mosaic_files(options: "MosaicOptions") -> None:
     _show_made(made, "none", as_json=options.as_json)
 
 
-def _show_made(made: Made, no_table: str, *, as_json: bool) -> None:
+def _show_made(made: FinishedSet, no_table: str, *, as_json: bool) -> None:
     for name, reason in made.refused.items():
         talk(f"not made: {name}: {reason}")
     table = None if made.table is None else str(made.table)

@@ -19,7 +19,7 @@ from geosleuth.lab.teams.learning import (
     PAPER_ROUNDS,
     PAPER_TRAINING,
     QUICK_TRAINING,
-    Budget,
+    LearningBudget,
     LearnSettings,
     LearnSummary,
     Overview,
@@ -28,7 +28,7 @@ from geosleuth.lab.teams.learning import (
     overview,
 )
 from geosleuth.lab.teams.learning.learning import LearnPlan
-from geosleuth.lab.teams.team_page import Drawn, country_words, network_page, network_svg
+from geosleuth.lab.teams.team_page import TeamDrawing, country_words, network_page, network_svg
 from geosleuth.photo import open_photo
 from geosleuth.support.console import (
     cancelled_by_ctrl_c,
@@ -110,7 +110,7 @@ async def _learn_photos(wanted: "LearnOptions", spec: TeamSpec, state: Path) -> 
                     settings=settings,
                     swarm=spec.settings,
                     training=replace(PAPER_TRAINING if as_printed else QUICK_TRAINING, seed=wanted.seed),
-                    budget=Budget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
+                    budget=LearningBudget(wanted.photos, wanted.max_tokens, wanted.max_seconds),
                     identities=tuple(map(describe_seat, team.seats)),
                     prompts=team.prompts_sha256,
                 ),
@@ -192,7 +192,7 @@ def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: b
     trust_weights = None if photo is None else society.trust_weights([open_photo(photo)])
     document = _build_state_document(society, seen, trust_weights)
     if out is not None:
-        drawn = Drawn(state.stem, society, seen, trust_weights)
+        drawn = TeamDrawing(state.stem, society, seen, trust_weights)
         text = {
             ".json": lambda: json.dumps(document, ensure_ascii=False, indent=1) + "\n",
             ".svg": lambda: f"{network_svg(society.members, drawn.shown, drawn.title, alone=True)}\n",

@@ -22,12 +22,12 @@ from geosleuth.lab.teams.recorded import (
     SAME_PLACE_KM,
     WITHIN_KM,
     Panel,
-    Said,
+    PanelReply,
     number_groups,
     trust_from_json,
     trust_to_json,
 )
-from geosleuth.lab.teams.recorded.learn_trust import LEARNED, REPORTED_KM, SINGLE, Known, Replay, learn, replay
+from geosleuth.lab.teams.recorded.learn_trust import LEARNED, REPORTED_KM, SINGLE, KnownTrust, Replay, learn, replay
 from geosleuth.lab.teams.recorded.panel import IntArray
 from geosleuth.lab.teams.recorded.trust import PLACES, even_odds_km
 from geosleuth.support.console import progress, table_view, talk
@@ -54,7 +54,7 @@ class Answers:
         beside: what a line says of the truth, unread, to be handed on.
     """
 
-    said: dict[str, Said] = field(default_factory=dict)
+    said: dict[str, PanelReply] = field(default_factory=dict)
     image: dict[str, str] = field(default_factory=dict)
     truths: dict[str, Truth] = field(default_factory=dict)
     beside: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -86,7 +86,7 @@ def read_replies(path: Path, progress: Callable[[int], None]) -> Answers:
     """
     if path.suffix.lower() not in (".jsonl", ".ndjson"):
         raise BadInput(f"{path}: with --model, answers are read from files that end in .jsonl")
-    found: list[tuple[str, str | None, Said, dict[str, Any]]] = []
+    found: list[tuple[str, str | None, PanelReply, dict[str, Any]]] = []
     try:
         with path.open("rb") as stream:
             for number, line in enumerate(iter(lambda: stream.readline(_MAX_LINE), b""), 1):
@@ -104,12 +104,12 @@ def read_replies(path: Path, progress: Callable[[int], None]) -> Answers:
     return answers
 
 
-def _convert_record(record: Record) -> Said:
+def _convert_record(record: Record) -> PanelReply:
     answer = record.read("lenient")
-    return Said(record.reply if record.reply is not None else (answer.explanation or ""), answer)
+    return PanelReply(record.reply if record.reply is not None else (answer.explanation or ""), answer)
 
 
-def _reply(line: bytes, where: str) -> tuple[str, str | None, Said, dict[str, Any]]:
+def _reply(line: bytes, where: str) -> tuple[str, str | None, PanelReply, dict[str, Any]]:
     try:
         data = json.loads(line)
         if not isinstance(data, Mapping):
@@ -124,14 +124,14 @@ def _reply(line: bytes, where: str) -> tuple[str, str | None, Said, dict[str, An
         raise BadInput(f"{where}: not a record: {' '.join(str(error).split())[:200]}") from error
 
 
-def _parse_reply_row(data: Mapping[str, Any]) -> Said:
+def _parse_reply_row(data: Mapping[str, Any]) -> PanelReply:
     if isinstance(data.get("answer"), Mapping):
         answer = answer_from_dict({"format": ANSWER_FORMAT, **data["answer"]})
-        return Said(answer.explanation or "", answer)
+        return PanelReply(answer.explanation or "", answer)
     reply = data.get("solution_str", data.get("reply"))
     if not isinstance(reply, str):
         raise TypeError("a record has a reply or an answer")
-    return Said(reply, parse_lenient(reply))
+    return PanelReply(reply, parse_lenient(reply))
 
 
 def _select_truth_fields(unread: object) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class ReplayReport:
 
     agents: tuple[str, ...]
     ids: tuple[str, ...]
-    known: Known
+    known: KnownTrust
     result: Replay
     notes: tuple[str, ...]
     folds: int
@@ -364,7 +364,7 @@ def measure(named: Mapping[str, Path], *, folds: int, seed: int) -> ReplayReport
     panel = _panel(answers, ids)
     first = next(iter(answers.values()))
     groups = number_groups([(first.image[key],) for key in ids], [truths[key].point for key in ids])
-    known = Known.from_panel(panel, [truths[key] for key in ids], groups)
+    known = KnownTrust.from_panel(panel, [truths[key] for key in ids], groups)
     notes += _split_notes(len(ids), len(set(groups.tolist())), folds, seed)
     with progress("learning", folds) as bar:
         result = replay(known, folds=folds, seed=seed, progress=lambda done: bar.at(done, folds, f"part {done}"))
@@ -457,7 +457,7 @@ def _truths(answers: Mapping[str, Answers], ids: Sequence[str]) -> dict[str, Tru
 
 
 def _panel(answers: Mapping[str, Answers], ids: Sequence[str]) -> Panel:
-    said: dict[str, list[Said | None]] = {agent: [one.said[key] for key in ids] for agent, one in answers.items()}
+    said: dict[str, list[PanelReply | None]] = {agent: [one.said[key] for key in ids] for agent, one in answers.items()}
     return Panel.from_answers(said)
 
 

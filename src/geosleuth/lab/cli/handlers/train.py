@@ -23,13 +23,13 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from geosleuth.lab.bench.placed import format_placed
-from geosleuth.lab.traces.filtering import PHASES_KM, Tries, find_teachable
+from geosleuth.lab.traces.filtering import PHASES_KM, StoredTries, find_teachable
 from geosleuth.lab.train.recipe import Recipe, Stage
 from geosleuth.lab.train.recipe_files import ABLATIONS, as_mapping, parse_override, read_recipe, recipe_names
 from geosleuth.lab.train.run_folder import (
     Finished,
     Progress,
-    RunFolder,
+    TrainingFolder,
     is_first_process,
     last_checkpoint,
     parse_step,
@@ -132,7 +132,7 @@ def run_stage(stage: Stage, options: "StageOptions", *, allow_test: bool = False
         raise BadInput(f"recipe {recipe.name}: is for the stage {recipe.stage}; run: geosleuth train {recipe.stage}")
     ask_for_extra()
     first = is_first_process()
-    before = read_finished(RunFolder(out))
+    before = read_finished(TrainingFolder(out))
     if first and before is None:
         _report_estimate(recipe)
         if recipe.run.tensorboard and (trouble := missing_tensorboard()):
@@ -177,7 +177,7 @@ class _At:
 
 
 def _describe_stop(out: Path, step: int) -> str:
-    kept = last_checkpoint(RunFolder(out))
+    kept = last_checkpoint(TrainingFolder(out))
     if kept is None:
         return f"stopped after step {step}, before the first checkpoint; the same command starts over"
     # Stopped before it went on, it has come no farther than the checkpoint.
@@ -190,12 +190,12 @@ def _report_next_step(found: Finished) -> None:
     if found.complete:
         model = shlex.quote(f"hf:{found.policy}")
         talk(f"the policy: {found.policy}; to use it: geosleuth locate photo.jpg --model {model}")
-        run = RunFolder(found.folder)
+        run = TrainingFolder(found.folder)
         if best := read_best(run):
             talk(f"the best by {best['figure']}: {run.best}, of step {best['step']} ({best['value']:.4g})")
     else:
         talk(f"not finished, after {plural(found.steps, 'step', 'steps')}; run the same command to resume")
-    talk(f"the page: {RunFolder(found.folder).page}")
+    talk(f"the page: {TrainingFolder(found.folder).page}")
 
 
 class _Lines:
@@ -397,7 +397,7 @@ def make_tries(
     talk(f"a curriculum of {len(PHASES_KM)} phases: geosleuth traces filter {shlex.quote(str(out))} --out FOLDER")
 
 
-def _counts(found: Tries) -> dict[str, int]:
+def _counts(found: StoredTries) -> dict[str, int]:
     numbers, rows = np.unique(found.counts, return_counts=True)
     return {str(number): int(many) for number, many in zip(numbers, rows, strict=True)}
 
@@ -447,7 +447,7 @@ def _evaluate_run(
     from geosleuth.lab.train.saved_policies import as_trained, each_policy, evaluate_saved
     from geosleuth.lab.train.validation import check_best_figure
 
-    run = RunFolder(path)
+    run = TrainingFolder(path)
     folder, best_by = options.out or run.evaluations, options.keep_best
     rows: list[dict[str, Any]] = []
     km = evaluation.WITHIN_KM if options.within is None else thresholds_km(options.within)

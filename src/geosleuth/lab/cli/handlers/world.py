@@ -27,7 +27,7 @@ from geosleuth.support.files import refuse_to_replace, write_bytes_atomically
 from geosleuth.support.text.numbers import count as counted
 
 if TYPE_CHECKING:
-    from geosleuth.lab.cli.world import EnvironmentOptions, ExportOptions, MakeOptions, ServeOptions
+    from geosleuth.lab.cli.world import EnvironmentOptions, ExportOptions, MakeOptions, WorldServeOptions
 
 _FRAMES = {"plain": (22, 120, 60), "small": (20, 80, 190), "hidden": (120, 120, 120)}
 _MISLEADING = (200, 30, 40)
@@ -212,7 +212,7 @@ def load_item_photos(options: "EnvironmentOptions") -> Iterator[Item]:
         yield item
 
 
-def serve(options: "ServeOptions") -> None:
+def serve(options: "WorldServeOptions") -> None:
     """Serve until stopped."""
     from geosleuth.lab.scenes.environment.episode import build_photo_row
     from geosleuth.lab.scenes.environment.for_openenv import openenv_app

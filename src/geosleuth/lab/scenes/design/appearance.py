@@ -19,7 +19,7 @@ import numpy as np
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.facts import country_facts
 from geosleuth.geo import LatLon, destinations, sun_positions
-from geosleuth.lab.scenes.scene import Ground, Layout, Line, Look, Plant, Roof, Sky, Spot, Terrain, Wall
+from geosleuth.lab.scenes.scene import Ground, Layout, Line, Plant, Roof, SceneLook, Sky, Spot, Terrain, Wall
 from geosleuth.support.decode import decode
 
 Poles = Literal["wood", "concrete", "metal", "none"]
@@ -193,7 +193,7 @@ def draw_layout(chance: random.Random) -> Layout:
     return layout
 
 
-def choose_look(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> Look:
+def choose_look(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> SceneLook:
     """Return how a street of this kind looks there and then."""
     style = get_style(spot.country)
     centre, double = centre_line(spot.country)
@@ -208,7 +208,7 @@ def choose_look(spot: Spot, sky: Sky, layout: Layout, chance: random.Random) -> 
     roads: tuple[Road, ...] = ("asphalt", "asphalt", "asphalt", _other_road(spot, layout))
     road = chance.choice(roads)
     is_plain_road = layout in ("market", "square") or road in ("cobbles", "earth")
-    return Look(
+    return SceneLook(
         layout=layout,
         drives_on=country_facts(spot.country).driving_side,
         centre_line="none" if is_plain_road else centre,

@@ -19,7 +19,7 @@ from geosleuth.geo import distance_km
 from geosleuth.lab.scenes.businesses import build_postcode, generate_phones
 from geosleuth.lab.scenes.drawing.lettering import drawable, list_designs
 from geosleuth.lab.scenes.locales import COACHES, CUES, NAMED_AFTER_TOWNS, Cue
-from geosleuth.lab.scenes.scene import Board, Business, Clue, ClueLevel, Look, Sky, Sort, Split, Spot
+from geosleuth.lab.scenes.scene import Board, Business, ClueLevel, SceneClue, SceneLook, Sky, Sort, Split, Spot
 from geosleuth.lab.scenes.towns import WorldTown
 from geosleuth.names import fold
 from geosleuth.support.decode import decode
@@ -150,15 +150,15 @@ class Pen:
 
     def clue(
         self, sort: Sort, level: ClueLevel, says: str, board: Board, *lines: str, place: str | None = None
-    ) -> Clue:
+    ) -> SceneClue:
         """Return a clue about this spot, pointing as far as its level goes."""
-        return Clue(
+        return SceneClue(
             id="", sort=sort, level=level, says=says, board=board, lines=lines, country=self.spot.country,
             region=self.spot.region if level != "country" else None, place=place if level == "precise" else None,
             design=self.chance.choice(list_designs(board, self.split)),
         )  # fmt: skip
 
-    def business(self, one: Business) -> Clue:
+    def business(self, one: Business) -> SceneClue:
         """Return the name over the door of a business that the map knows."""
         town = self.spot.town
         if one.chain:
@@ -169,17 +169,17 @@ class Pen:
             says = f"The shop is called {one.name}; the map knows one in {town}, and an unrelated one elsewhere."
         return self.clue("business", "precise", says, "shop_front", one.name, place=f"{one.name}, {town}")
 
-    def write_founding_year(self, year: int) -> Clue:
+    def write_founding_year(self, year: int) -> SceneClue:
         """Return the year that a shop was founded in, on a poster; its pages tell it, and the map does not."""
         says = f"The shop dates from {year}: of the shops of its name, pages tell that of the one in {self.spot.town}."
         return self.clue("founded", "precise", says, "poster", str(year), place=self.spot.town)
 
-    def street_name(self, street: str) -> Clue:
+    def street_name(self, street: str) -> SceneClue:
         """Return a street's name plate."""
         says = f"The plate names the street, {street}; the map knows a street of that name in {self.spot.town}."
         return self.clue("street_name", "precise", says, "street_plate", street, place=f"{street}, {self.spot.town}")
 
-    def house_number(self, one: Business) -> Clue | None:
+    def house_number(self, one: Business) -> SceneClue | None:
         """Return the number beside the door."""
         if not one.house_number or not one.street:
             return None
@@ -187,18 +187,18 @@ class Pen:
         place = f"{one.street} {one.house_number}, {self.spot.town}"
         return self.clue("house_number", "precise", says, "house_number", one.house_number, place=place)
 
-    def bus_stop(self, stop: str) -> Clue:
+    def bus_stop(self, stop: str) -> SceneClue:
         """Return what the stop is called."""
         says = f"The bus stop is called {stop}; there is one in {self.spot.town}."
         return self.clue("bus_stop", "precise", says, "bus_stop", stop, place=f"{stop}, {self.spot.town}")
 
-    def town_name(self) -> Clue:
+    def town_name(self) -> SceneClue:
         """Return the sign where the town begins."""
         name = self.spot.town_on_signs
         says = f"The sign names the town: {name} is {self.spot.town} in {self.land}."
         return self.clue("town_name", "precise", says, "town_sign", name, place=self.spot.town)
 
-    def address(self, one: Business) -> Clue:
+    def address(self, one: Business) -> SceneClue:
         """Return a notice with street, town and postcode, as the map has them."""
         name, code = self.spot.town_on_signs, one.postcode or ""
         place = f"{name} {code}" if self.town.country in POSTCODE_LAST else f"{code} {name}"
@@ -206,7 +206,7 @@ class Pen:
         says = f"The notice gives the address: {', '.join(lines)}, which is in {self.spot.town}."
         return self.clue("town_name", "precise", says, "notice", *lines, place=", ".join(lines))
 
-    def phone(self, one: Business) -> Clue | None:
+    def phone(self, one: Business) -> SceneClue | None:
         """Return the shop's own telephone number, where it says nothing wrong about the region."""
         if not one.phone:
             return None
@@ -221,7 +221,7 @@ class Pen:
         says = f"The number {one.phone} has the form of numbers in {self.land}."
         return self.clue("phone", "country", says, "notice", *lines)
 
-    def area_code(self) -> Clue | None:
+    def area_code(self) -> SceneClue | None:
         """Return a phone number with the area code of the town or its region; of no business on the map."""
         number = number_of_area(self.town, self.chance)
         area = find_area(number, self.town) if number else None
@@ -229,14 +229,14 @@ class Pen:
             return None
         return self._area_clue(number, area, [self._label_phone(number)])
 
-    def _area_clue(self, number: str, area: str, lines: Sequence[str]) -> Clue:
+    def _area_clue(self, number: str, area: str, lines: Sequence[str]) -> SceneClue:
         says = f"The number {number} belongs to {area} by the numbering plan of {self.land}."
         return self.clue("phone", "region", says, "notice", *lines)
 
     def _label_phone(self, number: str) -> str:
         return f"Tel. {number}" if self.town.land.words[0].isascii() and self.chance.random() < 0.5 else number
 
-    def postcode(self, world_seed: int) -> Clue | None:
+    def postcode(self, world_seed: int) -> SceneClue | None:
         """Return a postcode without its town, if the atlas knows its region."""
         code = build_postcode(self.town, self.chance.randrange(3), world_seed)
         if not code or not (self.town.postcode or self.spot.country in by_postcode(code).regions):
@@ -244,14 +244,14 @@ class Pen:
         says = f"{code} is a postcode of {self.land}, of {self.spot.region or 'one region'} there."
         return self.clue("postcode", "region", says, "notice", code)
 
-    def region_name(self) -> Clue | None:
+    def region_name(self) -> SceneClue | None:
         """Return a banner of the region, if nothing else shows it."""
         region = self.spot.region
         if region is None or not drawable(region):
             return None
         return self.clue("town_name", "region", f"The banner names the region: {region}.", "banner", region)
 
-    def distances(self, towns: Sequence[WorldTown]) -> Clue | None:
+    def distances(self, towns: Sequence[WorldTown]) -> SceneClue | None:
         """Return a road sign with two or three other towns and how far they are by road."""
         here = self.spot.point
         near = sorted(
@@ -274,14 +274,14 @@ class Pen:
         )
         return self.clue("distance", "region", says, "direction_sign", *lines)
 
-    def language(self) -> Clue:
+    def language(self) -> SceneClue:
         """Return what a shop sells, in the language of the place."""
         words = select_half(self.town.land.words, self.split)
         word = self.chance.choice(words)
         says = f"The sign reads {word}, in a language and a script that signs in {self.land} have."
         return self.clue("language", "country", says, "shop_front", word)
 
-    def price(self) -> Clue | None:
+    def price(self) -> SceneClue | None:
         """Return a price in the country's money."""
         prices = self.town.land.prices
         if not prices:
@@ -291,7 +291,7 @@ class Pen:
         word = self.chance.choice(select_half(self.town.land.words, self.split))
         return self.clue("price", "country", says, "poster", word, price)
 
-    def web_address(self) -> Clue | None:
+    def web_address(self) -> SceneClue | None:
         """Return a web address under the country's own domain."""
         domain = self.town.land.domain
         if domain == "com":
@@ -300,7 +300,7 @@ class Pen:
         says = f"{address} is under .{domain}, the domain of {self.land}."
         return self.clue("web_address", "country", says, self.chance.choice(("notice", "banner")), address)
 
-    def brand(self) -> Clue | None:
+    def brand(self) -> SceneClue | None:
         """Return a chain that is at home in the country."""
         names = NATIONAL.get(self.spot.country)
         if not names:
@@ -309,7 +309,7 @@ class Pen:
         says = f"{name} is a firm of {self.land}, hardly seen elsewhere."
         return self.clue("brand", "country", says, self.chance.choice(("shop_front", "billboard")), name)
 
-    def plate(self) -> Clue | None:
+    def plate(self) -> SceneClue | None:
         """Return a car's number plate; some countries write the state on it."""
         plate = number_plate(self.spot.country, self.chance)
         if plate is None:
@@ -321,7 +321,7 @@ class Pen:
             return self.clue("number_plate", "region", says, "number_plate", plate, region)
         return self.clue("number_plate", "country", says, "number_plate", plate)
 
-    def road(self) -> Clue | None:
+    def road(self) -> SceneClue | None:
         """Return a road's number."""
         number = road_number(self.spot.country, self.chance)
         if number is None:
@@ -337,7 +337,7 @@ def street_line(country: str, one: Business) -> str:
     return f"{one.house_number} {one.street}" if country in _NUMBER_FIRST else f"{one.street} {one.house_number}"
 
 
-def misleading_clue(pen: Pen, town: WorldTown, street: Callable[[], str]) -> Clue:
+def misleading_clue(pen: Pen, town: WorldTown, street: Callable[[], str]) -> SceneClue:
     """Return something from another country.
 
     Args:
@@ -358,7 +358,7 @@ def misleading_clue(pen: Pen, town: WorldTown, street: Callable[[], str]) -> Clu
     return _elsewhere(clue, cue.country)
 
 
-def _tour_bus(pen: Pen, town: WorldTown, street: Callable[[], str]) -> Clue:
+def _tour_bus(pen: Pen, town: WorldTown, street: Callable[[], str]) -> SceneClue:
     name = town.name_on_signs
     title = f"{name} {COACHES[town.country]}" if town.country in COACHES else f"{town.name} Tours"
     lines = [title]
@@ -376,14 +376,14 @@ def _tour_bus(pen: Pen, town: WorldTown, street: Callable[[], str]) -> Clue:
     return _elsewhere(clue, town.country, town.region, town.name if level == "precise" else None)
 
 
-def _elsewhere(clue: Clue, country: str, region: str | None = None, place: str | None = None) -> Clue:
-    return Clue(
+def _elsewhere(clue: SceneClue, country: str, region: str | None = None, place: str | None = None) -> SceneClue:
+    return SceneClue(
         id="", sort=clue.sort, level=clue.level, says=clue.says, board=clue.board, lines=clue.lines, misleading=True,
         country=country, region=region, place=place, design=clue.design,
     )  # fmt: skip
 
 
-def collect_unwritten_clues(spot: Spot, look: Look, sky: Sky) -> tuple[Clue, ...]:
+def collect_unwritten_clues(spot: Spot, look: SceneLook, sky: Sky) -> tuple[SceneClue, ...]:
     """Return what a street shows without text. None of it names one country, so ``country`` is left open."""
     found: list[tuple[Sort, str]] = []
     if look.centre_line != "none":
@@ -406,7 +406,7 @@ def collect_unwritten_clues(spot: Spot, look: Look, sky: Sky) -> tuple[Clue, ...
         found.append(("terrain", f"{there} behind the houses."))
     if sky.weather in _SUNNY:
         found.append(("sun", _shadows(sky)))
-    return tuple(Clue(id="", sort=sort, level="country", says=says) for sort, says in found)
+    return tuple(SceneClue(id="", sort=sort, level="country", says=says) for sort, says in found)
 
 
 def _shadows(sky: Sky) -> str:

@@ -15,12 +15,12 @@ from geosleuth.lab.scenes.scene import (
     Board,
     Business,
     Camera,
-    Clue,
     ClueLevel,
     Layout,
-    Look,
     Scene,
+    SceneClue,
     SceneKind,
+    SceneLook,
     Sky,
     Sort,
     Split,
@@ -121,8 +121,8 @@ def _precise_name(scene: Scene) -> str:
 def _level(
     name: str | None,
     level: ClueLevel,
-    honest: Sequence[Clue],
-    foreign: Sequence[Clue],
+    honest: Sequence[SceneClue],
+    foreign: Sequence[SceneClue],
     chance: random.Random,
 ) -> Level:
     own = [clue for clue in honest if clue.level == level]
@@ -140,7 +140,7 @@ def _level(
     return Level(name, tuple(map(_short, own)), reasoning, None if sure else chance.choice(_LEFT[level]))
 
 
-def _short(clue: Clue) -> str:
+def _short(clue: SceneClue) -> str:
     """Return a clue in a few words: its text, or what is seen."""
     return f"{clue.sort.replace('_', ' ')}: {' / '.join(clue.lines)}" if clue.lines else clue.says
 
@@ -165,7 +165,7 @@ def compute_locatability(scene: Scene) -> float:
     return round(min(MOST, max(0.0, score - 0.5 * sum(takes))), 1)
 
 
-def _worth(clue: Clue) -> float:
+def _worth(clue: SceneClue) -> float:
     worth = {"precise": 10.0, "region": 8.5, "country": 7.5}[clue.level]
     if clue.board is None:
         return 6.0
@@ -228,7 +228,7 @@ class Wants:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ScenePlan:
     """Complete plan of one scene, with every choice made."""
 
     kind: SceneKind
@@ -241,7 +241,7 @@ class Plan:
     page: bool = False
 
 
-def make_plan(kind: SceneKind, wants: Wants, chance: random.Random) -> Plan:
+def make_plan(kind: SceneKind, wants: Wants, chance: random.Random) -> ScenePlan:
     """Decide what is left open. Every share is drawn every time, so that one request changes nothing else."""
     kind = wants.kind or kind
     (level,) = chance.choices(list(LEVEL_SHARES), list(LEVEL_SHARES.values()))
@@ -261,7 +261,7 @@ def make_plan(kind: SceneKind, wants: Wants, chance: random.Random) -> Plan:
     misleading = misleading if wants.misleading is None else wants.misleading
     hidden = hidden if wants.hidden is None else wants.hidden
     looks_only = looks_only and level == "country" and not small
-    return Plan(kind, level, small, misleading, hidden, looks_only, wants.chain)
+    return ScenePlan(kind, level, small, misleading, hidden, looks_only, wants.chain)
 
 
 def design_scene(
@@ -300,7 +300,7 @@ def design_scene(
     return replace(scene, locatability=compute_locatability(scene), tags=build_tags(scene))
 
 
-def _with_page(plan: Plan, wants: Wants, world: World, name: str) -> Plan:
+def _with_page(plan: ScenePlan, wants: Wants, world: World, name: str) -> ScenePlan:
     """Decide whether a page shall be needed, by a draw of its own: the world's other scenes stay as they are.
 
     Raises:
@@ -356,7 +356,7 @@ def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> Wo
     return chance.choice(towns)
 
 
-def _door(known: Sequence[Business], plan: Plan, chance: random.Random) -> Business:
+def _door(known: Sequence[Business], plan: ScenePlan, chance: random.Random) -> Business:
     """Return a business of the town; of a chain, or of none, if the plan requires it."""
     fit = [one for one in known if (plan.chain is None or one.chain == plan.chain) and _can_be_written(one)]
     return chance.choice(fit or known)
@@ -366,7 +366,7 @@ def _can_be_written(one: Business) -> bool:
     return not one.real or all(drawable(text) for text in (one.name, one.street) if text)
 
 
-def _layout(plan: Plan, chance: random.Random) -> Layout:
+def _layout(plan: ScenePlan, chance: random.Random) -> Layout:
     if plan.level is None:
         return chance.choice(_LAYOUTS_OF_NOTHING)
     layout = draw_layout(chance)
@@ -405,16 +405,16 @@ def _along(line: Sequence[LatLon], chance: random.Random) -> LatLon:
     return LatLon(here.lat + share * (there.lat - here.lat), here.lon + share * (there.lon - here.lon))
 
 
-def _bare(look: Look) -> Look:
+def _bare(look: SceneLook) -> SceneLook:
     """Return the look with a road that is no clue to the country."""
     return replace(look, centre_line="none", centre_double=False, edge_line="none", poles="none", wires=False)
 
 
-def _size(plan: Plan) -> tuple[int, int]:
+def _size(plan: ScenePlan) -> tuple[int, int]:
     return PANORAMA_SIZE if plan.kind == "panorama" else SMALL_SIZE if plan.small else SIZE
 
 
-def _camera(plan: Plan, heading: float, chance: random.Random) -> Camera:
+def _camera(plan: ScenePlan, heading: float, chance: random.Random) -> Camera:
     """Return the camera of a pedestrian or a car, sometimes slightly blurred; for panoramas one of several views."""
     on_car = chance.random() < 0.4
     height = round(chance.uniform(2.2, 2.7) if on_car else chance.uniform(1.45, 1.75), 2)
@@ -423,9 +423,11 @@ def _camera(plan: Plan, heading: float, chance: random.Random) -> Camera:
     return Camera(heading, height, field, blur, round(chance.uniform(0, 3.5), 2))
 
 
-def _clues(world: World, pen: Pen, plan: Plan, door: Business | None, look: Look, sky: Sky) -> list[Clue]:
+def _clues(
+    world: World, pen: Pen, plan: ScenePlan, door: Business | None, look: SceneLook, sky: Sky
+) -> list[SceneClue]:
     chance = pen.chance
-    written: list[Clue] = []
+    written: list[SceneClue] = []
     if plan.level is not None and not plan.looks_only:
         write = _collect_page_clues if plan.page else _precise
         written = write(world, pen, door) if door is not None else _WRITERS[plan.level](world, pen)
@@ -441,13 +443,13 @@ def _clues(world: World, pen: Pen, plan: Plan, door: Business | None, look: Look
     return [*written, *unwritten]
 
 
-def _precise(world: World, pen: Pen, door: Business) -> list[Clue]:
+def _precise(world: World, pen: Pen, door: Business) -> list[SceneClue]:
     """Return a door on the map, with enough clues to single it out among its namesakes."""
     chance = pen.chance
     # Drawn beforehand, so that worlds which differ in names alone have the same scenes otherwise.
     street, number, fixing, phone, stop, beside = (chance.random() for _ in range(6))
     repeats = door.chain or door.homonym
-    found: list[Clue | None] = [pen.business(door)]
+    found: list[SceneClue | None] = [pen.business(door)]
     if door.street and (repeats or street < 0.6):
         found.append(pen.street_name(door.street))
     if number < 0.4:
@@ -466,7 +468,7 @@ def _precise(world: World, pen: Pen, door: Business) -> list[Clue]:
     return kept if any(clue.level == "precise" for clue in kept) else [*kept, pen.town_name()]
 
 
-def _collect_page_clues(_world: World, pen: Pen, door: Business) -> list[Clue]:
+def _collect_page_clues(_world: World, pen: Pen, door: Business) -> list[SceneClue]:
     """Return a door whose name occurs in several towns, the founding year on its pages, and clues to the country."""
     makers = [pen.plate, pen.price, pen.road]
     pen.chance.shuffle(makers)
@@ -476,10 +478,10 @@ def _collect_page_clues(_world: World, pen: Pen, door: Business) -> list[Clue]:
     )
 
 
-def _region(world: World, pen: Pen) -> list[Clue]:
+def _region(world: World, pen: Pen) -> list[SceneClue]:
     """Return an area code, a postcode or a distance sign, among clues to the country."""
     chance = pen.chance
-    makers: list[Callable[[], Clue | None]] = [
+    makers: list[Callable[[], SceneClue | None]] = [
         lambda: pen.distances(_find_split_towns(world, pen.town.split, pen.town.country) or world.towns),
         pen.area_code,
         lambda: pen.postcode(world.seed),
@@ -493,7 +495,7 @@ def _region(world: World, pen: Pen) -> list[Clue]:
     return _one_each([main, pen.language(), *_some(chance, (pen.price, pen.web_address, pen.plate, pen.road), 0.35)])
 
 
-def _collect_country_clues(_world: World, pen: Pen) -> list[Clue]:
+def _collect_country_clues(_world: World, pen: Pen) -> list[SceneClue]:
     """Return two or three of: language, money, plates, web addresses, a national chain."""
     makers = [pen.price, pen.web_address, pen.plate, pen.road, pen.brand]
     pen.chance.shuffle(makers)
@@ -502,29 +504,34 @@ def _collect_country_clues(_world: World, pen: Pen) -> list[Clue]:
     return _one_each([pen.language(), *made[:count]])
 
 
-_WRITERS: dict[ClueLevel, Callable[[World, Pen], list[Clue]]] = {"region": _region, "country": _collect_country_clues}
+_WRITERS: dict[ClueLevel, Callable[[World, Pen], list[SceneClue]]] = {
+    "region": _region,
+    "country": _collect_country_clues,
+}
 
 
-def _some(chance: random.Random, makers: Sequence[Callable[[], Clue | None]], share: float) -> list[Clue | None]:
+def _some(
+    chance: random.Random, makers: Sequence[Callable[[], SceneClue | None]], share: float
+) -> list[SceneClue | None]:
     return [make() if chance.random() < share else None for make in makers]
 
 
-def _one_each(found: Sequence[Clue | None]) -> list[Clue]:
+def _one_each(found: Sequence[SceneClue | None]) -> list[SceneClue]:
     """Return one clue per board; several shops may stand side by side."""
-    kept: list[Clue] = []
+    kept: list[SceneClue] = []
     for clue in found:
         if clue is not None and (clue.board == "shop_front" or all(one.board != clue.board for one in kept)):
             kept.append(clue)
     return kept
 
 
-def _small(clue: Clue, plan: Plan, chance: random.Random) -> Clue:
+def _small(clue: SceneClue, plan: ScenePlan, chance: random.Random) -> SceneClue:
     """Make a clue small: always the most precise ones, and half of the rest."""
     coarsest = clue.level == "country" and plan.level != "country"
     return clue if coarsest and chance.random() < 0.5 else replace(clue, visibility="small")
 
 
-def _with_hidden(written: list[Clue], pen: Pen) -> list[Clue]:
+def _with_hidden(written: list[SceneClue], pen: Pen) -> list[SceneClue]:
     """Return the clues with a partly covered one added."""
     boards = {clue.board for clue in written}
     makers = (pen.town_name, pen.plate, pen.road, pen.web_address, pen.brand)
@@ -532,13 +539,13 @@ def _with_hidden(written: list[Clue], pen: Pen) -> list[Clue]:
     return [*written, replace(pen.chance.choice(made), visibility="hidden")] if made else written
 
 
-def _misleading(world: World, pen: Pen, taken: Collection[Board | None]) -> Clue:
+def _misleading(world: World, pen: Pen, taken: Collection[Board | None]) -> SceneClue:
     """Return a misleading clue from elsewhere, on a free board if there is one."""
     tries = [_from_elsewhere(world, pen, _elsewhere(world, pen)) for _ in range(_TRIES)]
     return next((clue for clue in tries if clue.board not in taken), tries[0])
 
 
-def _from_elsewhere(world: World, pen: Pen, town: WorldTown) -> Clue:
+def _from_elsewhere(world: World, pen: Pen, town: WorldTown) -> SceneClue:
     return misleading_clue(pen, town, lambda: pen.chance.choice(world.streets(town)).name)
 
 
@@ -554,5 +561,5 @@ def _abroad(world: World, split: Split, town: WorldTown) -> list[str]:
     return [code for code in _list_split_countries(world, split) if code != town.country]
 
 
-def _number_clues(clues: Sequence[Clue]) -> tuple[Clue, ...]:
+def _number_clues(clues: Sequence[SceneClue]) -> tuple[SceneClue, ...]:
     return tuple(replace(clue, id=f"c{number}") for number, clue in enumerate(clues, 1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image, ImageFilter
 
-from geosleuth.lab.scenes.scene import Board, Clue, Look
+from geosleuth.lab.scenes.scene import Board, SceneClue, SceneLook
 
 from .camera import Point2, cosine, sine
 from .canvas import Colour, Pixels, blend_colour, colour, lit, mix_colours
@@ -331,7 +331,7 @@ _PANELS: dict[Panel, Callable[[Sheet, Colours, float, random.Random], None]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BoardRow:
     """A piece of a line: which line of the clue it is from, and where it stands (ems of the main line)."""
 
     text: str
@@ -346,9 +346,9 @@ class Row:
 class BoardPlan:
     """A board laid out, in ems of its main line."""
 
-    clue: Clue
+    clue: SceneClue
     design: Design
-    rows: tuple[Row, ...]
+    rows: tuple[BoardRow, ...]
     wide: float
     tall: float
     colours: tuple[Colour, Colour, Colour]
@@ -368,7 +368,7 @@ class BoardPlan:
         )  # fmt: skip
 
 
-def lay_out_plans(clue: Clue, chance: random.Random, look: Look | None = None) -> tuple[BoardPlan, ...]:
+def lay_out_plans(clue: SceneClue, chance: random.Random, look: SceneLook | None = None) -> tuple[BoardPlan, ...]:
     """Return a clue's board laid out as its design has it; a second time where its lines can be broken to be narrower.
 
     ``look`` gives number plates their colours.
@@ -386,7 +386,7 @@ def lay_out_plans(clue: Clue, chance: random.Random, look: Look | None = None) -
     return (usual, narrow) if len(narrow.rows) > len(usual.rows) else (usual,)
 
 
-def _laid_out(clue: Clue, design: Design, hues: tuple[str, str, str], narrower: float) -> BoardPlan:
+def _laid_out(clue: SceneClue, design: Design, hues: tuple[str, str, str], narrower: float) -> BoardPlan:
     widest, narrowest, lesser = _MEASURES[design.board]
     widest *= narrower
     pieces: list[tuple[str, int, float]] = []
@@ -396,11 +396,11 @@ def _laid_out(clue: Clue, design: Design, hues: tuple[str, str, str], narrower: 
     widths = [width_em(text, design.lettering) * size for text, _, size in pieces]
     left, top, right, bottom = margins_em(design)
     inner = max(narrowest - left - right, *widths) if widths else narrowest
-    rows: list[Row] = []
+    rows: list[BoardRow] = []
     y = top
     for (text, number, size), wide in zip(pieces, widths, strict=True):
         x = left if design.left else left + (inner - wide) / 2
-        rows.append(Row(text, number, size, x, y, wide))
+        rows.append(BoardRow(text, number, size, x, y, wide))
         y += height_em(text) * size * (_LEADING if len(pieces) > 1 else 1.0)
     ground, ink, accent = (colour(part) for part in hues)
     return BoardPlan(clue, design, tuple(rows), left + inner + right, y + bottom, (ground, ink, accent))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from geosleuth.lab.scenes.scene import Look
+from geosleuth.lab.scenes.scene import SceneLook
 
 from .camera import Point3, Rect, Wall, upright
 from .canvas import Canvas, Colour, colour, lit, mix_colours
@@ -22,7 +22,7 @@ _FRAMES: tuple[Colour, ...] = ((238, 234, 224), (92, 66, 46), (60, 70, 78), (206
 _DOORS: tuple[Colour, ...] = ((94, 48, 32), (36, 66, 58), (44, 54, 86), (122, 30, 34), (70, 58, 48), (150, 120, 84))
 
 
-def draw_roof(canvas: Canvas, lot: Lot, look: Look, light: Light, distance_m: float, depth_m: float) -> None:
+def draw_roof(canvas: Canvas, lot: Lot, look: SceneLook, light: Light, distance_m: float, depth_m: float) -> None:
     """Draw the roof of a house; walls come afterwards and cover its lower edge."""
     chance = dice(lot.seed + 1)
     base = lit(colour(look.roof_colour), 0.9 + 0.02 * chance.randrange(10))
@@ -120,7 +120,7 @@ class Tones:
         return mix_colours(self.light.shade(base, self.facing), self.light.horizon, self._veil)
 
 
-def draw_house(canvas: Canvas, lot: Lot, look: Look, light: Light) -> None:
+def draw_house(canvas: Canvas, lot: Lot, look: SceneLook, light: Light) -> None:
     """Draw one house, its roof first."""
     if not _in_frame(canvas, lot):
         return

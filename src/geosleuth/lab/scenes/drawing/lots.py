@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Literal
 
-from geosleuth.lab.scenes.scene import Layout, Look
+from geosleuth.lab.scenes.scene import Layout, SceneLook
 from geosleuth.lab.scenes.scene import Wall as WallKind
 
 from .camera import Wall
@@ -78,7 +78,7 @@ class Lot:
 
 
 def build_lots(
-    look: Look, main_side: Side, main_at: float, chance: random.Random, reach: tuple[float, float], shops: int = 1
+    look: SceneLook, main_side: Side, main_at: float, chance: random.Random, reach: tuple[float, float], shops: int = 1
 ) -> tuple[Lot, ...]:
     """Return the houses of a street. One stands with its middle at ``main_at`` on the main side.
 
@@ -114,7 +114,14 @@ def build_lots(
 
 
 def _lot(
-    look: Look, sizes: Measures, side: Side, start: float, wide: float, chance: random.Random, *, shop: bool = False
+    look: SceneLook,
+    sizes: Measures,
+    side: Side,
+    start: float,
+    wide: float,
+    chance: random.Random,
+    *,
+    shop: bool = False,
 ) -> Lot:
     shed = look.layout == "industrial"
     is_shop = shop or chance.random() < sizes.shops

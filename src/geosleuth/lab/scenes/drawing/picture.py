@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from geosleuth.atlas.maps.labels import can_shape
-from geosleuth.lab.scenes.scene import Clue, Mark, Plant, Scene
+from geosleuth.lab.scenes.scene import Mark, Plant, Scene, SceneClue
 from geosleuth.support.errors import BadInput
 
 from .camera import Lens, Point2, Point3, View, cosine, on_grid, sine
@@ -89,7 +89,7 @@ def _project_bounds(points: tuple[Point3, ...], lens: Lens) -> Pixels | None:
     return box if box[2] - box[0] > 1 and box[3] - box[1] > 1 else None
 
 
-def _find_unwritten(clue: Clue, scene: Scene, lens: Lens, street: Street) -> Pixels | None:
+def _find_unwritten(clue: SceneClue, scene: Scene, lens: Lens, street: Street) -> Pixels | None:
     """Return where a textless clue is visible: a stretch of road, a house, a tree, the horizon."""
     match clue.sort:
         case "driving_side":  # shown only by the cars there

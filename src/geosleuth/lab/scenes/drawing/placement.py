@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from geosleuth.lab.scenes.scene import Board, Clue, Scene
+from geosleuth.lab.scenes.scene import Board, Scene, SceneClue
 
 from .boards import BoardPlan, lay_out_plans
 from .camera import Lens, Point3, Rect, Wall
@@ -39,7 +39,7 @@ _BROKEN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlacementSlot:
     """Somewhere that a board could hang: its middle along a wall and its lower edge, and the room there is."""
 
     wall: Wall
@@ -73,53 +73,53 @@ class Around:
         return self.sizes.road_half + 0.35
 
 
-def find_places(around: Around, board: Board) -> Iterator[Place]:
+def find_places(around: Around, board: Board) -> Iterator[PlacementSlot]:
     """Return the places that suit a board."""
     return _SUITED[board](around)
 
 
-def _for_shop(around: Around) -> Iterator[Place]:
+def _for_shop(around: Around) -> Iterator[PlacementSlot]:
     yield from _over_shops(around.near)
     yield from _blades(around.near)
 
 
-def _for_street_plate(around: Around) -> Iterator[Place]:
+def _for_street_plate(around: Around) -> Iterator[PlacementSlot]:
     yield from _on_fronts(around.near, (2.75, 3.3, 4.3), room=(3.2, 1.0))
     yield from _posts(around.lens, around.kerb, (2.1, 2.4), dear=0.35)
 
 
-def _for_house_number(around: Around) -> Iterator[Place]:
+def _for_house_number(around: Around) -> Iterator[PlacementSlot]:
     yield from _by_doors(around.near)
     yield from _on_fronts(around.near, (1.7, 2.3), room=(0.9, 0.7), dear=0.2)
 
 
-def _for_notice(around: Around) -> Iterator[Place]:
+def _for_notice(around: Around) -> Iterator[PlacementSlot]:
     yield from _on_fronts(around.near, (0.75, 1.1, 1.4), room=(2.6, 1.7))
     yield from _posts(around.lens, around.kerb + 0.6, (0.12, 0.9), support="stand", dear=0.3)
 
 
-def _for_poster(around: Around) -> Iterator[Place]:
+def _for_poster(around: Around) -> Iterator[PlacementSlot]:
     yield from _on_fronts(around.near, (0.6, 1.0), room=(2.6, 2.4))
     yield from _posts(around.lens, around.kerb + 0.6, (0.5, 0.9), support="stand", dear=-0.1)
 
 
-def _for_billboard(around: Around) -> Iterator[Place]:
+def _for_billboard(around: Around) -> Iterator[PlacementSlot]:
     yield from _on_fronts(around.near, (4.4, 5.4, 6.6), room=(7.5, 3.6), dear=0.4)
     yield from _roofs(around.near)
     tall = _posts(around.lens, around.kerb + 3.4, (2.6, 3.6, 4.8), reach=(8, 46), room=(9.0, 5.0))
     yield from (place for place in tall if not _within(place, around.houses))
 
 
-def _for_banner(around: Around) -> Iterator[Place]:
+def _for_banner(around: Around) -> Iterator[PlacementSlot]:
     yield from _across(around.lens)
     yield from _on_fronts(around.near, (4.4, 5.6, 7.2), room=(7.5, 1.6), dear=0.25)
 
 
-def _for_road_sign(around: Around) -> Iterator[Place]:
+def _for_road_sign(around: Around) -> Iterator[PlacementSlot]:
     return _posts(around.lens, around.kerb + 0.3, (1.5, 2.1, 2.6), reach=(3, 30), room=(4.5, 3.2))
 
 
-_SUITED: dict[Board, Callable[[Around], Iterator[Place]]] = {
+_SUITED: dict[Board, Callable[[Around], Iterator[PlacementSlot]]] = {
     "shop_front": _for_shop,
     "street_plate": _for_street_plate,
     "house_number": _for_house_number,
@@ -136,23 +136,25 @@ _SUITED: dict[Board, Callable[[Around], Iterator[Place]]] = {
 }
 
 
-def _over_shops(lots: Sequence[Lot]) -> Iterator[Place]:
+def _over_shops(lots: Sequence[Lot]) -> Iterator[PlacementSlot]:
     for lot in lots:
         if lot.use == "shop":
-            yield Place(lot.face, lot.width / 2, 3.27, "wall", (lot.width - 0.4, 1.25), centred=True)
+            yield PlacementSlot(lot.face, lot.width / 2, 3.27, "wall", (lot.width - 0.4, 1.25), centred=True)
             for share in (0.26, 0.74):
-                yield Place(lot.face, lot.width * share, 3.27, "wall", (lot.width * 0.48, 1.25), dear=0.4, centred=True)
+                yield PlacementSlot(
+                    lot.face, lot.width * share, 3.27, "wall", (lot.width * 0.48, 1.25), dear=0.4, centred=True
+                )
             for up in (4.55, 6.1, 7.6):
                 if up + 0.7 < lot.height:
                     room = (lot.width - 0.4, 1.4)
-                    yield Place(lot.face, lot.width / 2, up, "wall", room, dear=up / 9, centred=True)
+                    yield PlacementSlot(lot.face, lot.width / 2, up, "wall", room, dear=up / 9, centred=True)
         elif lot.use == "shed":
-            yield Place(lot.face, lot.width / 2, 4.75, "wall", (lot.width - 0.4, 1.3), dear=0.6, centred=True)
+            yield PlacementSlot(lot.face, lot.width / 2, 4.75, "wall", (lot.width - 0.4, 1.3), dear=0.6, centred=True)
         else:
-            yield Place(lot.face, lot.width / 2, 2.75, "wall", (lot.width - 0.4, 0.9), dear=1.2, centred=True)
+            yield PlacementSlot(lot.face, lot.width / 2, 2.75, "wall", (lot.width - 0.4, 0.9), dear=1.2, centred=True)
 
 
-def _blades(lots: Sequence[Lot]) -> Iterator[Place]:
+def _blades(lots: Sequence[Lot]) -> Iterator[PlacementSlot]:
     """Yield places for signs that stick out from the fronts, legible along the street."""
     for lot in lots:
         for y in (lot.start + 0.6, lot.middle, lot.end - 0.6):
@@ -161,12 +163,12 @@ def _blades(lots: Sequence[Lot]) -> Iterator[Place]:
                 if low + 0.6 > lot.height:
                     continue
                 wall = Wall((lot.side * (lot.front - 1.0), y, 0.0), (-ahead, 0.0, 0.0), (0.0, ahead, 0.0))
-                yield Place(wall, 0.0, low, "blade", (1.9, min(2.2, lot.height - low)), dear=0.7)
+                yield PlacementSlot(wall, 0.0, low, "blade", (1.9, min(2.2, lot.height - low)), dear=0.7)
 
 
 def _on_fronts(
     lots: Sequence[Lot], heights: Sequence[float], room: tuple[float, float], dear: float = 0.0
-) -> Iterator[Place]:
+) -> Iterator[PlacementSlot]:
     for lot in lots:
         face = lot.face
         for share in (0.12, 0.3, 0.5, 0.7, 0.88):
@@ -174,15 +176,15 @@ def _on_fronts(
             for low in heights:
                 tall = min(room[1], lot.height - low)
                 if tall > 0.3:
-                    yield Place(face, lot.width * share, low, "wall", (min(room[0], side), tall), dear)
+                    yield PlacementSlot(face, lot.width * share, low, "wall", (min(room[0], side), tall), dear)
 
 
-def _roofs(lots: Sequence[Lot]) -> Iterator[Place]:
+def _roofs(lots: Sequence[Lot]) -> Iterator[PlacementSlot]:
     for lot in lots:
-        yield Place(lot.face, lot.width / 2, lot.height + 0.5, "roof", (lot.width, 3.4), dear=0.1)
+        yield PlacementSlot(lot.face, lot.width / 2, lot.height + 0.5, "roof", (lot.width, 3.4), dear=0.1)
 
 
-def _within(place: Place, lots: Sequence[Lot]) -> bool:
+def _within(place: PlacementSlot, lots: Sequence[Lot]) -> bool:
     """Return whether a post would stand in a house or its garden wall."""
     x, y, _ = place.wall.start
     return any(
@@ -190,10 +192,10 @@ def _within(place: Place, lots: Sequence[Lot]) -> bool:
     )
 
 
-def _by_doors(lots: Sequence[Lot]) -> Iterator[Place]:
+def _by_doors(lots: Sequence[Lot]) -> Iterator[PlacementSlot]:
     for lot in lots:
         for aside in (-1.05, 1.05):
-            yield Place(lot.face, shop_door(lot) + aside, 1.75, "wall", (0.8, 0.6))
+            yield PlacementSlot(lot.face, shop_door(lot) + aside, 1.75, "wall", (0.8, 0.6))
 
 
 def _facing(lens: Lens, x: float, y: float, turned: float) -> Wall:
@@ -210,12 +212,12 @@ def _facing(lens: Lens, x: float, y: float, turned: float) -> Wall:
 def _posts(
     lens: Lens, aside: float, heights: Sequence[float], *, support: Support = "post", dear: float = 0.0,
     reach: tuple[int, int] = (3, 16), room: tuple[float, float] = (3.0, 2.4),
-) -> Iterator[Place]:  # fmt: skip
+) -> Iterator[PlacementSlot]:  # fmt: skip
     for y in _steps(reach, lens):
         for x in (aside, -aside):
             wall = _facing(lens, x, y, 0.75)
             for low in heights:
-                yield Place(wall, 0.0, low, support, room, dear)
+                yield PlacementSlot(wall, 0.0, low, support, room, dear)
 
 
 def _steps(reach: tuple[int, int], lens: Lens) -> Iterator[float]:
@@ -228,7 +230,7 @@ def _steps(reach: tuple[int, int], lens: Lens) -> Iterator[float]:
         y += max(0.8, y * 0.14)
 
 
-def _cars(around: Around, road_half: float, reach: tuple[int, int] = (3, 11)) -> Iterator[Place]:
+def _cars(around: Around, road_half: float, reach: tuple[int, int] = (3, 11)) -> Iterator[PlacementSlot]:
     """Yield places on the rears of cars that drive ahead or park at a kerb."""
     lens = around.lens
     body: Rect = (-0.92, 0.0, 0.92, 1.5)
@@ -236,35 +238,37 @@ def _cars(around: Around, road_half: float, reach: tuple[int, int] = (3, 11)) ->
     for y in _steps(reach, lens):
         side = around.away_side(y)
         for x in (side * (road_half - 1.05), side * road_half * 0.5):
-            yield Place(_facing(lens, x, y, 0.0), 0.0, 0.6, "car", room, body=body, centred=True)
+            yield PlacementSlot(_facing(lens, x, y, 0.0), 0.0, 0.6, "car", room, body=body, centred=True)
         for x in (road_half - 2.2, 2.2 - road_half):
             if abs(x - lens.x_m) > 1.5:
                 out = -1.0 if x > lens.x_m else 1.0
                 wall = Wall((x, y, 0.0), (0.0, out, 0.0), (out, 0.0, 0.0))
-                yield Place(wall, 0.0, 0.6, "car", room, 0.1, body=body, centred=True)
+                yield PlacementSlot(wall, 0.0, 0.6, "car", room, 0.1, body=body, centred=True)
 
 
-def _buses(around: Around, road_half: float, reach: tuple[int, int] = (6, 26)) -> Iterator[Place]:
+def _buses(around: Around, road_half: float, reach: tuple[int, int] = (6, 26)) -> Iterator[PlacementSlot]:
     lens = around.lens
     for y in _steps(reach, lens):
         for x in (road_half - 1.4, 1.4 - road_half):
             if x * around.away_side(y) > 0:
                 body: Rect = (-1.25, 0.0, 1.25, 3.1)
-                yield Place(_facing(lens, x, y, 0.3), 0.0, 1.45, "bus_rear", (2.35, 1.5), body=body, centred=True)
+                yield PlacementSlot(
+                    _facing(lens, x, y, 0.3), 0.0, 1.45, "bus_rear", (2.35, 1.5), body=body, centred=True
+                )
             side = Wall((x, y + 5.5, 0.0), (0.0, -1.0, 0.0), (-1.0, 0.0, 0.0))
             if x < lens.x_m:
                 side = Wall((x, y - 5.5, 0.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
-            yield Place(side, 5.5, 1.15, "bus_side", (9.6, 1.4), body=(0.0, 0.0, 11.0, 3.1), centred=True)
+            yield PlacementSlot(side, 5.5, 1.15, "bus_side", (9.6, 1.4), body=(0.0, 0.0, 11.0, 3.1), centred=True)
 
 
-def _across(lens: Lens) -> Iterator[Place]:
+def _across(lens: Lens) -> Iterator[PlacementSlot]:
     for y in _steps((8, 30), lens):
         for low in (4.4, 5.2, 6.2):
             for x in (0.0, 1.5, -1.5):
-                yield Place(_facing(lens, x, y, 0.2), 0.0, low, "rope", (7.0, 1.8))
+                yield PlacementSlot(_facing(lens, x, y, 0.2), 0.0, low, "rope", (7.0, 1.8))
 
 
-def find_stands(around: Around, board: Board) -> Iterator[Place]:
+def find_stands(around: Around, board: Board) -> Iterator[PlacementSlot]:
     """Yield stands and posts everywhere for boards without a place; for those on a bus, buses on the road."""
     lens, road_half = around.lens, around.sizes.road_half
     if board == "bus":
@@ -285,9 +289,9 @@ def find_stands(around: Around, board: Board) -> Iterator[Place]:
                     continue
                 wall = _facing(lens, x, y, 1.0)
                 if car:
-                    yield Place(wall, 0.0, 0.62, "car", (1.15, 0.4), body=(-0.92, 0.0, 0.92, 1.5), centred=True)
+                    yield PlacementSlot(wall, 0.0, 0.62, "car", (1.15, 0.4), body=(-0.92, 0.0, 0.92, 1.5), centred=True)
                 else:
-                    yield Place(wall, 0.0, low, "stand" if low < 1 else "post", (8.0, 4.0), dear=0.3 * low)
+                    yield PlacementSlot(wall, 0.0, low, "stand" if low < 1 else "post", (8.0, 4.0), dear=0.3 * low)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +299,7 @@ class Hung:
     """A board in its place. ``em_m`` is how tall an em of its main line is."""
 
     plan: BoardPlan
-    place: Place
+    place: PlacementSlot
     rect: Rect
     em_m: float
     em_px: float
@@ -396,7 +400,7 @@ def legs(rect: Rect) -> tuple[float, ...]:
     return ((left + right) / 2,) if wide < 1.9 else (left + wide * 0.2, right - wide * 0.2)
 
 
-def _list_attached_parts(place: Place, rect: Rect) -> list[Rect]:
+def _list_attached_parts(place: PlacementSlot, rect: Rect) -> list[Rect]:
     """Return the parts of a board that cover other things: a vehicle, posts."""
     parts = [place.body] if place.body else []
     if place.support == "post":
@@ -404,7 +408,7 @@ def _list_attached_parts(place: Place, rect: Rect) -> list[Rect]:
     return parts
 
 
-def target_px(clue: Clue, size: tuple[int, int]) -> float:
+def target_px(clue: SceneClue, size: tuple[int, int]) -> float:
     """Return how tall an em of a clue's smallest line should be in the picture."""
     if clue.visibility == "small":
         return max(_SMALL_EM_PX, _LOST_EM_PX * view_shrinks(size))
@@ -414,7 +418,7 @@ def target_px(clue: Clue, size: tuple[int, int]) -> float:
 
 
 def _best(
-    plan: BoardPlan, places: Sequence[Place], around: Around, size: tuple[int, int], taken: Sequence[Box],
+    plan: BoardPlan, places: Sequence[PlacementSlot], around: Around, size: tuple[int, int], taken: Sequence[Box],
     chance: random.Random, terms: _Terms,
 ) -> tuple[float, Hung] | None:  # fmt: skip
     best: tuple[float, Hung] | None = None
@@ -429,7 +433,8 @@ def _best(
 
 
 def _try_place(
-    plan: BoardPlan, place: Place, around: Around, target: _Target, taken: Sequence[Box], terms: _Terms, under: float,
+    plan: BoardPlan, place: PlacementSlot, around: Around, target: _Target, taken: Sequence[Box], terms: _Terms,
+    under: float,
 ) -> tuple[float, Hung] | None:  # fmt: skip
     """Return the cost of a place and the board there; None if impossible or costlier than another place."""
     lens = around.lens
@@ -465,7 +470,7 @@ def _try_place(
 
 
 def _fit_lettering(
-    plan: BoardPlan, place: Place, metre: float, target: _Target, terms: _Terms
+    plan: BoardPlan, place: PlacementSlot, metre: float, target: _Target, terms: _Terms
 ) -> tuple[float, float, float]:
     """Return the em in metres, by what share the letters fall short, and the cost of that."""
     base = target.em_m

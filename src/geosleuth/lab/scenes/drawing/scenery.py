@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from geosleuth.lab.scenes.scene import Look, Plant, Scene
+from geosleuth.lab.scenes.scene import Plant, Scene, SceneLook
 
 from .camera import Lens, Point2, View, cosine, sine
 from .canvas import Colour
@@ -217,7 +217,7 @@ def _cars(
     return tuple(cars)
 
 
-def _buses(boards: tuple[Hung, ...], look: Look) -> tuple[Bus, ...]:
+def _buses(boards: tuple[Hung, ...], look: SceneLook) -> tuple[Bus, ...]:
     buses: list[Bus] = []
     length, width, _ = BUS_M
     for board in boards:

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.lab.scenes.scene import Ground, Line, Look, Sky
+from geosleuth.lab.scenes.scene import Ground, Line, SceneLook, Sky
 
 from .camera import Point3
 from .canvas import Canvas, Colour, lit, mix_colours
@@ -43,7 +43,7 @@ _LEVELS = 64
 
 
 def draw_street(
-    canvas: Canvas, look: Look, sky: Sky, light: Light, lots: tuple[Lot, ...], chance: random.Random
+    canvas: Canvas, look: SceneLook, sky: Sky, light: Light, lots: tuple[Lot, ...], chance: random.Random
 ) -> None:
     """Draw everything that lies flat; houses and things come afterwards."""
     sizes = MEASURES[look.layout]
@@ -95,7 +95,7 @@ def _dash(x: float, wide: float, start: float, end: float) -> tuple[Point3, Poin
     return (low, start, 0.0), (high, start, 0.0), (high, end, 0.0), (low, end, 0.0)
 
 
-def _draw_road_lines(canvas: Canvas, look: Look, edge: float, light: Light, sky: Sky) -> None:
+def _draw_road_lines(canvas: Canvas, look: SceneLook, edge: float, light: Light, sky: Sky) -> None:
     worn = 0.5 if sky.weather == "snow" else 0.92
     if look.centre_line != "none":
         ink = light.shade(lit(_LINES[look.centre_line], worn))
@@ -161,7 +161,7 @@ def ground_colours(ground: Ground, season: str) -> tuple[Colour, Colour]:
 
 
 def draw_ground(
-    pixels: NDArray[np.uint8], window: SkyWindow, height_m: float, look: Look, sky: Sky, light: Light,
+    pixels: NDArray[np.uint8], window: SkyWindow, height_m: float, look: SceneLook, sky: Sky, light: Light,
     chance: random.Random,
 ) -> None:  # fmt: skip
     """Paint open ground from the horizon to the lower edge, for a camera that is this high above it."""
@@ -207,7 +207,7 @@ def _ground_table(ground: Ground, sky: Sky, light: Light) -> NDArray[np.uint8]:
 
 
 def draw_terrain(
-    pixels: NDArray[np.uint8], window: SkyWindow, look: Look, sky: Sky, light: Light, chance: random.Random
+    pixels: NDArray[np.uint8], window: SkyWindow, look: SceneLook, sky: Sky, light: Light, chance: random.Random
 ) -> None:
     """Draw what stands at the horizon; after the ground and before whatever is nearer."""
     if not -window.size[1] < window.horizon_y < 3 * window.size[1]:
@@ -243,7 +243,7 @@ def draw_terrain(
         _fill(pixels, window, _ridge(window, chance, ((11, 0.8), (29, 0.3)), 0.7), _haze_far_land(land, 900, light))
 
 
-def _land_colour(look: Look, sky: Sky) -> Colour:
+def _land_colour(look: SceneLook, sky: Sky) -> Colour:
     low, high = ground_colours(look.ground if look.ground != "paved" else "grass", sky.season)
     wooded = (64, 96, 58) if look.ground in ("grass", "paved") else low
     return mix_colours(mix_colours(low, high, 0.3), wooded, 0.5)

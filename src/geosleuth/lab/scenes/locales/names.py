@@ -32,7 +32,7 @@ _LETTERS: Final = "ABCEGHJKLMNPRTVXY"  # none that any of the countries leaves o
 
 
 @dataclass(frozen=True, slots=True)
-class Country:
+class NamedCountry:
     """Facts about a country that hold in all its languages.
 
     In ``postcode`` a ``#`` is a figure, an ``@`` a letter; it is empty where codes need a table of places (the United
@@ -57,9 +57,9 @@ class Country:
         return dict(self.exonyms).get(name, name)
 
 
-def _parse_country_row(row: dict[str, str]) -> Country:
+def _parse_country_row(row: dict[str, str]) -> NamedCountry:
     exonyms = [pair.partition("=") for pair in parts(row["exonyms"])]
-    return Country(
+    return NamedCountry(
         int(row["town_count"] or _USUAL_TOWN_COUNT), row["postcode"], row["coaches"], parts(row["surnames"]),
         frozenset(parts(row["only_in_regions"])), frozenset(parts(row["not_in_regions"])),
         tuple((name, on_signs) for name, _, on_signs in exonyms),
@@ -70,9 +70,9 @@ def _parse_country_row(row: dict[str, str]) -> Country:
 COUNTRIES: Final = {row["code"]: _parse_country_row(row) for row in read_table("countries.tsv", _COLUMNS)}
 
 
-def get_country(code: str) -> Country:
+def get_country(code: str) -> NamedCountry:
     """Return what holds for a country; for one without a row, what is usual."""
-    return COUNTRIES.get(code, Country())
+    return COUNTRIES.get(code, NamedCountry())
 
 
 def in_cyrillic(name: str) -> str:

@@ -4,7 +4,7 @@ The only part of a team that holds truths. ``rounds`` finds out, for one picture
 supported right answers; ``training`` teaches the network to predict that; ``learning_db`` stores both.
 """
 
-from .learning import Budget, LearnSummary, learn, without_claims
+from .learning import LearningBudget, LearnSummary, learn, without_claims
 from .learning_db import Lesson, Notebook, Overview, find_best, overview
 from .rounds import (
     PAPER_ROUNDS,
@@ -24,11 +24,11 @@ __all__ = [
     "PAPER_ROUNDS",
     "PAPER_TRAINING",
     "QUICK_TRAINING",
-    "Budget",
     "Examples",
     "Heard",
     "LearnSettings",
     "LearnSummary",
+    "LearningBudget",
     "Lesson",
     "Notebook",
     "Observation",

@@ -50,7 +50,7 @@ def without_claims(opened: OpenedPhoto) -> OpenedPhoto:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class LearningBudget:
     """Limits after which no more members are asked; training uses what was learned until then. None for no limit."""
 
     photos: int | None = None
@@ -109,7 +109,7 @@ class LearnPlan:
     settings: LearnSettings = field(default_factory=LearnSettings)
     swarm: SwarmSettings | None = None
     training: TrainSettings = QUICK_TRAINING
-    budget: Budget = field(default_factory=Budget)
+    budget: LearningBudget = field(default_factory=LearningBudget)
     identities: tuple[str, ...] = ()
     prompts: str | None = None
 

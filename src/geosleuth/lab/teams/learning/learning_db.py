@@ -209,7 +209,7 @@ def _decode_vector(blob: bytes, count: int) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Country:
+class LearnedCountry:
     """Photos from one country: how often each member was right, and the network's mean trust."""
 
     code: str
@@ -235,7 +235,7 @@ class Overview:
     members: tuple[str, ...]
     photos: int
     right: tuple[float, ...]
-    countries: tuple[Country, ...]
+    countries: tuple[LearnedCountry, ...]
 
 
 def overview(path: Path) -> Overview:
@@ -258,7 +258,7 @@ def overview(path: Path) -> Overview:
     for code in np.unique(codes):
         here = codes == code
         countries.append(
-            Country(
+            LearnedCountry(
                 str(code),
                 int(here.sum()),
                 tuple(labels[here].mean(axis=0).tolist()),

@@ -5,14 +5,14 @@ probability and a reason. ``learn_trust`` learns trust from images with known tr
 others; it holds truths, and code that answers can't import it.
 """
 
-from .panel import SAME_PLACE_KM, Panel, Said, fold_numbers, number_groups
+from .panel import SAME_PLACE_KM, Panel, PanelReply, fold_numbers, number_groups
 from .trust import WITHIN_KM, trust_from_json, trust_to_json
 
 __all__ = [
     "SAME_PLACE_KM",
     "WITHIN_KM",
     "Panel",
-    "Said",
+    "PanelReply",
     "fold_numbers",
     "number_groups",
     "trust_from_json",

@@ -41,7 +41,7 @@ _ELECTED_BY_KM = 25.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Known:
+class KnownTrust:
     """Training images: what was answered, where they were taken, and their groups."""
 
     panel: Panel
@@ -50,16 +50,16 @@ class Known:
     groups: IntArray
 
     @classmethod
-    def from_panel(cls, panel: Panel, truths: Sequence[Truth], groups: IntArray) -> "Known":
+    def from_panel(cls, panel: Panel, truths: Sequence[Truth], groups: IntArray) -> "KnownTrust":
         """Combine answers and truths."""
         if not len(panel) == len(truths) == len(groups):
             raise ValueError("expected one truth and one group per image")
         points = [truth.point for truth in truths]
         return cls(panel, np.array([p.lat for p in points]), np.array([p.lon for p in points]), groups)
 
-    def rows(self, chosen: IntArray) -> "Known":
+    def rows(self, chosen: IntArray) -> "KnownTrust":
         """Return a subset of the images."""
-        return Known(self.panel.rows(chosen), self.lat[chosen], self.lon[chosen], self.groups[chosen])
+        return KnownTrust(self.panel.rows(chosen), self.lat[chosen], self.lon[chosen], self.groups[chosen])
 
     def errors_km(self) -> FloatArray:
         """Return errors, image by agent; infinite where an agent gave no point."""
@@ -69,7 +69,7 @@ class Known:
         return errors
 
 
-def learn(known: Known, *, seed: int = 0) -> Trust:
+def learn(known: KnownTrust, *, seed: int = 0) -> Trust:
     """Learn from images with known truth.
 
     Regularisation and calibration come from cross-validation among these images. The truth of an image and of its
@@ -96,7 +96,7 @@ def learn(known: Known, *, seed: int = 0) -> Trust:
     return Trust(panel.agents, weights, ridge, exactness, level, slope, record, scaling, len(panel), places)
 
 
-def _learn_places(known: Known, errors: FloatArray, inner: IntArray, odds: FloatArray) -> Places:
+def _learn_places(known: KnownTrust, errors: FloatArray, inner: IntArray, odds: FloatArray) -> Places:
     """Learn which place to elect; counts around a place exclude the image's own fold."""
     truths = unit_vectors(known.lat, known.lon)
     often = find_common_places(truths)
@@ -125,7 +125,7 @@ def _within(errors: FloatArray) -> FloatArray:
     return (errors <= _RIGHT_KM).astype(np.float64)
 
 
-def _compute_held_out_places(known: Known, errors: FloatArray, inner: IntArray) -> FloatArray:
+def _compute_held_out_places(known: KnownTrust, errors: FloatArray, inner: IntArray) -> FloatArray:
     """Return each image's features from the place record of the other folds."""
     parts = []
     for fold in range(_INNER_FOLDS):
@@ -234,7 +234,7 @@ class Replay:
 
 
 def replay(
-    known: Known, *, folds: int = 5, seed: int = 0, progress: Callable[[int], None] = lambda _fold: None
+    known: KnownTrust, *, folds: int = 5, seed: int = 0, progress: Callable[[int], None] = lambda _fold: None
 ) -> Replay:
     """Answer every image with what was learned from the other folds.
 

@@ -117,7 +117,7 @@ def towns_named(text: str) -> list[tuple[float, float]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PanelReply:
     """One agent's reply about one image, and the answer parsed from it."""
 
     text: str
@@ -179,7 +179,7 @@ class Panel:
         return replace(wide, lat=lats, lon=lons, apart_km=_apart_km(lats, lons))
 
     @classmethod
-    def from_answers(cls, said: Mapping[str, Sequence[Said | None]]) -> "Panel":
+    def from_answers(cls, said: Mapping[str, Sequence[PanelReply | None]]) -> "Panel":
         """Build a panel from the agents' answers; None where an agent did not answer.
 
         Raises:

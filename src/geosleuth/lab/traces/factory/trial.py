@@ -173,7 +173,7 @@ def _build_attempt(trajectory: Trajectory) -> Attempted:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class TrialDraw:
     """A scene, its marks in the picture, and the picture as a JPEG file."""
 
     scene: Scene
@@ -207,7 +207,7 @@ def pack_scene(scene: Scene, marks: Sequence[Mark] = (), jpeg: bytes = b"") -> b
     return pack({"scene": scene_to_dict(scene), "marks": [mark_to_dict(mark) for mark in marks]}, jpeg)
 
 
-def load_drawn(content: bytes) -> Drawn:
+def load_drawn(content: bytes) -> TrialDraw:
     """Return the scene with its picture, drawn now if it came without.
 
     Raises:
@@ -216,11 +216,11 @@ def load_drawn(content: bytes) -> Drawn:
     head, jpeg = unpack(content)
     scene = scene_from_dict(head["scene"])
     if jpeg:
-        return Drawn(scene, tuple(map(mark_from_dict, head["marks"])), jpeg)
+        return TrialDraw(scene, tuple(map(mark_from_dict, head["marks"])), jpeg)
     from geosleuth.lab.scenes.drawing.picture import draw_scene
 
     drawing = draw_scene(scene)
-    return Drawn(scene, tuple(drawing.marks), drawing.jpeg())
+    return TrialDraw(scene, tuple(drawing.marks), drawing.jpeg())
 
 
 def without_metadata(opened: OpenedPhoto) -> tuple[OpenedPhoto, bytes]:
@@ -243,7 +243,7 @@ class Subject:
     truth: Truth = field(repr=False)
     photo: OpenedPhoto = field(repr=False)
     content: bytes = field(repr=False)
-    drawn: Drawn | None = None
+    drawn: TrialDraw | None = None
 
     @property
     def scene(self) -> Scene:
