@@ -17,6 +17,30 @@ from geosleuth import __version__
 from .options import Commands
 from .plain_values import PlainGroup
 
+# Top-level commands and the first paragraph of their help.
+COMMANDS: Mapping[str, str] = {
+    "locate": "Find out where a photo was taken. The result is a lead with its uncertainty, not a verdict.",
+    "setup": "Find models within reach, try one on an example photo, and make it the default.",
+    "serve": "Serve the page and the HTTP API on this machine, until Ctrl-C.",
+    "review": "Review the findings of a batch on the page: confirm, correct or reject them, singly or many at once.",
+    "wipe": "Delete all cases of the page from this disk: photos, runs, notes.",
+    "mcp": "Serve the tools over the Model Context Protocol: every tool, open_photo for handles, and locate as one.",
+    "verify": "Check an evidence package: every byte of it, and with the photo what its tools answered. Offline.",
+    "sun": "Say where on Earth a shadow can be, or whether and when it fits a place. Offline.",
+    "methods": "List the methods: each paper's way of working, ours, and those of plug-ins.",
+    "doctor": "Say what is installed, what is not, and the command that brings it.",
+}
+# Command groups and their help.
+GROUPS: Mapping[str, str] = {
+    "atlas": "Ask the atlas: places, addresses, features, facts, maps. Offline unless --via names a service.",
+    "clues": "Weigh what you see on a street, learn what tells countries apart, find where the camera stood. Offline.",
+    "photo": "Look at a photo: what its metadata claims, what is written in it, which of your own photos look like it.",
+    "prior": "Learn from your own photos what places look like: a prior for photos without any text.",
+    "tools": "The tools that an agent may call: list them, describe them, run one by hand. Offline.",
+    "trajectory": "Recorded runs: read one, replay it, export it for training or other programs, import it again. "
+    "Offline.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class CommandPanel:
@@ -31,32 +55,6 @@ class CommandPanel:
     title: str
     groups: Mapping[str, str]
     package: str
-
-
-# Top-level commands and the first paragraph of their help.
-COMMANDS: Mapping[str, str] = {
-    "locate": "Find out where a photo was taken. The result is a lead with its uncertainty, not a verdict.",
-    "setup": "Find models within reach, try one on an example photo, and make it the default.",
-    "serve": "Serve the page and the HTTP API on this machine, until Ctrl-C.",
-    "review": "Review the findings of a batch on the page: confirm, correct or reject them, singly or many at once.",
-    "wipe": "Delete all cases of the page from this disk: photos, runs, notes.",
-    "mcp": "Serve the tools over the Model Context Protocol: every tool, open_photo for handles, and locate as one.",
-    "verify": "Check an evidence package: every byte of it, and with the photo what its tools answered. Offline.",
-    "sun": "Say where on Earth a shadow can be, or whether and when it fits a place. Offline.",
-    "methods": "List the methods: each paper's way of working, ours, and those of plug-ins.",
-    "doctor": "Say what is installed, what is not, and the command that brings it.",
-}
-
-# Command groups and their help.
-GROUPS: Mapping[str, str] = {
-    "atlas": "Ask the atlas: places, addresses, features, facts, maps. Offline unless --via names a service.",
-    "clues": "Weigh what you see on a street, learn what tells countries apart, find where the camera stood. Offline.",
-    "photo": "Look at a photo: what its metadata claims, what is written in it, which of your own photos look like it.",
-    "prior": "Learn from your own photos what places look like: a prior for photos without any text.",
-    "tools": "The tools that an agent may call: list them, describe them, run one by hand. Offline.",
-    "trajectory": "Recorded runs: read one, replay it, export it for training or other programs, import it again. "
-    "Offline.",
-}
 
 
 def build_app_for_words(words: Sequence[str]) -> typer.Typer:

@@ -125,6 +125,9 @@ Work = TypeVar("Work", bound=Callable[..., Any])
 
 _TYPER = "typer"
 
+# Options listed last in every help.
+_LAST_OPTIONS = ("overwrite", "as_json")
+
 
 def option(default: T, words: str, *names: str, panel: str | None = None, **details: Any) -> T:
     """Declare a field that is an option; without names, it is called as the field is."""
@@ -168,10 +171,6 @@ class WritingOptions(JsonOptions):
     """The options of a command that writes files, too."""
 
     overwrite: Overwrite = False
-
-
-# Options listed last in every help.
-_LAST_OPTIONS = ("overwrite", "as_json")
 
 
 def _declare_field(told: Any, default: Any) -> Any:

@@ -28,6 +28,19 @@ _PROGRESSIVE = {0xC2, 0xC6, 0xCA, 0xCE}
 _SOI, _EOI, _SOS, _APP0, _APP1, _APP14, _APP15, _COMMENT = 0xD8, 0xD9, 0xDA, 0xE0, 0xE1, 0xEE, 0xEF, 0xFE
 _ENDLESS_FILLING = b"\xff" * 1024
 
+_PNG_XMP = b"XML:com.adobe.xmp\0"
+_KEPT = (b"IHDR", b"PLTE", b"tRNS")
+_CHECKED = (*_KEPT, b"IDAT", b"IEND")
+_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+# No deflate stream shrinks its input more than this.
+_DEFLATE_LIMIT = 1032
+_WEBP_KEPT = (b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF")
+_ALPHA_AND_ANIMATION = 0x12
+HEIC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1"}
+# Minimum version of libheif: earlier ones can be made to read out of bounds (CVE-2025-68431 and before).
+MIN_LIBHEIF = (1, 21)
+_SUPPORTED = "give a JPEG, PNG, WebP, TIFF or HEIC photo"
+
 
 def take_apart_jpeg(data: bytes, limits: PhotoLimits) -> Carrier:
     """Everything the decoder needs up to the end of the picture; what phones hang on behind it is left out."""
@@ -102,14 +115,6 @@ def _end_of_scans(data: bytes, at: int, most: int) -> int:
     raise truncated()
 
 
-_PNG_XMP = b"XML:com.adobe.xmp\0"
-_KEPT = (b"IHDR", b"PLTE", b"tRNS")
-_CHECKED = (*_KEPT, b"IDAT", b"IEND")
-_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-# No deflate stream shrinks its input more than this.
-_DEFLATE_LIMIT = 1032
-
-
 def take_apart_png(data: bytes, limits: PhotoLimits) -> Carrier:
     """The still picture of a PNG file, with its compressed data in one chunk."""
     kept: dict[bytes, bytes] = {}
@@ -179,10 +184,6 @@ def _xmp_text(body: bytes) -> bytes:
         return b""
 
 
-_WEBP_KEPT = (b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF")
-_ALPHA_AND_ANIMATION = 0x12
-
-
 def take_apart_webp(data: bytes, limits: PhotoLimits) -> Carrier:
     """The picture of a WebP file, or the first frame of an animated one."""
     kept: list[bytes] = []
@@ -239,13 +240,6 @@ def _declared_size(name: bytes, body: bytes) -> tuple[int, int] | None:
         (bits,) = struct.unpack_from("<I", body, 1)
         return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
     return None
-
-
-HEIC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1"}
-# Minimum version of libheif: earlier ones can be made to read out of bounds (CVE-2025-68431 and before).
-MIN_LIBHEIF = (1, 21)
-
-_SUPPORTED = "give a JPEG, PNG, WebP, TIFF or HEIC photo"
 
 
 def take_apart(data: bytes, limits: PhotoLimits) -> Carrier:

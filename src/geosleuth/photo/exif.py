@@ -22,6 +22,16 @@ _NEEDED = _ONE | _FEW | _LONG
 _COMPRESSIONS = {1, 2, 3, 4, 5, 7, 8, 32_773, 32_946}
 _MAX_SAMPLES = 5
 
+_ORIENTATION, _MAKE, _MODEL, _SOFTWARE, _CHANGED = 0x0112, 0x010F, 0x0110, 0x0131, 0x0132
+_EXIF_DIRECTORY, _GPS_DIRECTORY = 0x8769, 0x8825
+_TAKEN, _TAKEN_ZONE, _ZONE, _FOCAL_35MM = 0x9003, 0x9011, 0x9010, 0xA405
+_LAT_REF, _LAT, _LON_REF, _LON, _ALT_REF, _ALT, _TIME, _HEADING, _METHOD, _DATE = 1, 2, 3, 4, 5, 6, 7, 17, 27, 29
+_ERROR = 31
+_FARTHEST_M = 20_040_000
+_DATE_TEXT = re.compile(r"(\d{4})[:\-/.](\d\d)[:\-/.](\d\d)[ T](\d\d):(\d\d):(\d\d)")
+_ZONE_TEXT = re.compile(r"([+-])(\d\d):?(\d\d)")
+_MAX_TEXT = 120
+
 
 @dataclass(frozen=True, slots=True)
 class ExifTag:
@@ -169,17 +179,6 @@ def _with_directory(block: TiffBlock, kept: dict[int, ExifTag]) -> bytes:
     parts.append(b"\0\0\0\0")
     header = block.data[:4] + struct.pack(block.order + "I", offset)
     return b"".join((header, memoryview(block.data)[8:], padding, *parts))
-
-
-_ORIENTATION, _MAKE, _MODEL, _SOFTWARE, _CHANGED = 0x0112, 0x010F, 0x0110, 0x0131, 0x0132
-_EXIF_DIRECTORY, _GPS_DIRECTORY = 0x8769, 0x8825
-_TAKEN, _TAKEN_ZONE, _ZONE, _FOCAL_35MM = 0x9003, 0x9011, 0x9010, 0xA405
-_LAT_REF, _LAT, _LON_REF, _LON, _ALT_REF, _ALT, _TIME, _HEADING, _METHOD, _DATE = 1, 2, 3, 4, 5, 6, 7, 17, 27, 29
-_ERROR = 31
-_FARTHEST_M = 20_040_000
-_DATE_TEXT = re.compile(r"(\d{4})[:\-/.](\d\d)[:\-/.](\d\d)[ T](\d\d):(\d\d):(\d\d)")
-_ZONE_TEXT = re.compile(r"([+-])(\d\d):?(\d\d)")
-_MAX_TEXT = 120
 
 
 @dataclass(slots=True)

@@ -32,6 +32,18 @@ _NEW_BLOCK = b"MM\0*\0\0\0\x08\0\0\0\0\0\0"
 
 Span = tuple[int, int]
 
+_SIDECAR = "write an XMP sidecar instead"
+_DEFAULT_LIMITS = PhotoLimits()
+_METHODS = frozenset({ESTIMATED, CONFIRMED, SET_BY_PERSON})
+_WRITING_EXIF = b"Exif\0\0"
+_XMP = b"http://ns.adobe.com/xap/1.0/\0"
+_APP0, _APP1, _SOS = 0xE0, 0xE1, 0xDA
+_LONGEST_SEGMENT = 0xFFFF - 2
+_OLD_PROFILES = (b"Raw profile type exif\0", b"Raw profile type APP1\0", b"Raw profile type xmp\0")
+_XMP_GPS = re.compile(
+    rb"\s+exif:GPS\w+\s*=\s*(?:\"[^\"]*\"|'[^']*')|<exif:GPS(\w+)\b[^>]*(?:/>|>.*?</exif:GPS\1\s*>)", re.DOTALL
+)
+
 
 class Unwritable(Exception):
     """Nothing can be put into this block; the message goes after the file's name."""
@@ -175,19 +187,6 @@ def _directory(order: str, offset: int, entries: list[tuple[int, int, int, bytes
         table.append(struct.pack(order + "I", at + len(values)))
         values += value + b"\0" * (len(value) % 2)
     return b"".join((*table, b"\0\0\0\0", values))
-
-
-_SIDECAR = "write an XMP sidecar instead"
-_DEFAULT_LIMITS = PhotoLimits()
-_METHODS = frozenset({ESTIMATED, CONFIRMED, SET_BY_PERSON})
-_WRITING_EXIF = b"Exif\0\0"
-_XMP = b"http://ns.adobe.com/xap/1.0/\0"
-_APP0, _APP1, _SOS = 0xE0, 0xE1, 0xDA
-_LONGEST_SEGMENT = 0xFFFF - 2
-_OLD_PROFILES = (b"Raw profile type exif\0", b"Raw profile type APP1\0", b"Raw profile type xmp\0")
-_XMP_GPS = re.compile(
-    rb"\s+exif:GPS\w+\s*=\s*(?:\"[^\"]*\"|'[^']*')|<exif:GPS(\w+)\b[^>]*(?:/>|>.*?</exif:GPS\1\s*>)", re.DOTALL
-)
 
 
 @dataclass(frozen=True, slots=True)

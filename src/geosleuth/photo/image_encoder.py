@@ -28,6 +28,17 @@ Features: TypeAlias = npt.NDArray[np.float32]
 # Images encoded together: larger batches are no faster on a CPU and take more memory.
 BATCH = 8
 
+Colour = tuple[float, float, float]
+IMAGENET_MEAN: Colour = (123.675, 116.28, 103.53)
+IMAGENET_DEVIATION: Colour = (58.395, 57.12, 57.375)
+BICUBIC = 3
+_LARGEST_SIDE_PX = 4096
+BUNDLED = Path(__file__).parent / "data" / "image_encoder.onnx"
+_USUAL_SIDE_PX = 224
+_KNOWN_OUTPUTS = ("features", "image_embeds", "image_features", "embeddings", "embedding", "pooler_output")
+BUNDLED_NAME = "bundled"
+JOINED_NAME = "dinov2"
+
 
 class ImageEncoder(Protocol):
     """Turns pictures into features. May be used from several threads at once."""
@@ -73,13 +84,6 @@ def digest_of(*paths: Path) -> str:
             while block := stream.read(1 << 20):
                 hashing.update(block)
     return hashing.hexdigest()[:12]
-
-
-Colour = tuple[float, float, float]
-IMAGENET_MEAN: Colour = (123.675, 116.28, 103.53)
-IMAGENET_DEVIATION: Colour = (58.395, 57.12, 57.375)
-BICUBIC = 3
-_LARGEST_SIDE_PX = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +166,6 @@ def _colour(values: Any, scale: float, otherwise: Colour) -> Colour:
         return otherwise
     red, green, blue = (float(value) * scale for value in values)
     return red, green, blue
-
-
-BUNDLED = Path(__file__).parent / "data" / "image_encoder.onnx"
-_USUAL_SIDE_PX = 224
-_KNOWN_OUTPUTS = ("features", "image_embeds", "image_features", "embeddings", "embedding", "pooler_output")
 
 
 class NetworkEncoder:
@@ -409,10 +408,6 @@ def _processor_settings(folder: Path) -> Mapping[str, Any]:
 def _side_px(config: Any) -> int:
     side = getattr(getattr(config, "vision_config", config), "image_size", None)
     return side if isinstance(side, int) else _USUAL_SIDE_PX
-
-
-BUNDLED_NAME = "bundled"
-JOINED_NAME = "dinov2"
 
 
 def is_named(spec: str) -> bool:

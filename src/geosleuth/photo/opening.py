@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 # Small photos are decoded side by side, large ones one after the other: each takes up to 20 bytes a pixel meanwhile.
 _PIXELS_AT_ONCE = 200_000_000
 
+_DEFAULT_LIMITS = PhotoLimits()
+# Non-blocking, should a pipe have taken the file's place a moment after it was looked at.
+_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_LONGEST_NAME = 300
+
 
 class _Decoding:
     """How many pixels are being decoded in this process."""
@@ -164,12 +169,6 @@ def _upright(image: "Image", orientation: int) -> "Image":
         8: Transpose.ROTATE_90,
     }.get(orientation)
     return image if turn is None else image.transpose(turn)
-
-
-_DEFAULT_LIMITS = PhotoLimits()
-# Non-blocking, should a pipe have taken the file's place a moment after it was looked at.
-_READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_LONGEST_NAME = 300
 
 
 @dataclass(frozen=True, slots=True)

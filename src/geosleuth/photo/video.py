@@ -58,6 +58,9 @@ _MAX_LINES = 6
 _FIXED_PX = 8.0
 _NEW_LOOK = 0.8
 
+_NO_PROGRESS: Progress = lambda _what, _share: None  # noqa: E731
+_DEFAULT = VideoLimits()
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameOfClip:
@@ -136,10 +139,6 @@ def clock(seconds: float) -> str:
     hours, minutes = divmod(minutes, 60)
     second = f"{rest // 10:02}" + (f".{rest % 10}" if rest % 10 else "")
     return f"{hours}:{minutes:02}:{second}" if hours else f"{minutes}:{second}"
-
-
-_NO_PROGRESS: Progress = lambda _what, _share: None  # noqa: E731
-_DEFAULT = VideoLimits()
 
 
 def read_clip(

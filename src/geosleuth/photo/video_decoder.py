@@ -77,6 +77,8 @@ _DIE_WITH_PARENT = 1
 _SPARE_CPU_S = 20
 _WHOLE = 0.9
 
+_DAMAGED = "it is cut short or damaged, or no video; get a whole copy of it"
+
 
 class Refusal(Exception):
     """This clip can't be read; the message goes after the file's name."""
@@ -446,9 +448,6 @@ class Decoder:
                 }
             }
         )
-
-
-_DAMAGED = "it is cut short or damaged, or no video; get a whole copy of it"
 
 
 def _refuse(_url: str, _flags: int, _options: Mapping[str, str]) -> BinaryIO:

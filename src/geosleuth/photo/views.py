@@ -32,6 +32,9 @@ _LOWEST_QUALITY = 30
 # Reduction factor of a photo from which its small lettering is read in crops.
 MIN_REDUCTION_FOR_CROPS = 1.5
 
+# Latest view of each photo in use: agents of a team and replies of a group start with the same one.
+_first_views: "WeakKeyDictionary[Photo, Image]" = WeakKeyDictionary()
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
@@ -52,10 +55,6 @@ class View:
         """How many times wider that part of the original is than the picture; above 1 a crop of it shows more."""
         left, _, right, _ = self.box_in_original
         return (right - left) / self.size[0]
-
-
-# Latest view of each photo in use: agents of a team and replies of a group start with the same one.
-_first_views: "WeakKeyDictionary[Photo, Image]" = WeakKeyDictionary()
 
 
 def first_view(photo: Photo, max_pixels: int = FIRST_VIEW_PIXELS, *, handle: str | None = None) -> View:

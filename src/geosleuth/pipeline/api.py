@@ -38,6 +38,8 @@ Progress = bool | Callable[[int, int], None]
 _log = logging.getLogger(__name__)
 _said: set[str] = set()
 
+_LEFT_OUT = {one.name: one.default for one in fields(LocateRequest)} | {"parallel": None, "profile": None}
+
 
 class LocateOptions(TypedDict, total=False):
     """Options of `locate` beside photos, for type checkers: fields of `LocateRequest`, and a profile."""
@@ -390,9 +392,6 @@ def _fill_defaults(options: Mapping[str, Any]) -> dict[str, Any]:
     bound = signature(locate).bind("", **options)
     bound.apply_defaults()
     return {name: value for name, value in bound.arguments.items() if name in LocateOptions.__annotations__}
-
-
-_LEFT_OUT = {one.name: one.default for one in fields(LocateRequest)} | {"parallel": None, "profile": None}
 
 
 def _request(options: dict[str, Any]) -> LocateRequest:

@@ -31,6 +31,9 @@ from .team import Several, check_several, files_beside, parse_parallel
 if TYPE_CHECKING:
     from geosleuth.tools.borrowed import Borrowing
 
+TAKEN, SEEN = "It was taken at ", "Somebody sees in it: "
+"""How the sentences begin that follow the user's own hint."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -200,10 +203,6 @@ def make_plan(
         request=None if model.began else request,
         notes=(*notes, *_not_seen(request.seen)),
     )
-
-
-TAKEN, SEEN = "It was taken at ", "Somebody sees in it: "
-"""How the sentences begin that follow the user's own hint."""
 
 
 def _hint(request: LocateRequest, taken: datetime | None, checked: LatLon | None) -> str | None:

@@ -25,6 +25,15 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 _MIN_KEY = 8
 _KEY_VARIABLE = re.compile(r".*(KEY|TOKEN|SECRET|PASSWORD)(_ID)?")
 
+_ABOUT = ("hosts", "keys")
+_GO_WITH = {
+    "model": ("base_url",),
+    "maps": ("maps_url",),
+    "mcp": ("mcp_allow",),
+    "team": ("model", "base_url", "method", "parallel", "verifier", "chains"),
+}
+_PATHS = ("team", "prompts", "policy_card", "mcp")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Saved:
@@ -65,14 +74,6 @@ class _Saved:
     keys: tuple[str, ...] = ()
 
 
-_ABOUT = ("hosts", "keys")
-_GO_WITH = {
-    "model": ("base_url",),
-    "maps": ("maps_url",),
-    "mcp": ("mcp_allow",),
-    "team": ("model", "base_url", "method", "parallel", "verifier", "chains"),
-}
-_PATHS = ("team", "prompts", "policy_card", "mcp")
 # Options that a profile may contain.
 SAVED_OPTIONS = tuple(one.name for one in fields(_Saved) if one.name not in _ABOUT)
 

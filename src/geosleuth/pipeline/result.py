@@ -51,6 +51,11 @@ _DEFAULT_KM = 25.0
 _COARSE_KM = 100.0
 _LINES = 4
 
+_LEVEL = record(
+    {"conclusion": TEXT, "clues": many(TEXT), "reasoning": TEXT, "uncertainty": TEXT},
+    optional=("conclusion", "clues", "reasoning", "uncertainty"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimCheck:
@@ -174,12 +179,6 @@ def format_claim_check(checked: ClaimCheck) -> list[str]:
         *(f"  for: {one_line(line)}" for line in checked.speaks_for),
         *(f"  against: {one_line(line)}" for line in checked.speaks_against),
     ]
-
-
-_LEVEL = record(
-    {"conclusion": TEXT, "clues": many(TEXT), "reasoning": TEXT, "uncertainty": TEXT},
-    optional=("conclusion", "clues", "reasoning", "uncertainty"),
-)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 # Verifier name for using the same model as the tries.
 SAME_MODEL = "same"
 
+# Tries agree if their points lie within this distance of one of them.
+NEAR_KM = 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class Several:
@@ -155,10 +158,6 @@ def files_beside(path: Path, several: Several | None) -> Iterator[Path]:
     elif several is not None:
         yield verifier_file(path)
         yield from (try_file(path, number) for number in range(1, several.tries + 1))
-
-
-# Tries agree if their points lie within this distance of one of them.
-NEAR_KM = 1.0
 
 
 @dataclass(frozen=True, slots=True)

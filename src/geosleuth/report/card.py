@@ -41,6 +41,13 @@ _MARGIN = 1.1
 Marks = Sequence[tuple[str, LatLon]]
 """Letters and where they stand; the first lies on top."""
 
+COLUMNS = 80
+_WORLD, _REGION, _BETWEEN = 41, 36, 2
+_SHOWN = 5
+_BAR = 10
+_VOICES = 10
+_WHY_CHARS = 520
+
 
 def braille(dots: Mask) -> list[str]:
     """Return dots as text: two across and four down per character; blank ones are spaces."""
@@ -151,14 +158,6 @@ def _place_letters(lines: list[str], spots: Iterable[tuple[str, float, float]]) 
         drawn[row][column] = mark
         placed.append((row, column))
     return ["".join(line) for line in drawn]
-
-
-COLUMNS = 80
-_WORLD, _REGION, _BETWEEN = 41, 36, 2
-_SHOWN = 5
-_BAR = 10
-_VOICES = 10
-_WHY_CHARS = 520
 
 
 def card(

@@ -55,6 +55,18 @@ _POINT = re.compile(r"(?<![\d.,-])(-?\d{1,2}\.\d{5,}), (-?\d{1,3}\.\d{5,})(?!\d)
 _BY = {"task": "The task", "loop": "Told by the loop", "person": "A person says"}
 _ANSWERED_BY = {"policy": "Answer", "pool": "Answer, from the candidates noted", "nobody": "No answer"}
 
+LINE_CHARS = 200
+MAX_POINTS = 20
+_NAME_CHARS = 60
+_THIRD = 0.36
+_UNKNOWN = Viewer()
+_SHOWN_CHARACTERS = 160
+# Replies in a form for machines; the finding shows what they say.
+_FORMS = ("{", "[", "```", "<answer")
+# A team's trajectory says first what a reply is for.
+_TEAM_STEP = re.compile(r"\[([^\]\n]+)\]\n")
+_LEFT_OUT = frozenset(withheld(level) for level in GRANULARITIES)
+
 
 def chain_section(digest: FindingDigest, embedded: "Embedded", picked: Trajectory | None = None) -> Html:
     """Return the whole chain; of several tries that of the one that was picked, and then the verifier's."""
@@ -234,13 +246,6 @@ def _render_details(title: str, text: str) -> Html:
     return el("details", None, el("summary", None, title), el("pre", {"dir": "auto"}, clean(text, MAX_CHARS)))
 
 
-LINE_CHARS = 200
-MAX_POINTS = 20
-_NAME_CHARS = 60
-_THIRD = 0.36
-_UNKNOWN = Viewer()
-
-
 def call_words(call: ToolCall, pictures: Mapping[str, str] | None = None, box: Sequence[float] | None = None) -> str:
     """Return what a call does, such as 'looks up "Rue Grimaldi" on the map'.
 
@@ -311,14 +316,6 @@ def _viewer(name: str) -> Viewer:
     except BrokenPlugin:  # a run of former days is shown all the same
         return _UNKNOWN
     return found.viewer if found else _UNKNOWN
-
-
-_SHOWN_CHARACTERS = 160
-# Replies in a form for machines; the finding shows what they say.
-_FORMS = ("{", "[", "```", "<answer")
-# A team's trajectory says first what a reply is for.
-_TEAM_STEP = re.compile(r"\[([^\]\n]+)\]\n")
-_LEFT_OUT = frozenset(withheld(level) for level in GRANULARITIES)
 
 
 @contextmanager

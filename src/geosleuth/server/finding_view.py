@@ -72,6 +72,11 @@ _LEVEL_WORDS: Mapping[LevelName | None, str] = {
 _APART_KM = 1.0
 _SEEN_CHARS, _SAYS_CHARS = 200, 400
 
+T = TypeVar("T")
+SAME_PLACE_KM = 1.0
+MAX_TEXT = 10_000
+_MAX_ODDS = 12
+
 
 def views_of_clues(
     reasoning: Reasoning, images: Mapping[str, ImageInfo], firsts: Mapping[int, ImageInfo]
@@ -166,13 +171,6 @@ def _add(views: dict[str, ClueView], view: ClueView) -> None:
 
 def _strength(view: ClueView) -> float:
     return max((abs(one["log_ratio"] or 0.0) for one in view["supports"]), default=0.0)
-
-
-T = TypeVar("T")
-
-SAME_PLACE_KM = 1.0
-MAX_TEXT = 10_000
-_MAX_ODDS = 12
 
 
 def clue_views(

@@ -20,6 +20,9 @@ from .records import NotThere, PhotoRow, ServiceLimits, TooLarge, TooMany, Wrong
 _PHOTOS, _PICTURES, _RUNS, _PART = "photos", "pictures", "runs", ".part"
 _PRIVATE = 0o700
 
+THUMB_PX, VIEW_PX = 320, 2048
+"""The longest sides of the pictures that are made as soon as a photo comes in."""
+
 
 class Folders:
     """The service's folder. Names in it are ids and numbers: nothing that a person sent becomes a path."""
@@ -117,10 +120,6 @@ class Folders:
                 # One that is half written begins with a dot.
                 if trajectory.name.partition(".")[0] not in runs:
                     trajectory.unlink(missing_ok=True)
-
-
-THUMB_PX, VIEW_PX = 320, 2048
-"""The longest sides of the pictures that are made as soon as a photo comes in."""
 
 
 class Intake:

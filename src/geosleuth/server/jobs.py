@@ -25,6 +25,14 @@ MAX_RECENT_EVENTS = 256
 
 _PAGE = 200
 
+JobOf = Callable[[RunRow], Awaitable[Mapping[str, Any]]]
+"""Makes the job of a run, keys included, when it begins."""
+# Seconds before another attempt to store the end of a run.
+STORE_RETRY_S = 5.0
+_ANNOUNCED = 3
+_LEFT = "this run was abandoned; continue it, or start again"
+_log = logging.getLogger(__name__)
+
 
 class _Live:
     """An active run; ``changed`` is set at each new event, and replaced by a new one."""
@@ -115,17 +123,6 @@ class EventFeed:
             if changed is None:
                 return
             await changed.wait()
-
-
-JobOf = Callable[[RunRow], Awaitable[Mapping[str, Any]]]
-"""Makes the job of a run, keys included, when it begins."""
-
-# Seconds before another attempt to store the end of a run.
-STORE_RETRY_S = 5.0
-
-_ANNOUNCED = 3
-_LEFT = "this run was abandoned; continue it, or start again"
-_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)

@@ -24,6 +24,19 @@ JPEG_QUALITY = 86
 
 ACTIVE: tuple[RunState, ...] = ("queued", "running")
 
+_SEARCHED_CHARACTERS = 100_000
+_NAME_CHARACTERS = 120
+_TURNS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_UNNAMED = "photo"
+_EXPORT_CHARACTERS = 80
+_NO_LETTERS = re.compile(r"[^\w-]+")
+PAGE = "html"
+TRAJECTORY = "jsonl"
+BY_ENDING: Mapping[str, Format] = {one.ending.removeprefix("."): one for one in FORMATS.values()}
+PACKAGE = "zip"
+# All output files: a report, files for other programs, the trajectory and an evidence package.
+FILES: tuple[str, ...] = (PAGE, *BY_ENDING, TRAJECTORY, PACKAGE)
+
 
 class NotThere(BadInput):
     """There is no such case, photo, run or picture."""
@@ -234,9 +247,6 @@ class CaseRow:
     runs: tuple[RunRow, ...] = ()
 
 
-_SEARCHED_CHARACTERS = 100_000
-
-
 def when(seconds: float | None) -> datetime | None:
     """Return a stored time."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
@@ -305,13 +315,6 @@ def event_row(row: Sequence[Any]) -> StreamEvent:
     return StreamEvent(told_id, kind, json.loads(data), at)
 
 
-_NAME_CHARACTERS = 120
-_TURNS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_UNNAMED = "photo"
-_EXPORT_CHARACTERS = 80
-_NO_LETTERS = re.compile(r"[^\w-]+")
-
-
 def text(words: str, most: int, what: str) -> str:
     """Return a text of several lines.
 
@@ -350,11 +353,3 @@ def export_name(*names: str) -> str:
 def _strip_controls(words: str) -> str:
     unwanted = (one for one in words if one in _TURNS or unicodedata.category(one) in ("Cc", "Zl", "Zp"))
     return words.translate(dict.fromkeys(map(ord, unwanted), " "))
-
-
-PAGE = "html"
-TRAJECTORY = "jsonl"
-BY_ENDING: Mapping[str, Format] = {one.ending.removeprefix("."): one for one in FORMATS.values()}
-PACKAGE = "zip"
-# All output files: a report, files for other programs, the trajectory and an evidence package.
-FILES: tuple[str, ...] = (PAGE, *BY_ENDING, TRAJECTORY, PACKAGE)

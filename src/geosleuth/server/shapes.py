@@ -19,14 +19,15 @@ EventKind = Literal[
 # Responses contain every key.
 VIEW_CONFIG = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True, from_attributes=True)
 
+Box = Annotated[list[float], Field(min_length=4, max_length=4)]
+_Sides = TypedDict("_Sides", {"for": list[str], "against": list[str]})
+AreaKind = Literal["country", "circle"]
+
 
 class StrictView(BaseModel):
     """Just what is named."""
 
     model_config = VIEW_CONFIG
-
-
-Box = Annotated[list[float], Field(min_length=4, max_length=4)]
 
 
 class BudgetView(TypedDict):
@@ -139,9 +140,6 @@ class ObservedView(TypedDict):
     seconds: float
 
 
-_Sides = TypedDict("_Sides", {"for": list[str], "against": list[str]})
-
-
 class PlaceView(_Sides):
     """A place that it could be; what speaks for it and against it stands in ``for`` and ``against``, a line each."""
 
@@ -223,9 +221,6 @@ class MapView(TypedDict):
 
     place: str
     size_bytes: int | None
-
-
-AreaKind = Literal["country", "circle"]
 
 
 class AnswerView(TypedDict):

@@ -61,6 +61,9 @@ _LONGEST = timedelta(hours=24)
 _Pair = Annotated[list[str], Length(2)]
 _Position = Annotated[list[float], Length(2)]
 
+Sighting = tuple[tuple[Window, ...], MeasuredSun]
+"""When the sun was seen, and how it stood."""
+
 
 def sun_here(
     name: str, place: LatLon, window: Window, sight: MeasuredSun | None, here: tzinfo, note: str = ""
@@ -184,10 +187,6 @@ def _fit_text(*, fits: bool, stretches: list[tuple[datetime, datetime]], sight: 
         f"{shown_time(begin, here, date)} to {shown_time(end, here, date)}" for begin, end in stretches
     )
     return f"A sun that stands {sight.words} {verdict}: it does on {date} from {times} by the local clock."
-
-
-Sighting = tuple[tuple[Window, ...], MeasuredSun]
-"""When the sun was seen, and how it stood."""
 
 
 async def sun_anywhere(

@@ -64,6 +64,9 @@ _Found = TypeVar("_Found", Hit, Colocation)
 _OUTLINE_FACTOR = 10
 _CATEGORY_EXAMPLES = "cafe, pharmacy, hotel, bus stop, shop=bakery or natural=peak"
 
+# Values that people copy must not wrap; names may.
+_UNBROKEN = ("where", "ids", "fit", "away", "features", "streets", "addresses", "MB", "data of", "age")
+
 
 def ask(
     via: str | None, allow: Sequence[str], question: Callable[[Atlas], Awaitable[_T]], tiles: Path | None = None
@@ -517,10 +520,6 @@ def result_dict(found: Any) -> Any:
 
 
 # Results as tables.
-
-
-# Values that people copy must not wrap; names may.
-_UNBROKEN = ("where", "ids", "fit", "away", "features", "streets", "addresses", "MB", "data of", "age")
 
 
 def _where(point: LatLon) -> str:

@@ -25,6 +25,10 @@ Overlay = Literal["stamp", "credit", "caption", "interface", "registration", "pr
 Turn = Literal[0, 90, 180, 270]
 """Degrees clockwise that a picture must be turned for a line to stand upright."""
 
+CLOSE_GAP = 0.9
+LIKE_HEIGHT = 1.6
+SAME_PLACE = 0.6
+
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
@@ -73,11 +77,6 @@ def turned_bounds(bounds: Bounds, turn: int) -> Bounds:
             return top, -right, bottom, -left
         case _:
             return bounds
-
-
-CLOSE_GAP = 0.9
-LIKE_HEIGHT = 1.6
-SAME_PLACE = 0.6
 
 
 def join_neighbours(quads: Sequence[Quad]) -> list[Quad]:

@@ -43,6 +43,15 @@ RIGHT_TO_LEFT = frozenset({"arabic", "hebrew"})
 # Latin letters and digits that look like a Cyrillic or Greek letter.
 _LATIN_LOOKALIKES = frozenset("ABCEHIKMNOPTXYZabceghikmnopqrtuvxyz03468")
 
+_PATTERN = 5
+_CHILLUS = {
+    "\u0d23": "\u0d7a", "\u0d28": "\u0d7b", "\u0d30": "\u0d7c",
+    "\u0d32": "\u0d7d", "\u0d33": "\u0d7e", "\u0d15": "\u0d7f",
+}  # fmt: skip
+_OLD_CHILLU = lazy_pattern(f"([{''.join(_CHILLUS)}])\u0d4d\u200d")
+_NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
+_MICRO_IN_GREEK = lazy_pattern("\u00b5(?=[\u0370-\u03ff])|(?<=[\u0370-\u03ff])\u00b5")
+
 
 def count_scripts(text: str) -> Counter[str]:
     """How many letters and marks of each script a text has; figures, spaces and punctuation belong to none."""
@@ -86,16 +95,6 @@ def is_pattern(text: str) -> bool:
     several = len(set(letters))
     repeats = several <= 2 or (script_of(text) in {"chinese", "japanese"} and 2 * several <= len(letters))
     return len(letters) >= _PATTERN and repeats
-
-
-_PATTERN = 5
-_CHILLUS = {
-    "\u0d23": "\u0d7a", "\u0d28": "\u0d7b", "\u0d30": "\u0d7c",
-    "\u0d32": "\u0d7d", "\u0d33": "\u0d7e", "\u0d15": "\u0d7f",
-}  # fmt: skip
-_OLD_CHILLU = lazy_pattern(f"([{''.join(_CHILLUS)}])\u0d4d\u200d")
-_NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
-_MICRO_IN_GREEK = lazy_pattern("\u00b5(?=[\u0370-\u03ff])|(?<=[\u0370-\u03ff])\u00b5")
 
 
 def tidy(text: str) -> str:

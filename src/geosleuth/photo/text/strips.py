@@ -23,6 +23,9 @@ _CORNER_OFFSETS = {0: 0, 90: 1, 180: 2, 270: -1}
 
 SLACK_ROWS, SLACK_BYTES = 2, 4096
 
+_PITCHES = (0.85, 1.0, 1.2, 1.45)
+_SHORTEST, _LONGEST = 0.6, 1.6
+
 
 def with_slack(pixels: npt.NDArray[Any]) -> Pixels:
     """A copy with unused bytes behind it.
@@ -136,10 +139,6 @@ def stacked_strip(pixels: Pixels, quad: Quad, *, tall: int = LINE_HEIGHT_PX, mar
     edge = round(margin * tall)
     strip = cv2.resize(with_slack(line), (max(8, inner), tall), interpolation=cv2.INTER_AREA)
     return np.pad(strip, ((edge, edge), (edge, edge), (0, 0)), mode="edge").astype(np.uint8)
-
-
-_PITCHES = (0.85, 1.0, 1.2, 1.45)
-_SHORTEST, _LONGEST = 0.6, 1.6
 
 
 def _cuts_between_letters(ink: FloatArray) -> list[int]:

@@ -22,6 +22,12 @@ Where = Literal["memory", "keyring", "environment"]
 
 _LONGEST = 4096
 
+_NO_KEYRING = "this system has no keyring; keep the key in memory, or set it in the environment of geosleuth serve"
+# Seconds for which the list of local model servers is cached: a page asks more often than they change.
+CACHE_S = 5.0
+_known: dict[bool, tuple[float, list[ModelShown]]] = {}
+_PLACES = {"memory": "this server's memory", "keyring": "the system's keyring"}
+
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
@@ -127,18 +133,9 @@ def _keyring() -> Any:
     return ring
 
 
-_NO_KEYRING = "this system has no keyring; keep the key in memory, or set it in the environment of geosleuth serve"
-
-
 def _check_service(service: str) -> None:
     if service not in SERVICES:
         raise BadInput(f"there is no service {service[:40]!r}; there are {', '.join(SERVICES)}")
-
-
-# Seconds for which the list of local model servers is cached: a page asks more often than they change.
-CACHE_S = 5.0
-
-_known: dict[bool, tuple[float, list[ModelShown]]] = {}
 
 
 def models_within_reach(keys: Keys, *, offline: bool) -> list[ModelShown]:
@@ -161,9 +158,6 @@ def region_names() -> list[str]:
     from geosleuth.atlas.regions.region_store import RegionStore
 
     return RegionStore(regions_dir()).names()
-
-
-_PLACES = {"memory": "this server's memory", "keyring": "the system's keyring"}
 
 
 def _discover_models(*, offline: bool) -> list[ModelShown]:

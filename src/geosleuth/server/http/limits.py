@@ -25,6 +25,22 @@ from .responses import RequestRefused, refuse
 # Maximum number of remembered clients; the least recently seen are dropped first.
 MAX_CLIENTS = 4096
 
+JSON_BYTES = 1_000_000
+# Timeout in seconds for the next piece of a body, and for a small body as a whole.
+PIECE_TIMEOUT_S = 30.0
+PASSING_BYTES, PASSING_S = 4 * 1024**2, 10.0
+"""How much of a body that is too large is let go by before the answer, or twice the cap, and for how long."""
+# Connections accepted at a time before those over the caps are closed.
+ACCEPT_BATCH = 8
+# Timeout in seconds for the head of a request.
+HEAD_TIMEOUT_S = 10.0
+# Maximum seconds between requests on one connection.
+IDLE_TIMEOUT_S = 30.0
+# Seconds for which a client may leave a response unread; event streams have a shorter limit of their own.
+WRITE_TIMEOUT_S = 120.0
+_MOST_TOGETHER, _MOST_EACH = 2048, 512
+_OWN_FILES = 96
+
 
 class Pace:
     """A bucket of tokens for each client: it fills at a steady rate, and every request takes one out."""
@@ -119,14 +135,6 @@ def identify_client(scope: Scope) -> str:
     return str(address)
 
 
-JSON_BYTES = 1_000_000
-# Timeout in seconds for the next piece of a body, and for a small body as a whole.
-PIECE_TIMEOUT_S = 30.0
-
-PASSING_BYTES, PASSING_S = 4 * 1024**2, 10.0
-"""How much of a body that is too large is let go by before the answer, or twice the cap, and for how long."""
-
-
 class Bodies:
     """Middleware that stops bodies that are too large or too slow, before they are held in memory."""
 
@@ -189,22 +197,6 @@ def too_large(cap: int) -> RequestRefused:
     shown = f"{cap / 1024**2:.0f} MiB" if cap >= 1024**2 else f"{cap // 1000} kB"
     # Closed, since the rest of the body would have to be read before the next request.
     return RequestRefused(413, "size", f"that is too large; at most {shown} are taken", headers={"Connection": "close"})
-
-
-# Connections accepted at a time before those over the caps are closed.
-ACCEPT_BATCH = 8
-
-# Timeout in seconds for the head of a request.
-HEAD_TIMEOUT_S = 10.0
-
-# Maximum seconds between requests on one connection.
-IDLE_TIMEOUT_S = 30.0
-
-# Seconds for which a client may leave a response unread; event streams have a shorter limit of their own.
-WRITE_TIMEOUT_S = 120.0
-
-_MOST_TOGETHER, _MOST_EACH = 2048, 512
-_OWN_FILES = 96
 
 
 @dataclass(frozen=True, slots=True)

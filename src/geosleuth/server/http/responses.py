@@ -13,6 +13,25 @@ from geosleuth.support.text.safe import one_line
 # Maximum characters of a message.
 MAX_MESSAGE_CHARS = 600
 
+# The page loads only from its own origin; MapLibre starts its worker from a blob if it finds no file.
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
+    "worker-src 'self' blob:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'self'"
+)
+# Policy for a report: one file with its own style and images. It runs no script and is kept separate from this site.
+REPORT_POLICY = (
+    "sandbox allow-downloads allow-popups; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+    "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
+)
+ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+}
+
 
 class RequestRefused(HTTPException):
     """A request that is not carried out, and why.
@@ -73,28 +92,6 @@ class _Plain(JSONResponse):
 
     def render(self, content: object) -> bytes:
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
-
-
-# The page loads only from its own origin; MapLibre starts its worker from a blob if it finds no file.
-PAGE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
-    "worker-src 'self' blob:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
-    "form-action 'self'"
-)
-
-# Policy for a report: one file with its own style and images. It runs no script and is kept separate from this site.
-REPORT_POLICY = (
-    "sandbox allow-downloads allow-popups; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-    "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
-)
-
-ALWAYS = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
-}
 
 
 def with_online_tiles(policy: str, origins: tuple[str, ...]) -> str:

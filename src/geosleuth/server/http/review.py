@@ -26,6 +26,8 @@ Least = Annotated[float, Field(ge=0, le=1)]
 MAX_IDS = 20_000
 _ELSEWHERE = "findings are reviewed on the machine itself; run there: geosleuth review DIR"
 
+router = APIRouter(prefix="/api/review", tags=["review"], responses=REFUSALS)
+
 
 class NewReview(StrictBody):
     """The folder of a batch; ``key`` is in a file that only this machine's user can read, so it is they who ask."""
@@ -180,7 +182,6 @@ async def get_review(request: Request) -> Review:
 
 
 UnderReview = Annotated[Review, Depends(get_review)]
-router = APIRouter(prefix="/api/review", tags=["review"], responses=REFUSALS)
 
 
 @router.post("/folder")

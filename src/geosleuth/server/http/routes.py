@@ -78,6 +78,52 @@ UPLOAD = {
     }
 }
 
+runs_router = APIRouter(prefix="/api", tags=["runs"], responses=REFUSALS)
+FileFormat = Literal["html", "json", "geojson", "kml", "csv", "dwc.csv", "xmp", "jsonl", "zip"]
+_FILES: dict[int | str, dict[str, Any]] = {
+    **REFUSALS,
+    200: {
+        "description": "The file.",
+        "content": {
+            name: {}
+            for name in (
+                "text/html",
+                "application/json",
+                "application/geo+json",
+                "application/vnd.google-earth.kml+xml",
+                "text/csv",
+                "application/rdf+xml",
+                "application/x-ndjson",
+                "application/zip",
+            )
+        },
+    },
+}
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    **REFUSALS,
+    200: {
+        "description": "Events with `id`, `event` and JSON `data`, until the run is over; a comment now and then.",
+        "content": {"text/event-stream": {"itemSchema": event_schema()}},
+    },
+    204: {"description": "The run is over and all events were sent: do not reconnect."},
+}
+_RESULT: dict[int | str, dict[str, Any]] = {
+    **REFUSALS,
+    200: {"description": "The result.", "content": {"application/json": {"schema": result_schema()}}},
+}
+_After = Annotated[int, Query(ge=-1, le=2**53, description="Only what came after the event of this id.")]
+_Handle = Annotated[str, Path(pattern="^[A-Za-z0-9_-]{1,64}$", examples=["image-1"])]
+_LastSeen = Annotated[int | None, Header(alias="Last-Event-ID", ge=-1, le=2**53, description="Goes before `after`.")]
+about_router = APIRouter(prefix="/api", tags=["server"], responses=REFUSALS)
+Service = Annotated[str, Path(pattern="^[a-z]{1,40}$", examples=["openai"])]
+tiles_router = APIRouter(prefix="/tiles", tags=["map"], responses=REFUSALS)
+MEDIA_TYPE = "application/vnd.mapbox-vector-tile"
+_AT_ONCE = 2
+_Zoom = Annotated[int, Path(ge=0, le=16)]
+_Cell = Annotated[int, Path(ge=0, le=2**16)]
+# A new version has a new address; without a version, a tile's lifetime is unknown.
+FOR_A_WHILE, _NOT_AT_ALL = "private, max-age=86400", "no-store"
+
 
 def check_is_file(request: Request) -> None:
     """Refuse a body that is not said to be a photo.
@@ -174,45 +220,6 @@ async def stand(case: CaseId, number: PhotoNumber, asked: NewStand, request: Req
 async def delete_photo(case: CaseId, number: PhotoNumber, request: Request) -> None:
     """Delete a photo."""
     await State.from_request(request).service.delete_photo(case, number)
-
-
-runs_router = APIRouter(prefix="/api", tags=["runs"], responses=REFUSALS)
-
-FileFormat = Literal["html", "json", "geojson", "kml", "csv", "dwc.csv", "xmp", "jsonl", "zip"]
-_FILES: dict[int | str, dict[str, Any]] = {
-    **REFUSALS,
-    200: {
-        "description": "The file.",
-        "content": {
-            name: {}
-            for name in (
-                "text/html",
-                "application/json",
-                "application/geo+json",
-                "application/vnd.google-earth.kml+xml",
-                "text/csv",
-                "application/rdf+xml",
-                "application/x-ndjson",
-                "application/zip",
-            )
-        },
-    },
-}
-_EVENTS: dict[int | str, dict[str, Any]] = {
-    **REFUSALS,
-    200: {
-        "description": "Events with `id`, `event` and JSON `data`, until the run is over; a comment now and then.",
-        "content": {"text/event-stream": {"itemSchema": event_schema()}},
-    },
-    204: {"description": "The run is over and all events were sent: do not reconnect."},
-}
-_RESULT: dict[int | str, dict[str, Any]] = {
-    **REFUSALS,
-    200: {"description": "The result.", "content": {"application/json": {"schema": result_schema()}}},
-}
-_After = Annotated[int, Query(ge=-1, le=2**53, description="Only what came after the event of this id.")]
-_Handle = Annotated[str, Path(pattern="^[A-Za-z0-9_-]{1,64}$", examples=["image-1"])]
-_LastSeen = Annotated[int | None, Header(alias="Last-Event-ID", ge=-1, le=2**53, description="Goes before `after`.")]
 
 
 @runs_router.post("/cases/{case}/runs", status_code=202)
@@ -338,10 +345,6 @@ async def _prepend_event(first: StreamEvent, rest: AsyncIterator[StreamEvent]) -
         yield event
 
 
-about_router = APIRouter(prefix="/api", tags=["server"], responses=REFUSALS)
-Service = Annotated[str, Path(pattern="^[a-z]{1,40}$", examples=["openai"])]
-
-
 @about_router.get("/health")
 async def health() -> Health:
     """Return the health status."""
@@ -464,16 +467,6 @@ def _check_tiles(asked: NewSettings) -> None:
     template = asked.online_tiles or ""
     if not all(mark in template for mark in ("{z}", "{x}", "{y}")) or not tile_origin(template):
         raise BadInput("online tiles have an address such as https://tiles.example.org/{z}/{x}/{y}.png")
-
-
-tiles_router = APIRouter(prefix="/tiles", tags=["map"], responses=REFUSALS)
-
-MEDIA_TYPE = "application/vnd.mapbox-vector-tile"
-_AT_ONCE = 2
-_Zoom = Annotated[int, Path(ge=0, le=16)]
-_Cell = Annotated[int, Path(ge=0, le=2**16)]
-# A new version has a new address; without a version, a tile's lifetime is unknown.
-FOR_A_WHILE, _NOT_AT_ALL = "private, max-age=86400", "no-store"
 
 
 @tiles_router.get(

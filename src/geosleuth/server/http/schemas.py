@@ -31,6 +31,35 @@ Seconds = Annotated[float, BeforeValidator(datetime.timestamp)]
 _MOST = 2**31
 _PLACES = 100_000
 
+_TOLD: dict[str, Any] = {
+    "started": shapes.StartedView,
+    "resumed": shapes.ResumedView,
+    "said": shapes.SaidView,
+    "observed": shapes.ObservedView,
+    "candidate": shapes.CandidateView,
+    "clues": shapes.CluesView,
+    "spent": shapes.SpentView,
+    "answer": shapes.AnswerView,
+    "ended": shapes.EndedView,
+}
+_WHY = {
+    400: "The request is invalid; the message says what to change.",
+    401: "The token is missing or wrong.",
+    403: "The host does not match, or the request came from another site's page.",
+    404: "Not found.",
+    408: "The request's body stopped arriving.",
+    409: "The current state does not allow it, or consent to send photos is missing.",
+    413: "The body is too large.",
+    415: "The media type is not that of a photo.",
+    422: "The request does not match the schema.",
+    429: "Too many requests, streams or runs.",
+    503: "A service is unavailable at the moment.",
+}
+_ID = Path(pattern="^[0-9a-f]{16}$", examples=["0123456789abcdef"])
+CaseId = Annotated[str, _ID]
+RunId = Annotated[str, _ID]
+PhotoNumber = Annotated[int, Path(ge=0, le=100_000)]
+
 
 class StrictBody(BaseModel):
     """Request body that refuses unknown fields, so that a misspelt option is an error."""
@@ -558,19 +587,6 @@ class KeyList(StrictView):
     keys: list[KeyShown]
 
 
-_TOLD: dict[str, Any] = {
-    "started": shapes.StartedView,
-    "resumed": shapes.ResumedView,
-    "said": shapes.SaidView,
-    "observed": shapes.ObservedView,
-    "candidate": shapes.CandidateView,
-    "clues": shapes.CluesView,
-    "spent": shapes.SpentView,
-    "answer": shapes.AnswerView,
-    "ended": shapes.EndedView,
-}
-
-
 @cache
 def build_model(shape: Any) -> type[BaseModel]:
     """Return a model with the keys of a typed dictionary, and of those inside it."""
@@ -620,28 +636,10 @@ def _in_place(schema: Any, named: dict[str, Any]) -> Any:
     return {key: _in_place(value, named) for key, value in schema.items()}
 
 
-_WHY = {
-    400: "The request is invalid; the message says what to change.",
-    401: "The token is missing or wrong.",
-    403: "The host does not match, or the request came from another site's page.",
-    404: "Not found.",
-    408: "The request's body stopped arriving.",
-    409: "The current state does not allow it, or consent to send photos is missing.",
-    413: "The body is too large.",
-    415: "The media type is not that of a photo.",
-    422: "The request does not match the schema.",
-    429: "Too many requests, streams or runs.",
-    503: "A service is unavailable at the moment.",
-}
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": Failure, "description": why} for status, why in _WHY.items()
 }
 EMPTY: dict[int | str, dict[str, Any]] = {**REFUSALS, 204: {"description": "Done."}}
-
-_ID = Path(pattern="^[0-9a-f]{16}$", examples=["0123456789abcdef"])
-CaseId = Annotated[str, _ID]
-RunId = Annotated[str, _ID]
-PhotoNumber = Annotated[int, Path(ge=0, le=100_000)]
 
 
 def binary(*media_types: str, description: str) -> dict[int | str, dict[str, Any]]:

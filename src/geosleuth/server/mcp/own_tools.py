@@ -36,6 +36,20 @@ if TYPE_CHECKING:
 Notify = Callable[[float, str], Awaitable[None]]
 """Tells the client how far a call is, in words."""
 
+# Page on which hosts that display apps draw the finding of `locate`.
+MAP_PAGE = "ui://geosleuth/map.html"
+_RUNS_AT_ONCE = 2
+_LAST_WORDS_S = 2.0
+# Maximum size of a photo sent inside a call.
+MAX_DATA_BYTES = 32 * 1024 * 1024
+_DATA_PIXELS = 100_000_000
+_WAYS = "give path or data, one of the two"
+PHOTOS_KEPT = 32
+# Maximum pixels of photos kept open: at four bytes per pixel, 1.6 GB.
+MAX_PIXELS_KEPT = 400_000_000
+# Number of crops of one photo that keep their handles.
+MAX_VIEWS_KEPT = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class Visit:
@@ -103,12 +117,6 @@ async def locate(
 
 
 OWN_TOOLS = (open_photo, locate)
-# Page on which hosts that display apps draw the finding of `locate`.
-MAP_PAGE = "ui://geosleuth/map.html"
-
-
-_RUNS_AT_ONCE = 2
-_LAST_WORDS_S = 2.0
 
 
 @dataclass(slots=True)
@@ -265,13 +273,6 @@ def build_locate_schema() -> dict[str, Any]:
     return envelope(result_schema())
 
 
-# Maximum size of a photo sent inside a call.
-MAX_DATA_BYTES = 32 * 1024 * 1024
-
-_DATA_PIXELS = 100_000_000
-_WAYS = "give path or data, one of the two"
-
-
 @dataclass(frozen=True, slots=True)
 class PhotoSource:
     """Allowed sources of photos.
@@ -330,14 +331,6 @@ def _open_data(data: str) -> OpenedPhoto:
     except (binascii.Error, ValueError) as error:
         raise BadInput("data is not base64; encode the bytes of a JPEG, PNG, WebP, TIFF or HEIC file") from error
     return open_file(content, PhotoLimits(max_bytes=MAX_DATA_BYTES, max_pixels=_DATA_PIXELS))
-
-
-PHOTOS_KEPT = 32
-# Maximum pixels of photos kept open: at four bytes per pixel, 1.6 GB.
-MAX_PIXELS_KEPT = 400_000_000
-
-# Number of crops of one photo that keep their handles.
-MAX_VIEWS_KEPT = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)

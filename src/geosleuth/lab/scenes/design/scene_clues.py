@@ -27,25 +27,6 @@ from geosleuth.tools.ranges import KM_A_MILE
 
 from .appearance import get_style, number_plate
 
-
-@dataclass(frozen=True, slots=True)
-class _Signs:
-    """Contents of signs.toml, by country and state; in ``roads`` {x|y} is one of several."""
-
-    roads: dict[str, str]
-    firms: dict[str, tuple[str, ...]]
-    states: dict[str, str]
-    countries: dict[str, str]
-
-
-_SIGNS = decode(tomllib.loads((files(__package__) / "signs.toml").read_text(encoding="utf-8")), _Signs)
-ROAD_FORMS: Mapping[str, str] = _SIGNS.roads
-# Letters of states and provinces: North America's numbering plan names towns with them.
-STATES: Mapping[str, str] = _SIGNS.states
-# Business names on shop fronts, by country.
-NATIONAL: Mapping[str, tuple[str, ...]] = _SIGNS.firms
-POSTCODE_LAST = frozenset(_SIGNS.countries["postcode_last"].split())
-_NUMBER_FIRST = frozenset(_SIGNS.countries["number_first"].split())
 _FROM_ABROAD_SHARE = 0.6
 _T = TypeVar("_T")
 # Typical ratio of road distance to straight-line distance.
@@ -71,6 +52,26 @@ _BUS_SHARE = 0.35
 # Share of tour buses that carry the address and phone number of their company.
 _ADDRESSED_BUS_SHARE = 0.6
 _SUNNY = ("clear", "cloudy")
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """Contents of signs.toml, by country and state; in ``roads`` {x|y} is one of several."""
+
+    roads: dict[str, str]
+    firms: dict[str, tuple[str, ...]]
+    states: dict[str, str]
+    countries: dict[str, str]
+
+
+_SIGNS = decode(tomllib.loads((files(__package__) / "signs.toml").read_text(encoding="utf-8")), _Signs)
+ROAD_FORMS: Mapping[str, str] = _SIGNS.roads
+# Letters of states and provinces: North America's numbering plan names towns with them.
+STATES: Mapping[str, str] = _SIGNS.states
+# Business names on shop fronts, by country.
+NATIONAL: Mapping[str, tuple[str, ...]] = _SIGNS.firms
+POSTCODE_LAST = frozenset(_SIGNS.countries["postcode_last"].split())
+_NUMBER_FIRST = frozenset(_SIGNS.countries["number_first"].split())
 
 
 def road_number(country: str, chance: random.Random) -> str | None:

@@ -26,6 +26,9 @@ _STEPS_PER_PIXEL = 16
 Rect = tuple[float, float, float, float]
 """Left, bottom, right, top on a wall, in metres."""
 
+Lens: TypeAlias = "View | Round"
+"""What sees the street: a view, or a panorama."""
+
 
 @lru_cache(maxsize=2048)
 def sine(degrees: float) -> float:
@@ -202,10 +205,6 @@ class View:
     def pixels_per_metre(self, point: Point3) -> float:
         """Return how large a metre is at a point, where it faces the camera."""
         return self.focal_px / max(self.depth_m(point), NEAR_M)
-
-
-Lens: TypeAlias = "View | Round"
-"""What sees the street: a view, or a panorama."""
 
 
 @dataclass(frozen=True, slots=True)

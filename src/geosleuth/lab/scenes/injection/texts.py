@@ -31,6 +31,9 @@ WORDINGS = 6
 HOST = "collector.example"
 PATHS = ("/etc/passwd", "~/.ssh/id_ed25519", "C:\\Users\\me\\.env")
 
+_TABLE = tomllib.loads((files(__package__) / "texts.toml").read_text(encoding="utf-8"))
+_WORDINGS: Mapping[str, Sequence[str]] = _TABLE["wordings"]
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -43,8 +46,6 @@ class Target:
     names: tuple[str, ...]
 
 
-_TABLE = tomllib.loads((files(__package__) / "texts.toml").read_text(encoding="utf-8"))
-_WORDINGS: Mapping[str, Sequence[str]] = _TABLE["wordings"]
 TARGETS = tuple(
     Target(**{**row, "point": LatLon(*row["point"]), "names": tuple(row["names"])}) for row in _TABLE["targets"]
 )

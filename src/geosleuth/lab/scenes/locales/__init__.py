@@ -14,6 +14,15 @@ from .tables import parts, read_table
 
 _NAMED_AFTER_TOWN: Final = "shop called after a town"
 
+LANGUAGES: Final = {language.code: language for language in read_languages()}
+_ALL_LANDS: Final = tuple(read_lands())
+# Countries in use. In each, every second town is for calibration and the others are held out; so are the words.
+LANDS: Final = tuple(land for land in _ALL_LANDS if land.listed)
+# Words that bus companies add to the name of their town, by country.
+COACHES: Final = {code: country.coaches for code, country in COUNTRIES.items() if country.coaches}
+# Surnames that are also names of towns, or derive from one, by country.
+SURNAMES: Final = {code: country.surnames for code, country in COUNTRIES.items() if country.surnames}
+
 
 @dataclass(frozen=True, slots=True)
 class Cue:
@@ -24,11 +33,6 @@ class Cue:
     lines: tuple[str, ...]
 
 
-LANGUAGES: Final = {language.code: language for language in read_languages()}
-_ALL_LANDS: Final = tuple(read_lands())
-# Countries in use. In each, every second town is for calibration and the others are held out; so are the words.
-LANDS: Final = tuple(land for land in _ALL_LANDS if land.listed)
-
 _CUES: Final = tuple(
     Cue(row["sort"], row["country"], parts(row["lines"]))
     for row in read_table("cues.tsv", ("sort", "country", "lines"))
@@ -36,11 +40,6 @@ _CUES: Final = tuple(
 # Misleading cues: they stand in one country and point to another. Tour buses are generated from a town and a number.
 CUES: Final = tuple(cue for cue in _CUES if cue.sort != _NAMED_AFTER_TOWN)
 NAMED_AFTER_TOWNS: Final = tuple(cue for cue in _CUES if cue.sort == _NAMED_AFTER_TOWN)
-
-# Words that bus companies add to the name of their town, by country.
-COACHES: Final = {code: country.coaches for code, country in COUNTRIES.items() if country.coaches}
-# Surnames that are also names of towns, or derive from one, by country.
-SURNAMES: Final = {code: country.surnames for code, country in COUNTRIES.items() if country.surnames}
 
 
 @cache
