@@ -108,7 +108,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Where a photo was taken, as far as known.
+    """Location of a photo, as far as known.
 
     ``point`` is None if no place was given: the answer is *unlocated*, which is an honest outcome and counted as such.
     ``probability`` is the estimate that the truth lies within ``radius_km`` of the point; if a method states a
@@ -226,7 +226,6 @@ def is_the_answer(candidate: Candidate, answer: Answer) -> bool:
 
 
 def _key(name: str | None) -> str:
-    """Return a name without case, marks and punctuation."""
     plain = unicodedata.normalize("NFKD", (name or "").casefold())
     return " ".join("".join(one for one in plain if one.isalnum() or one.isspace()).split())
 

@@ -206,7 +206,6 @@ def _square(granularity: Granularity, point: LatLon) -> Admitted:
 
 
 def _names(granularity: Granularity, place: Admitted | None) -> Address:
-    """Return the names down to the level, whatever a gazetteer says."""
     if place is None:
         return Address()
     kept = GRANULARITIES.index(granularity) + 1

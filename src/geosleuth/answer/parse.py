@@ -365,7 +365,6 @@ def _address(fields: Mapping[str, JsonValue]) -> Address:
 
 
 def _join(fine: Level, city: Level) -> Level:
-    """Join finest first: a street and its city become "street, city"."""
     if not fine.conclusion or not city.conclusion or city.conclusion in fine.conclusion:
         return fine or city
     return Level(f"{fine.conclusion}, {city.conclusion}", fine.clues, fine.reasoning, fine.uncertainty)

@@ -206,7 +206,6 @@ def _of_country(country: str) -> Admitted | None:
 
 
 def _parts(text: str | None) -> tuple[str, ...]:
-    """Return the parts of a text between commas."""
     return tuple(part for part in (piece.strip() for piece in (text or "")[:400].split(",")) if part)
 
 
@@ -238,13 +237,11 @@ def _largest_around(hits: Sequence["Hit"]) -> "Hit":
 
 
 def _countries_around(borders: Borders, point: LatLon) -> set[str]:
-    """Return the codes of the countries at and near a point."""
     lats, lons = _ring(point)
     return set(borders.countries(lats, lons).tolist())
 
 
 def _nearest_region(borders: Borders, point: LatLon, country: str) -> BorderRegion | None:
-    """Return the region of a country at a point, or near it."""
     here = borders.at(point)
     if here is not None and here.country == country:
         return here

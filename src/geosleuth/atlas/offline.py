@@ -400,7 +400,6 @@ class OfflineAtlas:
                 return
 
     def _containers_named(self, part: str) -> list[Hit]:
-        """Return streets, quarters, towns and regions of the added maps with the name of a part."""
         hits = next(self._named(part, _MAX_CONTAINERS, None, None))
         return [hit for hit in hits if hit.match in ("exact", "alias") and hit.level in _COARSENESS]
 

@@ -1,4 +1,4 @@
-"""How far a place extends: the outline of a country or region, the area of a settlement, the box of a feature."""
+"""Extents of places: the outline of a country or region, the area of a settlement, the box of a feature."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -28,7 +28,7 @@ def extent_of(place: Place) -> Extent | None:
 
 
 def radius_km_of(place: Place) -> float | None:
-    """Return how far a place extends from its point, None for a bare point. As slow as `extent_of` at first."""
+    """Return how far a place extends from its point, None for a bare point. As slow as `get_extent` at first."""
     outline, extent = _outline(place), place.extent
     if outline is not None:
         far = distances_km(place.point.lat, place.point.lon, outline[:, 1], outline[:, 0])
@@ -81,7 +81,6 @@ def _middle(place_id: str, point: LatLon) -> LatLon | None:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _shapes(place_id: str, point: LatLon) -> tuple[object, ...]:
-    """Return the polygons of a country or region, none of any other place."""
     owner, _, code = place_id.partition(":")
     if owner == "country":
         return tuple(_country(code))

@@ -177,7 +177,6 @@ def _in_territory(parts: list[str]) -> list[str]:
 
 
 def _steps(part: str) -> list[str]:
-    """Return the steps of an address without spaces, the finest first."""
     return split_script(part)[::-1]
 
 

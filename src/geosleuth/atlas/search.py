@@ -258,7 +258,7 @@ def _is_slip(key: str, name: str) -> bool:
 
 
 def _possible_matches(key: str, rows: Sequence[_NameRow]) -> list[_NameRow]:
-    """Return the names for which `is_same_name` or `is_short_for` may be true; all must be in the query's script."""
+    """Return the names for which `is_same_name` or `is_abbreviation` may be true; all must be in the query's script."""
     if not rows:
         return []
     tight, names = squeeze(key), [name for *_, name in rows]

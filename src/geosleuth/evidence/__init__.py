@@ -1,4 +1,4 @@
-"""What text and pixels suggest about a place: each clue a likelihood over places, weighed against each other."""
+"""Likelihoods of places from text and pixels: each clue is weighed against the others."""
 
 from .atlas_questions import Lookup, lookups
 from .clue import Clue, ClueKind, CluePlace, TextSeen

@@ -11,7 +11,7 @@ _KM_PER_DEGREE = 111.2
 
 
 def farthest_km(area: Extent, point: LatLon) -> float:
-    """How far the farthest place of an area is from a point; half the way round the Earth for the widest areas."""
+    """Return the distance from a point to the farthest place of an area; at most half the Earth's circumference."""
     if isinstance(area, Disc):
         return min(_HALF_WAY_ROUND_KM, distance_km(area.centre, point) + area.radius_km)
     if area.width_deg > 180:

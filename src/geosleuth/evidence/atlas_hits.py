@@ -89,7 +89,7 @@ def read_results(data: Any) -> list[Mapping[str, Any]]:
 
 
 def read_places(rows: Sequence[Mapping[str, Any]]) -> list[Found]:
-    """Those rows that are places on Earth, in their order."""
+    """Return the rows that are places on Earth, in their order."""
     return [place for place in map(read_place, rows) if place is not None]
 
 
@@ -129,13 +129,13 @@ def is_added(place_id: str | None) -> bool:
 
 
 def read_point(row: Mapping[str, Any]) -> LatLon | None:
-    """Where a row is."""
+    """Return a row's position."""
     lat, lon = row.get("lat"), row.get("lon")
     return LatLon(float(lat), float(lon)) if is_valid(lat, lon) else None  # type: ignore[arg-type]  # valid ones are numbers
 
 
 def sort_of(kind: str) -> tuple[Sort, ClueKind]:
-    """What a kind of the atlas ("city", "amenity=cafe") is on the ground, and what kind of clue its name is."""
+    """Return a place's sort by its atlas kind ("city", "amenity=cafe"), and the kind of clue its name is."""
     key, has_value, value = kind.partition("=")
     if not has_value:
         return _OF_THE_WORLD.get(kind, ("feature", "landmark"))
@@ -150,7 +150,7 @@ def sort_of(kind: str) -> tuple[Sort, ClueKind]:
 
 
 def _size(kind: str, sort: Sort, half_km: float, country: str | None) -> tuple[float, float]:
-    """People who live there, and how far it reaches."""
+    """Return population and radius of a place."""
     key, _, value = kind.partition("=")
     if sort == "country":
         known = all_countries().get(country or "")
@@ -175,7 +175,7 @@ def _size(kind: str, sort: Sort, half_km: float, country: str | None) -> tuple[f
 
 
 def _town_people(radius_km: float) -> float:
-    """The atlas works out a town's disc from its people; this is the way back."""
+    """Return the population that gives this radius in the atlas."""
     return TOWN_PEOPLE_PER_KM2 * pi * radius_km**2
 
 

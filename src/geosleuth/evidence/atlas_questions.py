@@ -1,4 +1,4 @@
-"""Which strings of a scene are worth asking the atlas about, as what, and in which order.
+"""Questions to the atlas: which strings of a scene to look up, as what, and in which order.
 
 Names of shops, streets, stops and towns are; telephone numbers, prices, hours and words that any sign has ("EXIT",
 "Café" alone) are not. A name that goes on in the next line is offered as one.
@@ -82,7 +82,7 @@ class _Scene:
 
 
 def lookups(lines: Sequence[TextSeen], *, limit: int = MAX_LOOKUPS) -> list[Lookup]:
-    """What to ask the atlas about, the most telling first, each name once.
+    """Return the lookups for the atlas, the most informative first, each name once.
 
     Text that was misread is offered as it stands: the atlas forgives small errors.
     """
@@ -134,7 +134,7 @@ def _in_regions(scene: _Scene) -> Iterator[Lookup]:
 
 
 def _is_finer(one: Lookup, finer: Set[tuple[str, str]]) -> bool:
-    """Whether the same town is asked for with its region already: of all its namesakes only that one is meant."""
+    """Return whether the same town is looked up with its region already: then only that namesake is meant."""
     return (one.where.text, fold(one.text)) in finer
 
 
@@ -159,7 +159,7 @@ def _questions(text: str, seen: TextSeen, scene: _Scene) -> Iterator[Lookup]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """A line as it is, or the pieces of an address: "12 Rue Grimaldi, 98000 Monaco"."""
+    """Yield a line as it is, or the pieces of an address: "12 Rue Grimaldi, 98000 Monaco"."""
     pieces = [piece for piece in re.split(r"[,;|•·]|\s[-–]\s", text) if piece.strip()]
     for piece in pieces:
         yield _CODES.sub(" ", piece)
@@ -193,7 +193,7 @@ def _worth(name: Named | None) -> float:
 
 
 def _told_by_codes(scene: _Scene) -> Iterator[Lookup]:
-    """Towns beside postcodes, and names in web addresses."""
+    """Yield towns beside postcodes, and names in web addresses."""
     for postcode in scene.postcodes:
         town = postcode.town and re.split(r"[,(;]", postcode.town)[0].strip()
         if town and named(town):
@@ -224,7 +224,7 @@ def _single(countries: Mapping[str, float]) -> str | None:
 
 
 def _near(one: TextSeen, other: TextSeen) -> bool:
-    """Whether two lines seem to belong to one sign."""
+    """Return whether two lines seem to belong to one sign."""
     if one.image != other.image:
         return False
     across = max(one.upright[0], other.upright[0]) - min(one.upright[2], other.upright[2])

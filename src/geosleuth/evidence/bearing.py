@@ -1,4 +1,4 @@
-"""How much a name says: is the text that name, and how many other places may bear it?"""
+"""Evidence of a name: whether the text is that name, and how many other places may bear it."""
 
 import math
 from functools import lru_cache
@@ -49,7 +49,7 @@ _PULLS = {"airport": 5.0, "station": 3.0, "landmark": 60.0}
 
 
 def identity(query: str, place: Found) -> float:
-    """How likely a text that was read is the name by which a place was found, 0 to 1.
+    """Return the probability that a text is the name by which a place was found, 0 to 1.
 
     Every letter that differs costs, and the more the shorter the name: one wrong letter of five leaves 4 %, one of
     twelve 44 %. A name of which only words are left out counts with the square of the share that is there.
@@ -76,7 +76,7 @@ def identity(query: str, place: Found) -> float:
 
 
 def _is_short_for(query: str, name: str) -> bool:
-    """Whether a text is an airport's name without the town that it serves: "Heathrow Airport"."""
+    """Return whether a text is an airport's name without the town that it serves: "Heathrow Airport"."""
     asked, known = fold(query).split(), fold(name).split()
     left_out = " ".join(word for word in known if word not in asked)
     return set(asked) <= set(known) and bool(town_people(left_out))
@@ -110,7 +110,7 @@ def likeness(query: str, name: str, *, parts: bool = True) -> float:
 
 
 def begins(prefix: str, name: str) -> float:
-    """How likely a text that breaks off is the beginning of a name."""
+    """Return the probability that an incomplete text is the beginning of a name."""
     begun, whole = fold(prefix), fold(name)
     if not begun or not whole.startswith(begun):
         return likeness(prefix, name)
@@ -134,7 +134,7 @@ def _goes_without_saying(word: str, place: Found) -> bool:
 
 
 def pull(place: Found, *, in_part: bool = False) -> float:
-    """How often a photo with a place's name in it is of that place, beside one shop of the name somewhere."""
+    """Return how often a photo with a place's name shows that place, relative to a shop of that name anywhere."""
     if place.sort == "country":
         return 200.0
     if place.sort in ("town", "region"):
@@ -150,28 +150,28 @@ def pull(place: Found, *, in_part: bool = False) -> float:
 
 @lru_cache(maxsize=1024)
 def _is_countrys(name: str) -> bool:
-    """Whether a name is a country's, beside words such as "de": a thousand longer names end in it."""
+    """Return whether a name is a country's, beside words such as "de": a thousand longer names end in it."""
     function = {seen.text for seen in words_seen(name) if "function" in seen.categories}
     return country_code(" ".join(word for word in name.split() if fold(word) not in function)) is not None
 
 
 @lru_cache(maxsize=1024)
 def _serves_large_town(name: str) -> bool:
-    """Whether the first words of an airport's name are a city of a million."""
+    """Return whether the first words of an airport's name are a city of a million."""
     words = name.split()
     towns = (town_people(" ".join(words[:count])) for count in range(1, len(words)))
     return any(max(people.values(), default=0) >= _MILLION for people in towns)
 
 
 def others_of_name(name: str, *, street: bool = False) -> float:
-    """How many places that the atlas does not know bear this name, more or less."""
+    """Return the approximate number of places with this name that the atlas does not know."""
     letters = telling_letters(name)
     others = (STREETS_OF_A_NAME if street else FEATURES_OF_A_NAME) / 10 ** (letters / LETTERS_PER_TENFOLD)
     return others + (branches(name) if 0 < letters <= _LONGEST_BRAND else 0.0)
 
 
 def branches(name: str) -> float:
-    """How many branches a chain of this name has, from the countries that it is found in; 0 where there is no such."""
+    """Return the number of branches of a chain, estimated from its countries; 0 if there is no such chain."""
     hits = [hit for hit in brand(name, 3) if hit.how == "exact"]
     countries = max((len(hit.countries) if hit.countries else _WORLDWIDE for hit in hits), default=0)
     return BRANCHES_A_COUNTRY * countries
@@ -194,7 +194,7 @@ def telling_letters(name: str) -> float:
 
 
 def _is_every_towns(street: str) -> bool:
-    """Whether a street that is one word is called after what every town has: "Bahnhofstrasse", "Kirchgasse"."""
+    """Return whether a one-word street is named after something every town has: "Bahnhofstrasse", "Kirchgasse"."""
     front = front_of_compound(street)
     return bool(languages_of(front)) or any(seen.text == front and seen.exact for seen in words_seen(front))
 

@@ -64,7 +64,10 @@ def brand_hits(text: str) -> list[BrandHit]:
 
 
 def is_meant(hit: BrandHit, text: str) -> bool:
-    """Whether a text may mean the brand: by most of its letters, or by all but the kind of shop ("Lidl Supermarkt")."""
+    """Return whether a text may mean the brand.
+
+    By most of its letters, or all but the kind of shop ("Lidl Supermarkt").
+    """
     return hit.how != "within" or _is_main_part(fold(hit.matched), text) or not _says_more(text, hit.matched)
 
 
@@ -92,14 +95,14 @@ def _trustworthy(hit: BrandHit, text: str, words: int) -> bool:
 
 
 def _says_more(text: str, matched: str) -> bool:
-    """Whether a sign has more than a brand and the kind of its shop: "Lucky Star" is no branch of Lucky."""
+    """Return whether a sign says more than a brand and the kind of its shop: "Lucky Star" is no branch of Lucky."""
     rest = " ".join(word for word in fold(text).split() if word not in fold(matched).split())
     said = sum(seen.words for seen in words_seen(rest) if seen.categories & _OF_SHOPS)
     return len(rest.split()) > said
 
 
 def _only_common_words(name: str) -> bool:
-    """Whether a name is made of words that any sign may have: "Central Market"."""
+    """Return whether a name consists of words that any sign may have: "Central Market"."""
     seen = words_seen(name)
     return bool(seen) and sum(word.words for word in seen) >= len(fold(name).split())
 

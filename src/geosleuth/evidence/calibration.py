@@ -1,4 +1,4 @@
-"""How often answers are right, beside how sure the clues were: a small monotone map, kept as data.
+"""Calibration of answers: a small monotone map from stated to observed accuracy, kept as data.
 
     logit P(right) = level + slope * logit(probability) + kinds * log(1 + number of kinds) + margin * margin
 
@@ -48,7 +48,7 @@ class CalibrationSample:
 
     @classmethod
     def of(cls, decision: Decision, *, right: bool) -> "CalibrationSample":
-        """What counts of a decision."""
+        """Return the sample of a decision."""
         return cls(decision.level, decision.probability_raw, decision.kinds, decision.margin, right)
 
 

@@ -1,4 +1,4 @@
-"""How often a clue is about the place where it is seen, and what misleads where it is not: one row for each sort.
+"""Reliability of clues: how often a clue is about the place where it is seen, and what misleads if not.
 
 The figures are judgements, written down before any measuring; a script that calibrates hands `text_clues` a table of
 its own, and what it finds belongs here. A reliability says nothing of how sharp a clue is: that is in its shares.
@@ -14,7 +14,7 @@ ReliabilityTable = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """How often such a clue is about the place, 0 to 1, and what misleads."""
+    """Share of such clues that are about the place, 0 to 1, and what misleads."""
 
     value: float
     misled_by: str | None = None
@@ -65,10 +65,10 @@ def reliability(sort: str, confidence: float = 1.0, table: ReliabilityTable | No
 
 
 def read_rightly(confidence: float) -> float:
-    """What is left of a clue whose text was read with a confidence: all of it from `SURELY_READ` on."""
+    """Return the share of a clue that remains at a reading confidence: all of it from `SURELY_READ` on."""
     return min(1.0, max(confidence, 0.0) / SURELY_READ)
 
 
 def misled_by(sort: str) -> str | None:
-    """What misleads in a sort of clue."""
+    """Return what misleads in a sort of clue."""
     return RELIABILITY[sort].misled_by

@@ -1,4 +1,4 @@
-"""Where photos are taken before anything is seen: one prior over countries for every clue and for the posterior.
+"""Prior over countries, before anything is seen, shared by all clues and the posterior.
 
 Most of it is shared out by wealth, as the gross domestic product to the power of 0.8, and by roads: people take
 photos where they can afford to, and from roads. The countries of 1,150 photos of a public collection are likelier
@@ -85,7 +85,7 @@ def by_how_common(commonness: Mapping[str, float]) -> dict[str, float]:
 
 
 def normalised(weights: Mapping[str, float]) -> dict[str, float]:
-    """Weights as shares that add up to 1, the largest first; empty where nothing has weight."""
+    """Return weights as shares that add up to 1, the largest first; empty if nothing has weight."""
     total = sum(weight for weight in weights.values() if weight > 0)
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
     return {code: weight / total for code, weight in ranked if weight > 0} if total > 0 else {}

@@ -34,7 +34,7 @@ def date_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
 
 
 def _order(first: str, second: str, third: str) -> str | None:
-    """day-month-year, month-day-year, year-month-day, or None where the figures are no date or leave it open."""
+    """Return day-month-year, month-day-year or year-month-day; None if the figures are no date or ambiguous."""
     one, two, three = int(first), int(second), int(third)
     if len(first) == 4:
         return "year-month-day" if 1900 <= one <= 2100 and 1 <= two <= 12 and 1 <= three <= 31 else None

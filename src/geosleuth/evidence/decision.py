@@ -1,4 +1,4 @@
-"""What to answer: the finest level at which the clues agree well enough.
+"""The answer: the finest level at which the clues agree well enough.
 
 A level is a reach on the ground: whatever probability lies within it of one centre counts for it. Finer answers are
 worth more, and a coarser one is given only where it is surer by so much that it is worth more all the same. Where no
@@ -68,7 +68,7 @@ _NEARLY_EQUAL_SHARE = 0.85
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What to answer, as plain data.
+    """Plain data of the answer.
 
     Attributes:
         level: how fine it is; "none" where it can't be told, and then there is neither point nor place.
@@ -111,7 +111,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The best centre of a level: a disc's number, the probability around it, and that of the next best elsewhere."""
+    """Best centre of a level: a disc's number, the probability around it, and that of the next best elsewhere."""
 
     disc: int
     probability: float
@@ -119,7 +119,7 @@ class _Found:
 
 
 class _Discs:
-    """Candidates, and of the likeliest countries the ground where most of their people live, as weighted discs."""
+    """Weighted discs of candidates, and of the ground where most people of the likeliest countries live."""
 
     def __init__(self, workings: Workings, probabilities: FloatArray, by_country: FloatArray) -> None:
         count = len(workings.places)
@@ -180,7 +180,7 @@ def decide(found: Posterior) -> Decision:
 
 
 def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | None = None) -> Decision:
-    """`decide`, from probabilities that were worked out without one of the clues."""
+    """Do `decide` with probabilities that were computed without a given clue."""
     by_country = workings.by_country(probabilities)
     discs = _Discs(workings, probabilities, by_country)
     chosen: tuple[float, Level, _Found] | None = None
@@ -216,12 +216,12 @@ def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | N
 
 
 def only_stated(clues: Iterable[Clue]) -> bool:
-    """Whether nothing but what somebody said is among some clues; so it is where there are none."""
+    """Return whether all clues are statements of a person; true if there are none."""
     return all(clue.kind in STATED_KINDS for clue in clues)
 
 
 def _narrows(workings: Workings, answer: Decision) -> bool:
-    """Whether an answer says more than the area that was given, if any was."""
+    """Return whether an answer says more than the given area, if any."""
     if not workings.is_limited or answer.country is None or answer.point is None:
         return True
     code, within = answer.country, workings.within
@@ -240,7 +240,7 @@ def _narrows(workings: Workings, answer: Decision) -> bool:
 
 
 def says_more(workings: Workings, code: str, probability: float) -> bool:
-    """Whether a country is likelier than it was beforehand in the area that was given; so it is where none was."""
+    """Return whether a country is likelier than before in the given area; true if there is no area."""
     if not workings.is_limited:
         return True
     share = _beforehand(workings, code)
@@ -249,13 +249,13 @@ def says_more(workings: Workings, code: str, probability: float) -> bool:
 
 
 def _beforehand(workings: Workings, code: str) -> float:
-    """How likely a country is before any clue is weighed, in the area that was given."""
+    """Return the prior probability of a country in the given area."""
     shares = workings.by_country(np.exp(workings.log_prior - workings.log_prior.max()))
     return float(shares[workings.codes.index(code)] / max(shares.sum(), _NEGLIGIBLE))
 
 
 def _reach_km(area: Extent) -> float:
-    """The radius of a circle as large as an area."""
+    """Return the radius of a circle as large as an area."""
     if isinstance(area, Disc):
         return area.radius_km
     high, wide = area.north - area.south, area.width_deg * cos(radians(area.centre.lat))
@@ -263,7 +263,7 @@ def _reach_km(area: Extent) -> float:
 
 
 def _pointed_at(answer: Decision) -> Decision:
-    """The decision with the clues that point at its place as its support.
+    """Return the decision with the clues that point to its place as its support.
 
     An area may be so small that the clues tell nothing inside it apart: they still are why the place is named.
     """
@@ -306,7 +306,7 @@ def _place(
 
 
 def _country(workings: Workings, by_country: FloatArray, leading: int, left_out: int | None) -> Decision | None:
-    """The country as a whole; None for the few without a town, which nothing on a map could stand for."""
+    """Return the country as a whole; None for the few without a town, as nothing on a map represents them."""
     code = workings.codes[leading]
     land = heartland(code, workings.within)
     if land is None:

@@ -65,7 +65,10 @@ class TownDistance:
 
 
 def distances(lines: Sequence[TextSeen]) -> list[TownDistance]:
-    """What distance signs say, from the top of each image; a bare number needs company or a known town behind it."""
+    """Return the distances on signs, from the top of each image.
+
+    A bare number needs others or a known town behind it.
+    """
     rows: dict[tuple[str, float], TownDistance] = {}
     chosen = usable(lines)
     for one in (*_on_one_line(chosen), *_in_columns(chosen)):
@@ -109,7 +112,10 @@ def _on_one_line(lines: Sequence[TextSeen]) -> Iterator[TownDistance]:
 
 
 def _in_columns(lines: Sequence[TextSeen]) -> Iterator[TownDistance]:
-    """Names in one column, figures in another: each figure goes with the nearest name in its row."""
+    """Yield distances of a column of names and a column of figures.
+
+    Each figure goes with the nearest name in its row.
+    """
     figures = [(seen, match) for seen in lines if (match := _ONLY.fullmatch(_ARROWS.sub(" ", seen.text)))]
     names = [seen for seen in lines if _is_name(_ARROWS.sub(" ", seen.text))]
     for figure, match in figures:
@@ -133,7 +139,7 @@ def _reading(name: str, number: str, unit: str | None, where: TextSeen) -> Itera
 
 
 def _town(name: str) -> str | None:
-    """A town's name out of what stands beside the figure; road numbers in front go."""
+    """Return a town's name from the text beside a figure, without leading road numbers."""
     words = _ARROWS.sub(" ", name).split()
     while words and len(words) > 1 and is_road_number(words[0]):
         words = words[1:]
@@ -142,7 +148,7 @@ def _town(name: str) -> str | None:
 
 
 def _in_one_script(name: str) -> str:
-    """The town's name once, where a sign writes it in two scripts: "평양 Pyeongyang"."""
+    """Return a town's name once if a sign writes it in two scripts: "평양 Pyeongyang"."""
     scripts: dict[str, list[str]] = {}
     for word in name.split():
         scripts.setdefault(next(filter(None, map(script_of, word)), "Latn"), []).append(word)
@@ -179,7 +185,7 @@ def _value(number: str) -> float | None:
 
 
 def is_known(match: str, score: float) -> bool:
-    """Whether the atlas knows a town by a name, if in another spelling; what is worse is another name."""
+    """Return whether the atlas knows a town by a name, possibly spelled differently; lower scores mean another name."""
     return match != "fuzzy" or score >= _SPELLED
 
 
@@ -220,7 +226,7 @@ def range_questions(
 
 
 def _readings(distances: Sequence[float]) -> Iterator[tuple[float, ...]]:
-    """The distances as they were read, and without the first figure of one that may be an arrow read as a 1."""
+    """Yield the distances as read, and without the first figure where it may be an arrow read as a 1."""
     yield tuple(distances)
     for at, distance in enumerate(distances):
         if ARROW_OFFSET < distance < 2 * ARROW_OFFSET:
@@ -228,7 +234,7 @@ def _readings(distances: Sequence[float]) -> Iterator[tuple[float, ...]]:
 
 
 def _usual_units(countries: Mapping[str, float]) -> tuple[DistanceUnit, ...]:
-    """What distances are in where the photo may be, the likelier first; one where the other hardly occurs."""
+    """Return the units of distances where the photo may be, the likelier first; only one if the other is rare."""
     from geosleuth.atlas.facts import all_countries
 
     known = all_countries()

@@ -1,4 +1,4 @@
-"""Where the people of a country are: what stands for it on a map when nothing finer is known.
+"""Population centres of countries, which represent a country on a map when nothing finer is known.
 
 Counted over GeoNames' cities of 15,000 people and more. The point is the largest city, a place where people are, unlike
 a centre of gravity that may lie in a desert or at sea. The radius around it holds `HELD_SHARE` of the people of those
@@ -42,7 +42,7 @@ class Heartland:
 
 @lru_cache(maxsize=4096)
 def heartland(code: str, within: Extent | None = None) -> Heartland | None:
-    """What stands for a country, or for the part of it inside an extent.
+    """Return the centre of a country, or of the part of it inside an extent.
 
     Where an extent holds none of the country's towns, that is the extent itself; None where the country is not there,
     and for the few countries without a town.
@@ -68,7 +68,7 @@ def heartland(code: str, within: Extent | None = None) -> Heartland | None:
 
 
 def _bare(code: str, within: Extent) -> Heartland | None:
-    """What stands for the part of a country inside an extent that holds none of its towns."""
+    """Return the centre of the part of a country inside an extent without any of its towns."""
     if not shares_within(within).get(code):
         return None
     radius_km = min(farthest_km(within, within.centre), max(2 * _round_radius_km(code), MIN_RADIUS_KM))
@@ -77,7 +77,7 @@ def _bare(code: str, within: Extent) -> Heartland | None:
 
 @lru_cache(maxsize=64)
 def shares_within(within: Extent) -> dict[str, float]:
-    """How much of each country's city people an extent holds; countries that it does not touch are left out.
+    """Return the share of each country's city people inside an extent, without countries that it does not touch.
 
     The country at the middle of the extent keeps a thousandth, even where the extent holds no town; in a small extent
     every country does that has a part in it.
@@ -98,7 +98,10 @@ def shares_within(within: Extent) -> dict[str, float]:
 
 
 def towns_in(codes: Iterable[str] | None, within: Extent | None) -> tuple[FloatArray, FloatArray]:
-    """Latitudes and longitudes of the towns of countries, or of all, inside an extent; its middle where it has none."""
+    """Return latitudes and longitudes of the towns of countries, or of all, inside an extent.
+
+    Its middle if it has none.
+    """
     known = town_tables().by_country
     rows = [known[code] for code in (known if codes is None else codes) if code in known]
     lats = np.concatenate([row[0] for row in rows]) if rows else np.empty(0)
@@ -112,7 +115,7 @@ def towns_in(codes: Iterable[str] | None, within: Extent | None) -> tuple[FloatA
 
 
 def countries_at(lats: FloatArray, lons: FloatArray) -> list[str | None]:
-    """The country of each point by polygon, None in the open sea. The first call reads the borders."""
+    """Return the country of each point by polygon, None in the open sea. The first call reads the borders."""
     from geosleuth.atlas.borders import Borders
 
     borders = Borders.load()
@@ -125,12 +128,12 @@ def countries_at(lats: FloatArray, lons: FloatArray) -> list[str | None]:
 
 
 def country_at(point: LatLon) -> str | None:
-    """`countries_at` for one point."""
+    """Do `find_countries` for a single point."""
     return countries_at(np.array([point.lat]), np.array([point.lon]))[0]
 
 
 def _own_radius_km(code: str, people: float) -> float:
-    """How far the largest city reaches itself, no farther than its country does."""
+    """Return the radius of the largest city, limited by that of its country."""
     return min(sqrt(people / (TOWN_PEOPLE_PER_KM2 * pi)), 2 * _round_radius_km(code))
 
 

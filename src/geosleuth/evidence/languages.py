@@ -125,7 +125,7 @@ def languages() -> tuple[str, ...]:
 
 @cache
 def number_of(language: str) -> int | None:
-    """Where a language stands in `languages`."""
+    """Return the index of a language in `languages`."""
     table = {code: number for number, code in enumerate(languages())}
     return table.get(_SAME_LANGUAGE.get(language, language))
 
@@ -154,7 +154,7 @@ def shares_on_signs(english_everywhere: float = ENGLISH_SHARE) -> tuple[tuple[st
 
 @cache
 def world_shares() -> FloatArray:
-    """How common each language is on the signs of the world."""
+    """Return the share of each language on the signs of the world."""
     codes, table = shares_on_signs()
     shares: FloatArray = np.array([country_prior()[code] for code in codes]) @ table
     return np.maximum(shares, 1e-7)
@@ -162,7 +162,7 @@ def world_shares() -> FloatArray:
 
 @cache
 def writers(script: str) -> npt.NDArray[np.bool_]:
-    """Which of `languages` are written in a script, by ISO 15924 code."""
+    """Return the mask of `languages` that are written in a script, given by its ISO 15924 code."""
     found = np.zeros(len(languages()), dtype=bool)
     for country in all_countries().values():
         for language in country.languages:
@@ -245,7 +245,7 @@ def _statistics_labels() -> tuple[str, ...] | None:
 
 @cache
 def _letters() -> Mapping[str, frozenset[str]]:
-    """For each language that a telling letter names, those letters."""
+    """Return the distinctive letters of each language that has some."""
     found: dict[str, set[str]] = {}
     for letter, owners in DISTINCTIVE_LETTERS.items():
         for owner in owners.split():
@@ -323,7 +323,7 @@ def _line(seen: TextSeen, script: str, scores: FloatArray, words: list[WordSeen]
 
 
 def _pooled(lines: Sequence[_Line]) -> _Line | None:
-    """Short lines that say little alone may together be plain; the longest stands for them."""
+    """Combine short lines that say little alone but may be plain together; the longest represents them."""
     script = max(lines, key=lambda line: line.letters).script
     chosen = sorted((line for line in lines if line.script == script), key=lambda line: -line.letters)
     chosen = chosen[:MAX_LINES_COUNTED]
@@ -410,19 +410,19 @@ def national_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
 
 
 def _own_language(seen: TextSeen) -> int | None:
-    """The language that a line is in; None where it is not plain."""
+    """Return the language of a line; None if it is not plain."""
     line = _read(seen)
     return line.language if line is not None and line.certainty >= MIN_CERTAINTY else None
 
 
 @lru_cache(maxsize=1024)
 def _having(word: str) -> frozenset[int | None]:
-    """The languages whose signs have a word; None among them where signs everywhere have it."""
+    """Return the languages whose signs have a word, among them None if signs everywhere have it."""
     return frozenset(number for seen in words_seen(word) if seen.text == word for number in _numbers(seen))
 
 
 def _over_two_lines(lines: Sequence[TextSeen]) -> Iterator[TextSeen]:
-    """Lines that go on below, as one: signs break "GIVE WAY" in two."""
+    """Yield joined lines that continue below: signs break "GIVE WAY" in two."""
     for upper, lower in permutations(lines[:MAX_LINES], 2):
         if continues_below(upper, lower):
             yield joined((upper, lower), f"{upper.text} {lower.text}")
@@ -491,7 +491,7 @@ def _entries_in(text: str) -> Iterator[_Entry]:
 
 @cache
 def _table() -> _Table:
-    """The national words, by how they are looked up."""
+    """Return the national words by lookup key; cached on disk."""
     return kept_table(f"national-{tables_version(NATIONAL_WORDS)}", _put_together, _Table)
 
 

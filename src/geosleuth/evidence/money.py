@@ -59,7 +59,6 @@ def _snippets(text: str) -> list[str]:
 
 
 def _around(text: str, place: int) -> str:
-    """A sign of money with the letters that stick to it ("HK$") and its amount."""
     before = re.search(r"(?:(?<!\w)[A-Z]{1,3})?$", text[:place])
     start = before.start() if before else place
     after = re.match(rf"\s?(?:{_AMOUNT})", text[place + 1 :])
@@ -82,7 +81,6 @@ def _is_money(word: str) -> bool:
 
 @cache
 def _written() -> frozenset[str]:
-    """Signs and abbreviations of money that have letters, as they are written and in small letters."""
     found = set()
     for country in all_countries().values():
         for currency in country.currencies:

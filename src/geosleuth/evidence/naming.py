@@ -1,4 +1,4 @@
-"""What a text seems to name: a street, a shop, a station; or nothing, being made of words that any sign has."""
+"""Kind of thing that a text names, such as a street, a shop or a station, if it is not common sign words only."""
 
 import re
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ _WHOLE_STREET_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a text names, and how much asking about it is worth."""
+    """Name in a text, and the value of a lookup."""
 
     kind: LookupKind
     worth: float
@@ -82,7 +82,7 @@ class Named:
 
 
 def named(text: str) -> Named | None:
-    """What a text names; None where it is figures, hours, prices or common words only."""
+    """Return the name in a text; None for figures, hours, prices or common words only."""
     if not _may_be_name(text):
         return None
     seen = [word for word in words_seen(text) if word.categories != {"function"}]
@@ -105,12 +105,12 @@ def kind_said(text: str) -> LookupKind | None:
 
 
 def is_first_name(text: str) -> bool:
-    """Whether a text is nothing but a first name that is common somewhere, be a town called so or not."""
+    """Return whether a text is just a first name that is common somewhere, even if a town shares it."""
     return fold(text) in _FIRST_NAMES
 
 
 def in_a_shops_name(word: str, line: str) -> bool:
-    """Whether a word of a line is part of somebody's name rather than a town's.
+    """Return whether a word of a line is part of a business's name rather than a town's.
 
     So it is beside a trade ("Papelaria Oliveira", "Hamilton Solicitors") and beside words that no table has, first
     names among them. "Wivenhoe Park" has neither.
@@ -147,7 +147,7 @@ def _kind(seen: "list[WordSeen] | tuple[WordSeen, ...]") -> LookupKind | None:
 
 
 def _own_words(text: str) -> int:
-    """How many words, or signs where words are not spaced, are the text's own and no sign's."""
+    """Return the number of words, or characters in scripts without spaces, that are not common sign words."""
     seen = words_seen(text)
     inside = sum(len(word.text) for word in seen if not word.words)
     if inside:
@@ -157,7 +157,7 @@ def _own_words(text: str) -> int:
 
 
 def _is_compound(word: WordSeen) -> bool:
-    """Whether a word was found as the end of a longer one ("Mannerheimintie"): that is a name in itself."""
+    """Return whether a word was found as the end of a longer one ("Mannerheimintie"), which is a name in itself."""
     return word.categories == {"street"} and len(word.text) >= 8 and fold(word.text) not in _WHOLE_STREET_WORDS
 
 

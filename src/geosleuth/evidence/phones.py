@@ -157,7 +157,7 @@ def phones_seen(lines: Sequence[TextSeen]) -> list[PhoneSeen]:
 
 
 def phone_findings(numbers: Sequence[PhoneSeen]) -> list[ClueDraft]:
-    """What the numbers say."""
+    """Return the findings of the numbers."""
     found = []
     for number in numbers:
         info = number.info

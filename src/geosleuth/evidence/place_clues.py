@@ -1,4 +1,4 @@
-"""What the atlas's answers say: their JSON data and the text that was looked up, as clues.
+"""Clues from the atlas's answers: their JSON data and the text that was looked up.
 
 A text and everything found for it is one clue. Its spots share what the name is worth: a place weighs more the surer
 the text is its name, the more people live there, and the fewer others bear the name, whether the atlas knows them or
@@ -155,12 +155,10 @@ def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
 
 
 def _piece_with(query: str, line: str) -> str:
-    """The part of a line between commas that a name stands in."""
     return next((piece for piece in line.split(",") if fold(query) in fold(piece)), query)
 
 
 def _named(search: SearchKind, data: Mapping[str, Any], words: Sequence[str], manner: Manner, line: str) -> Clue | None:
-    """A name and the places that bear it."""
     query = words[0]
     piece = _piece_with(query, line)
     # What a postcode says is told elsewhere, see `geosleuth.evidence.postcode_places`.
@@ -212,12 +210,12 @@ def _is_one_plain_word(query: str) -> bool:
 
 
 def _is_known(query: str, town: Found) -> bool:
-    """Whether a line that is a town's name is likely meant so: short words are villages' names by chance."""
+    """Return whether a line likely means the town of its name: short words are villages' names by chance."""
     return town.people >= _LARGE_TOWN or telling_letters(query) >= _LETTERS_OF_VILLAGE
 
 
 def _of_name(likely: Sequence[tuple[Found, float]], query: str, manner: Manner) -> list[tuple[Found, float]]:
-    """What the name is less often: a country in another language, a region called after its town, a longer name."""
+    """Return the less usual bearers: a country in another language, a region called after its town, a longer name."""
     towns = [place for place, like in likely if place.sort == "town" and fold(place.name) == fold(query)]
     large = any(town.people >= _LARGE_TOWN for town in towns)
     found = []
@@ -277,7 +275,7 @@ def _ahead(clue: Clue) -> Clue:
 
 
 def _bearers(likely: Sequence[tuple[Found, float]], pull: Callable[[Found], float]) -> list[tuple[Found, float]]:
-    """Each place once: a town, its district and its station of the same name are one."""
+    """Return each place once: a town, its district and its station of the same name are the same place."""
     kept: list[tuple[Found, float]] = []
     ranked = sorted(likely, key=lambda pair: (-pair[1] * pull(pair[0]), pair[0].place_id or pair[0].name))
     # Towns go first: the port and the station of a town are called after it.
@@ -302,7 +300,7 @@ def _same(place: Found, kept: Found) -> bool:
 def _crossing(
     _search: SearchKind, data: Mapping[str, Any], words: Sequence[str], _manner: Manner, _line: str
 ) -> Clue | None:
-    """Where two streets meet: rarer than either of them."""
+    """Return the clue of a street crossing, which is rarer than either street."""
     places = read_places(read_results(data))
     scores = [_clipped(place.score) ** 2 for place in places]
     total = sum(scores) + UNMAPPED_CROSSINGS_WEIGHT
@@ -315,7 +313,7 @@ def _crossing(
 def _colocated(
     _search: SearchKind, data: Mapping[str, Any], words: Sequence[str], _manner: Manner, _line: str
 ) -> Clue | None:
-    """Where several features stand near each other. Names tell, categories such as "pharmacy" hardly do."""
+    """Return the clue of features near each other. Names are specific, categories such as "pharmacy" are not."""
     weighed: list[tuple[Found, float]] = []
     kinds: list[ClueKind] = []
     names = 0
@@ -411,7 +409,7 @@ def _pieces(data: Mapping[str, Any]) -> list[tuple[CluePlace, float]]:
 
 
 def _road_signs(country: str | None, unit: Any) -> float:
-    """How common road signs in a unit are in a country, beside its own; at sea there are none."""
+    """Return how common road signs in a unit are in a country, relative to its own unit; 0 at sea."""
     if country is None:
         return _AT_SEA
     known = all_countries().get(country)
@@ -478,7 +476,7 @@ def of_somebody(clue: Clue) -> Clue:
 
 
 def asked_in(clue: Clue, country: str) -> Clue:
-    """A name that was looked for in one country alone: it tells its towns apart, and says nothing for the country.
+    """Limit a name clue to the country searched: it separates its towns, and says nothing for the country.
 
     Others of the name were not asked for, and most countries have a village of most names.
     """

@@ -69,7 +69,7 @@ FORMS = tuple(
 
 
 def looks_like_plate(text: str) -> bool:
-    """Whether a text has the form of some country's plates."""
+    """Return whether a text has the form of some country's plates."""
     return any(form.pattern.fullmatch(text.strip()) for form in FORMS)
 
 

@@ -86,7 +86,7 @@ def postcodes_seen(lines: Sequence[TextSeen]) -> list[PostcodeSeen]:
 
 
 def postcode_findings(postcodes: Sequence[PostcodeSeen]) -> list[ClueDraft]:
-    """What the postcodes say."""
+    """Return the findings of the postcodes."""
     return [
         ClueDraft(
             "postcode", one.sort, one.code, "postcode" + (f" of {one.town}" if one.town else ""), one.countries,
@@ -150,7 +150,7 @@ def _by_form(text: str, seen: TextSeen) -> PostcodeSeen | None:
 
 
 def _goes_on(text: str, match: re.Match[str]) -> bool:
-    """Whether figures stand before or behind a code of figures: "08-652 31 90" is a telephone number."""
+    """Return whether figures stand before or behind numeric postcodes: "08-652 31 90" is a telephone number."""
     return bool(re.match(r"[\s./()-]*\d", text[match.end() :]) or re.search(r"\d[\s./()-]*$", text[: match.start()]))
 
 
@@ -175,7 +175,6 @@ def _with_town(text: str, seen: TextSeen) -> PostcodeSeen | None:
 
 
 def _town_in(text: str) -> tuple[str | None, Mapping[str, int]]:
-    """The town that the first or last words of a text name."""
     words = text.split()
     for count in range(min(4, len(words)), 0, -1):
         for part in (words[:count], words[-count:]):

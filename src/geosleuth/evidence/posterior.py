@@ -127,7 +127,7 @@ class Workings:
         return totals
 
     def contributions(self, log_ratios: FloatArray, left_out: int | None = None) -> FloatArray:
-        """What each clue adds to the log of one hypothesis, all dampening included, from its own ratios there."""
+        """Return what each clue adds to a hypothesis' log ratio, dampened, given its own ratios there."""
         parts = self._parts(log_ratios[:, None], left_out)[:, 0]
         if len(self.panels) > 1:
             everywhere = self._parts(self.log_ratios, left_out)
@@ -153,7 +153,7 @@ class Workings:
         )
 
     def _parts(self, log_ratios: FloatArray, left_out: int | None) -> FloatArray:
-        """What each clue adds at each hypothesis, its kind's dampening included."""
+        """Return what each clue adds at each hypothesis, after the dampening of its kind."""
         parts = np.zeros_like(log_ratios)
         for group in sorted(set(self.groups.tolist())):
             rows = np.flatnonzero(self.groups == group)
@@ -167,7 +167,6 @@ class Workings:
         return parts
 
     def _mean(self, added: FloatArray) -> float:
-        """The log of the mean of a panel's likelihood ratio under the prior."""
         return float(np.logaddexp.reduce(self.log_prior + added) - np.logaddexp.reduce(self.log_prior))
 
 
@@ -236,7 +235,7 @@ def work_out(
 
 
 def damped(log_ratios: FloatArray) -> FloatArray:
-    """The log ratios of one kind of clue (rows) at each hypothesis (columns), added up as the module says."""
+    """Return the dampened sum of the log ratios of a kind of clue (rows) at each hypothesis (columns)."""
     if len(log_ratios) < 2:
         alone: FloatArray = log_ratios.sum(axis=0)
         return alone
@@ -249,7 +248,6 @@ def _group_sums(log_ratios: FloatArray, groups: _Ints) -> FloatArray:
 
 
 def _doubted(added: FloatArray, mean: float, doubt: float) -> FloatArray:
-    """The log ratio of a panel that is from elsewhere with some doubt, from what its clues add."""
     ratio: FloatArray = np.logaddexp(np.log1p(-doubt) + added - mean, np.log(doubt))
     return ratio
 
@@ -347,7 +345,7 @@ def _either(readings: Sequence[Clue]) -> Clue:
 
 
 def _or_else(leading: Clue, reading: Clue) -> str:
-    """What another reading of a text says, where it is of another country."""
+    """Return the meaning of another reading of a text, if it is of another country."""
     known = {spot.country for spot in leading.spots}
     other = max(reading.spots, key=lambda spot: spot.weight, default=None)
     if other is None or other.country is None or other.country in known or reading.seen != leading.seen:
@@ -420,7 +418,7 @@ def _inside(spot: CluePlace, within: Extent) -> CluePlace:
 
 
 def _near(table: _SpotTable, chosen: _Ints, count: int) -> FloatArray:
-    """For each clue and candidate: how dense the clue's spots are there, beside a random place."""
+    """Return for each clue and candidate the density of the clue's spots there, relative to a random place."""
     density = np.zeros((count, len(chosen)))
     if not len(chosen):
         return density
@@ -443,7 +441,7 @@ def _near(table: _SpotTable, chosen: _Ints, count: int) -> FloatArray:
 
 
 def _candidates(table: _SpotTable, reliability: FloatArray, within: Extent | None, wanted: Set[str] | None) -> _Ints:
-    """Spots that stand for all: the strongest first, those that are nearly the same place dropped."""
+    """Return spots that represent all: the strongest first, without those at nearly the same place."""
     if not len(table.spots):
         return np.empty(0, dtype=np.int64)
     codes = (*world_prior().codes, "")
@@ -476,7 +474,7 @@ def _first_of_each(table: _SpotTable, order: Sequence[int]) -> list[int]:
 
 
 def _allowed(codes: Sequence[str], within: Extent | None, wanted: Set[str] | None) -> FloatArray:
-    """How much of each country is not ruled out."""
+    """Return the share of each country that is not ruled out."""
     inside = None if within is None else shares_within(within)
     return np.array(
         [(wanted is None or code in wanted) * (1.0 if inside is None else inside.get(code, 0.0)) for code in codes]
@@ -525,7 +523,9 @@ def _clipped(value: float, most: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What a clue adds to the log of a hypothesis, beside a random place: above 0 speaks for it, below 0 against it.
+    """Contribution of a clue to the log of a hypothesis, relative to a random place.
+
+    Above 0 for it, below 0 against it.
 
     ``elsewhere`` is whether the clue speaks for other parts of the country: a number of another area is no word for a
     town, however much it says for the country.
@@ -537,12 +537,12 @@ class Contribution:
 
     @property
     def speaks_for(self) -> bool:
-        """Whether it is worth naming as a word for the place."""
+        """Return whether it is worth naming as evidence for the place."""
         return self.log_ratio >= MIN_TELLING_LOG_RATIO and not self.elsewhere
 
     @property
     def speaks_against(self) -> bool:
-        """Whether it is worth naming as a word against the place."""
+        """Return whether it is worth naming as evidence against the place."""
         return self.log_ratio <= -MIN_TELLING_LOG_RATIO or self.elsewhere
 
 
@@ -561,7 +561,7 @@ class PlaceCandidate:
 
     @property
     def contributions(self) -> tuple[Contribution, ...]:
-        """What each clue adds, the strongest word for it first."""
+        """Return what each clue adds, the strongest support first."""
         return contributions_at(self._workings, self._column)
 
     @property
@@ -577,7 +577,7 @@ class PlaceCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Posterior:
-    """How likely everything is; candidates, ``elsewhere`` and ``unknown`` add up to 1.
+    """Probabilities of all hypotheses; candidates, ``elsewhere`` and ``unknown`` add up to 1.
 
     Attributes:
         candidates: places, the likeliest first.
@@ -597,7 +597,10 @@ class Posterior:
     workings: Workings = field(repr=False, compare=False)
 
     def country_contributions(self, code: str) -> tuple[Contribution, ...]:
-        """What each clue adds to a country as a whole, the strongest word for it first; empty for an unknown code."""
+        """Return what each clue adds to a country as a whole, the strongest support first.
+
+        Empty for an unknown code.
+        """
         if code not in self.workings.codes:
             return ()
         return contributions(self.workings, self.workings.country_ratios[:, self.workings.codes.index(code)])
@@ -634,7 +637,7 @@ def posterior(
 
 
 def contributions(workings: Workings, log_ratios: FloatArray, left_out: int | None = None) -> tuple[Contribution, ...]:
-    """What each clue adds to one hypothesis, the strongest word for it first; without the clue that is left out."""
+    """Return what each clue adds to a hypothesis, the strongest support first; without the clue that is left out."""
     parts = workings.contributions(log_ratios, left_out)
     return tuple(
         Contribution(workings.clues[at], float(parts[at]))
@@ -644,7 +647,7 @@ def contributions(workings: Workings, log_ratios: FloatArray, left_out: int | No
 
 
 def contributions_at(workings: Workings, column: int, left_out: int | None = None) -> tuple[Contribution, ...]:
-    """What each clue adds to a candidate, with those marked that speak for other parts of its country."""
+    """Return what each clue adds to a candidate, marking those that support other parts of its country."""
     parts = contributions(workings, workings.log_ratios[:, column], left_out)
     country = int(workings.country_of[column])
     if country < 0:
@@ -658,7 +661,7 @@ def contributions_at(workings: Workings, column: int, left_out: int | None = Non
 
 
 def _is_elsewhere(clue: Clue, point: LatLon, radius_km: float, country: str) -> bool:
-    """Whether most of what a clue says of a country is about places that lie apart from one."""
+    """Return whether most of a clue's places in a country are far from a given place."""
     spots = [spot for spot in clue.spots if spot.country == country]
     if sum(spot.weight for spot in spots) < _MOST:
         return False

@@ -29,7 +29,7 @@ _WORDS_OF_OTHER_NUMBERS = re.compile(
 
 
 def is_road_number(text: str) -> bool:
-    """Whether a text is nothing but a road number that some country has."""
+    """Return whether a text is just a road number that some country has."""
     return bool(_WHOLE_LINE.fullmatch(text.strip())) and bool(by_road_number(text).schemes)
 
 
@@ -64,7 +64,7 @@ def _numbers(text: str) -> Iterator[str]:
 
 
 def _is_road_sign(rest: str) -> bool:
-    """Whether what stands beside a number is what stands there on road signs: towns, directions, distances, nothing."""
+    """Return whether the text beside a number suits a road sign: towns, directions, distances, nothing."""
     words = re.sub(r"[\d.,/()\-–→←↑↗↖]+|\bkm\b|\bmi\b", " ", rest).split()
     if not words:
         return True
@@ -76,7 +76,7 @@ def _is_road_sign(rest: str) -> bool:
 
 
 def _who_writes_so(number: str, countries: Sequence[str]) -> Sequence[str]:
-    """Where a number has a Cyrillic letter, only the countries that write Cyrillic."""
+    """Return only the countries that write Cyrillic, if a number has a Cyrillic letter."""
     if not any(script_of(character) == "Cyrl" for character in number):
         return countries
     known = all_countries()

@@ -88,7 +88,6 @@ def _by_character_sets(group: Sequence[tuple[int, TextSeen]], deciding: str) -> 
 
 @cache
 def _writers() -> dict[str, dict[str, float]]:
-    """For each country the share of its people who write Chinese or Japanese, by script."""
     found: dict[str, dict[str, float]] = {}
     for country in all_countries().values():
         shares: dict[str, float] = {}

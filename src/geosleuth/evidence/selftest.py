@@ -34,7 +34,7 @@ class Sign:
 
     @property
     def seen(self) -> str:
-        """What stands on it, on one line."""
+        """Return the text of the sign, on one line."""
         return " / ".join(self.panel.texts)
 
 
@@ -77,7 +77,7 @@ class SelfTest:
         return tuple(sign for sign in self.signs if sign.disputed_by)
 
     def hangs_on(self, clue: Clue | Sign) -> bool:
-        """Whether the answer would be another without this clue or sign."""
+        """Return whether the answer would change without this clue or sign."""
         return clue in self.decisive
 
 
@@ -126,7 +126,7 @@ def _signs(found: Posterior) -> tuple[Sign, ...]:
 
 
 def _decided(workings: Workings, left_out: int | None = None, *, disputed: bool) -> Decision:
-    """What to answer; where signs dispute each other, in the likeliest country, as likely as that is among all."""
+    """Return the answer; if signs conflict, the likeliest country with its overall probability."""
     probabilities = workings.probabilities(left_out)
     decision = decide_from(workings, probabilities, left_out)
     if not disputed or decision.level == "none":
@@ -155,7 +155,7 @@ def _of_one_witness(found: Posterior, decision: Decision, signs: Sequence[Sign])
 
 
 def _differ(one: Decision, other: Decision) -> bool:
-    """Whether two answers are sure enough of places that can't both be right."""
+    """Return whether two answers are sure of places that can't both be right."""
     if (
         one.point is None
         or other.point is None

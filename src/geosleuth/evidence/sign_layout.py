@@ -1,4 +1,4 @@
-"""How lines stand to each other in a picture: parts of one sign or vehicle, and whether it is about the place.
+"""Layout of lines in a picture: parts of a sign or vehicle, and whether it is about the place.
 
 Whatever stands on one panel has one fate. A tour bus carries its town, its web address and its number abroad together,
 so that all of them mislead or none does.
@@ -54,7 +54,7 @@ def height(line: TextSeen) -> float:
 
 
 def in_one_row(one: TextSeen, other: TextSeen) -> bool:
-    """Whether two lines stand side by side."""
+    """Return whether two lines stand side by side."""
     if one.image != other.image or one.turn != other.turn:
         return False
     shared = min(one.upright[3], other.upright[3]) - max(one.upright[1], other.upright[1])
@@ -67,7 +67,7 @@ def gap_beside(one: TextSeen, other: TextSeen) -> float:
 
 
 def continues_below(upper: TextSeen, lower: TextSeen) -> bool:
-    """Whether the lower line may go on with the upper one: like letters, little space, one above the other."""
+    """Return whether the lower line may continue the upper: similar letters, little space, below each other."""
     if upper.image != lower.image or upper.turn != lower.turn:
         return False
     one, two = height(upper), height(lower)
@@ -104,7 +104,7 @@ def with_columns(lines: Sequence[TextSeen]) -> list[TextSeen]:
 
 
 def _goes_on_in_column(above: TextSeen, line: TextSeen) -> bool:
-    """Whether a single character stands right below another, or below a column of them."""
+    """Return whether a single character stands right below another, or below a column of them."""
     if above.image != line.image or above.turn != line.turn or not _is_upright(above):
         return False
     size = height(line)
@@ -131,7 +131,7 @@ def usable(lines: Sequence[TextSeen]) -> list[TextSeen]:
 
 
 def _is_upright(line: TextSeen) -> bool:
-    """Whether a line is written in a script that is also written downwards, and in no other."""
+    """Return whether a line's script is always one that is also written downwards."""
     text = line.text.strip()
     return bool(text) and all(script_of(one) in _UPRIGHT for one in text)
 
@@ -167,7 +167,7 @@ def panels(clues: Sequence[Clue], lines: Iterable[TextSeen] = ()) -> tuple[SignP
 
 
 def on_one_panel(one: TextSeen, other: TextSeen) -> bool:
-    """Whether two lines stand so near each other, in letters so alike, that they are likely of one panel."""
+    """Return whether two lines likely share a panel: near each other, in similar letters."""
     tall, other_tall = height(one), height(other)
     if (
         one.image != other.image

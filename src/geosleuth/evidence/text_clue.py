@@ -1,4 +1,4 @@
-"""What every text clue is before it becomes one: something seen, the countries it fits, and how it was found."""
+"""Text findings before they become clues: what was seen, the countries it fits, and how it was found."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -55,7 +55,7 @@ def spoken(countries: Mapping[str, float]) -> str:
 
 
 def named_there(clue: Clue, code: str, point: LatLon | None = None) -> Clue:
-    """A name that several places bear, worded for the one that is there: in a country, and at a point if one is given.
+    """Return a clue of a name that several places share, worded for a country and, if given, a point.
 
     Any other clue, and one that is worded so already, stays as it is.
     """
@@ -74,14 +74,14 @@ def named_there(clue: Clue, code: str, point: LatLon | None = None) -> Clue:
 
 
 def _names_another(clue: Clue, code: str) -> bool:
-    """Whether the words of a clue, of which several readings were put together, are about another country alone."""
+    """Return whether the words of a clue with several readings are about another country alone."""
     others = {spot.country for spot in clue.spots if spot.country and spot.country != code}
     said = fold(clue.says)
     return fold(country_name(code)) not in said and any(fold(country_name(other)) in said for other in others)
 
 
 def said_of(clue: Clue, code: str, point: LatLon | None = None) -> Clue:
-    """A clue that many countries share, worded for one that it speaks for: the country, and how much it gains.
+    """Return a clue that many countries share, worded for a country that it supports, with its gain.
 
     A name that several places bear is worded for the one that is there, see `named_there`.
     """

@@ -183,7 +183,7 @@ def _in_state(line: str) -> Iterator[Settlement]:
 
 
 def _cut(words: list[str], phrases: frozenset[str], *, front: bool) -> str | None:
-    """What is left of a text without the longest of the phrases at one of its ends; None where none is there."""
+    """Return a text without the longest of the phrases at its front or end; None if there is none."""
     for count in range(min(4, len(words) - 1), 0, -1):
         part, rest = (words[:count], words[count:]) if front else (words[-count:], words[:-count])
         if fold(" ".join(part)) in phrases and len(rest) <= MAX_NAME_WORDS:
@@ -268,7 +268,6 @@ def district_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
 
 
 def _number(text: str) -> int:
-    """A number in figures or in Roman numerals."""
     if text.isdigit():
         return int(text)
     values = [_ROMAN[letter] for letter in text.upper()]

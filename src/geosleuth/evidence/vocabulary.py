@@ -50,12 +50,12 @@ _APOSTROPHE = re.compile(r"['’`´]")
 
 
 def is_common_word(text: str) -> bool:
-    """Whether a text is one word that is frequent in some language and no large city's name."""
+    """Return whether a text is a single word that is frequent in some language and no large city's name."""
     return _languages(fold(text)) is not None
 
 
 def of_common_words(text: str) -> bool:
-    """Whether every word of a text is a common one."""
+    """Return whether every word of a text is a common one."""
     words = fold(text).split()
     return bool(words) and all(_languages(word) is not None for word in words)
 
@@ -112,7 +112,7 @@ def tokens(text: str) -> list[str]:
 
 
 def _is_numbering(text: str, match: re.Match[str]) -> bool:
-    """Whether a single letter stands at a figure, as in "B1-B22" and "18h"."""
+    """Return whether a single letter stands at a figure, as in "B1-B22" and "18h"."""
     around = text[max(0, match.start() - 1) : match.start()] + text[match.end() : match.end() + 1]
     return len(match[0]) == 1 and any(map(str.isdigit, around))
 
@@ -155,7 +155,7 @@ def _phrase_at(table: _Table, words: list[str], keys: list[str], start: int) -> 
 
 
 def _shared(table: _Table, seen: WordSeen) -> WordSeen:
-    """A word with all languages that have it: the table of sign words gives one language to words of many."""
+    """Return a word with all languages that have it: the table of sign words gives only a single language."""
     others = languages_of(seen.text) & table.languages
     if not others or len(seen.languages) > 1 or INTERNATIONAL in seen.languages:
         return seen
@@ -164,7 +164,7 @@ def _shared(table: _Table, seen: WordSeen) -> WordSeen:
 
 
 def _part_of(table: _Table, word: str, start: int) -> WordSeen | None:
-    """What stands behind an elided article ("d'emergència"), or the end of a compound ("Mannerheimintie")."""
+    """Return the word behind an elided article ("d'emergència"), or the end of a compound ("Mannerheimintie")."""
     pieces = _APOSTROPHE.split(word)
     if len(pieces) > 1 and (entries := table.by_key.get(fold(pieces[-1]))):
         return _seen(pieces[-1], start, 1, entries)
@@ -242,7 +242,6 @@ def _rows(name: str) -> Iterator[tuple[str, str, str]]:
 
 @cache
 def _table() -> _Table:
-    """The tables of words, by how they are looked up."""
     return kept_table(f"vocabulary-{tables_version(_SIGN_WORDS, NATIONAL_WORDS)}", _put_together, _Table)
 
 

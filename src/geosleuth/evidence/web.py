@@ -66,7 +66,7 @@ def _plausible(match: re.Match[str]) -> bool:
 
 
 def web_findings(addresses: Sequence[AddressSeen]) -> list[ClueDraft]:
-    """What the domains of the addresses say."""
+    """Return the findings of the domains of the addresses."""
     found = []
     for address in addresses:
         evidence = by_tld(address.host)

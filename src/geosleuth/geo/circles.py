@@ -147,7 +147,6 @@ def _point(vector: FloatArray) -> LatLon:
 def _validated(
     lat: FloatArray, lon: FloatArray, weights: FloatArray | None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return coordinates and weights as arrays of floats; weights default to 1."""
     lats, lons = np.asarray(lat, dtype=np.float64), np.asarray(lon, dtype=np.float64)
     mass = np.ones(lats.shape) if weights is None else np.asarray(weights, dtype=np.float64)
     if lats.ndim != 1 or not lats.shape == lons.shape == mass.shape:
@@ -389,7 +388,6 @@ def _fix(
     widened: Sequence[_Ring],
     along: Along,
 ) -> RangeFix:
-    """Return the fix of one piece."""
     lats, lons, weights = samples.lats[piece], samples.lons[piece], samples.weights[piece]
     smallest = min(widened, key=lambda ring: ring.high_km)
     is_ring = bool(piece.any(axis=0).all()) and smallest.low_km > 0

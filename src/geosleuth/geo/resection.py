@@ -124,7 +124,7 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Resection:
-    """Where the camera stood, as far as the sightings determine it.
+    """Area where the camera stood, as far as the sightings determine it.
 
     Attributes:
         kind: "fix" if they determine a place, "curve" if they leave a whole curve: the first pose is then only the
@@ -153,7 +153,7 @@ class Resection:
 
 @dataclass(frozen=True, slots=True)
 class PositionCheck:
-    """How well sightings fit a claimed place.
+    """Fit of sightings to a claimed place.
 
     `probability` is the p-value: how often correct sightings fit this badly because of noise. It is None if there are
     too few sightings to contradict any place. Heading, field of view and residuals are as in `Pose`.
@@ -658,7 +658,6 @@ def _result(
 
 
 def _merge_squares(search: _SearchResult) -> Sequence[Any]:
-    """Merge squares that touch into polygons of the plane."""
     import shapely
 
     size = search.size_m

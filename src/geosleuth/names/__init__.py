@@ -36,22 +36,22 @@ __all__ = [
 
 
 class PlaceNames(Protocol):
-    """Whoever can tell whether two names mean one place.
+    """Comparison of names: decides whether two names mean the same place.
 
     Every answer is the same when the two names change places, and nothing raises on odd text: names come from what
     models wrote.
     """
 
     def same_country(self, a: str, b: str) -> bool:
-        """Whether two names mean one country."""
+        """Return whether two names mean the same country."""
         ...
 
     def same_region(self, a: str, b: str, country: str | None = None) -> bool:
-        """Whether two names mean one region, inside the country where that is given."""
+        """Return whether two names mean the same region, inside the country if given."""
         ...
 
     def same_city(self, a: str, b: str, country: str | None = None) -> bool:
-        """Whether two names mean one city, inside the country where that is given."""
+        """Return whether two names mean the same city, inside the country if given."""
         ...
 
 
@@ -62,13 +62,13 @@ class RuleNames:
     """
 
     def same_country(self, a: str, b: str) -> bool:
-        """Whether two names mean one country, by ISO 3166-1 code."""
+        """Return whether two names mean the same country, by ISO 3166-1 code."""
         return country_names.same_country(a, b)
 
     def same_region(self, a: str, b: str, country: str | None = None) -> bool:
-        """Whether two names mean one region; see `geosleuth.names.cities`."""
+        """Return whether two names mean the same region; see `geosleuth.names.cities`."""
         return cities.same_region(a, b, country)
 
     def same_city(self, a: str, b: str, country: str | None = None) -> bool:
-        """Whether two names mean one city; see `geosleuth.names.cities`."""
+        """Return whether two names mean the same city; see `geosleuth.names.cities`."""
         return cities.same_city(a, b, country)

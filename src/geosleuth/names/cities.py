@@ -182,7 +182,7 @@ def without_region_words(folded: str) -> str:
 
 
 def says_city(folded: str) -> bool:
-    """Whether a folded name calls itself a city, and so not the region of the same name."""
+    """Return whether a folded name calls itself a city, and so not the region of the same name."""
     return _SAYS_CITY.search(folded) is not None
 
 
@@ -211,7 +211,7 @@ class _Index(NamedTuple):
 
 
 def same_city(a: str, b: str, country: str | None = None) -> bool:
-    """Whether two names, in any language, mean one city; `country` (any name or code) says where to look.
+    """Return whether two names, in any language, mean the same city; `country` (any name or code) says where to look.
 
     Brackets hold a second reading, of which one is enough (``Cologne (Köln)``, ``Suzhou (Tongli)``); across a slash
     every part must mean the city, so that ``Basel/Bâle`` counts and a hedge such as ``Xiamen/Quanzhou`` does not. A
@@ -223,7 +223,7 @@ def same_city(a: str, b: str, country: str | None = None) -> bool:
 
 
 def is_far_city(name: str, city: str, country: str | None = None) -> bool:
-    """Whether a name is surely that of another city, large and far from the one that `city` names.
+    """Return whether a name is surely that of another city, large and far from the city that `city` names.
 
     This tells "Seattle, Washington" from the capital and "Montréal, Québec" from Québec City, where the second name is
     a region. Small places are no proof: their names are also those of districts (there is a Chelsea in New York).
@@ -313,7 +313,7 @@ def _is_a_name(alternate: str) -> bool:
 
 
 def _meant(name: str, bearers: list[_Bearer]) -> tuple[City, ...]:
-    """Of the places that bear a name, those that people mean by it; the module's docstring tells the rule."""
+    """Return the places usually meant by a name; see the module's docstring for the rule."""
     if len(bearers) > 1:
         largest_main = max((place.city.population for place in bearers if place.main_name == name), default=None)
         if largest_main is not None:
@@ -328,7 +328,7 @@ def _meant(name: str, bearers: list[_Bearer]) -> tuple[City, ...]:
 
 
 def same_region(a: str, b: str, country: str | None = None) -> bool:
-    """Whether two names mean one region; `country` (any name or code) says where to look.
+    """Return whether two names mean the same region; `country` (any name or code) says where to look.
 
     Where the lists know both names they decide. Otherwise equal text passes, and so do two names of one city, since
     regions are often called after it (``北京市`` and ``Beijing``). A region is not the city that shares its name when
@@ -355,7 +355,7 @@ def _same_region(a: str, b: str, country: str | None) -> bool:
 
 
 def is_listed_region(name: str, country: str | None = None) -> bool:
-    """Whether a name is surely that of a region, since the lists have it in this country (or anywhere, if None)."""
+    """Return whether a name is surely that of a region, listed in this country (or anywhere, if None)."""
     return bool(_listed(fold(name), country_code(country) if country else None))
 
 
@@ -377,7 +377,7 @@ def _plain(folded: str) -> str:
 
 
 def _kind(folded: str) -> set[str]:
-    """What a name says of itself: ``{"city"}``, ``{"region"}`` or nothing."""
+    """Return the kinds that a name claims: ``{"city"}``, ``{"region"}`` or nothing."""
     if without_region_words(folded) != folded:
         return {"region"}
     return {"city"} if says_city(folded) else set()

@@ -1,4 +1,4 @@
-"""Which country a name means: ISO 3166-1 codes from names in any language, by GeoNames."""
+"""Countries of names: ISO 3166-1 codes from names in any language, by GeoNames."""
 
 import gzip
 import json
@@ -46,7 +46,7 @@ _WITH_ARTICLE = ("Bahamas", "Comoros", "Gambia", "Ivory Coast", "Maldives", "Phi
 
 
 class City(NamedTuple):
-    """What is needed of a GeoNames city: who, how large and where it is, and its names, the main one first."""
+    """Data of a GeoNames city: id, population and position, and its names, the main name first."""
 
     geoname_id: int
     population: int
@@ -151,7 +151,7 @@ def _table() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def same_country(a: str, b: str) -> bool:
-    """Whether two names mean one country; names that the table lacks are the same only where their text is."""
+    """Return whether two names mean the same country; names that the table lacks must have the same text."""
     code_a, code_b = country_code(a), country_code(b)
     if code_a is not None and code_b is not None:
         return code_a == code_b

@@ -105,7 +105,7 @@ class Album:
         return render(photo, box, size).image
 
     def number_of(self, view: View) -> int:
-        """Which of the album's photos a view shows, counted from 1 in the order they came in."""
+        """Return the number of the photo that a view shows, counted from 1 in order of arrival."""
         with self._lock:
             return list(self._photos).index(view.photo_handle) + 1
 

@@ -1,4 +1,4 @@
-"""What the walk through a file's structure yields: pixels on one side, what is said about them on the other."""
+"""Result of parsing a file's structure: pixels on the one side, metadata on the other."""
 
 from dataclasses import dataclass
 from typing import Literal

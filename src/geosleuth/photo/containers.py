@@ -81,7 +81,6 @@ def take_apart_jpeg(data: bytes, limits: PhotoLimits) -> Carrier:
 
 
 def _segment(data: bytes, at: int) -> tuple[int, int, bytes, int]:
-    """Start without the filling before it, marker, content and end of the next segment."""
     found = _MARKER_HERE.match(data, at)
     if found is None or found.end() + 2 > len(data):
         raise truncated()

@@ -100,7 +100,6 @@ def load_joined() -> ImageEncoder:
 
 
 def _standardised(tokens: Features) -> Features:
-    """Bring each token to mean 0 and deviation 1, so that no layer outweighs another."""
     centred = tokens - tokens.mean(axis=1, keepdims=True)
     return np.asarray(centred / np.maximum(centred.std(axis=1, keepdims=True), 1e-6), dtype=np.float32)
 
@@ -120,7 +119,6 @@ def _declare_outputs(names: Iterable[str]) -> bytes:
 
 
 def _field(number: int, content: bytes) -> bytes:
-    """Return a length-delimited field of a protocol buffer."""
     length, size = len(content), bytearray()
     while length > 0x7F:
         size.append(length & 0x7F | 0x80)

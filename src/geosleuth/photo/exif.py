@@ -254,12 +254,11 @@ def xmp_point(values: dict[str, str]) -> LatLon | None:
 
 
 def is_estimate(method: bytes) -> bool:
-    """Whether a place's processing method, whatever its encoding, says that it was estimated and not measured."""
+    """Return whether a place's processing method, whatever its encoding, says that it was estimated, not measured."""
     return b"estimated" in method.replace(b"\0", b"").lower()
 
 
 def _plain_method(method: bytes) -> str | None:
-    """The processing method, where it is plain ASCII."""
     code, text = method[:8], method[8:]
     return text.decode("ascii", "replace") if code == b"ASCII\0\0\0" else None
 

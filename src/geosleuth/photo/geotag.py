@@ -51,8 +51,6 @@ class Unwritable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Raw:
-    """One entry of a directory as its twelve bytes, and where its value lies if not among them."""
-
     tag: int
     entry: bytes
     value: Span | None
@@ -92,7 +90,6 @@ def _tag(order: str, entry: bytes) -> int:
 
 
 def _raw_directory(tagged: TiffBlock, offset: int) -> tuple[list[_Raw], int]:
-    """All entries of a directory, of known types or not, and the offset of the next directory."""
     data, order = tagged.data, tagged.order
     if not 8 <= offset <= len(data) - 2:
         raise ValueError("directory outside the block")
@@ -113,7 +110,7 @@ def _raw_directory(tagged: TiffBlock, offset: int) -> tuple[list[_Raw], int]:
 
 
 def _cleared(tagged: TiffBlock, main: list[_Raw], following: int) -> bytes:
-    """The block with zeros where the old GPS directory and its values were."""
+    """Return the block with zeros in place of the old GPS directory and its values."""
     pointer = next((raw for raw in main if raw.tag == _GPS), None)
     if pointer is None:
         return tagged.data
@@ -129,7 +126,7 @@ def _cleared(tagged: TiffBlock, main: list[_Raw], following: int) -> bytes:
 
 
 def _others(tagged: TiffBlock, main: list[_Raw], following: int) -> Iterator[int]:
-    """Where the camera's directory and the thumbnail's begin."""
+    """Yield the offsets of the camera's directory and the thumbnail's."""
     yield from (_number(tagged.order, raw) for raw in main if raw.tag == _EXIF)
     if following:
         yield following
@@ -154,7 +151,6 @@ def _number(order: str, raw: _Raw) -> int:
 
 
 def _gps_entries(order: str, point: LatLon, error_m: int | None, method: str) -> list[tuple[int, int, int, bytes]]:
-    """Tag, type, count and value of each entry."""
     text = b"ASCII\0\0\0" + method.encode("ascii", "replace")
     entries = [
         (0, _BYTE, 4, bytes((2, 3, 0, 0))),
@@ -292,7 +288,6 @@ def _read(path: Path, limits: PhotoLimits) -> bytes:
 
 
 def _jpeg(data: bytes, exif: bytes, point: LatLon, error_m: int | None, method: str) -> bytes:
-    """Segment by segment up to the first scan, and from there on as it is."""
     block = _WRITING_EXIF + with_place(exif, point, error_m, method)
     if len(block) > _LONGEST_SEGMENT:
         raise Unwritable("its EXIF data leaves no room for a place")

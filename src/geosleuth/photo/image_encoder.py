@@ -45,12 +45,12 @@ class ImageEncoder(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is; two encoders of one name give the same features."""
+        """Return the encoder's name; encoders of the same name give the same features."""
         ...
 
     @property
     def dimension(self) -> int:
-        """How many features a picture has."""
+        """Return the number of features of a picture."""
         ...
 
     def features(self, images: "Sequence[Image]") -> Features:
@@ -88,7 +88,7 @@ def digest_of(*paths: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """How large a network wants a picture and how its colours are scaled: (value - mean) / deviation, of 0 to 255.
+    """Input size of a network and the scaling of colours: (value - mean) / deviation, of 0 to 255.
 
     The whole picture is squeezed into the size, unless ``shorter_side_px`` is given: then the shorter side is scaled to
     that and the middle is cut out.
@@ -131,7 +131,7 @@ class Preparation:
 
 
 def preparation_of(settings: Mapping[str, Any], side_px: int) -> Preparation:
-    """What a transformers image processor's settings ask for; ``side_px`` is the size where they name none.
+    """Return the preparation in a transformers image processor's settings; ``side_px`` is the default size.
 
     Raises:
         ValueError: the settings make no sense.
@@ -186,7 +186,7 @@ class NetworkEncoder:
 
     @cached_property
     def dimension(self) -> int:
-        """How many features a picture has; one is looked at to find out."""
+        """Return the number of features of a picture; encodes a picture to find out."""
         from PIL import Image
 
         return int(self.features([Image.new("RGB", (64, 64), (127, 127, 127))]).shape[1])
@@ -395,7 +395,6 @@ def _look(model: Any, pixels: Any) -> Any:
 
 
 def _processor_settings(folder: Path) -> Mapping[str, Any]:
-    """The image processor's settings, wherever this or an older transformers wrote them."""
     for name in ("preprocessor_config.json", "processor_config.json"):
         if (folder / name).is_file():
             found = json.loads((folder / name).read_text(encoding="utf-8"))

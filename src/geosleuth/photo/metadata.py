@@ -1,4 +1,4 @@
-"""What a photo's metadata claims: shown in the report beside the finding, never used as evidence for it."""
+"""Claims of a photo's metadata: shown in the report beside the finding, never used as evidence for it."""
 
 import hashlib
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PanoramaClaim:
-    """What the file says of itself as a panorama (the GPano terms of XMP)."""
+    """Claims of the file about itself as a panorama (the GPano terms of XMP)."""
 
     projection: str
     # Compass heading of the middle of the picture.
@@ -27,7 +27,7 @@ class PanoramaClaim:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What the file says about itself; anyone could have written it there.
+    """Claims of the file about itself; anyone could have written them.
 
     `estimated` is set where the file says that its place was estimated, as copies that geosleuth writes do: such a
     place is no second opinion, agrees with nothing and contradicts nothing. `taken_at` has a time zone only where the
@@ -61,7 +61,7 @@ class Claims:
         return None if self.estimated else self.point
 
     def conflicts_with(self, point: LatLon, radius_km: float) -> bool | None:
-        """Whether the claimed place lies further than `radius_km` from a finding; None where none is claimed.
+        """Return whether the claimed place is farther than `radius_km` from a finding; None if none is claimed.
 
         An estimated place counts as none.
 

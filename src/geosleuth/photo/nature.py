@@ -1,4 +1,4 @@
-"""Whether a picture is a photograph at all, or a screenshot, a document or a drawing, by its pixels alone.
+"""Nature of a picture by its pixels: a photograph, or a screenshot, a document or a drawing.
 
 Cameras leave noise on every surface and few edges that lie exactly along the axes; screens and drawing programs leave
 areas of one colour, and scanners one tone of paper with ink on it. A small linear model weighs such measures. It was
@@ -34,7 +34,7 @@ _Grid = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class NatureVerdict:
-    """What a picture is, most probably, and how probable it is that it is no photograph."""
+    """Likeliest nature of a picture, and the probability that it is no photograph."""
 
     nature: Nature
     unlike_photo: float

@@ -17,7 +17,7 @@ _STANDING_KM, _KM_AN_HOUR = 0.3, 60.0
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When a photo was taken, by which camera, and the place that its file has, if it is no estimate."""
+    """Time and camera of a photo, and the place that its file has, if it is no estimate."""
 
     taken_at: datetime
     camera: str
@@ -35,13 +35,13 @@ class Neighbour:
 
     @property
     def minutes(self) -> int:
-        """How many minutes later it was taken, at least one; earlier: negative."""
+        """Return how many minutes later it was taken, at least one; negative if earlier."""
         size = max(1, round(abs(self.later) / timedelta(minutes=1)))
         return -size if self.later < timedelta(0) else size
 
     @property
     def words(self) -> str:
-        """What a person is told, on one line."""
+        """Return the description for people, on one line."""
         when = "before" if self.minutes < 0 else "after"
         return (
             f"A lead by time, not by sight: {self.name}, taken {abs(self.minutes)} min {when} it with the same camera, "

@@ -36,7 +36,7 @@ _LONGEST_NAME = 300
 
 
 class _Decoding:
-    """How many pixels are being decoded in this process."""
+    """Number of pixels being decoded in this process."""
 
     def __init__(self, most: int) -> None:
         self._most, self._taken = most, 0
@@ -306,6 +306,6 @@ def _too_large(limits: PhotoLimits) -> str:
 
 
 def _shown(path: str) -> str:
-    """The path as a message may show it: one line, not endless, no terminal codes."""
+    """Return a path for messages: a single line of limited length without terminal codes."""
     short = path if len(path) <= _LONGEST_NAME else f"{path[:_LONGEST_NAME]}…"
     return short if short.isprintable() and short.strip() else repr(short)

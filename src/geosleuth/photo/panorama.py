@@ -33,7 +33,7 @@ class PanoramaView:
 
 
 def looks_equirectangular(image: "Image", claim: PanoramaClaim | None = None) -> bool:
-    """Whether a picture shows the whole sphere.
+    """Return whether a picture shows the whole sphere.
 
     What the file says decides. Where it is silent: twice as wide as high, at least 1024 pixels wide, and the left edge
     continues the right one, as an ordinary photo of that shape does not.
@@ -77,7 +77,7 @@ def cut_views(photo: Photo, count: int = 6, *, centre_heading_deg: float = 0.0) 
 def boxes_in_panorama(
     box: tuple[float, float, float, float], turn_deg: float
 ) -> list[tuple[float, float, float, float]]:
-    """Where a part of a flat, level view lies in the panorama that it was cut from; one box, or two across the seam.
+    """Return where part of a flat, level view lies in its panorama: a box, or two across the seam.
 
     Args:
         box: left, top, right, bottom in shares of the view.

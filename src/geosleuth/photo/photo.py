@@ -12,7 +12,7 @@ Kind = Literal["photo", "panorama"]
 
 @dataclass(frozen=True, slots=True)
 class PhotoLimits:
-    """What a photo may cost at most, before anything of it is decoded.
+    """Limits on the cost of a photo, checked before anything of it is decoded.
 
     A photo takes 4 bytes a pixel once it is open and 8 while it is opened (12 if it has to be turned or its colours
     converted, 16 to 20 for WebP): at the limit of 200 million pixels 0.8 GB, and 1.6 GB or more on the way.

@@ -57,12 +57,12 @@ def session_options(threads: int | None = None) -> Any:
 
 
 def usable_cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def usable_threads() -> int:
-    """How many threads one network may keep busy: the cores this process may use, but few."""
+    """Return the number of threads for a network: the cores this process may use, up to a small limit."""
     return min(MAX_THREADS, usable_cores())
 
 

@@ -1,4 +1,4 @@
-"""What an XMP sidecar beside a photo claims: a place in numbers or in names. Anyone could have written it there.
+"""Claims of an XMP sidecar beside a photo: a place in numbers or in names. Anyone could have written it there.
 
 ``photo.jpg.xmp`` and ``photo.xmp`` both belong to ``photo.jpg``. The XML is read without a document type, so nothing in
 it can define or fetch anything; size, depth and texts have limits. A broken sidecar never raises: it says so.
@@ -41,7 +41,7 @@ _WANTED = frozenset((*_FINEST_FIRST, f"{_IPTC}CountryCode", *_GPS, _PHOTO_SHA256
 
 @dataclass(frozen=True, slots=True)
 class SidecarClaim:
-    """What one sidecar says; ``place`` are names, the finest first, ``trouble`` says why it was not read.
+    """Claim of a sidecar; ``place`` holds names, the finest first, ``trouble`` says why it was not read.
 
     ``estimated`` is set where the sidecar says that its place was estimated, as those that geosleuth writes do.
     """

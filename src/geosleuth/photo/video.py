@@ -87,7 +87,7 @@ class FrameOfClip:
 
     @property
     def telling(self) -> float:
-        """How much it says: its words of three letters or more, each as likely as it is read right."""
+        """Return its amount of text: words of three letters or more, each weighted by its reading probability."""
         return sum(weight for _, weight in self.words)
 
     @property
@@ -110,7 +110,7 @@ class FrameOfClip:
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """What was read of a clip. ``scenes`` are their first and last seconds; ``notes`` say what was left out."""
+    """Result of reading a clip. ``scenes`` are their first and last seconds; ``notes`` say what was left out."""
 
     sha256: str
     file_bytes: int
@@ -222,8 +222,6 @@ def _digest(stream: IO[bytes]) -> tuple[str, int]:
 
 
 class _Child:
-    """The process that decodes, and what it sends."""
-
     def __init__(self, stream: IO[bytes], limits: VideoLimits, name: str, progress: Progress) -> None:
         self._stream, self._limits, self._name, self._progress = stream, limits, name, progress
         self._late = False

@@ -96,12 +96,12 @@ class FrameLook:
 
     @property
     def worth(self) -> float:
-        """How well it can be looked at, next to others of the same scene."""
+        """Return how well it can be looked at, next to others of the same scene."""
         return self.sharpness * self.crisp
 
     @property
     def blank(self) -> bool:
-        """Whether it is black."""
+        """Return whether the frame is black."""
         return float(self.small.max()) < _MAX_BLANK_BRIGHTNESS
 
     def change_from(self, other: "FrameLook") -> float:
@@ -176,7 +176,7 @@ class Scenes:
 
     @property
     def unsure(self) -> bool:
-        """Whether only the next frame tells if the latest one begins a scene."""
+        """Return whether only the next frame decides if the latest frame begins a scene."""
         return self._jump is not None
 
     @property
@@ -240,7 +240,7 @@ def look_at(frame: "VideoFrame", seconds: float) -> FrameLook:
 
 
 def sharpness_of(frame: "VideoFrame") -> tuple[float, float]:
-    """Return how much fine detail a frame has and how crisp it is, see `detail_of`."""
+    """Return how much fine detail a frame has and how crisp it is, see `measure_detail`."""
     scale = min(1.0, DETAIL_PX / max(frame.width, frame.height))
     size = max(32, round(frame.width * scale)), max(32, round(frame.height * scale))
     return detail_of(frame.reformat(*size, format="gray", interpolation="AREA").to_ndarray().astype(np.float32))
@@ -456,7 +456,7 @@ def _refuse(_url: str, _flags: int, _options: Mapping[str, str]) -> BinaryIO:
 
 
 def _is_cover(stream: "VideoStream") -> bool:
-    """Whether a track is one still picture, as players show it for a song."""
+    """Return whether a track is a still picture, as players show it for a song."""
     return bool(stream.disposition & type(stream.disposition).attached_pic)
 
 

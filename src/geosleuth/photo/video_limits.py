@@ -1,4 +1,4 @@
-"""What a clip may cost at most, and which kinds are opened at all."""
+"""Limits of a clip, and the kinds that are opened at all."""
 
 import os
 import stat
@@ -22,7 +22,7 @@ ENDINGS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi")
 
 @dataclass(frozen=True, slots=True)
 class VideoLimits:
-    """What a clip may cost at most.
+    """Limits of a clip.
 
     ``max_frames`` counts decoded frames; of a clip that has more, only key frames are looked at. ``cpu_s`` and
     ``memory_bytes`` are those of the process that decodes; after ``cpu_s`` it stops and gives what it has.

@@ -1,4 +1,4 @@
-"""What a model gets to see: a first view of the whole photo, and crops cut from the original pixels.
+"""Views for models: a first view of the whole photo, and crops cut from the original pixels.
 
 A box is `[left, top, right, bottom]` in pixels of the view it was drawn on. Every view remembers which part of the
 original it shows, so a box on a crop of a crop finds its way back.
@@ -52,7 +52,10 @@ class View:
 
     @property
     def reduction(self) -> float:
-        """How many times wider that part of the original is than the picture; above 1 a crop of it shows more."""
+        """Return how many times wider that part of the original is than the picture.
+
+        Above 1 a crop of it shows more.
+        """
         left, _, right, _ = self.box_in_original
         return (right - left) / self.size[0]
 

@@ -1,1 +1,1 @@
-"""What every package uses: errors, files, network names, plug-ins, plain text."""
+"""Common utilities: errors, files, network names, plug-ins, plain text."""

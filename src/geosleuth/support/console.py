@@ -137,7 +137,7 @@ def say_warnings_once() -> None:
 
 
 class ProgressBar:
-    """How far something is. At a terminal it is drawn on stderr; elsewhere it says the lines that it is given."""
+    """Progress display: drawn on stderr at a terminal; elsewhere it prints the lines that it is given."""
 
     def __init__(self, title: str, drawn: "tuple[Progress, TaskID] | None" = None) -> None:
         """Made by `progress`."""
@@ -145,7 +145,7 @@ class ProgressBar:
 
     @property
     def drawn(self) -> bool:
-        """Whether somebody sees it."""
+        """Return whether the bar is shown."""
         return self._drawn is not None
 
     def at(self, done: int, total: int | None, what: str = "") -> None:

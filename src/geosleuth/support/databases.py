@@ -11,7 +11,7 @@ from geosleuth.support.errors import BadInput
 
 @contextmanager
 def committed(conn: sqlite3.Connection) -> Iterator[None]:
-    """All changes of the block to a database, or none."""
+    """Apply all changes of the block to a database, or none."""
     conn.execute("BEGIN IMMEDIATE")
     try:
         yield

@@ -58,7 +58,7 @@ def decode(values: object, kind: type[T], absent: Absent = "default") -> T:
 
 
 def empty_values(kind: Any) -> dict[str, Any]:
-    """What an absent field means by its type, for the fields that may be absent."""
+    """Return the values of absent fields by their types, for the fields that may be absent."""
     hints = get_type_hints(kind)
     values: dict[str, Any] = {}
     for one in fields(kind):
@@ -82,7 +82,6 @@ def nearest(word: str, known: Sequence[str]) -> str:
 
 @cache
 def _struct_of(kind: Any, absent: Absent) -> "type[msgspec.Struct]":
-    """A struct that takes what the dataclass takes, and no other fields."""
     import msgspec
 
     hints, empty = get_type_hints(kind), empty_values(kind)
@@ -101,7 +100,6 @@ def _struct_of(kind: Any, absent: Absent) -> "type[msgspec.Struct]":
 
 
 def _mirrored(hint: Any, absent: Absent) -> Any:
-    """A type hint with structs for its dataclasses."""
     import msgspec
 
     known: Any = hint
@@ -120,7 +118,7 @@ def _mirrored(hint: Any, absent: Absent) -> Any:
 
 
 def _other(kind: Any, value: Any) -> Any:
-    """What msgspec asks for types that it doesn't know."""
+    """Decode types that msgspec doesn't know."""
     if kind is Path and isinstance(value, str | Path) and str(value):
         return Path(value)
     raise ValueError("unfit")
@@ -144,7 +142,7 @@ class _Place:
 
 
 def _complaint(told: str, values: object, kind: Any, absent: Absent) -> str:
-    """What is wrong, in one line.
+    """Return what is wrong, in a single line.
 
     Of msgspec's message only the path is read. Where the path leads nowhere, msgspec's own words must do.
     """

@@ -1,4 +1,4 @@
-"""What is made when it is first used, so that a command starts with what it needs: names of packages, patterns."""
+"""Lazy values, created at first use so that a command starts with what it needs: names of packages, patterns."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

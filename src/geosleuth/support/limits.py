@@ -1,4 +1,4 @@
-"""How a host that fails or is busy is treated: a breaker, growing waits between tries, and what is said in the end."""
+"""Handling of failing or busy hosts: a breaker, growing waits between tries, and the final message."""
 
 import random
 import time
@@ -31,7 +31,7 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether no request passes but a probe."""
+        """Return whether no request passes but a probe."""
         return self._opened_at is not None
 
     @property

@@ -47,7 +47,7 @@ def host_name(authority: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine: 127.0.0.0/8, ::1 or localhost."""
+    """Return whether a host is this machine: 127.0.0.0/8, ::1 or localhost."""
     host = plain_host(host)
     if host == "localhost":
         return True
@@ -58,5 +58,5 @@ def is_loopback(host: str) -> bool:
 
 
 def is_well_bracketed(authority: str) -> bool:
-    """Whether nothing but a port follows an address in brackets: for some readers "[::1].example.org" is "::1"."""
+    """Return whether only a port follows an address in brackets: some readers take "[::1].example.org" for "::1"."""
     return authority.rpartition("]")[2][:1] in ("", ":") if "]" in authority else True

@@ -41,7 +41,7 @@ class Plugin:
 
     @property
     def id(self) -> str:
-        """What users call it; parts of geosleuth itself go by their name alone."""
+        """Return the name for users; parts of geosleuth itself go by their name alone."""
         return self.name if self.package == OWN_PACKAGE else f"{self.package}:{self.name}"
 
     def load(self, check: Callable[[Any], _T]) -> _T:
@@ -60,7 +60,7 @@ class Plugin:
 
 
 def why(error: BaseException) -> str:
-    """What went wrong in another package's code, on one line."""
+    """Return what went wrong in another package's code, on a single line."""
     said = " ".join(str(error).split())[:_WHY_CHARS]
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
@@ -79,7 +79,7 @@ def installed(kind: Kind) -> tuple[Plugin, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Unreadable:
-    """What stands for the parts of a package that can't say which they are."""
+    """Stand-in for the parts of a package whose metadata is unreadable."""
 
     why: str
     name: str = "entry_points.txt"
@@ -121,7 +121,7 @@ def find(kind: Kind, name: str) -> Plugin | None:
 
 
 def ids(kind: Kind) -> tuple[str, ...]:
-    """What users call the parts of a kind."""
+    """Return the ids of the parts of a kind, as users write them."""
     return tuple(one.id for one in installed(kind))
 
 

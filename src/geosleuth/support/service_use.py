@@ -1,4 +1,4 @@
-"""How often services were asked, failed, and were stood in for: counted where they are asked, inside one block."""
+"""Counts of services' requests, failures and replacements, taken inside a block."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ ALARMING_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class ServiceUse:
-    """How often one service was wanted.
+    """Requests to a service and their outcomes.
 
     ``failed`` of the ``asked`` calls got no answer from it: it failed, took too long, or was left alone because it had
     failed a moment ago. ``fallbacks`` of these were answered by something else, such as the offline atlas.
@@ -26,7 +26,7 @@ class ServiceUse:
 
     @property
     def is_alarming(self) -> bool:
-        """Whether it failed too often for figures to be trusted."""
+        """Return whether it failed too often for figures to be trusted."""
         return self.failed > ALARMING_SHARE * self.asked
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What an agent may call, each declared once; schemas for every surface are derived from the declaration."""
+"""Tools that an agent may call, each declared once; schemas for every surface are derived from the declaration."""
 
 from .argument_types import Length
 from .calls import (

@@ -33,7 +33,7 @@ class ArgumentKind(Protocol):
 
     @property
     def wanted(self) -> str:
-        """What a value must be, in words that go after "it must be"."""
+        """Return the requirement on a value, in words that go after "it must be"."""
         ...
 
     def schema(self) -> dict[str, Any]:
@@ -70,26 +70,26 @@ class Plain:
 
 
 def _text(value: Any) -> str | None:
-    """A string with nothing in it that UTF-8 can't hold; a number is taken as it is written."""
+    """Return a string without characters that UTF-8 can't encode; a number is taken as it is written."""
     if isinstance(value, str):
         return writable(value)
     return None if isinstance(value, bool) or _exact(value) is None else str(value)
 
 
 def _number(value: Any) -> float | None:
-    """A finite number; written as text is fine too."""
+    """Return a finite number; numbers written as text are accepted."""
     found = _exact(value)
     return None if found is None else float(found)
 
 
 def _whole(value: Any) -> int | None:
-    """A whole number; 5.0 and "5" are fine too."""
+    """Return a whole number; 5.0 and "5" are accepted."""
     found = _exact(value)
     return None if found is None or found != int(found) else int(found)
 
 
 def _yes_or_no(value: Any) -> bool | None:
-    """True or false; the words are fine too."""
+    """Return a boolean; the words are accepted."""
     word = value.strip().lower() if isinstance(value, str) else value
     return True if word in (True, "true") else False if word in (False, "false") else None
 
@@ -108,7 +108,7 @@ class Choice:
 
     @property
     def wanted(self) -> str:
-        """What a value must be."""
+        """Return the requirement on a value."""
         return f"one of {', '.join(self.words)}"
 
     def schema(self) -> dict[str, Any]:
@@ -133,7 +133,7 @@ class Many:
 
     @property
     def wanted(self) -> str:
-        """What a value must be."""
+        """Return the requirement on a value."""
         count = "" if self.length is None else f"exactly {self.length} "
         one = self.item.wanted
         many = (
@@ -170,13 +170,13 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Maybe:
-    """What may be left out; null is the same as leaving it out."""
+    """Kind of an optional value; null means that it is left out."""
 
     inner: ArgumentKind
 
     @property
     def wanted(self) -> str:
-        """What a value must be, where there is one."""
+        """Return the requirement on a value that is given."""
         return self.inner.wanted
 
     def schema(self) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class Maybe:
         return self.inner.schema()
 
     def read(self, value: Any) -> Any:
-        """What is inside, or None."""
+        """Return the parsed inner value, or None."""
         return None if value is None else self.inner.read(value)
 
 
@@ -193,7 +193,7 @@ _PLAIN: dict[Any, ArgumentKind] = {str: TEXT, int: WHOLE, float: NUMBER, bool: Y
 
 @cache
 def kind_of(hint: Any) -> ArgumentKind:
-    """The kind of value that a type hint stands for.
+    """Return the kind of value that a type hint stands for.
 
     Raises:
         TypeError: tools can't take such values.
@@ -219,7 +219,7 @@ def writable(text: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """A model's value in a few words, for a message."""
+    """Return a model's value in a few words, for a message."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=lambda odd: type(odd).__name__)
     except (ValueError, TypeError, RecursionError):
@@ -253,7 +253,10 @@ _COMPOSED: dict[Any, Callable[[Any], ArgumentKind | None]] = {
 
 
 def _exact(value: Any) -> int | float | None:
-    """The number that a value is or spells, unless it is no finite one or a whole one too large to be exact."""
+    """Return the number that a value is or spells.
+
+    None if it is not finite, or a whole number too large to be exact.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if isinstance(value, int):

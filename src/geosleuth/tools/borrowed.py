@@ -275,7 +275,7 @@ class Connection:
             await asyncio.gather(self._keeper, return_exceptions=True)
 
     async def _keep(self, opened: asyncio.Event) -> None:
-        """Hold the server until somebody wants it closed or it fails."""
+        """Keep the connection to the server open until it is to be closed or fails."""
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
             try:
                 async with AsyncExitStack() as held:
@@ -295,7 +295,7 @@ class Connection:
 
 @asynccontextmanager
 async def _client(lender: Lender, said: IO[str]) -> "AsyncIterator[Client]":
-    """A client of the official SDK; a program's own talk goes to ``said``."""
+    """Yield a client of the official SDK; the stderr of a program goes to ``said``."""
     import httpx2
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -327,14 +327,14 @@ async def _listed(client: "Client") -> tuple[Offered, ...]:
 
 
 def _words(error: BaseException) -> str:
-    """The innermost of what went wrong, on one line."""
+    """Return the innermost error of a chain or group, on one line."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     return one_line(f"{error}" or type(error).__name__, _LAST_WORDS)
 
 
 def _last_line(said: IO[str]) -> str | None:
-    """What a program said last, which mostly is why it ended."""
+    """Return the last line that a program wrote, which usually explains why it ended."""
     with suppress(OSError, ValueError):
         said.seek(0)
         lines = [line for line in said.read(100_000).splitlines() if line.strip()]
@@ -377,7 +377,7 @@ class GivenTool(Tool):
 
 
 def tool_name(server: str, name: str) -> str:
-    """What models call a server's tool: letters, digits, hyphens and underscores, as all providers take them."""
+    """Return the name by which models call a server's tool: only letters, digits, hyphens and underscores."""
     return f"{server}__{re.sub(r'[^A-Za-z0-9_-]', '_', name)}"[:_NAME_CHARS]
 
 
@@ -406,7 +406,7 @@ def usable_description(server: str, text: str | None) -> str:
 
 
 def output_of(server: str, result: "CallToolResult") -> Output:
-    """A result as models and reports get it: quoted, cut where it is too long, with the server as its source."""
+    """Return a result for models and reports: quoted, shortened if it is too long, with the server as its source."""
     from mcp.types import ImageContent
 
     images: list[Photo] = []
@@ -430,7 +430,7 @@ def output_of(server: str, result: "CallToolResult") -> Output:
 
 
 def refusal_of(server: str, result: "CallToolResult") -> str:
-    """What a server says where its tool could not do what was asked."""
+    """Return a server's explanation of why its tool could not do what was asked."""
     return f"the MCP server {server} says: {one_line(_text(result), _REFUSAL_CHARS) or 'it could not be done'}"
 
 
@@ -452,7 +452,7 @@ def _text(result: "CallToolResult") -> str:
 
 
 def _readable(text: str) -> str:
-    """Lines without control characters."""
+    """Return lines without control characters."""
     kept = text[: 4 * TEXT_CHARS].splitlines()
     return "\n".join(
         "".join(char for char in line if char == "\t" or char.isprintable()) for line in map(writable, kept)
@@ -460,7 +460,7 @@ def _readable(text: str) -> str:
 
 
 def _bounded(data: Any) -> Any:
-    """JSON data that is not too much of it; else nothing."""
+    """Return JSON data, or None if it is too large."""
     try:
         text = json.dumps(data, allow_nan=False)
     except (TypeError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What goes into a tool and what comes out: calls, outputs, observations, the case, and what a tool needs."""
+"""Input and output of tools: calls, outputs, observations, the case, and what a tool needs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -78,7 +78,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a tool found.
+    """Result of a tool.
 
     ``text`` is for the policy to read; it is data, never an order. ``data`` says the same for programs, in JSON types.
     ``images`` get their handles only once the call is done: a view is a cut of a photo of the case, a photo is a new
@@ -105,7 +105,7 @@ class ImageInfo:
 
     @property
     def caption(self) -> str:
-        """What stands before the picture wherever it is shown, so that a later call can name it."""
+        """Return the line before the picture wherever it is shown, so that a later call can name it."""
         return f"{self.handle} ({self.size[0]} x {self.size[1]} pixels):"
 
 
@@ -145,7 +145,7 @@ class WebSearch(Protocol):
 
     @property
     def name(self) -> str:
-        """What results are credited to."""
+        """Return the name that results are credited to."""
         ...
 
     async def search(self, query: str, *, limit: int = 10) -> list[Document]:
@@ -158,7 +158,7 @@ class ImageSearch(Protocol):
 
     @property
     def name(self) -> str:
-        """What results are credited to."""
+        """Return the name that results are credited to."""
         ...
 
     async def search(self, view: View, *, limit: int = 10) -> list[Similar]:
@@ -234,7 +234,9 @@ def supplied(
 
 
 async def in_order(*work: Awaitable[_Found]) -> list[_Found]:
-    """What several questions give, asked at once. Of several failures the first of the list is raised.
+    """Await several questions at once and return their answers in order.
+
+    Of several failures, raise the first of the list.
 
     Which is the quickest differs from time to time; the same call must end with the same words.
     """

@@ -187,17 +187,17 @@ class Parameter:
 
     @property
     def kind(self) -> ArgumentKind:
-        """What values it takes."""
+        """Return the kind of values that it takes."""
         return kind_of(self.type)
 
     @property
     def required(self) -> bool:
-        """Whether a call must give it."""
+        """Return whether a call must give it."""
         return self.default is _MISSING
 
     @property
     def description(self) -> str:
-        """What models read about it: its meaning, and how many items a list of fixed length has."""
+        """Return its description for models: its meaning, and the number of items if a list has a fixed length."""
         kind = self.kind.inner if isinstance(self.kind, Maybe) else self.kind
         fixed = isinstance(kind, Many) and kind.length is not None
         return f"{self.meaning.rstrip('.')} ({kind.wanted})" if fixed else self.meaning
@@ -219,7 +219,7 @@ class Parameter:
 
 
 def parameters_of(function: Callable[..., Any], *, skip: int = 1) -> tuple[Parameter, ...]:
-    """The arguments of a tool function after its first, which is the case; ``skip`` is how many models don't see.
+    """Return a tool function's parameters after the case; ``skip`` is the number of first ones that models don't see.
 
     Raises:
         TypeError: an argument has no type, a type that tools can't have, or no line in the docstring.
@@ -279,7 +279,10 @@ def read_arguments(
 
 
 def _renamed(given: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, Any]:
-    """By our own names; where one argument came under two names, ours counts and the other stays unknown."""
+    """Return arguments under our own names.
+
+    If an argument came under two names, ours counts and the other stays unknown.
+    """
     named = dict(given)
     for theirs, ours in renames.items():
         if theirs in named and ours not in named:
@@ -346,17 +349,17 @@ class Tool:
 
     @property
     def told(self) -> tuple[Parameter, ...]:
-        """The arguments that schemas name."""
+        """Return the arguments that schemas list."""
         return tuple(one for one in self.parameters if one.name not in self.untold)
 
     @property
     def takes_box(self) -> bool:
-        """Whether a call can name a part of an image."""
+        """Return whether a call can name a part of an image."""
         return any(parameter.name == "bbox_2d" for parameter in self.parameters)
 
     @property
     def takes_image(self) -> bool:
-        """Whether a call looks at an image that it names."""
+        """Return whether a call looks at an image that it names."""
         return any(parameter.name == "image" for parameter in self.parameters)
 
     def lacks(self, have: Collection[Need]) -> tuple[Need, ...]:
@@ -365,7 +368,7 @@ class Tool:
 
     @property
     def good_for(self) -> str:
-        """What it is good for, on one line: as declared, or the first sentence of its description."""
+        """Return its purpose on one line: as declared, or the first sentence of its description."""
         sentence = self.summary.partition(". ")[0].rstrip(".")
         return self.use or f"{sentence[:1].lower()}{sentence[1:]}"
 

@@ -111,7 +111,7 @@ async def weigh_sightings(case: Case, sightings: list[str], within: list[str] | 
     renames={"countries": "candidates", "places": "candidates"},
 )
 async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG001  # every tool takes the case
-    """What to look for to tell places apart, what photos show first.
+    """Return features by which to tell places apart, those first that photos show.
 
     Args:
         candidates: countries or ISO 3166-2 regions.
@@ -157,7 +157,7 @@ async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG0
     renames={"place": "about", "country": "about", "attribute": "about", "query": "about"},
 )
 async def field_guide(case: Case, about: str) -> Output:  # noqa: ARG001  # every tool takes the case
-    """What a country's streets look like, or where each form of a thing is found.
+    """Return how a country's streets look, or where each form of a thing is found.
 
     Args:
         about: a country, region, or thing: "bollard".
@@ -189,7 +189,7 @@ def _odds(shares: Mapping[str, float], *, regions: bool = False) -> str:
 
 
 def _forms(values: Sequence[str]) -> str:
-    """The values that words fit, the first few by name."""
+    """Return the first few of the values that words fit, by name."""
     more = f" or {len(values) - _SHOWN_FORMS} more" if len(values) > _SHOWN_FORMS else ""
     return " or ".join(values[:_SHOWN_FORMS]) + more
 

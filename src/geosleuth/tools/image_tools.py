@@ -76,7 +76,7 @@ _MIN_SHARE = 0.001
 
 
 def handle_of(case: Case, image: str) -> str:
-    """The handle that a call means: the first picture where it names none; "2" and "Image 2" are image-2.
+    """Return the handle that a call means: the first picture by default; "2" and "Image 2" are image-2.
 
     Raises:
         BadInput: there is no picture at all.
@@ -91,7 +91,7 @@ def handle_of(case: Case, image: str) -> str:
 
 
 async def view_of(case: Case, image: str) -> View:
-    """The picture that a call names.
+    """Return the picture that a call names.
 
     Raises:
         BadInput: no picture has this handle.
@@ -100,7 +100,7 @@ async def view_of(case: Case, image: str) -> View:
 
 
 async def cut_of(case: Case, image: str, bbox_2d: list[float]) -> View:
-    """A part of a picture, cut from the original pixels.
+    """Return a part of a picture, cut from the original pixels.
 
     Raises:
         BadInput: no picture has this handle, or the box can't be used.
@@ -109,7 +109,7 @@ async def cut_of(case: Case, image: str, bbox_2d: list[float]) -> View:
 
 
 def scale_words(case: Case, handle: str) -> str:
-    """What the numbers of a box are."""
+    """Return the scale of a box's numbers, in words."""
     if case.box_scale != "pixels":
         return f"[left, top, right, bottom] in {case.box_scale} of the width and height of {handle}"
     return f"[left, top, right, bottom] in pixels of {handle}"
@@ -153,7 +153,7 @@ class Cut:
 
     @property
     def words(self) -> str:
-        """What was done to it, in words that follow the cut's own."""
+        """Return what was done to the cut, in words that follow the cut's own."""
         told = [f"turned {self.rotate:g} degrees clockwise"] if self.rotate else []
         told += ["with more contrast"] if self.contrast else []
         told += [f"on the left or above, {self.beside} on the right or below"] if self.beside else []
@@ -161,7 +161,7 @@ class Cut:
 
 
 def edited(album: Album, cut: Cut) -> Photo:
-    """Make the picture; zooming into it finds the pixels of the original as far as it has them.
+    """Return the edited picture; zooming uses the pixels of the original as far as it has them.
 
     Raises:
         BadInput: the album has no such image.
@@ -217,7 +217,7 @@ def _with_contrast(picture: "Image") -> "Image":
 
 
 def _side_by_side(left: "Image", right: "Image") -> "Image":
-    """Both at one height, a gap between them; wide ones one above the other, at one width."""
+    """Join two pictures at the same height with a gap between them; wide pictures are stacked at the same width."""
     from PIL import Image
     from PIL.Image import Resampling
 
@@ -299,7 +299,7 @@ def around(box: Bounds, size: tuple[int, int]) -> list[int]:
 
 
 def looks_at(boxes: Sequence[Bounds], size: tuple[int, int]) -> list[list[int]]:
-    """Return parts of a picture, in thousandths, that hold as many of the boxes as they can, the fullest first.
+    """Return up to `LOOKS` parts of a picture that hold as many boxes as possible, the fullest first; in thousandths.
 
     There are at most `MAX_SUGGESTED_PARTS`.
 
@@ -318,7 +318,7 @@ def looks_at(boxes: Sequence[Bounds], size: tuple[int, int]) -> list[list[int]]:
 
 
 def holds(part: Bounds, box: Bounds) -> bool:
-    """Whether a box lies in a part."""
+    """Return whether a box lies in a part."""
     return part[0] <= box[0] and part[1] <= box[1] and box[2] <= part[2] and box[3] <= part[3]
 
 
@@ -390,14 +390,14 @@ async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = 
 
 
 class _Readings:
-    """What was read in the views of one album and its copies, so that a second look costs nothing."""
+    """Text read in the views of an album and its copies, so that a second look costs nothing."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._kept: OrderedDict[object, Future[PictureText]] = OrderedDict()
 
     def of(self, view: View, options: ReadingOptions) -> PictureText:
-        """The text of a view. Whoever asks for one that is being read waits for that reading."""
+        """Return the text of a view. Concurrent requests for the same view wait for the same reading."""
         key = (view.photo_handle, view.box_in_original, view.size, options)
         with self._lock:
             reading = self._kept.get(key)
@@ -426,7 +426,7 @@ def _readings_of(album: Album) -> _Readings:
 
 
 def _looks(doubtful: Sequence[TextLine], looked_at: View, shown: View, case: Case) -> Sequence[Sequence[float]]:
-    """The parts of the view named that show doubtful lines larger; none where all pixels of the photo are shown."""
+    """Return the parts of the named view that enlarge doubtful lines; none if all pixels of the photo are shown."""
     if not doubtful or looked_at.reduction <= 1:
         return []
     looks = looks_at([_on_shown(line.bounds, looked_at, shown) for line in doubtful], shown.size)
@@ -451,7 +451,7 @@ def _line_data(line: TextLine, looked_at: View, shown: View, case: Case) -> dict
 
 
 def _on_shown(bounds: _Bounds, looked_at: View, shown: View) -> _Bounds:
-    """Bounds on a cut as bounds on the view that the cut was made of, by way of the original."""
+    """Convert bounds on a cut to bounds on the view that it was cut from, by way of the original."""
     inner, outer = looked_at.box_in_original, shown.box_in_original
     place = []
     for number, side in enumerate(bounds):

@@ -125,7 +125,7 @@ async def maps_geocode(case: Case, address: str, country: str = "") -> Output:
 
 
 async def _lacks(case: Case, point: LatLon | None = None, country: str | None = None) -> str:
-    """What the offline map lacks, here or as a whole, and the command that brings it; empty where it lacks nothing."""
+    """Return the gap in the offline map, here or as a whole, and the command that fills it; empty if there is none."""
     if not isinstance(case.atlas, OfflineAtlas):
         return ""
     if point is not None and await case.atlas.detailed_maps(point):
@@ -239,7 +239,7 @@ async def poi_input_tips(case: Case, text: str, near: str = "") -> Output:
 
 
 async def _near(case: Case, near: str) -> tuple[Whereabouts | None, Extent | None]:
-    """The place that a search keeps to, and its ground; nothing for an empty text, everywhere."""
+    """Return the place that a search is limited to, and its ground; nothing for an empty text, everywhere."""
     if not near.strip():
         return None, None
     where = await find(case, near, "near")
@@ -397,7 +397,7 @@ async def find_crossing(case: Case, first: str, second: str, area: str = "") -> 
 
 
 def _several(features: list[str]) -> list[str]:
-    """The features; one text that lists several with commas is taken apart, since one alone makes no sense."""
+    """Return the features; a single text that lists several with commas is split."""
     if len(features) == 1:
         for separator in _SEPARATORS:
             if separator in features[0]:

@@ -99,7 +99,7 @@ async def note_hypothesis(
 
 
 def _share(confidence: float) -> float:
-    """A probability; what lies above 1 is meant in percent."""
+    """Return a probability; values above 1 are taken as percent."""
     share = confidence / 100 if 1 < confidence <= 100 else confidence
     if not 0 <= share <= 1:
         raise BadInput(f"confidence must be a probability between 0 and 1, not {confidence:g}")

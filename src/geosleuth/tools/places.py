@@ -1,4 +1,4 @@
-"""Where a call means: points, places and areas as models write them, and how far a place's name reaches."""
+"""Places in tool calls: points, places and areas as models write them, and how far a place's name reaches."""
 
 import asyncio
 import re
@@ -37,7 +37,7 @@ def around(point: LatLon) -> Disc:
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
-    """Where a text was taken to mean: a point, the place it stands for, and others that go by the same name."""
+    """Meaning of a text: a point, the place it stands for, and other places of the same name."""
 
     name: str
     point: LatLon
@@ -53,7 +53,7 @@ class Whereabouts:
 
 
 async def look_up(case: Case, text: str) -> Whereabouts | None:
-    """What a text means: coordinates, or a place that the atlas knows; None where it knows none that may be meant.
+    """Return the coordinates or known place that a text means; None if the atlas knows no likely place.
 
     Raises:
         BadInput: coordinates out of range.
@@ -78,7 +78,7 @@ async def look_up(case: Case, text: str) -> Whereabouts | None:
 
 
 async def find(case: Case, text: str, argument: str) -> Whereabouts:
-    """What a text means, where it must mean something.
+    """Return the place that a text means; raise if there is none.
 
     Raises:
         BadInput: it is empty, out of range, or a name that the atlas does not know.
@@ -111,12 +111,15 @@ async def find_area(case: Case, text: str) -> Extent | None:
 
 
 def _is_misspelling(hit: Hit) -> bool:
-    """Whether a place's own name was plainly meant; something like one of its by-names is too far off."""
+    """Return whether a text plainly misspells a place's own name.
+
+    A name similar to an alternative name does not count.
+    """
     return hit.score >= _SURE_OF_SPELLING and fold(hit.matched) == fold(hit.place.name)
 
 
 def _meant(sure: Sequence[Hit]) -> Hit:
-    """The best hit; a country or city of the world before a scrap of its border in an added region."""
+    """Return the best hit; a country or city of the world goes before a piece of its border in an added region."""
     if sure[0].place.kind.startswith(("boundary=", "place=")):
         return next((hit for hit in sure if "=" not in hit.place.kind), sure[0])
     return sure[0]

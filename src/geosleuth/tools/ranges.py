@@ -34,7 +34,7 @@ _MAX_COST = 4.0
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One place for each name, how badly their rings miss each other, and how much better known others of them are."""
+    """Place for each name, how badly their rings miss each other, and how much better known their namesakes are."""
 
     hits: tuple[Hit, ...]
     conflict: float
@@ -42,7 +42,7 @@ class _Reading:
 
     @property
     def cost(self) -> float:
-        """How unlikely it is that the sign means these, as a logarithm: 0 for the best known towns, if they fit."""
+        """Return the log probability that the sign means these; 0 for the best known towns that fit."""
         return self.obscurity + _COST_OF_CONFLICT * self.conflict
 
     @property
@@ -143,7 +143,7 @@ def _checked(towns: Sequence[str], distances: Sequence[float], unit: str) -> lis
 
 
 async def _candidates(case: Case, name: str, area: str) -> list[Hit]:
-    """The places that a name may mean, the best known first, each once."""
+    """Return the places that a name may mean, without duplicates, the best known first."""
     country = country_code(area) if area else None
     within = None if country else await find_area(case, area)
     hits = await case.atlas.geocode(name, limit=_CANDIDATES, within=within, country=country)
@@ -161,7 +161,7 @@ async def _candidates(case: Case, name: str, area: str) -> list[Hit]:
 def _solve(
     found: Sequence[list[Hit]], ranges_km: Sequence[float], along: Along
 ) -> tuple[list[_Reading], list[RangeFixes]]:
-    """The likeliest readings of the names and where each leads, the best first; at least one."""
+    """Return the likeliest readings of the names and the fix of each, the best first; at least one reading."""
     readings = _readings(found, ranges_km, along)
     solved = []
     for reading in readings[:_READINGS]:
@@ -175,7 +175,7 @@ def _solve(
 
 
 def _readings(found: Sequence[list[Hit]], ranges_km: Sequence[float], along: Along) -> list[_Reading]:
-    """Combinations of candidates, the likeliest first; built name by name, the worst dropped."""
+    """Return combinations of candidates, the likeliest first; built name by name, dropping the worst."""
     crowds = [[_crowd(hit) for hit in hits] for hits in found]
     conflicts: dict[tuple[int, int, int, int], float] = {}
     for (i, here), (j, there) in combinations(enumerate(found), 2):
@@ -202,12 +202,12 @@ def _readings(found: Sequence[list[Hit]], ranges_km: Sequence[float], along: Alo
 
 
 def _crowd(hit: Hit) -> float:
-    """How often a sign leads to a place, as a logarithm."""
+    """Return how often a sign leads to a place, as a logarithm."""
     return _CROWD_POWER * log(max(float(hit.place.details.get("population", 0)), _MIN_PEOPLE))
 
 
 async def _name(case: Case, fix: RangeFix) -> str:
-    """What lies at a fix, in words; open sea where nothing does."""
+    """Return a description of the place at a fix; "open sea" if there is none."""
     if fix.is_ring:
         return "anywhere on the ring around it"
     return one_line((await case.atlas.reverse(fix.point)).address) or "open sea"

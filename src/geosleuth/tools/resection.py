@@ -88,7 +88,7 @@ class _Other(PointData):
 
 
 class CameraPosition(TypedDict):
-    """Where the camera stood, as plain data."""
+    """Plain data of the camera's position."""
 
     kind: Literal["fix", "curve", "check"]
     lat: float | None
@@ -121,7 +121,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class StandRequest:
-    """What is asked: features, what is known of the camera, where to search, and a place to check.
+    """Features, known camera data, the area to search, and a place to check.
 
     `fov_source` says in words where the field of view is from; `picture` whether a map is drawn.
     """
@@ -157,7 +157,7 @@ def photo_fov(given_deg: float | None, opened: OpenedPhoto | None) -> tuple[Fiel
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A marked feature, where it is, the place it was taken for, and how many others go by its name."""
+    """Marked feature, its position, the place it was taken for, and the number of its namesakes."""
 
     name: str
     column: float
@@ -257,7 +257,7 @@ def _refuse_repeated(known: Sequence[_Known]) -> None:
 
 
 def _resected(sightings: Sequence[ColumnSighting], request: StandRequest) -> Resection | None:
-    """Where the camera stood; None where too little is marked for that, and only a place is to be checked."""
+    """Return the camera's position; None if too little is marked for that, and only a place is to be checked."""
     try:
         return resect(sightings, request.fov, request.within)
     except Unsolvable:
@@ -267,7 +267,7 @@ def _resected(sightings: Sequence[ColumnSighting], request: StandRequest) -> Res
 
 
 async def _find(case: Case, marked: Marked, within: Extent | None) -> _Known:
-    """The place that a name means: a feature of the area first, a place of the world after that."""
+    """Return the place that a name means: a feature of the area first, then a place of the world."""
     point = written_point(marked.name)
     if point is not None:
         return _Known(marked.name, marked.column, point)
@@ -292,7 +292,7 @@ async def _find(case: Case, marked: Marked, within: Extent | None) -> _Known:
 
 
 async def _hits(case: Case, name: str, area: Extent | None) -> tuple[list[Hit], list[str]]:
-    """The places that a name means for sure, and names of features that come near it."""
+    """Return the places that a name surely means, and names of features that are similar."""
     features = [
         hit
         for hit in await case.atlas.search_pois(name, within=area, limit=_LOOKED_AT)
@@ -310,7 +310,7 @@ async def _hits(case: Case, name: str, area: Extent | None) -> tuple[list[Hit], 
 
 
 def _elsewhere(best: Place, hits: Sequence[Hit]) -> int:
-    """How many other places go by the very name."""
+    """Return the number of other places with exactly this name."""
     kept = [best]
     for hit in hits:
         if hit.place.name == best.name and all(
@@ -431,7 +431,7 @@ def _square(area_km2: float) -> str:
 
 
 def _away_km(found: Resection, point: LatLon) -> float:
-    """How far a place lies from the area."""
+    """Return the distance of a place from the area."""
     if found.area.contains(point):
         return 0.0
     import shapely
@@ -520,7 +520,7 @@ def _geojson(found: Resection) -> dict[str, Any]:
 async def _picture(
     case: Case, known: Sequence[_Known], found: Resection | None, claimed: LatLon | None
 ) -> "Image | None":
-    """The map with the area, the camera and the lines of sight; None where the atlas draws none."""
+    """Return the map with the area, the camera and the lines of sight; None if the atlas draws none."""
     if found is None or not isinstance(case.atlas, OfflineAtlas):
         return None
     import shapely
@@ -547,7 +547,7 @@ async def _picture(
 def _drawn(
     png: bytes, where: tuple[LatLon, float], known: Sequence[_Known], found: Resection, claimed: LatLon | None
 ) -> "Image":
-    """A map with the area in orange, the lines of sight in blue, the camera in red and a claimed place as a cross."""
+    """Draw the area (orange), lines of sight (blue), camera (red) and a claimed place on a map."""
     import shapely
     from PIL import Image, ImageDraw
 

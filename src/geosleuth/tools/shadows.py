@@ -18,7 +18,7 @@ MAX_SHADOWS = 12
 
 
 class ShadowsFound(TypedDict):
-    """What shadows tell: a band on Earth, or how they fit a place."""
+    """Result of shadows: a band on Earth, or how they fit a place."""
 
     kind: Literal["band", "times"]
     lat: float | None

@@ -157,7 +157,7 @@ def _day_text(day: SunDay, here: tzinfo) -> str:
 def _fit(
     place: LatLon, window: Window, sight: MeasuredSun, day: SunDay
 ) -> tuple[bool, list[tuple[datetime, datetime]]]:
-    """Whether the sun stands so at some time of the window, and when it does around that day's noon."""
+    """Return whether the sun stands so at some time of the window, and when it does around that day's noon."""
     minutes = np.arange(-720, 721)
     noon = Window(day.noon, day.noon).times(1.0)[0]
     good = _stands_so(noon + minutes.astype("timedelta64[m]"), place, sight)
@@ -219,7 +219,7 @@ def _moments(windows: Sequence[Window]) -> list[datetime]:
 
 
 def _points(moment: datetime, sight: MeasuredSun) -> list[LatLon]:
-    """The one or two places where height and direction both fit exactly."""
+    """Return the one or two places where height and direction both fit exactly."""
     if sight.elevation_deg is None or sight.azimuth_deg is None:
         return []
     return places_under_sun(moment, sight.elevation_deg, sight.azimuth_deg)
@@ -336,7 +336,7 @@ def _data(
 
 
 def _ring_data(moment: datetime, elevation_deg: float, sight: MeasuredSun) -> dict[str, Any]:
-    """The lines of equal height at a moment: the height itself, and the edges of the band, in (lon, lat)."""
+    """Return the lines of equal height at a moment, in (lon, lat): the height itself and the edges of the band."""
     lat, lon = (float(part) for part in subsolar_points(moment))
     bounds = sight.bounds
     return {
@@ -355,7 +355,7 @@ def _lines(moment: datetime, elevation_deg: float) -> dict[str, Any]:
 
 
 def _cut_at_antimeridian(lats: FloatArray, lons: FloatArray) -> list[list[list[float]]]:
-    """A line in pieces that don't leap across the map."""
+    """Split a line into pieces that don't cross the antimeridian."""
     breaks = np.flatnonzero(np.abs(np.diff(lons)) > 180) + 1
     pairs = np.round(np.column_stack([lons, lats]), 2)
     return [piece.tolist() for piece in np.split(pairs, breaks) if len(piece) > 1]
@@ -516,7 +516,7 @@ def clock_times(time: str, time_end: str) -> tuple[datetime, datetime]:
 
 
 async def sun_at(name: str, point: LatLon, ends: tuple[datetime, datetime], sight: MeasuredSun | None) -> Output:
-    """The sun at a place from one time to another; times without a zone are those of the place's clock."""
+    """Return the sun at a place over a period; times without a zone are local to the place."""
     zone = await asyncio.to_thread(zone_near, point)
     local = any(moment.tzinfo is None for moment in ends)
     here = _clock(zone, needed=local)
@@ -535,7 +535,7 @@ async def _place(case: Case, place: str, latitude: float | None, longitude: floa
 
 
 def _in(moment: datetime, utc_offset: float) -> datetime:
-    """The moment that a clock so many hours ahead of UTC shows so."""
+    """Convert local time to UTC, given the clock's offset in hours."""
     zone = fixed_zone(utc_offset)
     if moment.tzinfo is not None and moment.utcoffset() != zone.utcoffset(None):
         raise BadInput("the time names another offset from UTC than utc_offset; leave one of them out")
@@ -543,7 +543,7 @@ def _in(moment: datetime, utc_offset: float) -> datetime:
 
 
 def _clock(zone: str, *, needed: bool) -> tzinfo:
-    """The clock of a place; UTC where the system knows no zones and the answer does not hang on it."""
+    """Return the clock of a place; UTC if the system lacks time zones and the answer does not depend on them."""
     try:
         return clock(zone)
     except BadInput:
@@ -553,7 +553,7 @@ def _clock(zone: str, *, needed: bool) -> tzinfo:
 
 
 def windows_of(start: datetime, end: datetime, country: str | None) -> tuple[Window, ...]:
-    """The time asked about; where only a country's clocks can say which it is, one window for each of them."""
+    """Return the time asked about; one window for each clock of the country if only the country fixes the time."""
     if start.tzinfo and end.tzinfo:
         return (Window(*_ends(start, end)),)
     if start.tzinfo or end.tzinfo:

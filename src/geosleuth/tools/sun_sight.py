@@ -1,4 +1,4 @@
-"""How the sun is said to stand, clock times as models write them, and which land sees the sun so."""
+"""Sun sightings: what is said about the sun, clock times as models write them, and land that sees the sun so."""
 
 import math
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ class MeasuredSun:
 
     @property
     def step_deg(self) -> float:
-        """How far the sun may move between two looks and neither leap over what is sought nor leave its edge ragged."""
+        """Return the largest step of the sun between samples that skips nothing and keeps edges smooth."""
         return min(
             tolerance / 2
             for tolerance, known in (
@@ -97,7 +97,7 @@ def sight_of(
     tolerance_deg: float,
     direction_tolerance_deg: float,
 ) -> MeasuredSun | None:
-    """What the arguments say about the sun, None where they say nothing.
+    """Return what the arguments say about the sun, None if they say nothing.
 
     Raises:
         BadInput: values that can't be, or that say the same thing twice.
@@ -193,7 +193,7 @@ def read_clock(text: str, argument: str) -> datetime:
 
 
 def fixed_zone(utc_offset: float) -> timezone:
-    """The clock that is so many hours ahead of UTC.
+    """Return the time zone with an offset in hours from UTC.
 
     Raises:
         BadInput: no clock is.
@@ -236,18 +236,18 @@ def nearest_town(lats: FloatArray, lons: FloatArray, country: str) -> npt.NDArra
 
 
 def shown(moment: datetime, zone: tzinfo = UTC) -> str:
-    """A moment to the minute by a clock."""
+    """Return a moment to the minute in a time zone."""
     return f"{_local(moment, zone):%Y-%m-%d %H:%M} {offset_name(moment, zone)}"
 
 
 def shown_time(moment: datetime, zone: tzinfo, day: date) -> str:
-    """The time of day by a clock; with the date where that is not ``day``."""
+    """Return the time of day in a time zone; with the date if it is not ``day``."""
     local = _local(moment, zone)
     return f"{local:%H:%M}" if local.date() == day else f"{local:%Y-%m-%d %H:%M}"
 
 
 def offset_name(moment: datetime, zone: tzinfo) -> str:
-    """How far a clock is ahead of UTC at a moment, as people write it."""
+    """Return a clock's offset from UTC at a moment, as people write it."""
     offset = f"{moment.astimezone(zone):%z}"
     return "UTC" if offset == "+0000" else f"UTC{offset[:3]}:{offset[3:5]}"
 
@@ -257,7 +257,7 @@ def _local(moment: datetime, zone: tzinfo) -> datetime:
 
 
 def written(moment: datetime | None) -> str | None:
-    """A moment as data: ISO 8601 in UTC, to the second."""
+    """Return a moment as ISO 8601 in UTC, to the second."""
     return None if moment is None else f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
@@ -344,20 +344,20 @@ def find_band(windows: Sequence[Window], sight: SunSight, country: str | None, s
 
 
 def together(bands: Sequence[Band]) -> Band:
-    """What several bands have in common: the place of shadows that were all seen there."""
+    """Return the intersection of bands: the place of shadows that were all seen there."""
     seen = np.logical_and.reduce([band.seen for band in bands])
     return Band(seen, _shares(seen, seen[_cells_of_towns()]))
 
 
 def _cells_of_towns() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The row and the column of each town's cell."""
+    """Return the row and the column of each town's cell."""
     known = towns()
     rows = np.clip(((90 - known.lats) * CELLS_PER_DEGREE).astype(int), 0, 180 * CELLS_PER_DEGREE - 1)
     return rows, np.clip(((known.lons + 180) * CELLS_PER_DEGREE).astype(int), 0, 360 * CELLS_PER_DEGREE - 1)
 
 
 def outline_of(seen: Mask) -> "dict[str, Any] | None":
-    """The cells of a band as a GeoJSON geometry; None where there are none."""
+    """Return the cells of a band as a GeoJSON geometry; None if there are none."""
     import shapely
 
     # In whole cells, so that rows meet; degrees would leave slivers between them.
@@ -414,7 +414,7 @@ def draw_band(band: Band, windows: Sequence[Window], points: Sequence[LatLon], c
 
 
 def _cut_out(image: "Image", cells: Mask) -> "Image":
-    """The part of a picture that shows these cells with something around them, enlarged."""
+    """Return the part of a picture around these cells, enlarged."""
     from PIL import Image
 
     rows, columns = np.flatnonzero(cells.any(axis=1)), np.flatnonzero(cells.any(axis=0))
@@ -431,7 +431,7 @@ def _pixel(lat: float, lon: float) -> tuple[float, float]:
 
 
 def _edges(countries: npt.NDArray[np.int16]) -> Mask:
-    """Land cells whose neighbour to the right or below belongs to another country."""
+    """Return land cells whose neighbour to the right or below belongs to another country."""
     edges = np.zeros(countries.shape, dtype=np.bool_)
     edges[:, :-1] |= countries[:, :-1] != countries[:, 1:]
     edges[:-1] |= countries[:-1] != countries[1:]
@@ -439,7 +439,7 @@ def _edges(countries: npt.NDArray[np.int16]) -> Mask:
 
 
 def _by_clock(country: str, zones: frozenset[str]) -> Mask:
-    """The cells of a country that go by one of the clocks."""
+    """Return the cells of a country that use any of the time zones."""
     rows, columns, clocks = _clocks_of(country)
     own = np.zeros(_world().countries.shape, dtype=np.bool_)
     own[rows, columns] = np.isin(clocks, list(zones))
@@ -448,7 +448,7 @@ def _by_clock(country: str, zones: frozenset[str]) -> Mask:
 
 @lru_cache(maxsize=8)
 def _clocks_of(country: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.str_]]:
-    """Rows and columns of a country's cells, and the clock of each, judged by the nearest town."""
+    """Return rows and columns of a country's cells, and the time zone of each, by the nearest town."""
     world = _world()
     rows, columns = np.nonzero(world.codes[world.countries] == country)
     return rows, columns, towns().zones[nearest_town(world.lats[rows], world.lons[columns], country)]
@@ -474,7 +474,7 @@ def _shares(seen: Mask, people: Mask) -> tuple[CountryShare, ...]:
 
 @cache
 def _world() -> _World:
-    """Whose land each cell of the world is; a second or so at first, since borders are read then."""
+    """Return the country of each cell of the world; takes about a second at first, since borders are read."""
     from geosleuth.atlas.borders import Borders
 
     lats = 90 - (np.arange(180 * CELLS_PER_DEGREE) + 0.5) / CELLS_PER_DEGREE

@@ -43,7 +43,7 @@ PICTURE_BYTES = 560_000
 
 
 class EnvironmentBase:
-    """What all environments share; a class of it gets the tools from `tool_methods`.
+    """Common part of all environments; a subclass gets the tools from `tool_methods`.
 
     Attributes:
         case: what the tools work on, made anew by every ``reset``; None before the first.
@@ -54,12 +54,12 @@ class EnvironmentBase:
     observations: tuple[Observation, ...] = ()
 
     def _carry_out(self, call: ToolCall) -> Observation:
-        """The outcome of one call; named so that no trainer takes it for a tool."""
+        """Return the outcome of a call; the name keeps trainers from taking it for a tool."""
         raise NotImplementedError
 
 
 def own_words(seen: Observation) -> str:
-    """What a tool says, and nothing besides."""
+    """Return a tool's own words without additions."""
     return seen.text
 
 
@@ -273,7 +273,7 @@ async def call_mcp(
 
 
 async def mcp_result(seen: Observation, case: Case | None = None, *, photo: str | None = None) -> "CallToolResult":
-    """What an MCP client gets to see of an observation.
+    """Return an observation as a result for MCP clients.
 
     What the tool says comes first, then each picture behind its caption; beside it the same for programs, as
     `output_schema` describes it. A call that gave nothing is a result marked as an error, so that the model behind the
@@ -314,7 +314,7 @@ def _shown(info: ImageInfo, case: Case, photo: str | None, max_bytes: int) -> "l
 
 
 def _fitting(view: View, max_bytes: int) -> tuple[bytes, bool]:
-    """A view as a file of at most so many bytes, and whether it had to be made smaller for that."""
+    """Return a view as a file of limited size, and whether it was reduced for that."""
     shown = view
     while True:
         try:

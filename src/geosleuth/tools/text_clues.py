@@ -43,14 +43,14 @@ _P = TypeVar("_P", bound=_Placed)
 
 @dataclass(frozen=True, slots=True)
 class WeighedLines:
-    """What lines say together, and what could not be asked, if anything."""
+    """Joint result of lines, and what could not be asked, if anything."""
 
     found: "Posterior"
     trouble: str | None = None
 
 
 async def weighed(case: Case, lines: Sequence["TextSeen"]) -> WeighedLines:
-    """Everything that lines say, looked up and weighed; where a service fails, without what it was asked for."""
+    """Look up and weigh everything that lines say; if a service fails, leave out what it was asked for."""
     from geosleuth.evidence import text_clues
     from geosleuth.evidence.posterior import posterior
 
@@ -83,7 +83,7 @@ async def _with_postcodes(case: Case, clues: Sequence["Clue"], lines: Sequence["
 
 
 async def _distances_met(case: Case, lines: Sequence["TextSeen"], first: "Posterior") -> "Clue | None":
-    """Where the distances of a sign meet, None where there are too few or they meet nowhere."""
+    """Return where the distances of a sign meet; None if there are too few or they meet nowhere."""
     from geosleuth.evidence import distances
     from geosleuth.evidence.distances import range_questions
     from geosleuth.evidence.place_clues import range_clue
@@ -106,7 +106,7 @@ async def _distances_met(case: Case, lines: Sequence["TextSeen"], first: "Poster
 
 
 async def _known_towns(case: Case, towns: Sequence["TownDistance"]) -> list["TownDistance"]:
-    """Those that the atlas knows, each once, and no more than are asked about: a question may go to a service."""
+    """Return the towns that the atlas knows, without duplicates, up to a limit: a question may go to a service."""
     from geosleuth.evidence.distances import MAX_TOWNS, is_known
 
     distinct: dict[str, TownDistance] = {}
@@ -157,7 +157,7 @@ def each_point_once(places: Iterable[_P]) -> list[_P]:
 
 
 def _countries(found: "Posterior") -> list[tuple[str, float]]:
-    """The likeliest countries, where any clue speaks of one: how many people live where is no finding."""
+    """Return the likeliest countries if any clue is about a country: population alone is no finding."""
     if not any(clue.countries or clue.spots for clue in found.clues):
         return []
     return [(code, share) for code, share in found.countries.items() if share >= MIN_SHARE][:_COUNTRIES]

@@ -100,7 +100,7 @@ class Toolset:
             raise BadInput(f"{error}; give one of them another name, or leave it out") from error
 
     def _have(self) -> str:
-        """The names of the tools there are, for messages."""
+        """Return the names of available tools, for messages."""
         return ", ".join(self.names)
 
     def usable(self, have: Collection[Need]) -> "Toolset":
@@ -142,7 +142,7 @@ class Toolset:
         return tuple(found)
 
     def _mended(self, call: ToolCall) -> Mended | None:
-        """Return what was mended in a call that worked."""
+        """Return what was corrected in a call that worked."""
         tool = self.get(call.name)
         box = None if tool is None else tool.read(call.arguments)[0].get("bbox_2d")
         swapped = isinstance(box, list) and len(box) == 4 and (box[0] > box[2] or box[1] > box[3])
@@ -211,7 +211,7 @@ def _register(case: Case, image: View | Photo) -> View:
 
 
 def image_info(case: Case, view: View) -> ImageInfo:
-    """What a trajectory records of a view."""
+    """Return the record of a view for trajectories."""
     return ImageInfo(view.handle, view.size, case.album.number_of(view), view.box_in_original)
 
 
@@ -262,7 +262,7 @@ def with_plugins() -> tuple[Toolset, tuple[BrokenPlugin, ...]]:
 
 
 def _only(name: str) -> plugins.Plugin | None:
-    """The one plug-in whose tool goes by this name."""
+    """Return the only plug-in whose tool has this name."""
     found = [one for one in plugins.installed("tools") if one.name == name]
     return found[0] if len(found) == 1 else None
 

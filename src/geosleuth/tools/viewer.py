@@ -1,4 +1,4 @@
-"""How people and models see a tool at work: progress lines, numbered lines to read, and the same in JSON types.
+"""Views of a tool at work: progress lines, numbered lines to read, and the same in JSON types.
 
 What was read in a photo, on a page or in a map entry is somebody else's words. It is kept on one line, without control
 characters, and stands in quotation marks, so that it can't pass for ours.
@@ -48,12 +48,12 @@ def one_line(text: str, limit: int = _LINE_CHARS) -> str:
 
 
 def quoted(text: str, limit: int = _LINE_CHARS) -> str:
-    """Somebody else's words, on one line and in quotation marks that the words can't close."""
+    """Quote third-party text on one line, in quotation marks that its words can't close."""
     return json.dumps(one_line(text, limit), ensure_ascii=False)
 
 
 def required_text(text: str, name: str, example: str) -> str:
-    """A text that must say something.
+    """Return a text; raise if it is empty.
 
     Raises:
         BadInput: it is empty.
@@ -65,12 +65,12 @@ def required_text(text: str, name: str, example: str) -> str:
 
 
 def asked(text: str) -> str:
-    """What was asked for, as an answer repeats it."""
+    """Return a question as an answer repeats it."""
     return quoted(text, _QUERY_CHARS)
 
 
 def at(point: LatLon) -> str:
-    """Coordinates to about a metre."""
+    """Return coordinates to about a metre."""
     return f"{point.lat:.5f}, {point.lon:.5f}"
 
 
@@ -147,7 +147,7 @@ def hit_words(hit: Hit) -> str:
 
 
 def numbered(title: str, lines: Iterable[str], sources: Sequence[str] = ()) -> str:
-    """A title, results counted from 1, and where they are from."""
+    """Return a title, results counted from 1, and their sources."""
     credit = [f"From: {'; '.join(one_line(source) for source in sources)}."] if sources else []
     return "\n".join([title, *(f"{number}. {line}" for number, line in enumerate(lines, 1)), *credit])
 
@@ -171,7 +171,7 @@ def unique(items: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """What people read about a call of a tool.
+    """Progress text of a tool call for people.
 
     Attributes:
         call: what a call does, in words that follow "it": "looks up {address} on the map". Arguments in braces are
@@ -199,7 +199,7 @@ class Viewer:
 
 
 def text_of(arguments: Arguments, *names: str) -> str:
-    """The first of these arguments that holds text, quoted; empty where none does."""
+    """Return the first of these arguments that holds text, quoted; empty if there is none."""
     value = next((value for name in names if isinstance(value := arguments.get(name), str) and value.strip()), "")
     return quoted(value, NAME_CHARS) if value else ""
 
@@ -212,7 +212,7 @@ def several(arguments: Arguments, name: str) -> str:
 
 
 def image_of(arguments: Arguments) -> str:
-    """The image that a call looks at, or the part of it, in words."""
+    """Return the image, or the part of it, that a call looks at, in words."""
     image = arguments["image"] if isinstance(arguments.get("image"), str) else "the photo"
     if PART_ARGUMENT in arguments:
         return f"the part of {image} {arguments[PART_ARGUMENT]}"
@@ -220,7 +220,7 @@ def image_of(arguments: Arguments) -> str:
 
 
 def point_of(arguments: Arguments) -> str:
-    """The point that a call names, as " at LAT, LON"; empty where it names none."""
+    """Return the point that a call names, as " at LAT, LON"; empty if it names none."""
     lat: Any = arguments.get("latitude")
     lon: Any = arguments.get("longitude")
     return f" at {at(LatLon(float(lat), float(lon)))}" if is_valid(lat, lon) else ""
@@ -238,7 +238,7 @@ def looks_up(what: str, *names: str) -> Words:
 
 
 def places_in(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The rows of a result that may be places, in its own order."""
+    """Yield the rows of a result that may be places, in its own order."""
     if "address" in data and is_valid(data.get("lat"), data.get("lon")):
         yield data
         return
@@ -251,7 +251,7 @@ def places_in(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def place_name(row: Mapping[str, Any]) -> str:
-    """What a row of a result calls its place."""
+    """Return a row's name of its place."""
     inside = row.get("places")
     if isinstance(inside, list) and not row.get("name") and not row.get("address"):
         return " + ".join(str(one.get("name")) for one in inside if isinstance(one, Mapping))
@@ -259,12 +259,12 @@ def place_name(row: Mapping[str, Any]) -> str:
 
 
 def places_found(data: Mapping[str, Any]) -> str:
-    """How many places a result holds, and the first of their names."""
+    """Return the number of places in a result, and the first of their names."""
     return counted([name for row in places_in(data) if (name := place_name(row))], "place", "places", "found")
 
 
 def counted(names: list[str], one: str, more: str, did: str) -> str:
-    """How many there are, and the first few of them, quoted: 'found 2 places: "A", "B"'."""
+    """Return the number of names and the first few of them, quoted: 'found 2 places: "A", "B"'."""
     if not names:
         return ""
     shown = ", ".join(quoted(name, NAME_CHARS) for name in names[:_SHOWN])

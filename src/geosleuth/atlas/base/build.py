@@ -242,7 +242,6 @@ def _alias_blocks(tables: PlaceTables) -> Iterator[tuple[str, str, bytes]]:
 
 
 def _write_fuzzy(conn: sqlite3.Connection, tables: PlaceTables) -> None:
-    """Write the names of the fuzzy index, in blocks, and their n-grams."""
     roles, places = roles_of(tables.owners), places_of(tables.owners)
     is_large = tables.populations[places.astype(np.int64) - 1] >= FUZZY_POPULATION
     is_unit = tables.kinds[places.astype(np.int64) - 1] == UNIT  # a misspelled "Kent" is rather a town

@@ -227,7 +227,6 @@ class BasePlaces:
         return [row for row in self._rows(roles) if roles[row.id] < ATTRIBUTE or row.kind == REGION]
 
     def _places_named(self, name: str) -> list[_PlaceRow]:
-        """Return the settlements, regions and countries with a name."""
         return [row for row in self._rows_named(exact_key(name)) if row.kind not in (LANDMARK, UNIT)]
 
     def is_container(self, text: str) -> bool:
@@ -504,7 +503,6 @@ class BasePlaces:
         return [self._countries[code]] if own or not found_else else []
 
     def _fuzzy(self, reading: QueryReading, limit: int) -> list[Hit]:
-        """Return places with a similar name that fit a reading."""
         countries = {reading.country, *(one.country for one in reading.inside if not one.regions and not one.towns)}
         only = next((code for code in countries if code), None)
         among = None if only is None else self._owners_in(only)
@@ -534,7 +532,6 @@ class BasePlaces:
         return all(self._fits(row, one) for one in reading.inside)
 
     def _fits(self, row: _PlaceRow, container: EnclosingPlaces) -> bool:
-        """Return whether a place lies in a container."""
         if row.kind == COUNTRY or not container:
             return False
         if row.kind == REGION:
@@ -671,8 +668,6 @@ class BasePlaces:
 
 @dataclass(frozen=True, slots=True)
 class _Settlement:
-    """A settlement as a place, with the values that rank it."""
-
     place: Place
     ref: str
     region: str  # "FR.11"

@@ -129,12 +129,12 @@ def owner_of(place: int, role: int) -> int:
 
 
 def places_of(owners: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return the place numbers that `owner_of` packed."""
+    """Return the place numbers that `pack_owner` packed."""
     return owners >> np.uint32(_ROLE_BITS)
 
 
 def roles_of(owners: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return the roles that `owner_of` packed."""
+    """Return the roles that `pack_owner` packed."""
     return owners & np.uint32((1 << _ROLE_BITS) - 1)
 
 

@@ -222,8 +222,6 @@ def _locked_file(path: Path, offer: Offer) -> Iterator[int]:
 
 
 async def _transfer(client: OnlineClient, offer: Offer, handle: int, report: Progress) -> None:
-    """Download the bytes that the file lacks, with retries."""
-
     def present_bytes() -> int:
         return os.fstat(handle).st_size
 

@@ -136,8 +136,6 @@ async def fetch_places(
 
 
 async def _latest_release(client: OnlineClient, stac: str) -> str:
-    """Return the id of the newest release, such as "2026-10-15.0"."""
-
     def read(body: bytes) -> str:
         catalogue = parse_json(body, host_of(stac))
         release = catalogue.get("latest") if isinstance(catalogue, dict) else None
@@ -153,7 +151,6 @@ async def _latest_release(client: OnlineClient, stac: str) -> str:
 
 
 def _read_index(body: bytes, *, parquet: Any, host: str) -> list[dict[str, Any]]:
-    """Return the rows of a release's index: one for each file, with its bounding box."""
     with _parquet_errors_as_faults(f"https://{host}/collections.parquet"):
         table = parquet.read_table(BytesIO(body), columns=["collection", "bbox", "assets"])
         rows: list[dict[str, Any]] = table.to_pylist()
@@ -226,7 +223,6 @@ def _touches(group: Any, box: Box) -> bool:
 
 
 def _column_spans(group: Any) -> Iterator[Span]:
-    """Yield the byte spans of the columns of a row group that the importer reads."""
     for number in range(group.num_columns):
         column = group.column(number)
         if column.path_in_schema.partition(".")[0] in COLUMNS:
@@ -257,8 +253,6 @@ def _requests(spans: Sequence[Span]) -> Iterator[Span]:
 
 
 async def _fetch_range(client: OnlineClient, url: str, begin: int, end: int) -> bytes:
-    """Download the bytes from ``begin`` up to ``end``, with the client's retries."""
-
     def check_length(body: bytes) -> bytes:
         if len(body) != end - begin:
             raise ServiceFault(host_of(url), "its answer was cut short", retryable=True)
@@ -272,7 +266,6 @@ async def _fetch_range(client: OnlineClient, url: str, begin: int, end: int) -> 
 
 
 def _rows_in_box(parquet: Any, sparse: Path, groups: Sequence[int], box: Box) -> Iterator[Any]:
-    """Yield the rows within a box, one table for each row group that has any."""
     compute = require("pyarrow.compute", extra="atlas")
     source = parquet.ParquetFile(sparse)
     columns = [name for name in source.schema_arrow.names if name in COLUMNS]

@@ -199,7 +199,6 @@ def _within(words: list[str]) -> list[tuple[int, BrandHit]]:
 
 
 def _fuzzy(whole: str) -> list[tuple[int, BrandHit]]:
-    """Match names with one or two wrong letters."""
     import numpy as np
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import extract

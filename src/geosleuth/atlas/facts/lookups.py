@@ -213,7 +213,7 @@ def _by_people(codes: Iterable[str]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class PhoneInfo:
-    """What a telephone number reveals.
+    """Information that a telephone number reveals.
 
     ``countries`` are those in which the number is valid, the likeliest first; ``country`` is set if there is only one.
     ``place`` is the region or town by the numbering plan, ``places`` the same by country. A number without country code

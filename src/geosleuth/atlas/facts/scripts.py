@@ -149,7 +149,6 @@ def _deciding_scripts(scripts: Mapping[str, float], text: str) -> tuple[str, ...
 
 
 def _chinese(text: str) -> tuple[str, ...]:
-    """Return the scripts that a text in Chinese characters may be in."""
     simplified = sum(character in SIMPLIFIED_ONLY for character in text)
     traditional = sum(character in TRADITIONAL_ONLY for character in text)
     if simplified > traditional:
@@ -181,7 +180,6 @@ def _people_by_country(scripts: tuple[str, ...], languages: tuple[str, ...]) -> 
 
 @cache
 def _writers() -> dict[str, dict[str, dict[str, float]]]:
-    """Return the number of people by script, country and language."""
     found: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for country in all_countries().values():
         for language, script, people in _expected_on_signs(country):

@@ -171,7 +171,6 @@ def _integer(text: str) -> int | None:
 
 
 def _add_names(writer: GazetteerWriter, path: Path, report: Progress) -> None:
-    """Add the names of ``alternateNamesV2`` to the features written so far."""
     writer.flush()
     for line in _lines(path, writer, "reading names", report):
         fields = line.split("\t")

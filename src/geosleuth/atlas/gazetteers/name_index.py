@@ -338,7 +338,6 @@ class GazetteerNames:
 
 
 def _distinctive_words(key: str) -> str:
-    """Return a key without its generic words."""
     return " ".join(word for word in key.split() if word not in _GENERIC)
 
 

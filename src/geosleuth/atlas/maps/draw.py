@@ -208,7 +208,6 @@ def draw_credit(image: Image.Image, text: str, labels: Labels | None = None) -> 
 
 
 def _panel(image: Image.Image, box: tuple[int, int, int, int]) -> None:
-    """Paint a pale, translucent box as a background for small text."""
     pale = Image.new("RGBA", (box[2] - box[0], box[3] - box[1]), _PANEL)
     image.paste(pale.convert("RGB"), box[:2], pale.getchannel("A"))
 
@@ -409,7 +408,6 @@ def _paint_rails(canvas: MapCanvas, layer: MapLayer, zoom: float) -> None:
 
 
 def _paint_outside_world(canvas: MapCanvas, view: MapView) -> None:
-    """Paint the image above and below the Mercator plane."""
     top, bottom = view.world_rows
     canvas.rectangle(0, 0, view.width, min(top, view.height), style.OUTSIDE_WORLD)
     canvas.rectangle(0, max(bottom, 0), view.width, view.height, style.OUTSIDE_WORLD)

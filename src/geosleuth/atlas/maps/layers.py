@@ -443,7 +443,6 @@ def is_inside(view: MapView, part: MapPart) -> bool:
 
 
 def _stands_on_land(part: MapPart) -> bool:
-    """Return whether the view shows something that stands only on land."""
     if any(len(part.layers.get(name, EMPTY).geometries) for name in ("building", "green")):
         return True
     return not style.OVER_WATER.issuperset(part.layers.get("landuse", EMPTY).names)

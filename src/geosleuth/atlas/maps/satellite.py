@@ -273,8 +273,6 @@ def satellite(
 
 @dataclass(slots=True)
 class _Mosaic:
-    """The grid of tiles of one zoom that covers a view."""
-
     view: MapView
     zoom: int
     left: int = field(init=False)
@@ -304,7 +302,7 @@ class _Mosaic:
                     yield column, row, (self.zoom, (self.left + column) % world, self.top + row)
 
     def needed(self) -> Iterator[Key]:
-        """Yield the tiles of the mosaic, each once."""
+        """Yield the tiles of the mosaic."""
         return iter(dict.fromkeys(key for _, _, key in self.spots()))
 
     def picture(self, found: dict[Key, bytes | None], attribution: str) -> Picture:

@@ -178,7 +178,7 @@ class OnlineSettings:
 
     @property
     def only_recorded(self) -> bool:
-        """Whether answers come from the record alone and no service is contacted."""
+        """Return whether answers come from the record alone, so that no service is contacted."""
         return self.record is not None and self.record.only
 
     def __post_init__(self) -> None:

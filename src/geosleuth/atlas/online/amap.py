@@ -81,7 +81,7 @@ class Amap(OnlineAtlas):
 
     @property
     def has_tiles(self) -> bool:
-        """Whether the settings name satellite tiles: AMAP's web services have none of their own."""
+        """Return whether the settings name satellite tiles: AMAP's web services have none of their own."""
         return self.settings.satellite_tiles is not None
 
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:

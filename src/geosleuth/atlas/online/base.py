@@ -125,7 +125,7 @@ class OnlineAtlas(OnlineService):
 
     @property
     def has_tiles(self) -> bool:
-        """Whether it offers satellite pictures."""
+        """Return whether this atlas offers satellite pictures."""
         return type(self).satellite is not OnlineAtlas.satellite
 
 

@@ -171,7 +171,6 @@ class GuardedTransport(httpx.AsyncBaseTransport):
 
 @cache
 def _ssl_context() -> ssl.SSLContext:
-    """Return the TLS context, cached since loading all certificates takes a while."""
     return httpx.create_ssl_context()
 
 
@@ -430,7 +429,7 @@ class ServiceRequest:
 
     @property
     def shown(self) -> str:
-        """The request in one line, for messages."""
+        """Return the request in one line, for messages."""
         query = urlencode(list(self.params))
         body = f" {self.body[:200].decode('utf-8', 'replace')}" if self.body else ""
         return f"{self.method} {self.url}{'?' if query else ''}{query}{body}"

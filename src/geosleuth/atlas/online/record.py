@@ -99,7 +99,6 @@ class AnswerRecord:
         return int(row[0] or 0) if row else 0
 
     def _execute(self, statement: str, values: tuple[object, ...], *, writes: bool = False) -> _Row | None:
-        """Execute a statement on a new connection and return the first row."""
         with self._lock:
             try:
                 if writes:

@@ -334,7 +334,6 @@ def check_picture(zoom: float, size: tuple[int, int], max_side_px: int, service:
 
 
 def _wrapped(lon: float) -> float:
-    """Return a longitude in the range of -180 to 180 degrees."""
     return (lon + 180) % 360 - 180 if not -180 <= lon <= 180 else lon
 
 

@@ -150,7 +150,7 @@ class ManyAtlases(AsyncClosing, ABC):
 
     @property
     def has_tiles(self) -> bool:
-        """Whether one of the atlases has satellite pictures."""
+        """Return whether a member atlas has satellite pictures."""
         return any(getattr(atlas, "has_tiles", True) for atlas in self._order())
 
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
@@ -159,14 +159,13 @@ class ManyAtlases(AsyncClosing, ABC):
         return await self._offered(order, lambda atlas: atlas.satellite(centre, zoom=zoom, size=size))
 
     async def _ask(self, atlas: Atlas, ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> T:
-        """Return one atlas's answer; `NotOffered` means that the next one is tried."""
+        """Ask an atlas and return its answer; `NotOffered` means that the next atlas is tried."""
         if not isinstance(atlas, OnlineAtlas):
             return await ask(atlas)
         with asking_service(atlas.name):
             return await ask(atlas)
 
     async def _offered(self, order: Sequence[Atlas], ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> T:
-        """Return the answer of the first atlas that offers the method."""
         return await self._through(order, ask, lambda _: True)
 
     async def _first(self, order: Sequence[Atlas], ask: Callable[[Atlas], Coroutine[Any, Any, list[T]]]) -> list[T]:

@@ -214,7 +214,7 @@ def score_with_fit(score: float, fit: float) -> float:
 
 
 class StreetMatch(NamedTuple):
-    """How well a street's name matches, the kind of match, and the feature rows of that name."""
+    """Match of a street's name: its score, its kind, and the feature rows of that name."""
 
     score: float
     match: MatchKind
@@ -396,8 +396,6 @@ def _closest_approach(region: OpenRegion, first: int, second: int) -> tuple[LatL
 
 @dataclass(frozen=True, slots=True)
 class _PostcodeArea:
-    """The addresses of one postcode that lie near each other."""
-
     key: str
     code: str
     town: str

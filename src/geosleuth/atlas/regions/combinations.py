@@ -117,7 +117,6 @@ class CombinationSearch:
         return parts[order[first]], spreads[order[first]]
 
     def _combinations(self, anchors: Ints, radius_m: float) -> tuple[Ints, FloatArray]:
-        """Return all combinations within a radius, as rows of positions, and their spreads."""
         first = self._order[1]
         found, columns, spreads = self._pairs(anchors, first, radius_m)
         self._budget -= len(found)
@@ -219,7 +218,6 @@ class CombinationSearch:
         return candidates.keys[candidates.owner_of[parts[:, number]]]
 
     def _metres(self, parts: Ints, one: int, two: int) -> FloatArray:
-        """Return the distance between two features of each combination."""
         a, b = self._sets[one], self._sets[two]
         first, second = parts[:, one], parts[:, two]
         return great_circle_km(a.lats[first], a.lons[first], b.lats[second], b.lons[second]) * 1000

@@ -116,7 +116,7 @@ class Relation:
 
     @property
     def is_area(self) -> bool:
-        """Whether its ways are the boundary of an area."""
+        """Return whether the relation's ways are the boundary of an area."""
         return self.tags.get("type") in _AREA_TYPES and len(self.tags) > 1
 
 
@@ -212,7 +212,6 @@ def _has_key(group: TaggedObjects, wanted: NDArray[np.bool_]) -> NDArray[np.bool
 
 
 def _tags_of_each(texts: Sequence[str], group: TaggedObjects, which: Ints) -> Iterator[dict[str, str]]:
-    """Yield the tags of some objects of a group, given by their indexes."""
     keys, values = group.keys.values.tolist(), group.values.values.tolist()
     starts = group.keys.starts.tolist()
     for at in which.tolist():
@@ -221,7 +220,6 @@ def _tags_of_each(texts: Sequence[str], group: TaggedObjects, which: Ints) -> It
 
 
 def _add_nodes(rows: Rows, texts: Sequence[str], group: Nodes) -> None:
-    """Add the features and labels among some nodes to the rows."""
     rows.objects += int(np.count_nonzero(group.keys.counts))
     if not len(group.keys.values):
         return
@@ -241,7 +239,7 @@ def _add_nodes(rows: Rows, texts: Sequence[str], group: Nodes) -> None:
 
 
 def _feature(osm: int, tags: Mapping[str, str], ground: bytes | None = None) -> FeatureRow | None:
-    """Return a feature without its position; None if nobody would search for it."""
+    """Return a feature without its position; None if it is not worth searching for."""
     named = has_name(tags)
     kind = kind_of(tags, named=named)
     if kind is None:
@@ -275,7 +273,6 @@ def _add_features(
 
 
 def _relations_of(rows: Rows, texts: Sequence[str], group: Relations) -> Iterator[Relation]:
-    """Yield the relations that may become features."""
     tagged = np.flatnonzero(group.keys.counts)
     rows.objects += len(tagged)
     for at, tags in zip(tagged.tolist(), _tags_of_each(texts, group, tagged), strict=True):
@@ -379,7 +376,6 @@ class _WayReader:
         )
 
     def _write_by_tags(self, which: Ints) -> None:
-        """Write ways as lines or areas, depending on their tags."""
         lines: list[tuple[int, dict[str, str]]] = []
         areas: list[tuple[int, dict[str, str]]] = []
         for at, closed, tags in zip(
@@ -604,7 +600,7 @@ def merge_streets(groups: Sequence[Sequence[Row]], store: Path) -> tuple[Rows, i
 
 
 def _merged(pieces: Sequence[Row], longest: int) -> FeatureRow:
-    """Return the feature that pieces of one name form; the tags of the longest piece come first."""
+    """Return the feature that pieces of the same name form; the tags of the longest piece come first."""
     all_tags = [msgspec.json.decode(piece[3], type=dict[str, str]) for piece in pieces]
     kind = min((piece[2] for piece in pieces), key=_importance)
     tags: dict[str, str] = {}

@@ -228,7 +228,7 @@ _PLACES: Final = {
 
 
 def kind_of(tags: Mapping[str, str], *, named: bool) -> str | None:
-    """Return the kind of a feature ("key=value"), or None if nobody would search for it."""
+    """Return the kind of a feature ("key=value"); None if it is not worth searching for."""
     found = [key for key in tags if key in _KEY_ORDER]
     if len(found) > 1:
         found.sort(key=_KEY_ORDER.__getitem__)

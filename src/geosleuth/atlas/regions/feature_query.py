@@ -196,7 +196,6 @@ class FeatureQuery:
 
 
 def _merged(number: int, parts: Sequence[_Part]) -> _Part:
-    """Join the parts of one region."""
     if len(parts) == 1:
         return parts[0]
     columns = (np.concatenate(column) for column in zip(*(found for _, found, _ in parts), strict=True))
@@ -232,7 +231,6 @@ def _small_area(extent: Extent | None) -> list[Edges]:
 
 
 def _in_area(region: OpenRegion, text: str, area: Sequence[Edges]) -> FeaturePoints:
-    """Return the features of a category that intersect some boxes, found in the spatial index."""
     ids, spots = in_boxes(region, area, kinds_of_category(region, text))
     return _ordered(ids, spots["lat"], spots["lon"], street_kinds(region)[spots["kind"]])[0]
 
@@ -289,7 +287,7 @@ def _reach(region: OpenRegion, within: Extent | None) -> Keep | None:
 def _inside(
     store: RegionStore, regions: Sequence[OpenRegion], parts: Sequence[_Part], boxes: FloatArray
 ) -> list[_Part]:
-    """Return the features that may intersect one of some boxes; parts that are not worth filtering are kept whole."""
+    """Return the features that may intersect any of the boxes; parts that are not worth filtering are kept whole."""
     kept: list[_Part] = []
     for number, found, scores in parts:
         streets = int(found.streets.sum())
@@ -314,7 +312,7 @@ def _edges(region: OpenRegion, boxes: FloatArray) -> list[Edges]:
 
 
 def _points_inside(found: FeaturePoints, boxes: FloatArray) -> Ints:
-    """Return the indexes of features whose point is in one of some boxes, ascending."""
+    """Return the indexes of features whose point lies in any of the boxes, ascending."""
     west, south, east, north = np.round(boxes * E7).T
     begins = found.lats.searchsorted(south)
     counts = found.lats.searchsorted(north, side="right") - begins

@@ -169,7 +169,7 @@ def _parts(found: Sequence[Blob]) -> list[list[Blob]]:
 
 
 class _Import:
-    """The import of one extract. Results of finished parts are kept in table ``done``, see `_committed`."""
+    """Import of an extract. Results of finished parts are kept in table ``done``, see `_load_committed`."""
 
     def __init__(self, path: Path, writer: RegionWriter, pool: JobPool, scratch: Path, report: Progress) -> None:
         self._path, self._writer, self._pool, self._scratch, self._report = path, writer, pool, scratch, report
@@ -295,7 +295,6 @@ class _Import:
         return {int(part.partition(" ")[2]): pickle.loads(result) for part, result in rows}  # noqa: S301  # our own
 
     def _commit(self, part: str, result: object) -> None:
-        """Commit a part with its result, so that a later import can skip it."""
         self._writer.stage.execute("INSERT INTO done VALUES (?, ?)", (part, pickle.dumps(result)))
         self._writer.commit()
 
@@ -388,7 +387,6 @@ def _merge_all_streets(writer: RegionWriter, pool: JobPool, folder: Path, report
 
 
 def _write_junctions(writer: RegionWriter) -> None:
-    """Find the nodes that streets of different names share, and write tables ``junction`` and ``junction_street``."""
     keys: dict[str, int] = {}
     names: list[str] = []
     (total,) = writer.stage.execute("SELECT total(length(nodes)) / 8 FROM street_node").fetchone()
@@ -441,7 +439,6 @@ def _junctions(rows: Ints, names: Sequence[str], nodes: Ints, first: Ints, count
 
 @contextmanager
 def _rewritten(path: Path) -> Iterator[Path]:
-    """Provide a copy of an extract, rewritten by osmium in the usual variant of the format."""
     import osmium
 
     if path.suffix.lower() == ".pbf":

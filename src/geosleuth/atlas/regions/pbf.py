@@ -415,14 +415,12 @@ def _ragged(data: Bytes, begins: Ints, lengths: Ints, *, signed: bool = False) -
 
 
 def _delta_decoded(steps: Ragged) -> Ragged:
-    """Undo the delta encoding of each list."""
     sums = np.cumsum(steps.values)
     before = np.concatenate([[0], sums])[steps.starts[:-1]]
     return Ragged(sums - np.repeat(before, steps.counts), steps.starts)
 
 
 def _tags(data: Bytes, found: Mapping[int, tuple[Ints, Ints]]) -> tuple[Ragged, Ragged]:
-    """Decode the keys and values of objects."""
     keys, values = _ragged(data, *found[2]), _ragged(data, *found[3])
     if (keys.starts != values.starts).any():
         raise DamagedData("a key has no value")

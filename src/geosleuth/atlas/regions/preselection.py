@@ -125,7 +125,6 @@ def preselect(
 
 
 def _preselect_points(feature_sets: Sequence[FeatureSet], within_m: float) -> Sequence[FeatureSet]:
-    """Do `preselect` for sets without streets, with a grid."""
     farthest = max(_largest(features.lats_e7) for features in feature_sets)
     lat_deg, lon_deg = margins_deg(max(within_m, MIN_RADIUS_M), farthest)
     if farthest > _POLAR_DEG or max(_largest(features.lons_e7) for features in feature_sets) + lon_deg > 180:

@@ -300,7 +300,6 @@ class Regions:
         *,
         limit: int,
     ) -> list[Hit]:
-        """Search regions one by one and return the best hits of all."""
         return self._hits(_distinct(sorted(self._found_in_each(found_in, within), key=_sort_key)), limit)
 
     def _hits(self, found: "Iterable[Hit | _Feature]", limit: int) -> list[Hit]:
@@ -496,7 +495,7 @@ def _distance_score(hit: Hit, radius_m: float) -> float:
 
 
 def _nearness(near: LatLon, row: Sequence[Any]) -> float:
-    """Return from 1 (at the point) to 0 (far away) how near a row of `rows_of` is."""
+    """Return from 1 (at the point) to 0 (far away) how near a row of `read_feature_rows` is."""
     south, west, north, east = row[6:10]
     far = distance_km(near, LatLon(row[4], row[5]))
     if Box(south, west, north, east).contains(near):
@@ -541,8 +540,6 @@ class _Feature(ABC):
 
 @dataclass(slots=True)
 class _Found(_Feature):
-    """A feature that was found by name."""
-
     score: float
     name_hit: NameHit
     near: LatLon | None
@@ -558,8 +555,6 @@ class _Found(_Feature):
 
 @dataclass(slots=True)
 class _Near(_Feature):
-    """A feature that was found by position."""
-
     metres: float
 
     @property

@@ -197,7 +197,6 @@ def write_names(conn: sqlite3.Connection, parts: Iterable[Spellings]) -> int:
 
 
 def _joined(parts: Sequence[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
-    """Join arrays, of which there may be none."""
     return np.concatenate([np.empty(0, dtype=kind), *parts])
 
 
@@ -438,7 +437,7 @@ class Spelling:
     similarity: float  # similarity to the query, from 0 to 1
 
     def decoded(self, reading: Reading, most: int, keep: Keep | None) -> list[tuple[int, str, list[int]]]:
-        """Return role, text and first owners of each name; see `_decoded`."""
+        """Return role, text and first owners of each name; see `_decode_names`."""
         try:
             return _decoded(self.key, self.names, most, keep)
         except ValueError:

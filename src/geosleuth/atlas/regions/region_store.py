@@ -294,7 +294,7 @@ def numpy_warnings_off() -> Iterator[None]:
 
 
 class _Explained(AbstractContextManager[None]):
-    """See `RegionStore.explained`. A class, since a search enters it a hundred times and a generator is slower."""
+    """See `RegionStore.explain_errors`. A class, since a search enters it a hundred times and a generator is slower."""
 
     __slots__ = ("_folder", "_name", "_state")
 
@@ -687,12 +687,12 @@ def _tags_in(region: OpenRegion, numbers: Sequence[int]) -> dict[int, dict[str, 
 
 
 def place_of(region: OpenRegion, row: Sequence[Any]) -> Place:
-    """Return the place of a row of `rows_of`."""
+    """Return the place of a row of `read_feature_rows`."""
     return places_of(region, [row])[0]
 
 
 def places_of(region: OpenRegion, rows: Sequence[Sequence[Any]]) -> list[Place]:
-    """Return the places of rows of `rows_of`."""
+    """Return the places of rows of `read_feature_rows`."""
     tags_in = _tags_in(region, [row[0] for row in rows])
     source = source_of(region)
     return [_place(region, row, tags_in[row[0]], source) for row in rows]

@@ -301,8 +301,6 @@ class RegionWriter:
 
 @dataclass(slots=True)
 class _PackedFeatures:
-    """Rows of all tables for consecutive features."""
-
     rows: list[Row] = field(default_factory=list)
     grounds: list[Row] = field(default_factory=list)
     addresses: list[Row] = field(default_factory=list)
@@ -434,7 +432,7 @@ def staged_feature(row: FeatureRow, tags: Mapping[str, str]) -> Row:
 
 
 def staged_row(row: FeatureRow, tags: Mapping[str, str], at: tuple[int, int, int, int, int, int], curve: int) -> Row:
-    """Like `staged_feature`, with a position in 1e-7 degrees: lat, lon, south, west, north, east."""
+    """Like `stage_feature`, with a position in 1e-7 degrees: lat, lon, south, west, north, east."""
     lat, lon, south, west, north, east = at
     box = None if south == north == lat and west == east == lon else pack_box(south, west, north, east)
     names = [
@@ -497,7 +495,6 @@ def _feature_boxes(boxes: Ints, large: NDArray[np.bool_], first: int) -> Iterato
 
 
 def _tag_blocks(tags: Sequence[str], first: int) -> Iterator[tuple[int, bytes]]:
-    """Yield rows of table ``feature_tags``."""
     for at in range(0, len(tags), TAG_BLOCK):
         yield (first + at) // TAG_BLOCK, zlib.compress("\n".join(tags[at : at + TAG_BLOCK]).encode(), 6)
 

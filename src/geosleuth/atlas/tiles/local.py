@@ -94,7 +94,6 @@ def _region_layers(frame: TileFrame, path: Path, detail: Detail) -> Layers:
 
 
 def _add_ground(out: Layers, frame: TileFrame, part: MapPart) -> None:
-    """Add the tile's land and sea."""
     # Without a coast in view, land is recognised by what stands on it, but not by what stands in the margin.
     visible = {name: _in_view(layer, frame) for name, layer in part.layers.items()}
     painted = None

@@ -265,7 +265,6 @@ def _project(parts: Geometries, snap: float = 0.0) -> Geometries:
 
 
 def _line_clipper(arcs: Arcs, chosen: npt.NDArray[np.bool_]) -> TileClipper:
-    """Return a clipper of some of the lines."""
     arc_of_corner = np.repeat(np.arange(len(arcs)), np.diff(arcs.starts))
     kept = chosen[arc_of_corner]
     plane = to_plane(np.column_stack([arcs.x[kept], arcs.y[kept]]) / UNITS_PER_DEGREE)
@@ -275,7 +274,7 @@ def _line_clipper(arcs: Arcs, chosen: npt.NDArray[np.bool_]) -> TileClipper:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What tiles show at a granularity.
+    """Contents of tiles at a granularity.
 
     Attributes:
         max_zoom: the closest zoom.
@@ -304,7 +303,7 @@ _DETAILS: Final[dict[Granularity, Detail]] = {
 
 
 def detail_of(finest: str) -> Detail:
-    """Return what tiles show at a granularity.
+    """Return the contents of tiles at a granularity.
 
     Raises:
         BadInput: there is no such granularity.

@@ -1,4 +1,4 @@
-"""What to look for next: the attributes that tell some candidates apart best."""
+"""Attributes to look for next: those that tell some candidates apart best."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ def most_telling(place: str) -> list[str]:
 
 
 def _telling(guide: FieldGuide, attribute: str, place: str) -> float:
-    """How much the value that is rarest elsewhere says for a place."""
+    """Return the weight for a place of its value that is rarest elsewhere."""
     rows = [row for code, row in guide.grades[attribute].items() if "-" not in code]
     found = 0.0
     for value, grade in guide.grades[attribute][place].items():
@@ -85,7 +85,7 @@ def _telling(guide: FieldGuide, attribute: str, place: str) -> float:
 
 
 def look_alike(found: Sequence[AttributeDifference]) -> bool:
-    """Whether little but writing tells places apart."""
+    """Return whether places differ in little but writing."""
     attributes = field_guide().attributes
     return all(one.bits < _ALIKE for one in found if attributes[one.attribute].group != "writing")
 
@@ -110,7 +110,7 @@ def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> Attr
 
 
 def _chance(guide: FieldGuide, attribute: str, code: str, value: str, unnamed: float) -> float:
-    """How common a value is; halfway to one that no table names where nobody has looked the row up."""
+    """Return the frequency of a value; if the row is unchecked, halfway to a value that no table names."""
     grade = _row(guide, attribute, code).get(value)
     if grade is None:
         return unnamed

@@ -96,7 +96,7 @@ def _telling(values: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
 
 
 def _with_details(attribute: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Values, and those of more detail: who says "yellow plate" may not have seen its blue strip."""
+    """Return values and their more detailed variants: "yellow plate" may leave out a blue strip."""
     closer = (
         name
         for name in field_guide().values[attribute]
@@ -114,7 +114,7 @@ def _candidates(said: Mapping[str, Sequence[int]]) -> Iterator[_Phrase]:
 
 @cache
 def _phrases_by_word() -> Mapping[str, tuple[_Phrase, ...]]:
-    """Every phrase once, by one of its words."""
+    """Return all phrases, each under one of its words."""
     guide = field_guide()
     found: defaultdict[str, list[_Phrase]] = defaultdict(list)
     for name, values in guide.values.items():
@@ -127,7 +127,7 @@ def _phrases_by_word() -> Mapping[str, tuple[_Phrase, ...]]:
 
 
 def _said_shortly(attribute: Attribute, value: AttributeValue) -> Iterator[str]:
-    """Yield what people say without details: "Spanish street name", "Chinese script", "white edge line"."""
+    """Yield short forms that people use: "Spanish street name", "Chinese script", "white edge line"."""
     if attribute.name in _WRITING_NOUNS:
         label = value.label.split()
         for name in {value.name, label[0] if len(label) == 2 else value.name}:
@@ -152,7 +152,7 @@ def _phrases(attribute: Attribute, texts: Iterable[str]) -> Iterator[tuple[froze
 
 
 def _close(phrase: _Phrase, said: Mapping[str, Sequence[int]]) -> bool:
-    """Whether the words of a phrase stand together."""
+    """Return whether the words of a phrase stand together."""
     places = [said[word] for word in phrase.words]
     room = phrase.length - 1 + _MAX_EXTRA_WORDS
     for start in places[0]:
@@ -167,7 +167,7 @@ def _near(head: Sequence[int], words: Iterable[str], said: Mapping[str, Sequence
 
 
 def _positions(text: str) -> dict[str, list[int]]:
-    """The words of a text in one form, and where they stand."""
+    """Return the words of a text in normal form, and their positions."""
     found: dict[str, list[int]] = {}
     at, negated = 0, False
     words = list(_one_form([_stem(word) for word in _WORD.findall(text.lower())]))
@@ -185,7 +185,7 @@ def _positions(text: str) -> dict[str, list[int]]:
 
 
 def _one_form(words: Sequence[str]) -> Iterator[str]:
-    """Words with those replaced that mean the same, the longest compound first."""
+    """Yield words with synonyms replaced, the longest compound first."""
     at = 0
     while at < len(words):
         for length in range(min(_LONGEST_COMPOUND, len(words) - at), 0, -1):

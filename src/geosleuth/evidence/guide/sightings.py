@@ -1,4 +1,4 @@
-"""What was seen on a street, in free words or as attribute = value, and the odds that follow.
+"""Sightings on a street, in free words or as attribute = value, and the odds that follow.
 
 Each sighting multiplies the odds of a country by how common the value is there, beside the world's average; a country
 that nobody has checked keeps its odds, or loses a little where a table has most others. Sightings depend on each other
@@ -96,7 +96,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class WeighedSightings:
-    """What follows from sightings.
+    """Result of sightings.
 
     Attributes:
         sightings: what was understood.
@@ -217,7 +217,7 @@ def shown(guide: FieldGuide, one: Sighting) -> str:
 
 @cache
 def _places() -> Mapping[str, tuple[str, ...]]:
-    """The regions of each country that has some in tables."""
+    """Return the regions of each country that has some in the tables."""
     found: dict[str, tuple[str, ...]] = {}
     for place in sorted(field_guide().places):
         country, _, region = place.partition("-")
@@ -227,7 +227,7 @@ def _places() -> Mapping[str, tuple[str, ...]]:
 
 
 def _weights(sightings: Sequence[Sighting]) -> list[float]:
-    """How much each sighting counts: less where others say something about the same."""
+    """Return the weight of each sighting: less if others say something about the same."""
     guide = field_guide()
     groups = Counter(guide.attributes[one.attribute].group for one in sightings)
     same = Counter(one.attribute for one in sightings)
@@ -243,7 +243,7 @@ def _weights(sightings: Sequence[Sighting]) -> list[float]:
 
 
 def _log_ratio(one: Sighting, place: str, average: float) -> float:
-    """How much likelier a sighting is in a place than on average, as a logarithm."""
+    """Return the log ratio of a sighting's probability in a place to the average."""
     guide = field_guide()
     known = _chance(one, place)
     weight = 1.0
@@ -260,7 +260,7 @@ def _log_ratio(one: Sighting, place: str, average: float) -> float:
 
 
 def _chance(one: Sighting, place: str) -> float | None:
-    """How often a photo from there shows what was seen; None where nobody has checked."""
+    """Return how often a photo from there shows the sighting; None if nothing was checked."""
     rear = _likeliest(one.attribute, one.values, place)
     if rear is None or not one.front:
         return rear
@@ -283,7 +283,7 @@ def _likeliest(attribute: str, values: Iterable[str], place: str) -> float | Non
 
 
 def _of_writing(attribute: str, value: str, chance: float) -> float:
-    """A chance; of a script or language where nobody writes it, so much as travels there from its own countries."""
+    """Return a chance; for a script or language foreign to a place, the rate at which it travels there."""
     return (
         min(chance, ABROAD_SHARE * _written(attribute, value))
         if chance == UNLISTED_PROBABILITY and attribute in _WRITING
@@ -293,7 +293,7 @@ def _of_writing(attribute: str, value: str, chance: float) -> float:
 
 @cache
 def _written(attribute: str, value: str) -> float:
-    """How often a photo of the world shows a script or language in a country that the tables list for it."""
+    """Return how often a photo shows a script or language in a country that the tables list for it."""
     prior, guide = country_prior(), field_guide()
     known = ((share, guide.chance(attribute, code, value)) for code, share in prior.items())
     written = sum(share * chance for share, chance in known if chance is not None and chance != UNLISTED_PROBABILITY)
@@ -301,7 +301,7 @@ def _written(attribute: str, value: str) -> float:
 
 
 def _average(one: Sighting, prior: Mapping[str, float]) -> float:
-    """How common what was seen is in the world: by countries and by people, near the usual where few were checked."""
+    """Return the worldwide frequency of a sighting, by countries and people; near the usual if few were checked."""
     known = [(share, chance) for code, share in prior.items() if (chance := _chance(one, code)) is not None]
     total = sum(share for share, _ in known)
     # Small countries count, too: by people alone, what only a few islands have would seem never to be seen.

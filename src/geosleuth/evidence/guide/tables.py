@@ -82,7 +82,7 @@ class AttributeValue:
 
 @dataclass(frozen=True, slots=True)
 class FactSource:
-    """Where facts were checked."""
+    """Source of checked facts."""
 
     title: str
     address: str
@@ -146,7 +146,7 @@ class FieldGuide:
         }
 
     def known_place(self, code: str) -> str:
-        """Return the code itself where some table has it, else that of its country."""
+        """Return the code itself if a table has it, else that of its country."""
         return code if code in self.places else code.partition("-")[0]
 
     def stand_ins(self, codes: Iterable[str]) -> str:
@@ -277,7 +277,7 @@ def _table(path: Traversable) -> Iterator[dict[str, str]]:
 
 
 def _one_of(row: Mapping[str, str], column: str, words: Any) -> Any:
-    """A word of a column that has only these, the members of a ``Literal``."""
+    """Return a word of a column that allows only these, the members of a ``Literal``."""
     if row[column] not in get_args(words):
         raise DataFault(f"the field guide has {row[column]!r} for {column}, not one of {', '.join(get_args(words))}")
     return row[column]

@@ -1,4 +1,4 @@
-"""Where a picture may have been taken by its look alone, as one more likelihood among the clues.
+"""Places where a picture may have been taken by its look alone, as another likelihood among the clues.
 
 `VisualPrior` is what can be asked. `learn` makes one from photos whose places are known;
 `GeoClipPrior` uses a model that others trained.

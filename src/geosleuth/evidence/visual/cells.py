@@ -74,7 +74,7 @@ class LabelledPoints:
 
     @cached_property
     def _around(self) -> npt.NDArray[np.float32]:
-        """Which cells lie within `NEAR_KM` of which."""
+        """Return the mask of cells within `NEAR_KM` of each cell."""
         lats, lons = self._middles
         return (great_circle_km(lats[:, None], lons[:, None], lats, lons) <= NEAR_KM).astype(np.float32)
 
@@ -207,7 +207,6 @@ def areas_of(places: LabelledPoints) -> tuple[Areas, Ints]:
 
 
 def _cut(points: FloatArray, parts: int) -> Ints:
-    """Points in so many compact groups: k-means on the sphere, begun from points that lie far apart."""
     centres = points[:1]
     while len(centres) < parts:
         centres = np.concatenate([centres, points[[np.argmin((points @ centres.T).max(axis=1))]]])
@@ -220,7 +219,7 @@ def _cut(points: FloatArray, parts: int) -> Ints:
 
 
 def spots_of(places: LabelledPoints, label: Ints) -> Ints:
-    """Which spot each photo was taken at, numbered from 0: photos of one area and one cell of some kilometres.
+    """Return the number of each photo's spot, from 0: photos of the same area and cell of some kilometres.
 
     Photos of a spot are often much the same picture, and tell no more than one of them would.
     """
@@ -230,7 +229,7 @@ def spots_of(places: LabelledPoints, label: Ints) -> Ints:
 
 
 def blocks_of(places: LabelledPoints) -> Ints:
-    """Which block of land each point is in, numbered from 0."""
+    """Return the number of the block of land that contains each point, from 0."""
     _, block = np.unique(_BLOCKS.cell_of(places.lats, places.lons), return_inverse=True)
     return block.astype(np.int64)
 

@@ -55,7 +55,7 @@ _HALVINGS = 14
 
 @dataclass(frozen=True, slots=True)
 class FeatureScaling:
-    """How features become the numbers that are learned from.
+    """Conversion of features to the numbers that are learned from.
 
     The root takes the weight off the few features that are very large in a picture; what a network finds in it is
     counted more by whether than by how much. ``directions`` turns scaled rows to their main directions, unscaled.
@@ -119,7 +119,7 @@ class Expert(Protocol):
 
 
 def photo_counts(label: Ints, areas: Areas) -> FloatArray:
-    """How many photos each area holds, never quite none."""
+    """Return the number of photos in each area, never quite zero."""
     return np.bincount(label, minlength=len(areas)).astype(np.float64) + _UNSEEN
 
 
@@ -132,7 +132,7 @@ def means_of(rows: Rows, group: Ints) -> Rows:
 
 
 def kinship(areas: Areas, own: float, country: float, near: float, far: float, farther: float) -> FloatArray:
-    """How much each pair of areas is taken to have in common.
+    """Return how much each pair of areas is assumed to have in common.
 
     For being the same, lying in one country, lying within some 500, 1,500 or 4,000 km of each other.
     """
@@ -218,7 +218,7 @@ def learn_network(seen: SeenPhotos, label: Ints, areas: Areas, targets: Rows, se
 
 
 def soft_targets(points: npt.NDArray[np.float64], country: Ints, label: Ints, areas: Areas) -> Rows:
-    """How much each area would do as an answer for photos at points on the unit sphere; rows add up to 1.
+    """Return the credit of each area for photos at points on the unit sphere; rows add up to 1.
 
     Areas near by do, those of the same country more so.
     """
@@ -229,7 +229,6 @@ def soft_targets(points: npt.NDArray[np.float64], country: Ints, label: Ints, ar
 
 
 def _train(rows: Rows, targets: Rows, begin: Rows, seed: int) -> Layers:
-    """AdamW with a rate that rises and falls once."""
     chance = np.random.default_rng(seed)
     count, width = rows.shape
     hidden = min(MOST_HIDDEN, max(FEWEST_HIDDEN, count // _PHOTOS_PER_HIDDEN))
@@ -258,7 +257,6 @@ def _start(chance: np.random.Generator, fan_in: int, shape: tuple[int, ...]) -> 
 
 
 def _slopes(layers: list[Rows], rows: Rows, targets: Rows, chance: np.random.Generator) -> list[Rows]:
-    """Gradients of the mean cross-entropy of a batch."""
     inward, inward_offsets, outward, outward_offsets = layers
     given = rows * _dropout(chance, rows.shape, _DROP_INPUT)
     before = given @ inward + inward_offsets
@@ -325,13 +323,13 @@ def without_unseen(opinion: Rows, known: Mask) -> Rows:
 
 
 def nearness(points: npt.NDArray[np.float64], areas: Areas) -> Rows:
-    """Whether each area lies within `NEAR_KM` of points on the unit sphere, with a soft edge."""
+    """Return a soft mask of areas within `NEAR_KM` of points on the unit sphere."""
     return (1 / (1 + np.exp((areas.distances_km(points) - NEAR_KM) / _EDGE_KM))).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpertPool:
-    """How much each opinion counts, and how unlikely the held-out photos are under the sum: the lower the better."""
+    """Weight of each opinion, and the loss on held-out photos under their sum (lower is better)."""
 
     weights: FloatArray
     loss: float

@@ -1,4 +1,4 @@
-"""How familiar a picture looks: whether there is anything like it in the collection that was learned from."""
+"""Familiarity of a picture: whether the collection that was learned from has anything like it."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ QUANTILES = np.concatenate([np.linspace(0, 0.98, 50), [0.99, 0.995, 1.0]])
 
 @dataclass(frozen=True, slots=True)
 class Unlikeness:
-    """How unlike a collection pictures are, an entry each.
+    """Distance of pictures from a collection, an entry each.
 
     Attributes:
         turned: one less the mean cosine to the five nearest: things that are not in the collection.
@@ -34,7 +34,7 @@ class Unlikeness:
     alike: FloatArray
 
     def is_itself(self) -> Mask:
-        """Whether each picture is one of the collection."""
+        """Return whether each picture is in the collection."""
         return self.alike >= _ITSELF
 
 
@@ -46,7 +46,7 @@ class Collection:
         self._unit, self._lengths = _unit(rows)
 
     def unlikeness(self, rows: Rows) -> Unlikeness:
-        """How unlike these photos each row is."""
+        """Return how unlike these photos each row is."""
         turned, away, alike = np.empty(len(rows)), np.empty(len(rows)), np.empty(len(rows))
         neighbours = min(_NEIGHBOURS, len(self._unit))
         for start in range(0, len(rows), _ROWS_AT_ONCE):
@@ -63,7 +63,7 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Familiarity:
-    """How unlike the rest of the collection its own photos are, each held against other places than its own.
+    """Unlikeness of a collection's own photos to the rest, each compared with other places than its own.
 
     ``turned`` and ``away`` hold the values at `QUANTILES`. Pictures no more unlike than 98 of 100 are answered in full;
     beyond that the answer fades out, over two fifths of the way from the middle to there. ``missing`` is the
@@ -75,7 +75,7 @@ class Familiarity:
     missing: float
 
     def reaches(self, found: Unlikeness) -> list[Reach]:
-        """How far each picture can be trusted."""
+        """Return how far each picture can be trusted."""
         more_unlike = np.minimum(
             1 - np.interp(found.turned, self.turned, QUANTILES), 1 - np.interp(found.away, self.away, QUANTILES)
         )

@@ -70,11 +70,11 @@ class GeoClipPrior:
 
     @property
     def name(self) -> str:
-        """What its findings are credited to."""
+        """Return the name that findings are credited to."""
         return "GeoCLIP"
 
     def look(self, image: "Image") -> Distribution:
-        """Where a picture may have been taken.
+        """Return where a picture may have been taken.
 
         Raises:
             BadInput: the CLIP model can't be used, or is of another size than GeoCLIP expects.

@@ -84,7 +84,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """How good it was on places held out while it was learned: an estimate on the collection itself."""
+    """Accuracy on places held out during learning: an estimate on the collection itself."""
 
     photos: int
     country_top1: float
@@ -123,15 +123,15 @@ class LearnedPrior:
 
     @property
     def name(self) -> str:
-        """What its findings are credited to."""
+        """Return the name that findings are credited to."""
         return _NAME
 
     def __len__(self) -> int:
-        """How many photos it was learned from."""
+        """Return the number of photos it was learned from."""
         return len(self.features)
 
     def look(self, image: "Image") -> Distribution:
-        """Where a picture may have been taken.
+        """Return where a picture may have been taken.
 
         Raises:
             BadInput: the encoder it was learned with is gone or was changed.
@@ -141,7 +141,7 @@ class LearnedPrior:
         return self.judge(encoder.features([image]))[0]
 
     def judge(self, features: npt.NDArray[np.floating]) -> list[Distribution]:
-        """Where pictures with these features may have been taken, a row a picture."""
+        """Return where pictures with these features may have been taken, a row per picture."""
         scaled = self.knowledge.scaling.scaled(features)
         shares = self._shares(scaled)
         reaches = self.knowledge.familiarity.reaches(self._collection.unlikeness(scaled))
@@ -160,7 +160,7 @@ class LearnedPrior:
         return self.places.guess(self._shares(scaled), known.label, trust)
 
     def holds(self, features: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
-        """Whether pictures with these features are in the collection it was learned from."""
+        """Return whether pictures with these features are in the collection it was learned from."""
         return self._collection.unlikeness(self.knowledge.scaling.scaled(features)).is_itself()
 
     def _shares(self, scaled: Rows) -> Rows:
@@ -319,7 +319,7 @@ def _middle(places: LabelledPoints, inside: npt.NDArray[np.int64]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PriorFigures:
-    """How good guesses are.
+    """Accuracy of guesses.
 
     Attributes:
         photos: how many were guessed at.
@@ -381,7 +381,7 @@ def compare(prior: LearnedPrior, features: npt.NDArray[np.floating], points: Seq
 
 
 def figures_of(guess: Guesses, truth: LabelledPoints, chosen: Mask | None = None) -> PriorFigures:
-    """How good guesses are at places, or at some of them."""
+    """Return the accuracy of guesses at places, or at some of them."""
     some = np.ones(len(truth.lats), dtype=np.bool_) if chosen is None else chosen
     shares, codes = guess.shares[some], np.array(guess.codes)
     ranked = codes[np.argsort(-shares, axis=1, kind="stable")[:, :5]]
@@ -401,7 +401,7 @@ def figures_of(guess: Guesses, truth: LabelledPoints, chosen: Mask | None = None
 
 
 def calibration_error(stated: npt.NDArray[np.float64], came_true: Mask) -> float:
-    """How far stated probabilities lie from how often they came true, on average over ten bins."""
+    """Return the mean gap between stated probabilities and observed frequencies over ten bins."""
     return expected_calibration_error(bin_probabilities(np.clip(stated, 0.0, 1.0), came_true))
 
 
@@ -416,8 +416,6 @@ def _far_from(places: LabelledPoints, others: LabelledPoints) -> Mask:
 
 @dataclass(frozen=True, slots=True)
 class _Lesson:
-    """Everything that is learned from, and where each photo belongs."""
-
     seen: SeenPhotos
     places: LabelledPoints
     areas: Areas
@@ -447,7 +445,7 @@ class _Lesson:
         return learn_linear(self.seen.only(used), self.label[used], self.areas)
 
     def opinions(self, used: Mask, out: Mask) -> list[Rows]:
-        """What is said about photos held out by those who learned from others.
+        """Return the opinions on held-out photos of those who learned from others.
 
         First by someone who goes by the number of photos alone, then by network, linear model and Gaussians.
         """

@@ -21,7 +21,7 @@ HOW_TO_LEARN = "geosleuth prior learn FOLDER"
 
 
 def visual_clue(distribution: Distribution) -> Clue:
-    """What the look of a picture says, for the posterior.
+    """Return the clue of a picture's look, for the posterior.
 
     A prior knows countries as often as its collection holds them. A clue must say how much likelier each is than for
     any photo: shares are divided by those of the collection and laid on the shares of the world's photos. A country
@@ -57,7 +57,7 @@ def _spot_name(country: str) -> str:
 
 
 def default_prior_path() -> Path:
-    """Where the prior lies unless the user says otherwise."""
+    """Return the default path of the prior."""
     return data_dir() / "visual.prior"
 
 

@@ -1,4 +1,4 @@
-"""What a visual prior says about a picture: shares of countries and of cells, and how far it can be trusted."""
+"""Findings of a visual prior: shares of countries and of cells, and how far it can be trusted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ _TRIED = 300  # cells around which `best` looks, the likeliest
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far a picture is from what a prior was learned from.
+    """Distance of a picture from what a prior was learned from.
 
     Attributes:
         familiarity: the share of the collection's own photos, each held against other places than its own, that look
@@ -59,7 +59,7 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Where a picture may have been taken, by its look.
+    """Places where a picture may have been taken, by its look.
 
     Attributes:
         seen: P(country | picture) by ISO code for a picture of the kind that the prior knows; likeliest first, adds up
@@ -106,11 +106,11 @@ class VisualPrior(Protocol):
 
     @property
     def name(self) -> str:
-        """What its findings are credited to."""
+        """Return the name that findings are credited to."""
         ...
 
     def look(self, image: "Image") -> Distribution:
-        """Where the picture may have been taken.
+        """Return where the picture may have been taken.
 
         Raises:
             BadInput: what it looks with is missing or was changed.

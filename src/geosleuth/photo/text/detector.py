@@ -68,7 +68,7 @@ class _Trace:
 
 
 class Search(NamedTuple):
-    """What a search for text found: boxes of lines, and how much each part of the picture looks like writing."""
+    """Result of a search for text: boxes of lines, and how much each part of the picture looks like writing."""
 
     boxes: list[TextBox]
     writing: Grid

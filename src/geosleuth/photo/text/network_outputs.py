@@ -1,4 +1,4 @@
-"""What the networks for text give, made into boxes and words.
+"""Conversion of text networks' outputs into boxes and words.
 
 RapidOCR has the same in Python. To import it takes longer than to read a small photo: it reads its list of all models,
 and brings a client for HTTP along.

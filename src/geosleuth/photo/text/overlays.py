@@ -81,7 +81,7 @@ _LEAST_INK, _LEAST_INSIDE_PX, _LEAST_SIDE_PX, _MOST = 0.04, 30, 6, 0.7
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """What letters are made of; without any, as small text is taken to be.
+    """Colour of letters; without any, as small text is assumed to be.
 
     Attributes:
         flat: the share of it in one flat colour.
@@ -102,7 +102,7 @@ class Ink:
 
 @dataclass(frozen=True, slots=True)
 class LineLook:
-    """How a line looks.
+    """Appearance of a line.
 
     Attributes:
         ink: what its letters are made of.
@@ -140,7 +140,7 @@ def mark_overlays(lines: Sequence[TextLine], pixels: Pixels, scale: float) -> li
 
 
 def _goes_on(line: TextLine, other: TextLine, most_gap: float = 1.0) -> bool:
-    """Whether two lines are as high, and stand below each other, or beside within so many heights."""
+    """Return whether two lines are equally high, and stand below each other, or beside within so many heights."""
     left, top, right, bottom = line.bounds
     height, box = bottom - top, other.bounds
     like = 0.6 <= height / max(box[3] - box[1], 1.0) <= 1.7
@@ -235,7 +235,7 @@ def _ink(part: Pixels) -> Ink:
 
 
 def _edges(grey: npt.NDArray[np.uint8], ink: _Mask) -> tuple[bool, bool]:
-    """Whether ink ends sharply, and whether an outline surrounds it."""
+    """Return whether ink ends sharply, and whether an outline surrounds it."""
     ring, ground = _grown(ink, 3) & ~ink, ~_grown(ink, 9)
     if not ring.any():
         return False, False
@@ -245,7 +245,7 @@ def _edges(grey: npt.NDArray[np.uint8], ink: _Mask) -> tuple[bool, bool]:
 
 
 def _is_neutral(part: Pixels, grey: npt.NDArray[np.uint8], light: _Mask) -> bool:
-    """Whether the lighter letters are a neutral grey, and what lies behind them is restless."""
+    """Return whether the lighter letters are a neutral grey on a varied background."""
     ground = ~_grown(light, 5)
     if light.mean() < _LEAST_INK or not ground.any():
         return False
@@ -260,7 +260,7 @@ def _grown(mask: _Mask, pixels: int) -> _Mask:
 
 
 def _is_ground(part: Pixels, letters: _Mask, rest: _Mask) -> bool:
-    """Whether what seems to be letters has the colour of the ground beside them: the inside of an O is no ink."""
+    """Return whether seeming letters have the colour of the ground beside them: the inside of an O is no ink."""
     if rest.mean() < _LEAST_INK:
         return False
     middles = [np.median(part[mask].astype(np.int16), axis=0) for mask in (letters, rest)]
@@ -268,7 +268,7 @@ def _is_ground(part: Pixels, letters: _Mask, rest: _Mask) -> bool:
 
 
 def _off_the_edge(side: _Mask) -> _Mask:
-    """What of a side does not reach the box's upper and lower edge, or all of it where nothing is left."""
+    """Return the part of a side that does not reach the box's upper and lower edge, or all of it if nothing is left."""
     import cv2
 
     _, labels = cv2.connectedComponents(side.astype(np.uint8), connectivity=4)

@@ -121,7 +121,7 @@ class _Read:
 
     @property
     def reading(self) -> Reading:
-        """What its reliability hangs on."""
+        """Return the features that its reliability depends on."""
         kinds = self.found.kinds
         own = {"chinese": "han", "japanese": "han", "none": "latin"}.get(self.script, self.script)
         return Reading(
@@ -137,13 +137,13 @@ class _Read:
 
     @property
     def probability(self) -> float:
-        """How likely the reading is right."""
+        """Return the probability that the reading is right."""
         return reading_probability(self.reading)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingOptions:
-    """How much work reading a picture may take.
+    """Limits on the work of reading a picture.
 
     Attributes:
         max_boxes: At most so many lines are read, the largest first.
@@ -199,7 +199,6 @@ def read_picture(image: "Image", options: ReadingOptions | None = None) -> Pictu
 
 
 def _lines(pixels: Pixels, shrunk: float, size: tuple[int, int], wanted: ReadingOptions) -> tuple[PictureText, Turn]:
-    """Return the text of a picture as it lies, and how it must be turned for most of it to stand upright."""
     boxes, writing = search(pixels, wanted.detail_px, cuts=wanted.cuts)
     reads = _read_boxes(pixels, boxes, wanted.max_boxes, wanted.seconds, wanted.script)
     lines = [_line(read, 1 / shrunk, size) for read in reads if read.text and read.probability >= MIN_KEPT]
@@ -223,7 +222,7 @@ def _laid_back(line: TextLine, turn: Turn, size: tuple[int, int]) -> TextLine:
 
 
 def readings_of(image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, detail_px: int = 1536) -> list[Reading]:
-    """Return every reading of a picture, also such as nobody should believe: for measuring how often they are right."""
+    """Return every reading of a picture, even unlikely ones, for measuring how often they are right."""
     pixels, _ = _pixels(image)
     reads = _read_boxes(pixels, search(pixels, detail_px).boxes, max_boxes, seconds)
     return [read.reading for read in reads if read.text]
@@ -310,7 +309,7 @@ def _column(pixels: Pixels, box: TextBox) -> _Found | None:
 
 
 def _first_pass(pixels: Pixels, found: Sequence[Sequence[_Found]]) -> list[_Read]:
-    """What RapidOCR makes of each box; where it is unsure, or the box is tall, also the other way up.
+    """Return RapidOCR's reading of each box; if it is unsure, or the box is tall, also upside down.
 
     It makes something of lines that stand on their head, too. So the largest are always read both ways, and where these
     are better the other way up, all are read so.
@@ -356,7 +355,7 @@ def _worth(read: _Read) -> float:
 
 
 def _may_be_other(read: _Read) -> bool:
-    """Whether the classifier sees a script that RapidOCR does not read."""
+    """Return whether the classifier sees a script that RapidOCR does not read."""
     kinds = read.found.kinds
     return bool(kinds[3:].sum() >= OTHER_SCRIPT)
 
@@ -372,7 +371,7 @@ def _read_by_rapid(pixels: Pixels, found: Sequence[_Found]) -> list[_Read]:
 
 
 def _turned_with_the_rest(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]:
-    """Where most of a picture's text stands another way than upright, its short lines do so too."""
+    """Turn short lines like the rest if most of a picture's text is not upright."""
     turn = _way_up(reads)
     if turn == 0:
         return list(reads)
@@ -440,7 +439,7 @@ def _stands_below(upper: Quad, lower: Quad) -> bool:
 
 
 def _way_up(reads: Sequence[_Read]) -> Turn:
-    """How the picture must be turned for most of its surely read letters to stand upright."""
+    """Return the turn of the picture that makes most of its surely read letters upright."""
     votes: Counter[Turn] = Counter()
     for read in reads:
         if read.engine_confidence >= SURE_CONFIDENCE and len(read.text) >= 4:
@@ -490,7 +489,7 @@ def _in_one_script(pixels: Pixels, reads: Sequence[_Read], script: str, until: f
 
 
 def _surely_own(read: _Read) -> bool:
-    """Whether a line surely is in a script that RapidOCR reads, or in figures."""
+    """Return whether a line surely is in a script that RapidOCR reads, or in figures."""
     own = float(read.found.kinds[1:3].sum())
     return read.engine_confidence >= SURE_CONFIDENCE and (own >= OWN_SCRIPT or read.script == "none")
 
@@ -501,7 +500,7 @@ def _by_scripts(pixels: Pixels, found: _Found, scripts: Iterable[str]) -> list[_
 
 
 def _doubtful(read: _Read) -> bool:
-    """Whether another script's model should look at a line: RapidOCR sees Latin in letters it does not know."""
+    """Return whether to try another script's model on a line: RapidOCR sees Latin in letters it does not know."""
     if not _scripts_seen(read):
         return False
     counts = count_scripts(read.text)
@@ -572,7 +571,7 @@ def _strips(pixels: Pixels, found: _Found) -> list[Pixels]:
 
 
 def _heights(quad: Quad) -> float:
-    """How many times as long as high a line is."""
+    """Return a line's ratio of length to height."""
     wide, tall = sides(quad)
     return max(wide, tall) / max(min(wide, tall), 1.0)
 

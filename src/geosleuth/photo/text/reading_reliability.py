@@ -1,4 +1,4 @@
-"""How likely a reading is right: measured on real photos, with text and without, and on drawn signs.
+"""Probability that a reading is right: measured on real photos, with text and without, and on drawn signs.
 
     logit P(right) = base + sum of weight * feature
 
@@ -26,7 +26,7 @@ _USUAL_LETTERS = 6
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is known of a reading before it is believed; shares are of the classifier, 0 to 1."""
+    """Features of a reading that decide its reliability; shares are the classifier's, 0 to 1."""
 
     engine: Engine
     script: str

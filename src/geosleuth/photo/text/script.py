@@ -1,4 +1,4 @@
-"""Which script a text is written in, from its characters alone."""
+"""Script of a text, from its characters alone."""
 
 import re
 import unicodedata
@@ -54,7 +54,7 @@ _MICRO_IN_GREEK = lazy_pattern("\u00b5(?=[\u0370-\u03ff])|(?<=[\u0370-\u03ff])\u
 
 
 def count_scripts(text: str) -> Counter[str]:
-    """How many letters and marks of each script a text has; figures, spaces and punctuation belong to none."""
+    """Return the number of letters and marks of each script; figures, spaces and punctuation belong to none."""
     counts: Counter[str] = Counter()
     for character in text:
         for script, pattern in _PATTERNS.items():
@@ -65,7 +65,7 @@ def count_scripts(text: str) -> Counter[str]:
 
 
 def script_of(text: str) -> str:
-    """The script of most letters; any kana makes Han Japanese. "none" for a text without letters."""
+    """Return the script of most letters; any kana makes Han Japanese. "none" for a text without letters."""
     counts = count_scripts(text)
     if counts["kana"]:
         counts["japanese"] = counts.pop("kana") + counts.pop("han", 0)
@@ -75,7 +75,7 @@ def script_of(text: str) -> str:
 
 
 def share_of(script: str, text: str) -> float:
-    """Share of a script's own characters among all that are not figures or spaces. 0 where there are none."""
+    """Return the share of a script's characters among all but figures and spaces; 0 if there are none."""
     told = [character for character in text if not character.isspace() and not character.isdigit()]
     if not told:
         return 0.0
@@ -84,13 +84,13 @@ def share_of(script: str, text: str) -> float:
 
 
 def may_be_lookalike(text: str) -> bool:
-    """Whether a text read as Latin could as well be Cyrillic or Greek, letter by letter."""
+    """Return whether a text read as Latin could as well be Cyrillic or Greek, letter by letter."""
     letters = [character for character in text if character.isalnum()]
     return bool(letters) and all(character in _LATIN_LOOKALIKES for character in letters)
 
 
 def is_pattern(text: str) -> bool:
-    """Whether a text repeats itself as rows of windows, railings or people do, in which the reader sees letters."""
+    """Return whether a text repeats itself, as misread rows of windows or railings do."""
     letters = [character for character in text if character.isalpha()]
     several = len(set(letters))
     repeats = several <= 2 or (script_of(text) in {"chinese", "japanese"} and 2 * several <= len(letters))

@@ -47,7 +47,7 @@ def sides(quad: Quad) -> tuple[float, float]:
 
 
 def is_tall(quad: Quad) -> bool:
-    """Whether a box holds a line that was turned a quarter."""
+    """Return whether a box holds a line that was turned a quarter."""
     width, height = sides(quad)
     return height >= UPRIGHT_RATIO * width
 

@@ -47,7 +47,7 @@ _LOADING = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What one script's model made of a strip; the score (0 to 1) doubts text with letters of other scripts."""
+    """Reading of a strip by a script's model; the score (0 to 1) is lower for text with letters of other scripts."""
 
     script: str
     text: str

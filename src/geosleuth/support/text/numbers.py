@@ -1,4 +1,4 @@
-"""How figures are written for people: no more digits than they carry, thousands set apart, units where they belong."""
+"""Figures for people: no more digits than they carry, thousands set apart, units where they belong."""
 
 from math import isinf, isnan
 

@@ -109,7 +109,7 @@ class ImageIndex:
         return cls(encoder, tuple(rows), features)
 
     def searching_for(self, photos: Iterable[OpenedPhoto]) -> "ImageIndex":
-        """The same index, which now knows the photos in question and so won't offer them as evidence for themselves.
+        """Return the same index without the photos in question, so that they are not evidence for themselves.
 
         It matters for crops: what was cut out of a photo can't be told from the cut alone.
         """
@@ -121,7 +121,7 @@ class ImageIndex:
 
     @property
     def name(self) -> str:
-        """What results are credited to."""
+        """Return the name that results are credited to."""
         return SOURCE
 
     @property
@@ -181,7 +181,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class IndexSummary:
-    """What a run did: photos newly looked at, kept from earlier runs, gone from the folder, and left out.
+    """Result of a run: numbers of photos added, kept from earlier runs, gone from the folder, and left out.
 
     ``total`` counts the photos of all folders that can now be found. ``unmatched`` are rows of the table of coordinates
     that no photo goes by.
@@ -196,7 +196,7 @@ class IndexSummary:
 
     @property
     def reasons(self) -> Mapping[str, int]:
-        """How many were left out for each reason."""
+        """Return the number of photos left out for each reason."""
         return Counter(one.reason for one in self.skipped)
 
 
@@ -284,7 +284,7 @@ def build_index(
 
 
 class _Run:
-    """One run over one folder."""
+    """Run over a folder."""
 
     def __init__(
         self,
@@ -366,7 +366,7 @@ class _Run:
 
 
 def _photos_in(folder: Path) -> tuple[list[_File], list[_Refused]]:
-    """The photos, and what can't be looked at or into."""
+    """Return the photos, and files or folders that can't be read."""
     if not folder.is_dir():
         raise BadInput(f"{folder}: there is no such folder; give the folder that holds the photos")
     found: list[_File] = []
@@ -393,7 +393,7 @@ def _photos_in(folder: Path) -> tuple[list[_File], list[_Refused]]:
 
 
 def _photos_listed(folder: Path, points: Mapping[bytes, LatLon]) -> tuple[list[_File], list[_Refused]]:
-    """The photos that a table names, and those of them that are not there."""
+    """Return the photos that a table names, and those that are missing."""
     found: list[_File] = []
     refused: list[_Refused] = []
     for key in sorted(points):
@@ -419,7 +419,7 @@ def _root(conn: sqlite3.Connection, folder: Path) -> int:
 
 @contextmanager
 def _openers() -> Iterator[ThreadPoolExecutor]:
-    """Threads that open photos; an interrupt does not wait for those not begun."""
+    """Provide threads that open photos; an interrupt does not wait for photos that are not begun."""
     pool = ThreadPoolExecutor(_OPENERS, thread_name_prefix="opening")
     try:
         yield pool

@@ -56,7 +56,7 @@ _COLUMNS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """How an index was made: with which encoder, and how that is found again."""
+    """Metadata of an index: its encoder, and how to find the encoder again."""
 
     encoder: str
     spec: str
@@ -64,17 +64,17 @@ class IndexInfo:
 
 
 def default_index_path() -> Path:
-    """Where the index lies unless the user says otherwise."""
+    """Return the default path of the index."""
     return data_dir() / "photos.index"
 
 
 def key_of(relative: str) -> bytes:
-    """A path under a folder as it is kept: bytes, since not every file name is text."""
+    """Return the key of a path below a folder: bytes, since not every file name is text."""
     return os.fsencode(relative.replace(os.sep, "/"))
 
 
 def shown(key: bytes) -> str:
-    """Such a path as models and terminals may see it: text on one line."""
+    """Return a key for models and terminals: text on one line."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in key.decode("utf-8", "replace"))
 
 
@@ -127,7 +127,7 @@ def open_for_reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def read_info(conn: sqlite3.Connection, path: Path) -> IndexInfo:
-    """How the index was made.
+    """Return the metadata of an index.
 
     Raises:
         BadInput: the file is no index, or one of another version.

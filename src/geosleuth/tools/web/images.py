@@ -40,7 +40,7 @@ class Published:
     url: str
 
     def shown_by(self, view: View) -> bool:
-        """Whether a view shows the whole of the photo; the address of a part of it is not known."""
+        """Return whether a view shows the whole of the photo; the address of a part of it is not known."""
         return view.photo_handle == self.photo.handle and view.box_in_original == (0, 0, *self.photo.size)
 
 
@@ -79,7 +79,7 @@ class ImageService(SearchService):
         raise NotImplementedError
 
     def address_of(self, view: View) -> str:
-        """The address of the picture that a view shows.
+        """Return the address of the picture that a view shows.
 
         Raises:
             BadInput: none was given for this picture, or the view is only a part of it.
@@ -105,7 +105,7 @@ class ImageService(SearchService):
 
 
 def objects_in(answer: Object, field: str) -> Iterator[Object]:
-    """The objects in a list of an answer; none where there is no such list."""
+    """Yield the objects in a list of an answer; none if there is no such list."""
     found = answer.get(field)
     return (one for one in (found if isinstance(found, list) else ())[:200] if isinstance(one, dict))
 

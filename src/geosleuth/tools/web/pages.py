@@ -68,7 +68,7 @@ class WebService(SearchService):
         return found
 
     def asked(self, words: str, count: int) -> ServiceRequest:
-        """The question to put."""
+        """Return the request to send."""
         raise NotImplementedError
 
     def rows(self, answer: Object) -> Iterator[WebPageRow]:
@@ -110,7 +110,7 @@ class WebService(SearchService):
 
 
 def listed(answer: Object, field: str, host: str) -> Iterator[Object]:
-    """The objects in a list that an answer must have; what is no object is passed over.
+    """Yield the objects in a list that an answer must have; skip anything else.
 
     Raises:
         ServiceFault: there is no such list.
@@ -136,7 +136,7 @@ class Brave(WebService):
     spacing_s: ClassVar[float] = 1.0
 
     def asked(self, words: str, count: int) -> ServiceRequest:
-        """A search of pages; Brave refuses queries of more than 50 words."""
+        """Return a search of pages; Brave refuses queries of more than 50 words."""
         shorter = " ".join(words.split()[:_MAX_WORDS])
         return self.asking("/web/search", {"q": shorter, "count": count, "result_filter": "web"})
 
@@ -163,7 +163,7 @@ class DuckDuckGo(WebService):
     keep_hours: ClassVar[float] = 24.0
 
     def asked(self, words: str, count: int) -> ServiceRequest:  # noqa: ARG002  # there is one page of results
-        """The page's own form, for no region in particular; status 202 comes with the challenge."""
+        """Return the request of the page's own form, for any region; status 202 comes with the challenge."""
         form = urlencode({"q": words, "kl": "wt-wt"}).encode()
         return self.asking("/", body=form, content_type="application/x-www-form-urlencoded", absent=(202,))
 
@@ -187,7 +187,7 @@ class DuckDuckGo(WebService):
 
 
 def _target(href: str) -> str | None:
-    """Where a result's link leads; None for an advertisement's."""
+    """Return the target of a result's link; None for an advertisement."""
     try:
         parts = urlsplit(urljoin("https://duckduckgo.com/", href.strip()))
         own = (parts.hostname or "").removeprefix("html.").removeprefix("lite.") == "duckduckgo.com"
@@ -271,7 +271,7 @@ class SearXNG(WebService):
     keep_hours: ClassVar[float] = 24.0
 
     def asked(self, words: str, count: int) -> ServiceRequest:  # noqa: ARG002  # SearXNG sends whole pages of results
-        """A general search in any language."""
+        """Return a general search in any language."""
         return self.asking("/search", {"q": words, "format": "json", "categories": "general"}, absent=(403,))
 
     def rows(self, answer: Object) -> Iterator[WebPageRow]:
@@ -289,7 +289,7 @@ class Tavily(WebService):
     key: ClassVar[KeyPlace | None] = KeyPlace("TAVILY_API_KEY", "bearer", "authorization")
 
     def asked(self, words: str, count: int) -> ServiceRequest:
-        """A basic search, which costs one credit."""
+        """Return a basic search, which costs one credit."""
         wanted = {"query": words, "max_results": count, "search_depth": "basic", "include_answer": False}
         return self.asking("/search", body=json.dumps(wanted).encode(), content_type="application/json")
 
@@ -308,7 +308,7 @@ class You(WebService):
     key: ClassVar[KeyPlace | None] = KeyPlace("YDC_API_KEY", "header", "x-api-key")
 
     def asked(self, words: str, count: int) -> ServiceRequest:
-        """A search of pages and news; ``count`` holds for each of the two."""
+        """Return a search of pages and news; ``count`` applies to each of the two."""
         return self.asking("/v1/search", {"query": words, "count": count})
 
     def rows(self, answer: Object) -> Iterator[WebPageRow]:

@@ -1,4 +1,4 @@
-"""What all search services share: one guarded client, consent, a key; and plain text out of what they send."""
+"""Common part of search services: a guarded client, consent, a key, and plain text from their replies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ _PASSES = 3
 
 @dataclass(frozen=True, slots=True)
 class KeyPlace:
-    """Which environment variable holds a service's key, and where in a request it goes."""
+    """Environment variable of a service's key, and its position in requests."""
 
     variable: str
     where: Literal["header", "bearer", "param"]
