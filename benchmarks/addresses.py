@@ -28,8 +28,8 @@ from geosleuth.atlas import Hit, OfflineAtlas
 from geosleuth.atlas.protocol import Level
 from geosleuth.atlas.regions import Regions, import_osm
 from geosleuth.atlas.regions.feature_kinds import is_street
-from geosleuth.atlas.regions.region_store import rows_of_kinds, tags_of
-from geosleuth.atlas.regions.tags import address_of
+from geosleuth.atlas.regions.region_store import read_tags, rows_of_kinds
+from geosleuth.atlas.regions.tags import format_address
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name
 
@@ -77,7 +77,7 @@ def features(regions: Regions, region: str, kind: str) -> list[tuple[str, str, L
     }
     opened = regions.store.open(region)
     rows = sorted(row for row in rows_of_kinds(opened, tests[kind]) if row[2])
-    return [(row[2], address_of(tags_of(opened, row[0])) or "", LatLon(*row[4:6])) for row in rows]
+    return [(row[2], format_address(read_tags(opened, row[0])) or "", LatLon(*row[4:6])) for row in rows]
 
 
 async def build_queries(atlas: OfflineAtlas, regions: Regions, count: int, chance: random.Random) -> list[Query]:

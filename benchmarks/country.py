@@ -41,7 +41,7 @@ from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.regions import OpenRegion, Regions, RegionStore, import_osm
 from geosleuth.atlas.regions.feature_kinds import ADDRESS
 from geosleuth.atlas.regions.region_file import region_path
-from geosleuth.atlas.regions.region_store import rows_of
+from geosleuth.atlas.regions.region_store import read_feature_rows
 from geosleuth.atlas.search import is_same_name
 from geosleuth.cli.entry import GC_THRESHOLDS
 from geosleuth.geo import Disc, LatLon, distance_km
@@ -270,7 +270,7 @@ def land_points() -> list[tuple[int, int]]:
     """Return where copies are placed, from west to east: on land, so that `reverse` finds borders and towns."""
     borders = Borders.load()
     grid = [(lat, lon) for lon in range(-170, 171, 2) for lat in range(-54, 66)]
-    return [(lat, lon) for lat, lon in grid if borders.at(LatLon(lat, lon))]
+    return [(lat, lon) for lat, lon in grid if borders.find_region(LatLon(lat, lon))]
 
 
 def generate(sources: Sequence[Path], target: Path, mb: float, first: int = 0) -> None:
@@ -359,8 +359,8 @@ def kill_imports(extract: Path, folder: Path, seconds: float, times: int = 10) -
             process.send_signal(signal.SIGKILL)
         killed += process.wait() == -signal.SIGKILL
         store = RegionStore(folder)
-        if store.damaged():
-            raise SystemExit(f"a killed import left half a region: {store.damaged()[0].message}")
+        if store.list_damaged():
+            raise SystemExit(f"a killed import left half a region: {store.list_damaged()[0].message}")
         for info in store.list():
             features = info.features
             if number < times:
@@ -388,7 +388,7 @@ def sample_rows(region: OpenRegion, count: int, chance: random.Random, test: Cal
     found: list[Any] = []
     for _ in range(400 * count):
         number = chance.randint(1, region.info.features)
-        row = rows_of(region, [number]).get(number)
+        row = read_feature_rows(region, [number]).get(number)
         if row is not None and test(row[2], row[3]):
             found.append(row)
             if len(found) == count:

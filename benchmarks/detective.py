@@ -42,7 +42,7 @@ from rapidfuzz.distance import Levenshtein  # noqa: E402
 
 from geosleuth.atlas.base import ensure_base  # noqa: E402
 from geosleuth.cli.handlers.locate_batch import locate_batch  # noqa: E402
-from geosleuth.photo.text import TextLine, read_text, script_of  # noqa: E402
+from geosleuth.photo.text import TextLine, detect_script, read_text  # noqa: E402
 from geosleuth.pipeline.request import LocateRequest  # noqa: E402
 from scene_drawing import DrawnText  # noqa: E402
 from scene_places import REGIONS, extracts  # noqa: E402
@@ -149,7 +149,7 @@ def measure_reading(scenes: Sequence[Scene], *, show: bool) -> dict[str, Any]:
                 if show and accuracy < LEGIBLE:
                     print(f"{scene.id}{title}: {text.text!r} ({text.letter_px:.0f} px) read as {read!r}", flush=True)
                 right[f"{scene.kind}{title}"].append(accuracy)
-                right[f"{script_of(text.text)}{title}"].append(accuracy)
+                right[f"{detect_script(text.text)}{title}"].append(accuracy)
     return {
         name: {"lines": len(found), "characters_right": sum(found) / len(found), "legible": _legible(found)}
         for name, found in sorted(right.items())

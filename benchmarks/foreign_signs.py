@@ -30,7 +30,7 @@ import osmium  # noqa: E402
 
 from geosleuth.atlas import Atlas, OfflineAtlas  # noqa: E402
 from geosleuth.evidence.calibration import CalibrationSample  # noqa: E402
-from geosleuth.evidence.heartlands import country_at  # noqa: E402
+from geosleuth.evidence.heartlands import find_country  # noqa: E402
 from geosleuth.geo import LatLon, distance_km  # noqa: E402
 from geosleuth.models.detective import Detective  # noqa: E402
 from geosleuth.names import country_code  # noqa: E402
@@ -117,7 +117,7 @@ def make_signs(extract: Path, count: int, seed: int) -> list[Sign]:
         near = [one for one in near if distance_km(one.point, first.point) <= _NEAR_KM] or near[:1]
         wanted = {"business": 0, "street": 0, "business and two streets": 2}.get(kind, 1)
         others = draw.sample(near, min(wanted, len(near)))
-        country = country_at(first.point) or ""
+        country = find_country(first.point) or ""
         signs.append(Sign((first.name, *(one.name for one in others)), kind, title, first.point, country))
     return signs
 
@@ -137,7 +137,7 @@ def locate_sign(sign: Sign, atlas: Atlas, areas: Mapping[str, Sequence[Named]], 
     if country and detective.newest is not None:
         decision = detective.newest.decision
         near = decision.is_country or off_km <= (answer.radius_km or 0.0)
-        sample = CalibrationSample.of(decision, right=country == sign.country and near)
+        sample = CalibrationSample.create(decision, right=country == sign.country and near)
     return Outcome(sign, installed, country, answer.probability or 0.0, str(answer.address), lured, sample)
 
 

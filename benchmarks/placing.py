@@ -26,7 +26,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.atlas.parts import written_parts
+from geosleuth.atlas.parts import split_written_parts
 from geosleuth.atlas.placing import Placement, place_words
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import fold
@@ -69,7 +69,7 @@ def judge(named: Named, placement: Placement | None) -> Verdict:
     """Return whether a place was placed rightly."""
     if placement is None:
         return "right" if named.point is None else "unplaced"
-    first, *others = written_parts(named.words)
+    first, *others = split_written_parts(named.words)
     is_named = fold(placement.place.name) in map(fold, others)
     is_coarse = bool(placement.missing) and (placement.level in ("region", "country") or is_named)
     if named.point is None:

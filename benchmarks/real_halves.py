@@ -38,7 +38,7 @@ REAL_WEIGHT = 5
 def real_sample(one: Outcome) -> CalibrationSample:
     """What the map of odds is fitted to: where the true point is known, it must lie within the radius."""
     far = one.off_km is not None and one.answer.radius_km is not None and one.off_km > one.answer.radius_km
-    return CalibrationSample.of(one.decision, right=one.right and not far)
+    return CalibrationSample.create(one.decision, right=one.right and not far)
 
 
 def answered(rows: Sequence[Row], empty: Path) -> list[Outcome]:

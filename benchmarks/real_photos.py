@@ -47,7 +47,7 @@ from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.atlas.regions import import_osm
 from geosleuth.evidence.decision import Decision
-from geosleuth.evidence.heartlands import country_at
+from geosleuth.evidence.heartlands import find_country
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.models.detective import Detective
 from geosleuth.names import country_code
@@ -131,7 +131,7 @@ def read_table(folder: Path, table: Path, words: Path | None) -> list[Row]:
             point = LatLon(float(lat), float(lon)) if lat and lon else None
             country = (row.get("country") or "").upper() or None
             if country is None and point is not None:
-                country = country_at(point)
+                country = find_country(point)
             rows.append(Row(path, country, point, supported.get(row["file"], frozenset())))
     return rows
 

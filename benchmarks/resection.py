@@ -37,7 +37,7 @@ from geosleuth.geo import (
     Resection,
     Unsolvable,
     bearings_deg,
-    column_of,
+    compute_column,
     destination,
     distance_km,
     distances_km,
@@ -162,7 +162,7 @@ def draw_case(features: Features, row: Row, chance: np.random.Generator) -> Case
             break
     if len(chosen) < row.features:
         return None
-    columns = [column_of(float(offsets[index]) + chance.normal(0, NOISE_DEG), FOV_DEG) for index in chosen]
+    columns = [compute_column(float(offsets[index]) + chance.normal(0, NOISE_DEG), FOV_DEG) for index in chosen]
     wrong = None
     if row.wrong:
         wrong = int(chance.integers(row.features))

@@ -129,7 +129,7 @@ def find_frames(count: int, folder: Path, keep: Path | None) -> dict[str, Any]:
         )
         if keep is not None:
             for frame in chosen:
-                frame.opened().photo.image.save(keep / f"{clip.path.stem}-{frame.seconds:.2f}.png")
+                frame.open_photo().photo.image.save(keep / f"{clip.path.stem}-{frame.seconds:.2f}.png")
     return {"clips": rows, "found": sum(row["found"] for row in rows), "of": count}
 
 

@@ -40,7 +40,7 @@ import numpy as np  # noqa: E402
 
 from from_above import look_from_above  # noqa: E402
 from geosleuth.evidence.visual import PriorFigures, compare, learn  # noqa: E402
-from geosleuth.evidence.visual.cells import apart, blocks_of, folds_of, places_at  # noqa: E402
+from geosleuth.evidence.visual.cells import apart, assign_folds, label_places, number_blocks  # noqa: E402
 from geosleuth.evidence.visual.learned import LINEAR, NEIGHBOUR, PRIOR  # noqa: E402
 from geosleuth.geo import LatLon  # noqa: E402
 from geosleuth.photo import first_view, open_photo  # noqa: E402
@@ -146,8 +146,8 @@ def measure_encoders(table: Path, fold: int) -> dict[str, Any]:
 
 def held_out_figures(features: Features, points: Sequence[LatLon], fold: int, name: str) -> PriorFigures:
     """Learn a prior from four fifths of the land and test it on the fifth."""
-    places = places_at(points)
-    out = folds_of(blocks_of(places), 0) == fold
+    places = label_places(points)
+    out = assign_folds(number_blocks(places), 0) == fold
     used = np.flatnonzero(apart(places, out))
     prior = learn(features[used], [points[int(row)] for row in used], encoder=name)
     asked = np.flatnonzero(out)

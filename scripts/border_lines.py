@@ -20,9 +20,9 @@ from geosleuth.atlas.borders.grid import (
     Arcs,
     BorderLayer,
     BorderRegion,
-    blocks_of,
+    find_touched_cells,
+    list_blocks,
     spread,
-    touched_cells,
 )  # fmt: skip
 
 Geometries = npt.NDArray[Any]
@@ -162,8 +162,8 @@ def corner_labels(arcs: Arcs) -> npt.NDArray[np.uint16]:
 def compile_layer(arcs: Arcs, regions: Sequence[BorderRegion]) -> BorderLayer:
     """Compute the grids of some lines."""
     fine = corner_labels(arcs)
-    cells, _ = touched_cells(arcs)
-    numbers = blocks_of(cells)
+    cells, _ = find_touched_cells(arcs)
+    numbers = list_blocks(cells)
     square = fine.reshape(BLOCK_ROWS, PER_BLOCK, BLOCK_COLUMNS, PER_BLOCK)
     coarse = square[:, 0, :, 0].copy()
     blocks = square.transpose(0, 2, 1, 3).reshape(BLOCK_ROWS * BLOCK_COLUMNS, PER_BLOCK**2)[numbers]

@@ -19,7 +19,7 @@ SRC = Path(__file__).resolve().parent.parent / "src"
 sys.path.insert(0, str(SRC))
 
 from geosleuth.atlas.base.build import CITY, COUNTRY, LANDMARK, REGION, admin1_table  # noqa: E402
-from geosleuth.atlas.base.packed_tables import TABLES, PackedLines, PlaceTables, joined, owner_of, pack_tables  # noqa: E402
+from geosleuth.atlas.base.packed_tables import TABLES, PackedLines, PlaceTables, encode_lines, pack_owner, pack_tables  # noqa: E402
 from geosleuth.atlas.facts.landmarks import landmarks  # noqa: E402
 from geosleuth.atlas.search import ATTRIBUTE, MAIN, OTHER  # noqa: E402
 from geosleuth.names.folding import fold_once  # noqa: E402
@@ -73,8 +73,8 @@ def table_of(places: list[dict[str, Any]]) -> PlaceTables:
         lon_e5=np.asarray([round(lon * 1e5) for lon in lons], dtype=np.int32),
         populations=np.asarray(people, dtype=np.int32),
         radii=np.asarray([place.get("radius_hm", 0) for place in places], dtype=np.uint16),
-        keys=PackedLines(joined([key for key, _ in aliases])),
-        owners=np.asarray([owner_of(number, role) for (_, number), role in aliases.items()], dtype=np.uint32),
+        keys=PackedLines(encode_lines([key for key, _ in aliases])),
+        owners=np.asarray([pack_owner(number, role) for (_, number), role in aliases.items()], dtype=np.uint32),
     )
 
 

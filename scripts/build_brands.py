@@ -115,7 +115,9 @@ def arrays(rows: Sequence[tuple[tuple[Any, ...], _Entry]], places: Sequence[str]
         )
     names = sorted(by_name, key=len)
     return [
-        np.frombuffer(SortedRows.rows_of({name: " ".join(map(str, by_name[name])) for name in by_name}), dtype="u1"),
+        np.frombuffer(
+            SortedRows.encode_table({name: " ".join(map(str, by_name[name])) for name in by_name}), dtype="u1"
+        ),
         np.frombuffer("\n".join(names).encode(), dtype="u1"),
         letter_sets(names).astype("<u4"),
         np.array([len(name) for name in names], dtype="<i4"),

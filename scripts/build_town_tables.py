@@ -47,7 +47,7 @@ def arrays() -> list[NDArray[Any]]:
     """What the file holds; see `geosleuth.evidence.town_tables`."""
     known = cities_by_country()
     towns = [city for cities in known.values() for city in cities]
-    texts = [sources().encode(), *(SortedRows.rows_of(_rows(table)) for table in names())]
+    texts = [sources().encode(), *(SortedRows.encode_table(_rows(table)) for table in names())]
     columns = [
         np.round([town.lat * E5 for town in towns]),
         np.round([town.lon * E5 for town in towns]),

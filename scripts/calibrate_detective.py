@@ -58,7 +58,7 @@ async def outcomes_of(bench: Bench, scenes: Sequence[Scene]) -> list[Outcome]:
 def samples_of(outcomes: Sequence[Outcome]) -> list[CalibrationSample]:
     """What the map is fitted to; scenes that show nothing have no truth to be near to."""
     return [
-        CalibrationSample.of(one.decision, right=one.within_radius)
+        CalibrationSample.create(one.decision, right=one.within_radius)
         for one in outcomes
         if one.decision is not None and one.scene.truth is not None and one.answer.located
     ]

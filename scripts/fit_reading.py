@@ -23,8 +23,8 @@ import numpy as np  # noqa: E402
 from PIL import Image  # noqa: E402
 from rapidfuzz.distance import Levenshtein  # noqa: E402
 
-from geosleuth.photo.text.reader import readings_of  # noqa: E402
-from geosleuth.photo.text.reading_reliability import FEATURES, Reading, features_of  # noqa: E402
+from geosleuth.photo.text.reader import list_readings  # noqa: E402
+from geosleuth.photo.text.reading_reliability import FEATURES, Reading, compute_features  # noqa: E402
 from geosleuth.support.fitting import logistic  # noqa: E402
 from reading import SCRIPTS, draw_sign, plain  # noqa: E402
 
@@ -40,7 +40,7 @@ def photo_rows(folders: list[Path], words: dict[str, list[str]]) -> Iterator[Row
     paths = sorted(path for folder in folders for path in folder.glob("*.jpg"))
     for number, path in enumerate(paths):
         with Image.open(path) as opened:
-            for reading in readings_of(opened.convert("RGB")):
+            for reading in list_readings(opened.convert("RGB")):
                 yield path.name, "photo", reading, is_right(reading.text, words.get(path.name, []))
         print(f"\r{number + 1} of {len(paths)} photos", end="", file=sys.stderr, flush=True)
 
@@ -50,7 +50,7 @@ def sign_rows() -> Iterator[Row]:
     draw = random.Random(11)
     for script in SCRIPTS.values():
         for word in script.words("tuned"):
-            for reading in readings_of(draw_sign(word, script.font, draw)):
+            for reading in list_readings(draw_sign(word, script.font, draw)):
                 yield word, "sign", reading, is_right(reading.text, [word])
 
 
@@ -68,7 +68,7 @@ def is_right(text: str, truths: list[str]) -> bool:
 
 def fit(rows: list[Row]) -> dict[str, float]:
     """Logistic regression, held near a sensible start by a weak prior."""
-    features = np.array([[1.0, *(features_of(reading)[name] for name in FEATURES)] for _, _, reading, _ in rows])
+    features = np.array([[1.0, *(compute_features(reading)[name] for name in FEATURES)] for _, _, reading, _ in rows])
     right = np.array([float(one) for *_, one in rows])
     start = np.array([-3.0, *(START.get(name, 0.0) for name in FEATURES)])
     weights = logistic(features, right, PULL, centre=start)
@@ -83,7 +83,7 @@ def described(rows: list[Row], table: dict[str, dict[str, float]]) -> str:
         if not chosen:
             continue
         scores = np.array(
-            [row["base"] + sum(row[name] * features_of(one[2])[name] for name in FEATURES) for one in chosen]
+            [row["base"] + sum(row[name] * compute_features(one[2])[name] for name in FEATURES) for one in chosen]
         )
         stated, right = 1 / (1 + np.exp(-scores)), np.array([one[3] for one in chosen])
         for low, high in ((0, 0.1), (0.1, 0.3), (0.3, 0.5), (0.5, 0.8), (0.8, 0.95), (0.95, 1.01)):

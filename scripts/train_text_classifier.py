@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont, features
 
-from geosleuth.photo.text.classifier import CLASSES, TALL, WIDE, strip_for
+from geosleuth.photo.text.classifier import CLASSES, TALL, WIDE, cut_classifier_strip
 from geosleuth.photo.text.detector import find_boxes
 from geosleuth.photo.text.script import count_scripts
 
@@ -187,7 +187,7 @@ class Painter:
         jitter = tall * small
         slack = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], dtype=np.float32) * jitter * draw.uniform(0.0, 0.22)
         wobble = np.array([[draw.uniform(-0.08, 0.08) * jitter for _ in range(2)] for _ in range(4)], dtype=np.float32)
-        return strip_for(pixels, (box + slack + wobble).astype(np.float32))
+        return cut_classifier_strip(pixels, (box + slack + wobble).astype(np.float32))
 
 
 _PAINTER: Painter | None = None
@@ -226,7 +226,7 @@ def textures(path: Path) -> "np.ndarray[Any, Any]":
         size = max(64, round(image.width * scale)), max(64, round(image.height * scale))
         pixels = np.asarray(image.resize(size).rotate(turn, expand=True))
         boxes = find_boxes(pixels, 1280)
-        made += [strip_for(pixels, box.quad) for box in generator.sample(boxes, min(60, len(boxes)))]
+        made += [cut_classifier_strip(pixels, box.quad) for box in generator.sample(boxes, min(60, len(boxes)))]
     pixels = np.asarray(image)
     for _ in range(40):
         tall = generator.randint(10, 60)
@@ -235,7 +235,9 @@ def textures(path: Path) -> "np.ndarray[Any, Any]":
             continue
         x, y = generator.randint(0, image.width - wide - 1), generator.randint(0, image.height - tall - 1)
         made.append(
-            strip_for(pixels, np.array([[x, y], [x + wide, y], [x + wide, y + tall], [x, y + tall]], dtype=np.float32))
+            cut_classifier_strip(
+                pixels, np.array([[x, y], [x + wide, y], [x + wide, y + tall], [x, y + tall]], dtype=np.float32)
+            )
         )
     return np.stack(made)
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from geosleuth.support.lazy import exported, lazy_pattern
+from geosleuth.support.lazy import export_names, lazy_pattern
 
 
 def test_a_pattern_is_compiled_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,4 +39,4 @@ def test_a_package_has_its_names_and_no_others() -> None:
 
 def test_a_module_can_not_be_exported_under_its_own_name() -> None:
     with pytest.raises(ValueError, match="card"):
-        exported("somewhere", {"card": ("card",)})
+        export_names("somewhere", {"card": ("card",)})

@@ -6,7 +6,7 @@ from geosleuth.atlas.online import OnlineSettings
 from geosleuth.atlas.online.access import check_consent
 from geosleuth.models.registry import SERVICES, find_target
 from geosleuth.support.errors import BadInput
-from geosleuth.support.net import host_of, is_loopback
+from geosleuth.support.net import is_loopback, parse_host
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from geosleuth.support.net import host_of, is_loopback
     ],
 )
 def test_hosts_have_one_spelling(written: str, plain: str) -> None:
-    assert host_of(f"http://{written}:8000/v1") == plain
+    assert parse_host(f"http://{written}:8000/v1") == plain
     assert is_loopback(written.strip("[]")) is (plain in ("127.0.0.1", "::1"))
 
 

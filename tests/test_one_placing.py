@@ -18,7 +18,7 @@ from geosleuth.agent.locate import locate
 from geosleuth.agent.methods import method
 from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.answer import Answer, parse_lenient
-from geosleuth.answer.answer import words_of
+from geosleuth.answer.answer import format_words
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.placing import Placement, Placer
 from geosleuth.geo import LatLon
@@ -66,7 +66,7 @@ async def located(photo: OpenedPhoto, answers: Mapping[str, Answer]) -> Points:
         policy = ScriptedPolicy([], then=says(reply))
         setup = AgentSetup(method=method("default"), policy=policy, toolset=Toolset([]), completes=True)
         finding = await locate([photo], setup, Resources(OfflineAtlas()))
-        assert words_of(finding.answer.address) == words_of(answer.address)
+        assert format_words(finding.answer.address) == format_words(answer.address)
         found[reply] = finding.answer.point
     return found
 
@@ -80,7 +80,7 @@ async def agreed(photo: OpenedPhoto, answers: Mapping[str, Answer], folder: Path
         policy = ScriptedPolicy([], then=says(reply))
         seats = tuple(replace(seat, policy=policy) for seat in team.seats)
         finding = await locate_with_team([photo], replace(team, seats=seats), Resources(OfflineAtlas()))
-        assert words_of(finding.answer.address) == words_of(answer.address)
+        assert format_words(finding.answer.address) == format_words(answer.address)
         found[reply] = finding.answer.point
     await team.aclose()
     return found

@@ -190,7 +190,7 @@ def test_what_is_not_run_is_a_command_of_the_readme_and_is_understood() -> None:
 
 def test_extras_are_installed_as_doctor_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Apart from where the environment and the clone lie."""
-    monkeypatch.setattr(errors, "_installed_from", lambda: (str(ROOT), True))
+    monkeypatch.setattr(errors, "_find_install_source", lambda: (str(ROOT), True))
     (line,) = [line.partition("  ")[0] for line in COMMANDS if line.startswith("python -m pip")]
     (extras,) = re.findall(r"\[(.*)\]", line)
     said = install_command(extras).replace(sys.executable, "python").replace(f"{ROOT}/", "").replace(str(ROOT), ".")

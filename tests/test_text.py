@@ -75,7 +75,7 @@ def test_whatever_a_command_shows_is_clean(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize("name", FORMATS)
 def test_exports_are_clean(name: str) -> None:
     answer = Answer(
-        HERE, Address.of("France", HOSTILE, HOSTILE), 0.5, 1.0, HOSTILE, (Candidate(HOSTILE, HERE, 0.1, HOSTILE),)
+        HERE, Address.create("France", HOSTILE, HOSTILE), 0.5, 1.0, HOSTILE, (Candidate(HOSTILE, HERE, 0.1, HOSTILE),)
     )
     context = AnswerContext(sha256="0" * 64, file_name=HOSTILE, model=HOSTILE, method=HOSTILE, sources=(HOSTILE,))
     written = FORMATS[name].render([LocatedAnswer(answer, context)])

@@ -30,7 +30,7 @@ from geosleuth.models import Sampling
 from geosleuth.photo import BoxScale
 from geosleuth.support.errors import BadInput
 from geosleuth.tools import ImageInfo
-from geosleuth.tools.calls import supplied
+from geosleuth.tools.calls import list_supplies
 from geosleuth.tools.toolset import all_tools
 
 PHOTO = ImageInfo("image-1", (1600, 1200), 1, (0, 0, 1600, 1200))
@@ -206,7 +206,7 @@ def test_the_nano_methods_words_are_few_and_the_same_for_any_scale() -> None:
 
 @pytest.mark.parametrize("name", ["default", "geovista", "spotagent", "twm"])
 def test_a_run_without_prior_index_tiles_and_web_is_told_of_no_tool_that_needs_one(name: str, tmp_path: Path) -> None:
-    have = supplied(OfflineAtlas(tmp_path), offline=True)
+    have = list_supplies(OfflineAtlas(tmp_path), offline=True)
     chosen = method(name)
     tools = chosen.toolset(all_tools(), have=have)
     absent = {"visual_prior", "search_image", "satellite_map_query", "search_web", "find_crossing", "find_colocated"}
@@ -255,17 +255,17 @@ LEVELS = (
         (
             "spotagent",
             f"<answer>\n{SPOT}\n</answer>",
-            Answer(LatLon(43.7384, 7.4246), Address.of("Monaco", None, "Monaco")),
+            Answer(LatLon(43.7384, 7.4246), Address.create("Monaco", None, "Monaco")),
         ),
         (
             "spotagent",
             "<answer>country: Monaco, city: Monaco, Latitude: 43.7384, Longitude: 7.4246</answer>",
-            Answer(LatLon(43.7384, 7.4246), Address.of("Monaco", None, "Monaco")),
+            Answer(LatLon(43.7384, 7.4246), Address.create("Monaco", None, "Monaco")),
         ),
         (
             "spotagent",
             f"<answer>\n{SPOT}\nProbability: 70%\n</answer>",
-            Answer(LatLon(43.7384, 7.4246), Address.of("Monaco", None, "Monaco"), 0.7, 25.0),
+            Answer(LatLon(43.7384, 7.4246), Address.create("Monaco", None, "Monaco"), 0.7, 25.0),
         ),
         (
             "geovista",
@@ -273,7 +273,7 @@ LEVELS = (
             '"city": "Nice", "address": "Quai Lunel"}</answer>',
             Answer(
                 None,
-                Address.of("France", "Provence", "Quai Lunel, Nice"),
+                Address.create("France", "Provence", "Quai Lunel, Nice"),
                 explanation="It is by the harbour; the sign decided.",
             ),
         ),
@@ -281,14 +281,14 @@ LEVELS = (
             "geovista",
             '<answer>A guess.\n```json\n{"country": "France", "city": "Nice", "lat": 43.7, "lon": 7.27, '
             '"probability": 0.4}\n```</answer>',
-            Answer(LatLon(43.7, 7.27), Address.of("France", None, "Nice"), 0.4, 25.0, "A guess."),
+            Answer(LatLon(43.7, 7.27), Address.create("France", None, "Nice"), 0.4, 25.0, "A guess."),
         ),
         # Words alone name a place for a person; no rule can say which, and none is made up.
         ("geovista", "<answer>This is Nice, France, by the harbour.</answer>", Answer()),
         (
             "twm",
             'It is Monaco.\n{"lat": 43.7384, "lon": 7.4246, "city": "Monaco", "country": "Monaco"}',
-            Answer(LatLon(43.7384, 7.4246), Address.of("Monaco", None, "Monaco")),
+            Answer(LatLon(43.7384, 7.4246), Address.create("Monaco", None, "Monaco")),
         ),
         (
             "geoagent",
@@ -305,22 +305,22 @@ LEVELS = (
         (
             "geoagent",
             "<answer> United States; MN; Ash Lake </answer>",
-            Answer(None, Address.of("United States", "MN", "Ash Lake")),
+            Answer(None, Address.create("United States", "MN", "Ash Lake")),
         ),
         (
             "smilegeo",
             '{"location": {"country": "France", "city": "Nice"}, "confidence": "85%", "explanation": "the bay"}',
-            Answer(None, Address.of("France", None, "Nice"), 0.85, None, "the bay"),
+            Answer(None, Address.create("France", None, "Nice"), 0.85, None, "the bay"),
         ),
         (
             "smilegeo",
             '{"location": "Promenade des Anglais, Nice, France", "confidence": "7%", "explanation": "the bay"}',
-            Answer(None, Address.of("France", None, "Promenade des Anglais, Nice"), 0.07, None, "the bay"),
+            Answer(None, Address.create("France", None, "Promenade des Anglais, Nice"), 0.07, None, "the bay"),
         ),
         (
             "smilegeo",
             "**Location:** Nice, France\n**Confidence:** 60%\n**Explanation:** The bay.",
-            Answer(None, Address.of("France", None, "Nice"), 0.6, None, "The bay."),
+            Answer(None, Address.create("France", None, "Nice"), 0.6, None, "The bay."),
         ),
     ],
 )
@@ -370,7 +370,7 @@ def test_saying_that_it_cannot_be_told_is_an_answer_unless_one_is_forced(around:
     assert accepts(answer, TASK)
     assert not accepts(answer, replace(TASK, force_answer=True))
     assert not accepts(Answer(), TASK)
-    assert accepts(Answer(address=Address.of("Monaco")), replace(TASK, force_answer=True))
+    assert accepts(Answer(address=Address.create("Monaco")), replace(TASK, force_answer=True))
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -384,7 +384,7 @@ def test_a_sentence_with_a_semicolon_names_no_country(name: str) -> None:
     read = method(name).read_answer
     assert not read("I would look at the kerb first; then at the poles.").address
     if name != "smilegeo":
-        assert read("Monaco; Monaco; Rue Grimaldi").address == Address.of("Monaco", "Monaco", "Rue Grimaldi")
+        assert read("Monaco; Monaco; Rue Grimaldi").address == Address.create("Monaco", "Monaco", "Rue Grimaldi")
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -392,7 +392,7 @@ def test_the_words_are_not_themselves_an_answer(name: str) -> None:
     assert method(name).read_answer(method(name).reminder) == Answer()
 
 
-NICE = Answer(None, Address.of("France", None, "Nice"), 0.85, None, "The bay, says gpt-4o; Gemini would agree.")
+NICE = Answer(None, Address.create("France", None, "Nice"), 0.85, None, "The bay, says gpt-4o; Gemini would agree.")
 AGENTS = ("gpt-4o", "gemini", "Qwen")
 
 

@@ -134,7 +134,7 @@ def by(trajectory: Trajectory) -> str:
 
 
 SPOT_LINES = f"<answer>\nCountry: Monaco\nCity: Monaco\nLatitude: {SPOT.lat}\nLongitude: {SPOT.lon}\n</answer>"
-SPOT_ANSWER = Answer(SPOT, Address.of("Monaco", None, "Monaco"))
+SPOT_ANSWER = Answer(SPOT, Address.create("Monaco", None, "Monaco"))
 
 
 def reasoned(act: str) -> str:
@@ -200,7 +200,7 @@ def test_geovista_answers_in_words_within_six_turns(photo: Photo, atlas: Offline
     trajectory = locate(method("geovista"), model, photo, atlas)
     assert trajectory.answer == Answer(
         None,
-        Address.of("Monaco", None, "Rue Grimaldi, Monaco"),
+        Address.create("Monaco", None, "Rue Grimaldi, Monaco"),
         explanation="The sign names Rue Grimaldi, a main street of La Condamine.",
     )
     assert (ended(trajectory), trajectory.spent.turns) == ("answered", 3)
@@ -326,7 +326,7 @@ def test_smilegeo_states_its_confidence_in_percent(photo: Photo, atlas: OfflineA
     }
     model = ScriptedPolicy([says(json.dumps(reply))])
     trajectory = locate(method("smilegeo"), model, photo, atlas)
-    assert trajectory.answer == Answer(None, Address.of("Monaco", None, "Monaco"), 0.85, None, "The street sign.")
+    assert trajectory.answer == Answer(None, Address.create("Monaco", None, "Monaco"), 0.85, None, "The street sign.")
     assert model.seen[0].tools == ()
 
 
@@ -342,7 +342,7 @@ def test_smilegeo_reasons_with_similar_pictures_where_they_are_on(photo: Photo, 
     found = model.seen[1].messages
     assert any(isinstance(one, Observed) and "Rue Grimaldi in spring" in one.observations[0].text for one in found)
     assert trajectory.answer == Answer(
-        None, Address.of("Monaco", None, "Rue Grimaldi"), 0.6, None, "Two pictures agree."
+        None, Address.create("Monaco", None, "Rue Grimaldi"), 0.6, None, "Two pictures agree."
     )
 
 

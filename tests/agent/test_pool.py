@@ -120,7 +120,7 @@ def test_a_candidate_without_a_point_is_answered_by_name() -> None:
     answer = pool_with({"place": "Laos", "confidence": 0.6}).answer()
     assert answer is not None
     assert answer.point is None
-    assert answer.address == Address.of(country="Laos")
+    assert answer.address == Address.create(country="Laos")
 
 
 def test_notes_of_any_shape_do_no_harm() -> None:

@@ -13,7 +13,7 @@ from geosleuth.geo import LatLon
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 ANSWER = Answer(
     LatLon(43.73535, 7.42085),
-    Address.of("Monaco", None, "Rue Grimaldi, Monaco"),
+    Address.create("Monaco", None, "Rue Grimaldi, Monaco"),
     0.82,
     0.25,
     'The sign "Rue Grimaldi" and a number beginning with +377 meet in one place.',

@@ -75,7 +75,7 @@ def test_a_finding_is_a_point_a_circle_and_its_candidates() -> None:
 
 
 def test_an_answer_without_a_place_is_an_unlocated_feature() -> None:
-    found = read(Answer(address=Address.of("Monaco"), explanation="no clue"))
+    found = read(Answer(address=Address.create("Monaco"), explanation="no clue"))
     (feature,) = found["features"]
     assert feature["geometry"] is None
     assert feature["properties"]["located"] is False
@@ -140,7 +140,7 @@ def test_circles_are_cut_at_the_antimeridian_and_closed_over_poles(
 
 
 def test_a_country_is_its_outline_and_no_circle() -> None:
-    answer = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0)
+    answer = Answer(LatLon(35.689487, 139.691711), Address.create("Japan"), 0.84, 1131.0)
     outline = [[[(139.0, 35.0), (140.0, 35.0), (140.0, 36.0), (139.0, 36.0), (139.0, 35.0)]]]
     (feature,) = read(answer, AnswerContext(outline=outline, extent="country"))["features"]
     assert feature["geometry"]["type"] == "Polygon"
@@ -152,7 +152,7 @@ def test_a_country_is_its_outline_and_no_circle() -> None:
 def test_a_region_is_its_circle_and_a_candidate_that_is_a_country_its_outline() -> None:
     outline = [[[(139.0, 35.0), (140.0, 35.0), (140.0, 36.0), (139.0, 36.0), (139.0, 35.0)]]]
     others = (Candidate("Japan", LatLon(35.7, 139.7)), Candidate("Antarctica", LatLon(-80.0, 0.0)))
-    answer = Answer(LatLon(48.9, 11.4), Address.of("Germany", "Bavaria"), 0.6, 190.0, candidates=others)
+    answer = Answer(LatLon(48.9, 11.4), Address.create("Germany", "Bavaria"), 0.6, 190.0, candidates=others)
     areas: tuple[Polygons | None, ...] = (outline, [])
     finding, first, second = read(answer, AnswerContext(extent="country", candidate_areas=areas))["features"]
     assert [one["geometry"] and one["geometry"]["type"] for one in (finding, first, second)] == [

@@ -67,7 +67,7 @@ def test_an_answer_without_a_place_has_no_geometry() -> None:
 
 def test_markup_in_a_text_stays_text_in_viewers_that_show_html() -> None:
     evil = '<img src=x onerror="alert(1)">&'
-    answer = Answer(HOME, Address.of(evil), explanation=evil, candidates=(Candidate(evil, HOME, 0.1, evil),))
+    answer = Answer(HOME, Address.create(evil), explanation=evil, candidates=(Candidate(evil, HOME, 0.1, evil),))
     root = read(LocatedAnswer(answer, AnswerContext()))
     for shown in texts(root, ".//k:Placemark/k:description"):
         assert "<img" not in shown
@@ -79,7 +79,9 @@ def test_markup_in_a_text_stays_text_in_viewers_that_show_html() -> None:
 def test_any_answer_is_valid_kml(
     point: LatLon | None, other: LatLon | None, text: str | None, odds: float | None, radius_km: float | None
 ) -> None:
-    answer = Answer(point, Address.of(text, text, text), odds, radius_km, text, (Candidate(text, other, odds, text),))
+    answer = Answer(
+        point, Address.create(text, text, text), odds, radius_km, text, (Candidate(text, other, odds, text),)
+    )
     read(
         LocatedAnswer(answer, AnswerContext(file_name=text, model=text, sources=(text or "",))),
         LocatedAnswer(Answer(), AnswerContext()),
@@ -87,7 +89,7 @@ def test_any_answer_is_valid_kml(
 
 
 def test_a_country_is_a_placemark_with_its_outline() -> None:
-    answer = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0)
+    answer = Answer(LatLon(35.689487, 139.691711), Address.create("Japan"), 0.84, 1131.0)
     outline = [[[(139.0, 35.0), (140.0, 35.0), (140.0, 36.0), (139.0, 36.0), (139.0, 35.0)]]]
     root = read(LocatedAnswer(answer, AnswerContext(outline=outline, extent="country")))
     (mark,) = root.iterfind(".//k:Placemark", NS)

@@ -18,7 +18,7 @@ from geosleuth.answer.formats import (
     FORMATS,
     AnswerContext,
     LocatedAnswer,
-    format_of,
+    find_format,
     render_as,
     to_csv,
     to_darwin_core,
@@ -58,7 +58,7 @@ def test_a_row_holds_the_finding() -> None:
 @pytest.mark.parametrize("evil", FORMULAS)
 @pytest.mark.parametrize("write", [to_csv, to_darwin_core])
 def test_no_text_cell_is_a_formula(evil: str, write: object) -> None:
-    answer = Answer(LatLon(-1, -2), Address.of(evil, evil, evil), 0.5, 1, evil, (Candidate(evil),))
+    answer = Answer(LatLon(-1, -2), Address.create(evil, evil, evil), 0.5, 1, evil, (Candidate(evil),))
     assert callable(write)
     (row,) = rows(write([LocatedAnswer(answer, AnswerContext(file_name=evil, model=evil, sources=(evil,)))]))
     numbers = {"lat", "lon", "decimalLatitude", "decimalLongitude"}
@@ -69,7 +69,7 @@ def test_no_text_cell_is_a_formula(evil: str, write: object) -> None:
 
 @given(text=st.text(max_size=40))
 def test_every_row_is_one_line_that_reads_back(text: str) -> None:
-    answer = Answer(explanation=text, address=Address.of(text))
+    answer = Answer(explanation=text, address=Address.create(text))
     (row,) = rows(to_csv([LocatedAnswer(answer, AnswerContext(file_name=text))]))
     assert set(row) == set(CSV_HEADER)
     assert "\n" not in row["explanation"]
@@ -128,11 +128,11 @@ def test_json_holds_the_whole_answer_and_where_it_comes_from() -> None:
 
 def test_formats_go_by_name_and_by_ending() -> None:
     for name, one in FORMATS.items():
-        assert format_of(Path(f"out/photo{one.ending}")).name == name
+        assert find_format(Path(f"out/photo{one.ending}")).name == name
         assert render_as(name, [LocatedAnswer(marked_answer(), AnswerContext())])
-    assert format_of(Path("x.DWC.CSV")).name == "darwin-core"
+    assert find_format(Path("x.DWC.CSV")).name == "darwin-core"
     with pytest.raises(BadInput, match=r"\.geojson"):
-        format_of(Path("photo.shp"))
+        find_format(Path("photo.shp"))
     with pytest.raises(BadInput, match="geojson"):
         render_as("shapefile", [])
     with pytest.raises(BadInput, match="one finding"):

@@ -18,7 +18,7 @@ from geosleuth.answer.formats import (
 )
 from geosleuth.geo import LatLon
 
-CHINA = Answer(LatLon(31.22222, 121.45806), Address.of("China"), 0.83, 1908.0)
+CHINA = Answer(LatLon(31.22222, 121.45806), Address.create("China"), 0.83, 1908.0)
 WHOLE = AnswerContext(country_code="CN", extent="country")
 
 

@@ -78,7 +78,7 @@ def test_an_answer_without_a_place_writes_no_place() -> None:
 def test_what_may_not_be_a_city_is_not_written_as_one(
     precise: str, known: str | None, city: str | None, below: str | None
 ) -> None:
-    answer = Answer(LatLon(60.17, 24.94), Address.of("Finland", None, precise))
+    answer = Answer(LatLon(60.17, 24.94), Address.create("Finland", None, precise))
     graph = graph_of(to_xmp([LocatedAnswer(answer, AnswerContext(city=known))]))
     assert value(graph, PHOTOSHOP + "City") == city
     assert value(graph, "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/Location") == below
@@ -86,7 +86,7 @@ def test_what_may_not_be_a_city_is_not_written_as_one(
 
 @given(lat=st.floats(-90, 90), lon=st.floats(-180, 180), text=st.text(max_size=20))
 def test_any_place_and_any_text_reads_back(lat: float, lon: float, text: str) -> None:
-    graph = graph_of(to_xmp([LocatedAnswer(Answer(LatLon(lat, lon), Address.of(text)), AnswerContext(model=text))]))
+    graph = graph_of(to_xmp([LocatedAnswer(Answer(LatLon(lat, lon), Address.create(text)), AnswerContext(model=text))]))
     assert degrees(value(graph, EXIF + "GPSLatitude")) == pytest.approx(round(lat, 5), abs=2e-8)
     assert degrees(value(graph, EXIF + "GPSLongitude")) == pytest.approx(round(lon, 5), abs=2e-8)
 

@@ -16,8 +16,8 @@ from geosleuth.answer.granularity import (
     cap,
     cap_sources,
     cap_text,
+    compute_granularity,
     round_up,
-    told_granularity,
 )
 from geosleuth.geo import LatLon, distance_km
 from marked import HOME, MARKER, holds_digits_of, holds_marker, marked_answer, marked_context
@@ -35,12 +35,12 @@ class OneTown:
     radius_km: float = 2.0
     asked: list[Granularity] = field(default_factory=list)
 
-    async def place_of(
+    async def find_place(
         self, level: Granularity, point: LatLon | None, address: Address, radius_km: float | None
     ) -> Admitted | None:
         del point, address, radius_km
         self.asked.append(level)
-        return Admitted(self.centre, self.radius_km, Address.of("Monaco", "Monaco", "Monaco"))
+        return Admitted(self.centre, self.radius_km, Address.create("Monaco", "Monaco", "Monaco"))
 
 
 def capped(answer: Answer, level: Granularity, town: OneTown | None = None) -> Answer:
@@ -64,9 +64,9 @@ def test_the_point_goes_to_the_centre_and_the_radius_holds_the_old_circle(level:
 
 def test_levels_below_the_cap_are_dropped_whatever_the_gazetteer_says() -> None:
     names = {level: capped(marked_answer(), level, OneTown()).address for level in GRANULARITIES[:3]}
-    assert names["country"] == Address.of("Monaco")
-    assert names["region"] == Address.of("Monaco", "Monaco")
-    assert names["city"] == Address.of("Monaco", "Monaco", "Monaco")
+    assert names["country"] == Address.create("Monaco")
+    assert names["region"] == Address.create("Monaco", "Monaco")
+    assert names["city"] == Address.create("Monaco", "Monaco", "Monaco")
 
 
 @pytest.mark.parametrize("level", GRANULARITIES[:-1])
@@ -85,7 +85,7 @@ def test_no_text_of_the_answer_gets_through(level: Granularity) -> None:
 def test_the_marker_street_is_in_no_file(level: Granularity, name: str, *, known: bool) -> None:
     town = OneTown() if known else None
     whole = render_as(name, [LocatedAnswer(marked_answer(), marked_context())])
-    entry = LocatedAnswer(asyncio.run(cap(marked_answer(), level, town)), marked_context().capped(level))
+    entry = LocatedAnswer(asyncio.run(cap(marked_answer(), level, town)), marked_context().coarsen(level))
     text = render_as(name, [entry])
     assert holds_marker(whole)
     assert not holds_marker(text)
@@ -142,12 +142,12 @@ def test_a_town_that_does_not_reach_the_point_gets_a_rounded_circle() -> None:
 
 
 def test_an_answer_without_a_point_stays_without_one() -> None:
-    found = capped(Answer(address=Address.of("Monaco", None, MARKER), probability=0.3), "city", OneTown())
+    found = capped(Answer(address=Address.create("Monaco", None, MARKER), probability=0.3), "city", OneTown())
     assert found.point is None
     assert found.radius_km is None
     assert found.address.precise.conclusion == "Monaco"
     assert capped(Answer(), "city", OneTown()) == Answer()
-    assert capped(Answer(address=Address.of("Monaco", None, MARKER)), "city") == Answer()
+    assert capped(Answer(address=Address.create("Monaco", None, MARKER)), "city") == Answer()
 
 
 def test_candidates_that_fall_together_are_one() -> None:
@@ -190,8 +190,8 @@ def test_lengths_are_rounded_up_to_one_two_or_five(length: float, rounded: float
 def test_an_answer_is_told_as_coarse_as_its_radius(
     radius_km: float | None, allowed: Granularity, told: Granularity
 ) -> None:
-    assert told_granularity(Answer(HOME, radius_km=radius_km), allowed) == told
+    assert compute_granularity(Answer(HOME, radius_km=radius_km), allowed) == told
 
 
 def test_an_answer_without_a_point_is_told_as_it_may_be() -> None:
-    assert told_granularity(Answer(radius_km=600.0)) == "exact"
+    assert compute_granularity(Answer(radius_km=600.0)) == "exact"

@@ -24,6 +24,6 @@ def test_an_answer_without_point_is_unlocated() -> None:
 
 
 def test_an_address_reads_like_an_envelope() -> None:
-    assert str(Address.of("Monaco", None, "Rue Grimaldi")) == "Rue Grimaldi, Monaco"
+    assert str(Address.create("Monaco", None, "Rue Grimaldi")) == "Rue Grimaldi, Monaco"
     assert not Address()
     assert Address(country=Level(clues=("a plate",)))

@@ -55,13 +55,13 @@ def test_a_rendered_answer_reads_back_exactly_from_inside_a_reply(answer: Answer
 
 @given(points, maybe_texts, maybe_texts)
 def test_the_brief_form_is_what_the_strict_parser_reads(point: LatLon, country: str | None, city: str | None) -> None:
-    answer = Answer(point, Address.of(country=country, precise=city))
+    answer = Answer(point, Address.create(country=country, precise=city))
     assert parse_strict(f"I think:\n{render_brief(answer)}") == answer
     assert parse_lenient(render_brief(answer)).point == point
 
 
 def test_the_brief_form_of_an_unlocated_answer_stays_unlocated() -> None:
-    text = render_brief(Answer(address=Address.of("Chad")))
+    text = render_brief(Answer(address=Address.create("Chad")))
     assert not parse_strict(text).located
     assert not parse_lenient(text).located
 

@@ -57,8 +57,8 @@ def test_packaged_arrays_that_are_damaged_are_refused_in_one_line(
     for damaged in (b"", b"not gzip", whole[:-9], gzip.compress(b""), gzip.compress(b"\x40" + bytes(90))):
         (tmp_path / "data" / "some.bin.gz").write_bytes(damaged)
         with pytest.raises(DataFault, match="install geosleuth again"):
-            folders.packaged_arrays("some", "some.bin.gz")
+            folders.load_packaged_arrays("some", "some.bin.gz")
     (tmp_path / "data" / "some.bin.gz").write_bytes(whole)
-    assert folders.packaged_arrays("some", "some.bin.gz")[0].tolist() == list(range(9))
+    assert folders.load_packaged_arrays("some", "some.bin.gz")[0].tolist() == list(range(9))
     with pytest.raises(DataFault, match="can't be read"):
-        folders.packaged_arrays("some", "none.bin.gz")
+        folders.load_packaged_arrays("some", "none.bin.gz")

@@ -26,13 +26,15 @@ def gazetteer() -> OfflineGazetteer:
 
 
 def capped(gazetteer: OfflineGazetteer, level: Granularity, point: LatLon | None, *names: str | None) -> Answer:
-    return asyncio.run(cap(Answer(point, Address.of(*names), 0.5, None if point is None else 0.2), level, gazetteer))
+    return asyncio.run(
+        cap(Answer(point, Address.create(*names), 0.5, None if point is None else 0.2), level, gazetteer)
+    )
 
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("level", GRANULARITIES[:-1])
 def test_the_marker_street_is_in_no_file(gazetteer: OfflineGazetteer, level: Granularity, name: str) -> None:
-    entry = LocatedAnswer(asyncio.run(cap(marked_answer(), level, gazetteer)), marked_context().capped(level))
+    entry = LocatedAnswer(asyncio.run(cap(marked_answer(), level, gazetteer)), marked_context().coarsen(level))
     text = render_as(name, [entry])
     assert not holds_marker(text)
     assert level == "street" or not holds_digits_of(HOME, text)
@@ -67,7 +69,7 @@ def test_a_region_and_a_country_are_told_by_their_own_centre(gazetteer: OfflineG
 
 
 def test_no_name_is_added_that_the_answer_did_not_give(gazetteer: OfflineGazetteer) -> None:
-    found = asyncio.run(cap(Answer(LatLon(46.5, 2.5), Address.of("France"), 0.5, 500.0), "city", gazetteer))
+    found = asyncio.run(cap(Answer(LatLon(46.5, 2.5), Address.create("France"), 0.5, 500.0), "city", gazetteer))
     assert str(found.address) == "France"
     assert found.radius_km is not None
     assert found.radius_km > 500
@@ -75,9 +77,9 @@ def test_no_name_is_added_that_the_answer_did_not_give(gazetteer: OfflineGazette
 
 def test_a_country_by_whose_border_the_point_lies_is_believed(gazetteer: OfflineGazetteer) -> None:
     beausoleil = LatLon(43.7433, 7.4186)
-    assert capped(gazetteer, "country", beausoleil, "Monaco").address == Address.of("Monaco")
-    assert capped(gazetteer, "country", beausoleil, "France").address == Address.of("France")
-    assert capped(gazetteer, "country", LatLon(48.85, 2.35), "Monaco").address == Address.of("France")
+    assert capped(gazetteer, "country", beausoleil, "Monaco").address == Address.create("Monaco")
+    assert capped(gazetteer, "country", beausoleil, "France").address == Address.create("France")
+    assert capped(gazetteer, "country", LatLon(48.85, 2.35), "Monaco").address == Address.create("France")
 
 
 def test_names_alone_are_checked_and_cut(gazetteer: OfflineGazetteer) -> None:
@@ -100,8 +102,8 @@ def test_the_open_sea_has_no_name(gazetteer: OfflineGazetteer) -> None:
     "answer",
     [
         marked_answer(),
-        Answer(TIMES_SQUARE, Address.of("USA", None, "Times Square, New York"), 0.5, 1.0),
-        Answer(None, Address.of("Finland", None, "Helsinki"), 0.5),
+        Answer(TIMES_SQUARE, Address.create("USA", None, "Times Square, New York"), 0.5, 1.0),
+        Answer(None, Address.create("Finland", None, "Helsinki"), 0.5),
         Answer(LatLon(0, -30)),
     ],
 )

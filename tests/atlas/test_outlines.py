@@ -4,7 +4,7 @@ import pytest
 import shapely
 
 from geosleuth.answer import Address, Answer
-from geosleuth.atlas.granular import MAX_CORNERS, country_outline, found_country
+from geosleuth.atlas.granular import MAX_CORNERS, country_outline, get_answer_country
 from geosleuth.geo import LatLon
 
 TOKYO = LatLon(35.689487, 139.691711)
@@ -13,20 +13,20 @@ TOKYO = LatLon(35.689487, 139.691711)
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
-        (Answer(TOKYO, Address.of("Japan"), 0.84, 1131.0), "JP"),
-        (Answer(TOKYO, Address.of("Japan"), 0.84, 40.0), None),
-        (Answer(TOKYO, Address.of("Japan"), 0.84), None),
-        (Answer(TOKYO, Address.of("Japan", "Tokyo"), 0.84, 1131.0), None),
-        (Answer(TOKYO, Address.of("Japan", None, "Shinjuku"), 0.84, 1131.0), None),
-        (Answer(TOKYO, Address.of("Atlantis"), 0.84, 1131.0), None),
+        (Answer(TOKYO, Address.create("Japan"), 0.84, 1131.0), "JP"),
+        (Answer(TOKYO, Address.create("Japan"), 0.84, 40.0), None),
+        (Answer(TOKYO, Address.create("Japan"), 0.84), None),
+        (Answer(TOKYO, Address.create("Japan", "Tokyo"), 0.84, 1131.0), None),
+        (Answer(TOKYO, Address.create("Japan", None, "Shinjuku"), 0.84, 1131.0), None),
+        (Answer(TOKYO, Address.create("Atlantis"), 0.84, 1131.0), None),
         (Answer(TOKYO, probability=0.84, radius_km=1131.0), None),
-        (Answer(address=Address.of("Japan"), probability=0.84), None),
+        (Answer(address=Address.create("Japan"), probability=0.84), None),
     ],
 )
 def test_a_country_is_the_finding_where_nothing_finer_is_named_and_the_radius_is_as_large(
     answer: Answer, code: str | None
 ) -> None:
-    assert found_country(answer) == code
+    assert get_answer_country(answer) == code
 
 
 @pytest.mark.parametrize("code", ["JP", "RU", "ZA", "MV", "MC", "FJ", "CA"])

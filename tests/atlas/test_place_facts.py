@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.atlas import OfflineAtlas, gazetteers_dir, regions_dir
-from geosleuth.atlas.facts.altitude import terrain_at
+from geosleuth.atlas.facts.altitude import find_terrain
 from geosleuth.atlas.gazetteers import import_natural_earth
 from geosleuth.atlas.place_facts import PlaceFacts, read_day
 from geosleuth.geo import LatLon
@@ -33,16 +33,16 @@ def facts(lat: float, lon: float, day: date | None = None, regions: Path | None 
 def test_the_height_of_known_places(
     where: str, point: tuple[float, float], lowest_m: int, highest_m: int, roughness: str
 ) -> None:
-    terrain = terrain_at(LatLon(*point))
+    terrain = find_terrain(LatLon(*point))
     assert terrain is not None, where
     assert lowest_m <= terrain.altitude_m <= highest_m
     assert terrain.roughness == roughness
 
 
 def test_the_open_sea_and_the_edges_of_the_grid() -> None:
-    assert terrain_at(LatLon(0.0, -30.0)) is None
-    assert terrain_at(LatLon(90.0, 180.0)) is None
-    assert terrain_at(LatLon(-90.0, -180.0)) == terrain_at(LatLon(-90.0, 180.0))
+    assert find_terrain(LatLon(0.0, -30.0)) is None
+    assert find_terrain(LatLon(90.0, 180.0)) is None
+    assert find_terrain(LatLon(-90.0, -180.0)) == find_terrain(LatLon(-90.0, 180.0))
 
 
 def test_facts_of_a_desert_town() -> None:

@@ -134,19 +134,19 @@ def test_a_country_or_region_is_placed_in_the_middle_of_its_ground(
 def test_a_city_named_as_its_country_has_a_point(atlas_home: Path, tmp_path: Path, name: str) -> None:
     assert atlas_home.is_dir()
     placer = Placer(OfflineAtlas(tmp_path))
-    placed = asyncio.run(placer.place_address(Address.of(name, None, name)))
+    placed = asyncio.run(placer.place_address(Address.create(name, None, name)))
     assert placed is not None
     assert with_point(Answer(), placed).point is not None
-    assert with_point(Answer(), asyncio.run(placer.place_address(Address.of("France")))).point is None
+    assert with_point(Answer(), asyncio.run(placer.place_address(Address.create("France")))).point is None
 
 
 def test_a_namesake_near_the_point_fits(atlas_home: Path, tmp_path: Path) -> None:
     assert atlas_home.is_dir()
-    placer, springfield = Placer(OfflineAtlas(tmp_path)), Address.of("United States", None, "Springfield")
+    placer, springfield = Placer(OfflineAtlas(tmp_path)), Address.create("United States", None, "Springfield")
     for lat, lon in ((37.2, -93.3), (42.1, -72.6), (39.9, -83.8), (44.05, -123.0), (43.3, -72.5)):
         assert asyncio.run(placer.fits(springfield, LatLon(lat, lon), 50.0))
     assert not asyncio.run(placer.fits(springfield, LatLon(61.2, -149.9), 100.0))
-    assert not asyncio.run(placer.fits(Address.of(None, None, "Xqzvkkw"), LatLon(0.0, 0.0), 100.0))
+    assert not asyncio.run(placer.fits(Address.create(None, None, "Xqzvkkw"), LatLon(0.0, 0.0), 100.0))
 
 
 @pytest.mark.parametrize(

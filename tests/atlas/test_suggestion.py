@@ -5,7 +5,7 @@ import pytest
 from geosleuth.answer import Address, Answer, Level
 from geosleuth.atlas import regions_dir
 from geosleuth.atlas.regions import import_osm
-from geosleuth.atlas.suggestion import get_command, map_for, missing_map, remember_size
+from geosleuth.atlas.suggestion import get_command, missing_map, remember_size, suggest_map
 from geosleuth.geo import LatLon, distance_km
 
 pytestmark = pytest.mark.usefixtures("atlas_home")
@@ -17,31 +17,31 @@ def test_names_are_written_so_that_a_shell_takes_them_whole() -> None:
     assert get_command("Paris; reboot") == "geosleuth atlas get 'Paris; reboot'"
     assert get_command("--mirror=x y") == "geosleuth atlas get 'mirror=x y'"
     assert get_command(None) == "geosleuth atlas get PLACE"
-    assert map_for("CI", None, None).command.startswith("geosleuth atlas get 'Ivory Coast' (")
+    assert suggest_map("CI", None, None).command.startswith("geosleuth atlas get 'Ivory Coast' (")
 
 
 def test_a_size_that_was_asked_before_stands_beside_it_with_the_time() -> None:
     remember_size({"ID", "TL"}, 1_640_000_000)
     remember_size({"Nice, Provence-Alpes-Côte d'Azur, France"}, 300_000_000)
-    assert map_for("ID", None, None).command == (
+    assert suggest_map("ID", None, None).command == (
         "geosleuth atlas get Indonesia (1.6 GB, and about 27 minutes to import)"
     )
-    assert map_for("MY", None, None).command == (
+    assert suggest_map("MY", None, None).command == (
         "geosleuth atlas get Malaysia (its size and time are named before it is downloaded)"
     )
-    assert "(300 MB, and about 5 minutes to import)" in map_for("FR", LatLon(43.703, 7.266), 5.0).command
+    assert "(300 MB, and about 5 minutes to import)" in suggest_map("FR", LatLon(43.703, 7.266), 5.0).command
 
 
 def test_a_town_s_map_is_suggested_where_the_answer_is_that_precise() -> None:
     from geosleuth.atlas.map_place import map_place
 
     for code, point in (("FR", LatLon(43.6, 3.88)), ("JP", LatLon(35.02, 135.76)), ("US", LatLon(39.8, -89.64))):
-        wanted = map_for(code, point, 10.0)
+        wanted = suggest_map(code, point, 10.0)
         assert distance_km(map_place(wanted.place).point, point) < 20
-        assert map_for(code, point, 300.0).place != wanted.place
-        assert map_for(code, None, None).place == map_for(code, point, 300.0).place
-    assert map_for("FR", LatLon(43.6, 3.88), 10.0).place.startswith("Montpellier, ")
-    wild = map_for("RU", LatLon(72.0, 110.0), 10.0)
+        assert suggest_map(code, point, 300.0).place != wanted.place
+        assert suggest_map(code, None, None).place == suggest_map(code, point, 300.0).place
+    assert suggest_map("FR", LatLon(43.6, 3.88), 10.0).place.startswith("Montpellier, ")
+    wild = suggest_map("RU", LatLon(72.0, 110.0), 10.0)
     assert wild.place == "Russia", "no town for 60 km"
 
 

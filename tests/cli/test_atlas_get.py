@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from extract_server import ExtractServer, catalogue, entry, extract_server, tiny_extract
-from geosleuth.atlas.suggestion import map_for
+from geosleuth.atlas.suggestion import suggest_map
 from geosleuth.support.text.numbers import size
 from in_process import Done, geosleuth
 from locating import FINAL, at, locate_here, photo_file
@@ -389,8 +389,10 @@ def test_at_a_terminal_the_person_is_asked(server: ExtractServer) -> None:
     assert regions() == []
     # What was learned of its size stands beside the command wherever that is suggested.
     size_kb = round(len(server.files["/andorra-latest.osm.pbf"]) / 1000)
-    assert map_for("AD", None, None).command == f"geosleuth atlas get Andorra ({size_kb} KB, and about 1 s to import)"
-    assert map_for("GB", None, None).size_bytes is None
+    assert (
+        suggest_map("AD", None, None).command == f"geosleuth atlas get Andorra ({size_kb} KB, and about 1 s to import)"
+    )
+    assert suggest_map("GB", None, None).size_bytes is None
 
 
 def test_who_is_offline_learns_how_to_add_a_file(atlas_home: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from geosleuth.atlas.online.access import HIDDEN, Secret
-from geosleuth.atlas.redaction import redacted
+from geosleuth.atlas.redaction import redact
 from geosleuth.server import FILES, CaseService, RunRequest
 from locating import ANSWER, locate_here, photo_file
 from openai_server import Reply, Request, chat_reply, failure, openai_server
@@ -87,7 +87,7 @@ def test_the_service_neither_tells_nor_keeps_a_key_that_comes_back(
 def test_keys_are_taken_out_of_everything_for_as_long_as_they_are_in_use() -> None:
     key = Secret(OTHER, VARIABLE)
     short = Secret("abcdefg", "SHORT")
-    assert redacted(f"{OTHER} abcdefg") == f"{HIDDEN} abcdefg"
-    assert redacted({OTHER: [OTHER.upper(), 1, None, (OTHER,)]}) == {HIDDEN: [HIDDEN, 1, None, (HIDDEN,)]}
+    assert redact(f"{OTHER} abcdefg") == f"{HIDDEN} abcdefg"
+    assert redact({OTHER: [OTHER.upper(), 1, None, (OTHER,)]}) == {HIDDEN: [HIDDEN, 1, None, (HIDDEN,)]}
     del key, short
-    assert redacted(OTHER) == OTHER
+    assert redact(OTHER) == OTHER

@@ -92,7 +92,7 @@ def test_two_answers_are_one_place_where_they_are_fine_enough_to_say_so() -> Non
 
 def test_two_shops_in_one_street_are_two_places() -> None:
     def found(name: str, lat: float) -> Answer:
-        return Answer(LatLon(lat, 7.42), Address.of("Monaco", precise=name), 0.9, 0.3)
+        return Answer(LatLon(lat, 7.42), Address.create("Monaco", precise=name), 0.9, 0.3)
 
     bakery = found("L'Épi d'Or, Monaco", 43.7330)
     assert not is_same(bakery, found("Pharmacie Centrale, Monaco", 43.7339))

@@ -3,7 +3,7 @@
 import pytest
 
 from geosleuth.evidence.place_clues import place_clues
-from geosleuth.evidence.vocabulary import is_common_word, languages_of
+from geosleuth.evidence.vocabulary import is_common_word, list_languages
 
 PECS = {
     "name": "Pécs",
@@ -27,7 +27,7 @@ def test_names_of_towns_are_none(name: str) -> None:
 
 
 def test_a_word_has_all_its_languages() -> None:
-    assert {"it", "es", "pt", "ca"} <= languages_of("piscina")
+    assert {"it", "es", "pt", "ca"} <= list_languages("piscina")
 
 
 def test_a_common_word_is_no_misread_town() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from geosleuth.evidence.clue import TextSeen
-from geosleuth.evidence.languages import language_findings, languages, likelihoods, number_of, shares_on_signs
+from geosleuth.evidence.languages import get_number, language_findings, languages, likelihoods, shares_on_signs
 from geosleuth.evidence.vocabulary import words_seen
 
 SIGNS = {
@@ -40,7 +40,7 @@ def test_a_compound_is_known_by_its_end() -> None:
 
 def test_signs_of_a_country_are_in_its_languages_and_in_english() -> None:
     codes, shares = shares_on_signs()
-    french, dutch, english = number_of("fr"), number_of("nl"), number_of("en")
+    french, dutch, english = get_number("fr"), get_number("nl"), get_number("en")
     belgium, france = codes.index("BE"), codes.index("FR")
     assert french is not None
     assert dutch is not None

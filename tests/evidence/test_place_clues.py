@@ -11,12 +11,19 @@ from PIL import Image
 
 from drawn import examples
 from geosleuth.atlas import OfflineAtlas
-from geosleuth.evidence.atlas_hits import sort_of
+from geosleuth.evidence.atlas_hits import classify_kind
 from geosleuth.evidence.bearing import begins, likeness
 from geosleuth.evidence.clue import Clue, CluePlace, TextSeen
 from geosleuth.evidence.country_prior import country_prior
 from geosleuth.evidence.decision import decide
-from geosleuth.evidence.place_clues import MAX_SPOTS, PLACE_SEARCHES, SearchKind, asked_in, of_somebody, place_clues
+from geosleuth.evidence.place_clues import (
+    MAX_SPOTS,
+    PLACE_SEARCHES,
+    SearchKind,
+    of_somebody,
+    place_clues,
+    restrict_to_country,
+)
 from geosleuth.evidence.posterior import distinct, posterior
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.models.detective.searches import SEARCH_OF_TOOL
@@ -90,7 +97,7 @@ def test_a_name_that_is_another_place_s_too_is_hardly_misread() -> None:
 
 def test_a_name_that_was_asked_for_in_one_country_tells_its_towns_apart_and_not_the_country() -> None:
     clue = looked_up("Caldeirão", city("Caldeirão", -9.2, -36.0, "BR", 4.0))
-    found = posterior([asked_in(clue, "BR")])
+    found = posterior([restrict_to_country(clue, "BR")])
     assert found.countries["BR"] < 2.5 * country_prior()["BR"] < posterior([clue]).countries["BR"]
     assert found.candidates[0].probability > 0.5 * found.elsewhere["BR"]
 
@@ -157,7 +164,7 @@ def test_likeness_asks_more_of_short_names() -> None:
     ],
 )
 def test_kinds_of_the_atlas_are_kinds_of_clues(kind: str, expected: tuple[str, str]) -> None:
-    assert sort_of(kind) == expected
+    assert classify_kind(kind) == expected
 
 
 def test_radii_follow_what_a_place_is() -> None:

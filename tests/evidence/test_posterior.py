@@ -13,7 +13,7 @@ from drawn import examples
 from geosleuth.evidence.clue import Clue, ClueKind, CluePlace, TextSeen
 from geosleuth.evidence.country_prior import country_prior, world_prior
 from geosleuth.evidence.decision import MIN_LEVEL_PROBABILITY, REACH_KM, Decision, decide
-from geosleuth.evidence.posterior import UNKNOWN_PRIOR, Posterior, damped, posterior
+from geosleuth.evidence.posterior import UNKNOWN_PRIOR, Posterior, dampen, posterior
 from geosleuth.geo import Disc, LatLon, distance_km
 
 HELSINKI, MONACO, PARIS = LatLon(60.1699, 24.9384), LatLon(43.7371, 7.4215), LatLon(48.8534, 2.3488)
@@ -211,14 +211,14 @@ def test_a_pair_and_its_parts_do_not_count_three_times() -> None:
 
 @given(st.lists(st.floats(-5, 10), min_size=1, max_size=30), st.floats(0, 10))
 def test_one_more_voice_for_it_never_lowers_the_sum_of_a_kind(ratios: list[float], more: float) -> None:
-    before = damped(np.array(ratios)[:, None])[0]
-    after = damped(np.array([*ratios, more])[:, None])[0]
+    before = dampen(np.array(ratios)[:, None])[0]
+    after = dampen(np.array([*ratios, more])[:, None])[0]
     assert after >= before - 1e-9
 
 
 @given(st.floats(0.1, 10), st.integers(1, 1000))
 def test_clues_of_one_kind_count_with_the_root_of_their_number_up_to_three(ratio: float, count: int) -> None:
-    together = damped(np.full((count, 1), ratio))[0]
+    together = dampen(np.full((count, 1), ratio))[0]
     assert together == pytest.approx(ratio * min(3.0, np.sqrt(count)))
 
 

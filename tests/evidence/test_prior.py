@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geosleuth.evidence.country_prior import MIN_CHANCE, country_prior, world_prior
-from geosleuth.evidence.heartlands import country_at, heartland, shares_within
+from geosleuth.evidence.heartlands import find_country, heartland, shares_within
 from geosleuth.geo import Box, Disc, LatLon, distance_km
 
 CODES = sorted(country_prior())
@@ -71,6 +71,6 @@ def test_an_extent_narrows_a_country_to_what_lies_inside() -> None:
 
 
 def test_points_have_countries_by_polygon_and_the_open_sea_has_none() -> None:
-    assert country_at(LatLon(43.7384, 7.4246)) == "MC"
-    assert country_at(LatLon(42.5063, 1.5218)) == "AD"
-    assert country_at(LatLon(0.0, -30.0)) is None
+    assert find_country(LatLon(43.7384, 7.4246)) == "MC"
+    assert find_country(LatLon(42.5063, 1.5218)) == "AD"
+    assert find_country(LatLon(0.0, -30.0)) is None

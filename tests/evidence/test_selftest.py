@@ -27,7 +27,7 @@ STREET = named("Kalevankatu", HELSINKI, "FI", "street")
 def test_an_answer_of_one_clue_hangs_on_it() -> None:
     tested = self_test(posterior([SHOP]))
     assert tested.decision.level == "spot"
-    assert tested.hangs_on(SHOP)
+    assert tested.is_sensitive_to(SHOP)
     assert tested.decisive == (SHOP,)
     (alone,) = tested.without
     assert alone.decision.level == "none"
@@ -38,7 +38,7 @@ def test_an_answer_of_one_clue_hangs_on_it() -> None:
 def test_an_answer_of_several_agreeing_clues_hangs_on_none() -> None:
     tested = self_test(posterior([SHOP, STREET, PHONE, FINNISH]))
     assert tested.decisive == ()
-    assert not tested.hangs_on(SHOP)
+    assert not tested.is_sensitive_to(SHOP)
     assert all(one.moved_km == pytest.approx(0, abs=0.5) for one in tested.without)
 
 
@@ -58,7 +58,7 @@ def test_the_country_may_stand_while_the_place_hangs_on_one_clue() -> None:
 def test_a_misleading_clue_is_not_what_the_answer_hangs_on() -> None:
     bus = named("Monaco Tours", MONACO, "MC", "place", 0.6)
     tested = self_test(posterior([SHOP, STREET, PHONE, bus]))
-    assert not tested.hangs_on(bus)
+    assert not tested.is_sensitive_to(bus)
     without_bus = next(one for one in tested.without if one.clue == bus)
     assert without_bus.decision.probability_raw >= tested.decision.probability_raw
     assert bus not in {part.clue for part in without_bus.decision.contributions}
@@ -97,12 +97,12 @@ def test_an_answer_may_hang_on_a_sign_and_on_none_of_its_clues() -> None:
     assert without.decision.country == "MC"
     (other,) = sign.disputed_by
     assert other.alone.country == "MC"
-    assert len(tested.disputed) == 2
+    assert len(tested.conflicting_signs) == 2
 
 
 def test_signs_that_agree_are_not_disputed() -> None:
     tested = self_test(posterior([*on_sign(40, SHOP, PHONE), *on_sign(600, STREET, FINNISH)]))
-    assert tested.disputed == ()
+    assert tested.conflicting_signs == ()
     assert tested.decisive == ()
     assert sum(isinstance(one.clue, Sign) for one in tested.without) == 2
 
@@ -116,11 +116,11 @@ def test_a_single_sign_is_not_left_out() -> None:
 def test_photos_of_one_place_may_disagree() -> None:
     bus = on_sign(40, *MONACO_BUS, image="image-2")
     tested = self_test(posterior([*on_sign(40, SHOP, STREET, PHONE, FINNISH), *bus]))
-    first, second = tested.disputed
+    first, second = tested.conflicting_signs
     assert {first.panel.image, second.panel.image} == {"image-1", "image-2"}
-    assert "photos disagree" in disagreement(tested.disputed)
-    assert "Monaco" in disagreement(tested.disputed)
+    assert "photos disagree" in disagreement(tested.conflicting_signs)
+    assert "Monaco" in disagreement(tested.conflicting_signs)
     assert "different places" in disagreement(
-        self_test(posterior([*on_sign(40, SHOP, STREET, PHONE), *on_sign(600, *MONACO_BUS)])).disputed
+        self_test(posterior([*on_sign(40, SHOP, STREET, PHONE), *on_sign(600, *MONACO_BUS)])).conflicting_signs
     )
     assert disagreement(()) == ""

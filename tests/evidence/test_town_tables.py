@@ -6,7 +6,7 @@ from types import ModuleType
 
 import numpy as np
 
-from geosleuth.atlas.folders import packaged_arrays
+from geosleuth.atlas.folders import load_packaged_arrays
 from geosleuth.evidence.town_names import town_people
 from geosleuth.evidence.town_tables import TABLE, town_tables
 
@@ -23,7 +23,7 @@ def _script() -> ModuleType:
 
 
 def test_the_packaged_tables_are_what_the_script_makes() -> None:
-    made, shipped = _script().arrays(), packaged_arrays("geosleuth.evidence", TABLE)
+    made, shipped = _script().arrays(), load_packaged_arrays("geosleuth.evidence", TABLE)
     assert len(shipped) == len(made)
     for one, other in zip(shipped, made, strict=True):
         assert one.dtype == other.dtype

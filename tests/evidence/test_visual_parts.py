@@ -11,19 +11,19 @@ from geosleuth.evidence.visual.cells import (
     APART_KM,
     Areas,
     apart,
-    areas_of,
-    blocks_of,
-    folds_of,
-    places_at,
-    spots_of,
+    assign_folds,
+    build_areas,
+    label_places,
+    number_blocks,
+    number_spots,
     unit_vectors,
 )
 from geosleuth.evidence.visual.experts import (
     _slopes,
     learn_weights,
     nearness,
-    pooled,
-    tempered,
+    pool_opinions,
+    temper,
 )
 from geosleuth.geo import LatLon, great_circle_km
 from geosleuth.support.fitting import log_shares, lowest
@@ -36,8 +36,8 @@ def _points(photos: int = 800, seed: int = 0) -> list[LatLon]:
 
 
 def test_no_photo_is_learned_from_near_one_that_is_held_out() -> None:
-    places = places_at(_points())
-    fold = folds_of(blocks_of(places), 1, 5)
+    places = label_places(_points())
+    fold = assign_folds(number_blocks(places), 1, 5)
     sizes = np.bincount(fold)
     assert sizes.max() - sizes.min() <= 0.1 * len(fold)
     for number in range(5):
@@ -52,8 +52,8 @@ def test_no_photo_is_learned_from_near_one_that_is_held_out() -> None:
 
 
 def test_every_area_lies_in_one_country_and_is_compact() -> None:
-    places = places_at(_points())
-    areas, label = areas_of(places)
+    places = label_places(_points())
+    areas, label = build_areas(places)
     names, country = places.codes
     assert areas.codes == names
     assert (areas.country[label] == country).all()
@@ -118,7 +118,7 @@ def test_the_one_who_knows_is_listened_to_and_the_one_who_guesses_is_not() -> No
     pool = learn_weights([knowing, guessing], right, nearness(points, areas), areas)
     assert pool.weights[0] > 0.7
     assert abs(pool.weights[1]) < 0.1
-    shares = pooled(pool.weights, [knowing, guessing])
+    shares = pool_opinions(pool.weights, [knowing, guessing])
     assert shares.sum(axis=1) == pytest.approx(np.ones(400), abs=1e-5)
 
 
@@ -127,7 +127,7 @@ def test_one_who_boasts_is_toned_down() -> None:
     chance = np.random.default_rng(1)
     modest = (1.5 * np.eye(6)[right] + chance.normal(size=(400, 6))).astype(np.float32)
     pool = learn_weights([log_shares(5 * modest)], right, nearness(points, areas), areas)
-    shares = pooled(pool.weights, [log_shares(5 * modest)])
+    shares = pool_opinions(pool.weights, [log_shares(5 * modest)])
     hits = shares.argmax(axis=1) == right
     assert float(shares.max(axis=1).mean()) == pytest.approx(float(hits.mean()), abs=0.06)
 
@@ -139,14 +139,14 @@ def test_one_who_is_too_modest_is_believed_more() -> None:
     blind = np.full((600, 6), np.log(1 / 6), dtype=np.float32)
     opinions, modest, missing = [blind, log_shares(sure)], np.array([0.0, 0.9]), 0.02
     for weights in (modest, 3 * modest):
-        shares = areas.by_country(pooled(tempered(weights, opinions, right, areas, missing), opinions))
+        shares = areas.by_country(pool_opinions(temper(weights, opinions, right, areas, missing), opinions))
         hits = float((shares.argmax(axis=1) == right).mean())
         assert (1 - missing) * float(shares.max(axis=1).mean()) == pytest.approx(hits, abs=0.03)
 
 
 def test_photos_of_one_spot_are_one_and_those_of_the_next_town_are_not() -> None:
-    places = places_at([LatLon(48.8501, 2.3501), LatLon(48.8502, 2.3503), LatLon(48.95, 2.35), LatLon(40.4, -3.7)])
-    spot = spots_of(places, np.array([0, 0, 0, 1]))
+    places = label_places([LatLon(48.8501, 2.3501), LatLon(48.8502, 2.3503), LatLon(48.95, 2.35), LatLon(40.4, -3.7)])
+    spot = number_spots(places, np.array([0, 0, 0, 1]))
     assert spot[0] == spot[1]
     assert len(set(spot.tolist())) == 3
-    assert len(set(spots_of(places, np.array([0, 1, 0, 1])).tolist())) == 4
+    assert len(set(number_spots(places, np.array([0, 1, 0, 1])).tolist())) == 4

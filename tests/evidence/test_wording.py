@@ -2,7 +2,7 @@
 
 from geosleuth.evidence import Clue, CluePlace
 from geosleuth.evidence.areas import brought_into, farthest_km
-from geosleuth.evidence.text_clue import named_there, said_of
+from geosleuth.evidence.text_clue import specify_country, specify_place
 from geosleuth.geo import Box, Disc, LatLon
 
 PRIORO = CluePlace("Prioro", LatLon(42.89, -4.96), 1.0, 0.3, "ES")
@@ -13,24 +13,24 @@ NAME = Clue("station", "pRIORY", '"pRIORY" is like the name of Prioro, Spain, on
 
 def test_a_name_is_worded_for_the_spot_that_is_meant() -> None:
     clue = Clue(NAME.kind, NAME.seen, NAME.says, NAME.reliability, {}, (PRIORO, DOVER, LANCASTER))
-    assert said_of(clue, "ES") is clue
-    assert said_of(clue, "GB", DOVER.point).says == '"pRIORY" may be Dover Priory, United Kingdom'
-    assert said_of(clue, "GB").says == '"pRIORY" may be Priory Church, United Kingdom'
-    assert named_there(clue, "FR") is clue
+    assert specify_country(clue, "ES") is clue
+    assert specify_country(clue, "GB", DOVER.point).says == '"pRIORY" may be Dover Priory, United Kingdom'
+    assert specify_country(clue, "GB").says == '"pRIORY" may be Priory Church, United Kingdom'
+    assert specify_place(clue, "FR") is clue
 
 
 def test_words_about_another_reading_are_not_kept() -> None:
     strongest = CluePlace(DOVER.name, DOVER.point, 0.5, 0.6, "GB")
     clue = Clue(NAME.kind, NAME.seen, NAME.says, NAME.reliability, {}, (PRIORO, strongest))
-    assert said_of(clue, "GB").says == '"pRIORY" may be Dover Priory, United Kingdom'
+    assert specify_country(clue, "GB").says == '"pRIORY" may be Dover Priory, United Kingdom'
 
 
 def test_of_two_spots_in_a_country_the_one_at_the_point_is_named() -> None:
     says = '"pRIORY" is like the name of Priory Church, United Kingdom, one of 2 places found'
     clue = Clue("station", "pRIORY", says, 0.5, {}, (LANCASTER, DOVER))
-    assert said_of(clue, "GB", LANCASTER.point) is clue
-    assert said_of(clue, "GB") is clue
-    assert "Dover Priory" in said_of(clue, "GB", DOVER.point).says
+    assert specify_country(clue, "GB", LANCASTER.point) is clue
+    assert specify_country(clue, "GB") is clue
+    assert "Dover Priory" in specify_country(clue, "GB", DOVER.point).says
 
 
 def test_a_place_that_reaches_into_an_area_stands_inside_it() -> None:

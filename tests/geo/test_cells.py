@@ -13,7 +13,7 @@ LON = st.one_of(st.floats(-180, 180), st.integers(-1800, 1800).map(lambda tenths
 
 @given(GRIDS, LAT, LON)
 def test_a_cell_covers_its_points(grid: CellGrid, lat: float, lon: float) -> None:
-    cell = int(grid.cell_of(lat, lon))
+    cell = int(grid.find_cells(lat, lon))
     bounds = grid.cell_bounds(cell)
     assert 0 <= cell < len(grid)
     assert bounds.contains(LatLon(lat, lon))
@@ -25,16 +25,16 @@ def test_a_cell_covers_its_points(grid: CellGrid, lat: float, lon: float) -> Non
 def test_the_centre_of_a_cell_lies_in_it(grid: CellGrid, data: st.DataObject) -> None:
     cell = data.draw(st.integers(0, len(grid) - 1))
     centre = grid.cell_centre(cell)
-    assert int(grid.cell_of(centre.lat, centre.lon)) == cell
+    assert int(grid.find_cells(centre.lat, centre.lon)) == cell
     bounds = grid.cell_bounds(cell)
-    assert int(grid.cell_of(bounds.south, bounds.west)) == cell or bounds.south == -90
+    assert int(grid.find_cells(bounds.south, bounds.west)) == cell or bounds.south == -90
 
 
 @given(GRIDS, LAT, LON)
 def test_one_place_has_one_cell_whatever_its_name(grid: CellGrid, lat: float, lon: float) -> None:
-    assert grid.cell_of(lat, 180.0) == grid.cell_of(lat, -180.0)
-    assert grid.cell_of(90.0, lon) == grid.cell_of(90.0, 0.0)
-    assert grid.cell_of(-90.0, lon) == grid.cell_of(-90.0, 0.0)
+    assert grid.find_cells(lat, 180.0) == grid.find_cells(lat, -180.0)
+    assert grid.find_cells(90.0, lon) == grid.find_cells(90.0, 0.0)
+    assert grid.find_cells(-90.0, lon) == grid.find_cells(-90.0, 0.0)
 
 
 @pytest.mark.parametrize(("size", "worst"), [(0.1, 0.05), (1, 0.05), (5, 0.07)])
@@ -43,7 +43,7 @@ def test_equal_area_cells_are_about_equal(size: float, worst: float) -> None:
     wanted = math.radians(size) ** 2
     for row in range(grid.rows):
         south = -90 + (row + 0.5) * size
-        bounds = grid.cell_bounds(int(grid.cell_of(south, 0.0)))
+        bounds = grid.cell_bounds(int(grid.find_cells(south, 0.0)))
         zone = math.sin(math.radians(bounds.north)) - math.sin(math.radians(bounds.south))
         assert zone * math.radians(bounds.width_deg) == pytest.approx(wanted, rel=worst)
 

@@ -9,12 +9,12 @@ from drawn import examples
 from geosleuth.geo import (
     FloatArray,
     LatLon,
+    compute_weighted_centre,
     density_mode,
     destinations,
     distance_km,
     great_circle_km,
     medoid,
-    weighted_centre,
 )
 
 SEEDS = st.integers(0, 10_000)
@@ -58,7 +58,7 @@ def test_centres_turn_with_the_globe(centre: LatLon, seed: int) -> None:
     lats, lons, weights = cluster(seed, centre)
     home_lats, home_lons, _ = cluster(seed, LatLon(0, 0))
     for found, at_home in [
-        (weighted_centre(lats, lons, weights), weighted_centre(home_lats, home_lons, weights)),
+        (compute_weighted_centre(lats, lons, weights), compute_weighted_centre(home_lats, home_lons, weights)),
         (density_mode(lats, lons, 400, weights), density_mode(home_lats, home_lons, 400, weights)),
     ]:
         assert found is not None
@@ -73,7 +73,7 @@ def test_centres_turn_with_the_globe(centre: LatLon, seed: int) -> None:
 
 def test_the_centre_of_a_ring_round_the_pole_is_the_pole() -> None:
     lons = np.arange(-180.0, 180.0, 30.0)
-    centre = weighted_centre(np.full(12, 80.0), lons)
+    centre = compute_weighted_centre(np.full(12, 80.0), lons)
     assert centre is not None
     assert distance_km(centre, LatLon(90, 0)) < 1e-8
     assert distance_km(density_mode(np.full(12, 80.0), lons, 1200), LatLon(90, 0)) < 1
@@ -81,7 +81,7 @@ def test_the_centre_of_a_ring_round_the_pole_is_the_pole() -> None:
 
 def test_the_centre_of_two_places_is_half_way_and_follows_the_weights() -> None:
     lats, lons = np.array([0.0, 0.0]), np.array([170.0, -170.0])
-    middle, pulled = weighted_centre(lats, lons), weighted_centre(lats, lons, np.array([3.0, 1.0]))
+    middle, pulled = compute_weighted_centre(lats, lons), compute_weighted_centre(lats, lons, np.array([3.0, 1.0]))
     assert middle is not None
     assert pulled is not None
     assert distance_km(middle, LatLon(0, 180)) < 1e-9
@@ -89,8 +89,8 @@ def test_the_centre_of_two_places_is_half_way_and_follows_the_weights() -> None:
 
 
 def test_places_that_cancel_out_have_no_centre() -> None:
-    assert weighted_centre(np.array([90.0, -90.0]), np.array([0.0, 0.0])) is None
-    assert weighted_centre(np.zeros(4), np.array([-180.0, -90.0, 0.0, 90.0])) is None
+    assert compute_weighted_centre(np.array([90.0, -90.0]), np.array([0.0, 0.0])) is None
+    assert compute_weighted_centre(np.zeros(4), np.array([-180.0, -90.0, 0.0, 90.0])) is None
 
 
 def test_the_mode_is_the_dense_place_not_the_middle() -> None:
@@ -143,7 +143,7 @@ def test_impossible_questions_are_refused(
 ) -> None:
     for ask in (
         lambda: medoid(lats, lons, weights),
-        lambda: weighted_centre(lats, lons, weights),
+        lambda: compute_weighted_centre(lats, lons, weights),
         lambda: density_mode(lats, lons, 10, weights),
     ):
         with pytest.raises(ValueError, match=complaint):

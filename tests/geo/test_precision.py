@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.geo import LatLon, coordinates, distance_km, rounded
+from geosleuth.geo import LatLon, coordinates, distance_km, round_point
 
 TOKYO = LatLon(35.689487, 139.691711)
 
@@ -22,10 +22,10 @@ TOKYO = LatLon(35.689487, 139.691711)
 )
 def test_a_point_has_the_decimals_that_its_radius_deserves(radius_km: float | None, shown: str) -> None:
     assert coordinates(TOKYO, radius_km) == shown
-    assert coordinates(rounded(TOKYO, radius_km), radius_km) == shown
+    assert coordinates(round_point(TOKYO, radius_km), radius_km) == shown
 
 
 @given(st.floats(-90, 90), st.floats(-180, 180), st.floats(0.01, 20_000))
 def test_rounding_moves_a_point_by_little_of_its_radius(lat: float, lon: float, radius_km: float) -> None:
     point = LatLon(lat, lon)
-    assert distance_km(point, rounded(point, radius_km)) < 0.08 * radius_km
+    assert distance_km(point, round_point(point, radius_km)) < 0.08 * radius_km

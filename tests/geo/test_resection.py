@@ -18,7 +18,7 @@ from geosleuth.geo import (
     Unsolvable,
     bearing_deg,
     check_position,
-    column_of,
+    compute_column,
     destination,
     distance_km,
     fov_of_focal_length,
@@ -44,7 +44,7 @@ def seen(
     return [
         ColumnSighting(
             destination(camera, (heading_deg + offset) % 360, away_km, "geodesic"),
-            column_of(offset + off, fov_deg),
+            compute_column(offset + off, fov_deg),
             noise_deg,
         )
         for (offset, away_km), off in zip(scene, marked, strict=True)
@@ -229,4 +229,4 @@ def test_focal_lengths_and_columns() -> None:
     assert landscape.deg == pytest.approx(2 * math.degrees(math.atan(18 / 26)))
     assert portrait.deg == pytest.approx(2 * math.degrees(math.atan(12 / 26)))
     assert fov_of_focal_length(4000, 6000, 4000) is None
-    assert [column_of(offset, 90) for offset in (-45, 0, 45)] == pytest.approx([0, 0.5, 1])
+    assert [compute_column(offset, 90) for offset in (-45, 0, 45)] == pytest.approx([0, 0.5, 1])

@@ -11,7 +11,7 @@ import pytest
 from geosleuth.answer import Answer
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.names import country_code
-from geosleuth.photo.text import script_of
+from geosleuth.photo.text import detect_script
 from homes import add_region
 from sign_reader import locate_lines
 
@@ -45,7 +45,7 @@ def is_wrong(answer: Answer, country: str) -> bool:
 def test_a_sign_from_elsewhere_is_right_or_unsure_beside_an_installed_map(kind: str, monaco: OfflineAtlas) -> None:
     wrong = []
     for country, lines in read_signs(kind):
-        upright = kind == "word" and all(script_of(letter) in ("Hani", "Hira", "Kana") for letter in "".join(lines))
+        upright = kind == "word" and all(detect_script(letter) in ("Hani", "Hira", "Kana") for letter in "".join(lines))
         if is_wrong(locate_lines(lines, monaco, upright=upright).answer, country):
             wrong.append(lines)
     assert len(wrong) <= MAY_MISS[kind], wrong

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geosleuth.names import continent_of, fold, same_city, same_region, with_article
+from geosleuth.names import fold, get_continent, same_city, same_region, with_article
 from geosleuth.names.country_names import country_code, same_country
 
 ROOT = Path(__file__).parents[2]
@@ -388,7 +388,7 @@ def test_country_outside_the_table_is_the_same_only_by_its_text() -> None:
     ],
 )
 def test_continent(code: str, continent: str | None) -> None:
-    assert continent_of(code) == continent
+    assert get_continent(code) == continent
 
 
 @pytest.mark.parametrize(("a", "b", "country"), ONE_CITY)

@@ -152,11 +152,11 @@ def test_xmp_places_are_claims_too() -> None:
 
 def test_conflicts() -> None:
     got = claims(gps=GPS)
-    assert got.conflicts_with(LatLon(-33.86, 151.2), 5) is False
-    assert got.conflicts_with(LatLon(48.85, 2.35), 5) is True
-    assert claims().conflicts_with(LatLon(48.85, 2.35), 5) is None
+    assert got.contradicts(LatLon(-33.86, 151.2), 5) is False
+    assert got.contradicts(LatLon(48.85, 2.35), 5) is True
+    assert claims().contradicts(LatLon(48.85, 2.35), 5) is None
     with pytest.raises(ValueError, match="radius_km"):
-        got.conflicts_with(LatLon(48.85, 2.35), float("nan"))
+        got.contradicts(LatLon(48.85, 2.35), float("nan"))
 
 
 def marked(name: str) -> bytes:

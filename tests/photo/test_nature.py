@@ -16,7 +16,7 @@ from PIL import Image
 
 import geosleuth
 from geosleuth.photo import open_photo
-from geosleuth.photo.nature import judge, judged, nature_of
+from geosleuth.photo.nature import add_nature_verdict, get_nature, judge
 from geosleuth.pipeline.result import LocateResult
 from geosleuth.report import report_html
 from in_process import whole_command
@@ -43,7 +43,7 @@ def test_made_pictures_are_no_photographs(kind: str, maker: Callable[[int], byte
 
 def test_photographs_are_photographs() -> None:
     for name in ("shop-front.jpg", "way-sign.jpg"):
-        assert nature_of(open_photo(ROOT / "examples" / "photos" / name)) == "photo"
+        assert get_nature(open_photo(ROOT / "examples" / "photos" / name)) == "photo"
 
 
 @pytest.fixture
@@ -66,9 +66,9 @@ def test_real_street_photos_stay_photographs_and_take_little_time(shared: list[P
 
 
 def test_judges_a_picture_once() -> None:
-    first = judged(open_photo(document(3), name="page.png"))
+    first = add_nature_verdict(open_photo(document(3), name="page.png"))
     assert first.is_judged
-    assert judged(first) is first
+    assert add_nature_verdict(first) is first
 
 
 def test_odd_sizes_and_plain_pictures_are_judged() -> None:
@@ -80,9 +80,9 @@ def test_odd_sizes_and_plain_pictures_are_judged() -> None:
 def test_a_camera_is_believed() -> None:
     page, out = opened(document(901)), BytesIO()
     page.save(out, "JPEG")
-    assert nature_of(open_photo(out.getvalue())) != "photo"
+    assert get_nature(open_photo(out.getvalue())) != "photo"
     page.save(out := BytesIO(), "JPEG", exif=camera_exif())
-    assert nature_of(open_photo(out.getvalue())) == "photo"
+    assert get_nature(open_photo(out.getvalue())) == "photo"
 
 
 @pytest.mark.slow

@@ -202,7 +202,7 @@ def test_large_photos_are_decoded_one_after_the_other() -> None:
 
     def decode(pixels: int) -> None:
         nonlocal most, taken
-        with decoding.share_of(pixels):
+        with decoding.reserve(pixels):
             with lock:
                 taken += pixels
                 most = max(most, taken if pixels <= 100 else taken - pixels + 100)

@@ -10,7 +10,7 @@ from geosleuth.answer import Address, Answer
 from geosleuth.answer.formats import AnswerContext, LocatedAnswer, to_xmp
 from geosleuth.geo import LatLon
 from geosleuth.photo import open_photo
-from geosleuth.photo.sidecar import MAX_BYTES, SidecarClaim, claim_of, read_sidecars
+from geosleuth.photo.sidecar import MAX_BYTES, SidecarClaim, read_claim, read_sidecars
 from in_process import whole_command
 
 HEAD = (
@@ -39,22 +39,22 @@ OUTSIDE = (
 
 
 def test_other_programs_sidecars_are_read() -> None:
-    found = claim_of(ATTRIBUTES.encode())
+    found = read_claim(ATTRIBUTES.encode())
     assert found == SidecarClaim(LatLon(43 + 44.304 / 60, 7 + 25.476 / 60), "Monaco")
-    found = claim_of(ELEMENTS.encode("utf-16"))
+    found = read_claim(ELEMENTS.encode("utf-16"))
     assert found is not None
     assert found.point == LatLon(-(33 + 51.5 / 60), 151 + 12.5 / 60)
     assert found.place == "Bennelong Point, Sydney, New South Wales, Australia"
-    assert claim_of((HEAD + ' Iptc4xmpCore:CountryCode="MC">' + TAIL).encode()) == SidecarClaim(place="MC")
+    assert read_claim((HEAD + ' Iptc4xmpCore:CountryCode="MC">' + TAIL).encode()) == SidecarClaim(place="MC")
     # By what a prefix stands for, and not by its letters.
     other = ATTRIBUTES.replace("exif:", "e:").replace("xmlns:exif", "xmlns:e")
-    assert claim_of(other.encode()) == SidecarClaim(LatLon(43 + 44.304 / 60, 7 + 25.476 / 60), "Monaco")
-    assert claim_of(ATTRIBUTES.replace("http://ns.adobe.com/exif", "urn:x").encode()) == SidecarClaim(place="Monaco")
+    assert read_claim(other.encode()) == SidecarClaim(LatLon(43 + 44.304 / 60, 7 + 25.476 / 60), "Monaco")
+    assert read_claim(ATTRIBUTES.replace("http://ns.adobe.com/exif", "urn:x").encode()) == SidecarClaim(place="Monaco")
 
 
 def test_a_sidecar_of_ours_is_an_estimate() -> None:
     ours = to_xmp([LocatedAnswer(Answer(LatLon(43.7384, 7.4246), radius_km=1.0), AnswerContext())])
-    found = claim_of(ours.encode())
+    found = read_claim(ours.encode())
     assert found is not None
     assert found.estimated
 
@@ -62,9 +62,9 @@ def test_a_sidecar_of_ours_is_an_estimate() -> None:
 def test_places_inside_structures_are_not_the_photos() -> None:
     item = "<rdf:Seq><rdf:li><rdf:Description photoshop:City='Lyon'/></rdf:li></rdf:Seq>"
     nested = f"<photoshop:History>{item}</photoshop:History>"
-    assert claim_of((HEAD + ">" + nested + TAIL).encode()) is None
+    assert read_claim((HEAD + ">" + nested + TAIL).encode()) is None
     twice = "<photoshop:City>Nice</photoshop:City><photoshop:City>Lyon</photoshop:City>"
-    assert claim_of((HEAD + ">" + twice + TAIL).encode()) == SidecarClaim(place="Nice")
+    assert read_claim((HEAD + ">" + twice + TAIL).encode()) == SidecarClaim(place="Nice")
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_it_is_told_as_a_claim_and_never_used(atlas_home: Path, tmp_path: Path) 
 
 
 def test_a_country_in_a_sidecar_of_ours_is_an_estimate() -> None:
-    china = Answer(LatLon(31.2, 121.5), Address.of("China"), 0.83, 1908.0)
+    china = Answer(LatLon(31.2, 121.5), Address.create("China"), 0.83, 1908.0)
     stated, corrected = AnswerContext(extent="country"), AnswerContext(extent="country", reviewed="corrected")
     for context, estimated in ((stated, True), (corrected, False)):
-        claim = claim_of(to_xmp([LocatedAnswer(china, context)]).encode())
+        claim = read_claim(to_xmp([LocatedAnswer(china, context)]).encode())
         assert claim is not None
         assert (claim.point, claim.place, claim.estimated) == (None, "China", estimated)

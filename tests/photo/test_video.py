@@ -16,7 +16,7 @@ from PIL import Image
 
 from clips import CODECS, PLACES, Shot, View, board, clip_bytes, still, three_places, write_clip
 from geosleuth.photo.video import places_shown, read_clip
-from geosleuth.photo.video_limits import VideoLimits, container_of, is_video
+from geosleuth.photo.video_limits import VideoLimits, detect_container, is_video
 from geosleuth.support.errors import BadInput
 
 SMALL = (320, 180)
@@ -41,7 +41,7 @@ def test_every_container_is_read_and_its_cut_found(tmp_path: Path, ending: str) 
     assert clip.seconds == pytest.approx(2, abs=0.2)
     assert clip.decoded == 20
     assert {frame.scene for frame in clip.frames} == {0, 1}
-    assert all(frame.opened().photo.size == SMALL for frame in clip.frames)
+    assert all(frame.open_photo().photo.size == SMALL for frame in clip.frames)
     assert clip.notes == ()
 
 
@@ -125,7 +125,7 @@ def test_a_clip_that_a_phone_filmed_upright_comes_out_upright(tmp_path: Path) ->
     struct.pack_into(">9i", data, data.index(b"tkhd") + 44, 0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30)
     path = tmp_path / "portrait.mov"
     path.write_bytes(data)
-    picture = read_clip(path).frames[0].opened().photo.image
+    picture = read_clip(path).frames[0].open_photo().photo.image
     assert picture.size == (180, 320)
     red, _, blue = np.asarray(picture)[20, 90]
     assert red > 150 > blue
@@ -220,7 +220,7 @@ def test_a_playlist_in_disguise_opens_no_file_and_no_socket(tmp_path: Path, kind
                 "mpd": f"<?xml version='1.0'?><MPD><BaseURL>{elsewhere}</BaseURL></MPD>",
             }[kind]
         )
-        assert container_of(disguised.read_bytes()[:64]) is None
+        assert detect_container(disguised.read_bytes()[:64]) is None
         with pytest.raises(BadInput, match="this is no video"):
             read_clip(disguised)
         # Even where FFmpeg is made to take it for a playlist, the process can open nothing.

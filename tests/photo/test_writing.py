@@ -214,13 +214,13 @@ def test_any_block_is_refused_or_comes_out_readable(block: bytes, start: bytes) 
 def test_a_copy_does_not_confirm_the_finding_that_it_was_made_from(tmp_path: Path, kind: str) -> None:
     original = photo(tmp_path, "a", kind, exif=exif_of(SYDNEY))
     assert not open_photo(original).claims.estimated
-    assert open_photo(original).claims.conflicts_with(HERE, 25.0)
+    assert open_photo(original).claims.contradicts(HERE, 25.0)
     claims = open_photo(write_exif_copy(original, tmp_path / "copy", HERE, 0.5).path).claims
     assert claims.estimated
     assert claims.point is not None
     assert claims.own_point is None
-    assert claims.conflicts_with(HERE, 25.0) is None
-    assert claims.conflicts_with(LatLon(-33, 151), 25.0) is None
+    assert claims.contradicts(HERE, 25.0) is None
+    assert claims.contradicts(LatLon(-33, 151), 25.0) is None
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])

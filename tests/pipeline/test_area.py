@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from drawn import examples
 from geosleuth.evidence.heartlands import heartland, shares_within
 from geosleuth.geo import Box, Disc, LatLon
-from geosleuth.geo.extent import Outline, outline_of
+from geosleuth.geo.extent import Outline, build_outline
 from geosleuth.pipeline.area import Area, build_drawn_area, parse_area
 from geosleuth.support.errors import BadInput
 
@@ -207,7 +207,7 @@ def test_an_outline_holds_what_shapely_says(
     boxes: list[tuple[float, float, float, float]], points: list[tuple[float, float]]
 ) -> None:
     shapes = [shapely.box(west, south, min(west + wide, 179), south + high) for west, south, wide, high in boxes]
-    outline, union = outline_of(shapes), shapely.union_all(shapes)
+    outline, union = build_outline(shapes), shapely.union_all(shapes)
     lats, lons = np.array(points).T
     held = outline.holds(lats, lons)
     for (lat, lon), inside in zip(points, held.tolist(), strict=True):

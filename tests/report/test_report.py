@@ -275,7 +275,7 @@ def test_maps_come_no_closer_than_may_be_told() -> None:
 )
 @pytest.mark.parametrize("radius_km", [0.3, 900.0, 15000.0])
 def test_the_world_over(point: LatLon, radius_km: float) -> None:
-    page = page_of(finding_of(Answer(point, Address.of("Somewhere"), 0.4, radius_km)))
+    page = page_of(finding_of(Answer(point, Address.create("Somewhere"), 0.4, radius_km)))
     # A circle that is wider than a city, and names no place, has no pin.
     assert len(page.named("g", "answer-pin")) == (1 if radius_km < 1 else 0)
     drawn = " ".join(found.get("d", "") for found in page.named("path"))
@@ -361,7 +361,7 @@ def test_notebooks_get_a_card() -> None:
 
 
 def test_a_country_is_drawn_by_its_outline() -> None:
-    japan = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0, "Japan: 84 %.")
+    japan = Answer(LatLon(35.689487, 139.691711), Address.create("Japan"), 0.84, 1131.0, "Japan: 84 %.")
     page = page_of(finding_of(japan))
     assert "Likely: 84 % that it lies in Japan." in page.text
     assert "35.7" not in page.text

@@ -64,7 +64,7 @@ def test_the_answer_is_not_listed_among_what_else_it_could_be() -> None:
     near = LatLon(MONACO.lat + 0.001, MONACO.lon)
     answer = Answer(
         MONACO,
-        Address.of("Monaco", None, "Rue Grimaldi, Monaco"),
+        Address.create("Monaco", None, "Rue Grimaldi, Monaco"),
         0.7,
         0.5,
         "The façade fits the lower part of the street.",
@@ -81,7 +81,7 @@ def test_the_answer_is_not_listed_among_what_else_it_could_be() -> None:
 
 def test_a_namesake_elsewhere_is_another_place() -> None:
     answer = Answer(
-        MONACO, Address.of("Springfield"), 0.7, 0.5, None, (Candidate("Springfield", LatLon(39.8, -89.6), 0.2),)
+        MONACO, Address.create("Springfield"), 0.7, 0.5, None, (Candidate("Springfield", LatLon(39.8, -89.6), 0.2),)
     )
     assert "could also be B   20 % ##         Springfield" in "\n".join(shown(finding_of(answer), maps=False))
 
@@ -101,7 +101,7 @@ def test_a_models_own_words_stand_above_its_evidence() -> None:
 
 def test_a_long_explanation_is_cut_and_says_where_all_of_it_is() -> None:
     words = "The street is steep. " * 200
-    finding = _by_a_model(finding_of(Answer(MONACO, Address.of("Monaco"), 0.7, 0.5, words)))
+    finding = _by_a_model(finding_of(Answer(MONACO, Address.create("Monaco"), 0.7, 0.5, words)))
     lines = shown(finding, maps=False)
     assert len(lines) < 25
     assert "--out report.html" in " ".join(lines)
@@ -109,7 +109,7 @@ def test_a_long_explanation_is_cut_and_says_where_all_of_it_is() -> None:
 
 def test_the_maps_show_the_candidates() -> None:
     lines = shown(
-        finding_of(Answer(MONACO, Address.of("Monaco"), 0.9, 1.0, None, (Candidate("Fiji", LatLon(-17.7, 178)),)))
+        finding_of(Answer(MONACO, Address.create("Monaco"), 0.9, 1.0, None, (Candidate("Fiji", LatLon(-17.7, 178)),)))
     )
     maps = [line for line in lines if any("\u2800" <= char <= "\u28ff" for char in line)]
     assert len(maps) == 10
@@ -122,7 +122,7 @@ def test_the_maps_show_the_candidates() -> None:
 
 @pytest.mark.parametrize(("width", "letters"), [(200, 2), (79, 2), (60, 1), (30, 0)])
 def test_maps_take_the_room_there_is(width: int, letters: int) -> None:
-    lines = shown(finding_of(Answer(MONACO, Address.of("here"), 0.9, 1.0)), width)
+    lines = shown(finding_of(Answer(MONACO, Address.create("here"), 0.9, 1.0)), width)
     drawn = [line for line in lines if any("\u2800" <= char <= "\u28ff" for char in line)]
     assert "\n".join(drawn).count("A") == letters
     assert max(map(len, lines)) <= min(width, 80)
@@ -268,7 +268,7 @@ def test_a_finding_is_one_line_to_python() -> None:
 
 
 def test_a_country_is_filled_in_and_has_no_point() -> None:
-    japan = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1131.0)
+    japan = Answer(LatLon(35.689487, 139.691711), Address.create("Japan"), 0.84, 1131.0)
     lines = shown(finding_of(japan))
     assert lines[:2] == ["Japan", "Likely: 84 % that it lies in Japan."]
     assert any(line.startswith("A, filled in, is the finding. ") for line in lines)
@@ -283,7 +283,7 @@ def test_a_country_is_filled_in_and_has_no_point() -> None:
     ids=["Sapporo", "Ishigaki, 1,950 km from Tokyo", "Seoul, 1,150 km from Tokyo"],
 )  # fmt: skip
 def test_a_claim_is_held_against_the_border_of_a_country(claimed: LatLon, verdict: str) -> None:
-    japan = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.84, 1200.0)
+    japan = Answer(LatLon(35.689487, 139.691711), Address.create("Japan"), 0.84, 1200.0)
     found = finding_of(japan, claims=(Claims("JPEG", 1, SHA, SIZE, claimed),))
     text = " ".join(" ".join(shown(found, maps=False)).split())
     assert f"{claimed.lat:.5f}, {claimed.lon:.5f}: {verdict} the finding." in text
@@ -292,7 +292,7 @@ def test_a_claim_is_held_against_the_border_of_a_country(claimed: LatLon, verdic
 
 
 def test_a_models_odds_for_its_circle_are_no_odds_of_the_country() -> None:
-    japan = Answer(LatLon(35.689487, 139.691711), Address.of("Japan"), 0.3, 400.0)
+    japan = Answer(LatLon(35.689487, 139.691711), Address.create("Japan"), 0.3, 400.0)
     found = by_model(finding_of(japan))
     assert "30 % that it lies within 400 km of 35.7, 139.7" in " ".join(shown(found))
     assert "lies in Japan" not in " ".join(shown(found))

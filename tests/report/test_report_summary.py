@@ -44,8 +44,10 @@ def test_a_row_for_every_photo() -> None:
 
 def test_a_whole_country_or_region_has_its_name_and_no_point() -> None:
     shanghai = LatLon(31.2222, 121.4581)
-    china = finding_of(Answer(shanghai, Address.of("China"), probability=0.8, radius_km=2400))
-    zhejiang = finding_of(Answer(LatLon(30.2, 120.2), Address.of("China", "Zhejiang"), probability=0.8, radius_km=200))
+    china = finding_of(Answer(shanghai, Address.create("China"), probability=0.8, radius_km=2400))
+    zhejiang = finding_of(
+        Answer(LatLon(30.2, 120.2), Address.create("China", "Zhejiang"), probability=0.8, radius_km=200)
+    )
     row = summary_row("a.jpg", china)
     assert (row.point, row.wide) == (shanghai, True)
     page = page_of(row, summary_row("b.jpg", zhejiang), summary_row("c.jpg", finding_of()))

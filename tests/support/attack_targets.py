@@ -676,7 +676,7 @@ def _naming_parts(folder: Path) -> Iterator[Take]:
         def take(data: bytes) -> None:
             (info / "entry_points.txt").write_bytes(data)
             forget()
-            parts = [one for kind in plugins.KINDS for one in plugins.installed(kind)]
+            parts = [one for kind in plugins.KINDS for one in plugins.list_installed(kind)]
             for part in parts:
                 with suppress(BrokenPlugin):
                     part.load(lambda found: found)

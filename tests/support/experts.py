@@ -327,10 +327,12 @@ def _placed(town: Town | None, picture: Drawn, confidence: float) -> Reply:
     because = _because(picture)
     location: dict[str, object]
     if town is None:
-        answer = Answer(address=Address.of(country=picture.town.country), probability=confidence, explanation=because)
+        answer = Answer(
+            address=Address.create(country=picture.town.country), probability=confidence, explanation=because
+        )
         location = {"country": picture.town.country}
     else:
-        answer = Answer(town.point, Address.of(town.country, precise=town.name), confidence, None, because)
+        answer = Answer(town.point, Address.create(town.country, precise=town.name), confidence, None, because)
         location = {"country": town.country, "city": town.name, "lat": town.point.lat, "lon": town.point.lon}
     said = {"location": location, "confidence": f"{confidence:.0%}", "explanation": because}
     return Reply(json.dumps(said), answer)

@@ -113,7 +113,7 @@ def towns(chance: np.random.Generator, photos: int) -> tuple[Floats, Floats, npt
 
 def folds_of(lats: Floats, lons: Floats, seed: int, folds: int = 5) -> npt.NDArray[np.int64]:
     """Blocks of two degrees, dealt out to folds by chance."""
-    _, block = np.unique(CellGrid(2.0, equal_area=True).cell_of(lats, lons), return_inverse=True)
+    _, block = np.unique(CellGrid(2.0, equal_area=True).find_cells(lats, lons), return_inverse=True)
     order = np.random.default_rng(seed + 1).permutation(int(block.max()) + 1)
     return order[block] % folds
 

@@ -43,7 +43,7 @@ def place(
     lat: float, lon: float, *, confidence: float = 0.5, because: str = "the sign says so", country: str | None = None
 ) -> Reply:
     """A reply that names a point."""
-    answer = Answer(LatLon(lat, lon), Address.of(country=country), probability=confidence, explanation=because)
+    answer = Answer(LatLon(lat, lon), Address.create(country=country), probability=confidence, explanation=because)
     text = (
         f'{{"location": {{"lat": {lat}, "lon": {lon}}}, "confidence": "{confidence:.0%}", "explanation": "{because}"}}'
     )

@@ -59,6 +59,6 @@ def _metadata(site: Path, name: str, groups: dict[str, dict[str, str]]) -> None:
 def forget() -> None:
     """Look for installed parts again."""
     importlib.invalidate_caches()
-    plugins.installed.cache_clear()
-    toolset._loaded.cache_clear()
+    plugins.list_installed.cache_clear()
+    toolset._load_tool.cache_clear()
     methods._load_factory.cache_clear()

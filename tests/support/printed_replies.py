@@ -48,7 +48,7 @@ def printed_labels() -> list[tuple[Address, LatLon]]:
         pytest.skip("the papers' texts (../shared/seeds) are not here")
     found = _LABEL.findall(_SEED.read_text(encoding="utf-8"))
     return [
-        (Address.of(*(name.strip() or None for name in names.split(";"))), LatLon(float(lat), float(lon)))
+        (Address.create(*(name.strip() or None for name in names.split(";"))), LatLon(float(lat), float(lon)))
         for names, lat, lon in found
     ]
 

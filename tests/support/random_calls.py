@@ -45,7 +45,7 @@ def random_arguments(tool: Tool, rng: random.Random) -> dict[str, Any]:
     given = {
         one.name: _fitting(one.name, one.schema(), rng) if rng.random() < 0.85 else rng.choice(NONSENSE)
         for one in tool.parameters
-        if rng.random() < (0.95 if one.required else 0.4)
+        if rng.random() < (0.95 if one.is_required else 0.4)
     }
     if rng.random() < 0.05:
         given[rng.choice(("self", "case", "truth", "lat", "unheard_of", "class"))] = rng.choice(NONSENSE)
@@ -55,7 +55,9 @@ def random_arguments(tool: Tool, rng: random.Random) -> dict[str, Any]:
 def valid_arguments(tool: Tool, rng: random.Random) -> dict[str, Any]:
     """Arguments of the right kinds for a tool; whether they name anything is another matter."""
     return {
-        one.name: _fitting(one.name, one.schema(), rng) for one in tool.parameters if one.required or rng.random() < 0.3
+        one.name: _fitting(one.name, one.schema(), rng)
+        for one in tool.parameters
+        if one.is_required or rng.random() < 0.3
     }
 
 

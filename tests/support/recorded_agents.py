@@ -50,7 +50,7 @@ def make_said(truths: Sequence[tuple[str, LatLon]], skill: Skill, seed: int) -> 
         off = rng.normal(0, skill.spread_km / 111.0, 2)
         sure = "The sign reads a street name, a famous landmark" if right == (rng.random() < 0.7) else "It could be"
         words = f"{sure} in {guess}. " if skill.talks else ""
-        answer = Answer(LatLon(float(lat + off[0]), float(lon + off[1])), Address.of("Land", None, guess))
+        answer = Answer(LatLon(float(lat + off[0]), float(lon + off[1])), Address.create("Land", None, guess))
         said.append(PanelReply(words, answer))
     return said
 

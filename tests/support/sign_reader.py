@@ -13,7 +13,7 @@ from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas import Atlas
 from geosleuth.models.detective import Detective
 from geosleuth.photo import View, open_photo
-from geosleuth.photo.text import TextLine, script_of
+from geosleuth.photo.text import TextLine, detect_script
 from geosleuth.tools import TextReader
 from geosleuth.tools.toolset import all_tools
 
@@ -44,7 +44,7 @@ def reader_of(lines: Sequence[str], *, upright: bool = False) -> TextReader:
 def _line(text: str, box: Sequence[float]) -> TextLine:
     left, top, right, bottom = box
     corners = ((left, top), (right, top), (right, bottom), (left, bottom))
-    return TextLine(text, corners, 0.98, script_of(text), "clue boxes")
+    return TextLine(text, corners, 0.98, detect_script(text), "clue boxes")
 
 
 @cache

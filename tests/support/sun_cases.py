@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.geo import LatLon
-from geosleuth.tools.sun import sun_at, windows_of
-from geosleuth.tools.sun_sight import CELLS_PER_DEGREE, MeasuredSun, find_band, sight_of
+from geosleuth.tools.sun import build_windows, describe_sun
+from geosleuth.tools.sun_sight import CELLS_PER_DEGREE, MeasuredSun, build_sight, find_band
 
 ANGLE_OFF_DEG, LENGTH_OFF = 3.0, 0.05
 """How far off a bearing and a length are read, at most."""
@@ -34,7 +34,7 @@ class SunCase:
     @property
     def sight(self) -> MeasuredSun:
         """What it says about the sun."""
-        found = sight_of(self.ratio, None, self.direction_deg, None, *_TOLERANCES)
+        found = build_sight(self.ratio, None, self.direction_deg, None, *_TOLERANCES)
         assert found is not None
         return found
 
@@ -66,14 +66,14 @@ def sun_cases(count: int, seed: int = 1) -> list[SunCase]:
 def band_holds(case: SunCase) -> bool:
     """Whether the band holds the true place."""
     sight = case.sight
-    band = find_band(windows_of(case.moment, case.moment, None), sight.bounds, None, sight.step_deg)
+    band = find_band(build_windows(case.moment, case.moment, None), sight.bounds, None, sight.step_deg)
     row, column = int((90 - case.place.lat) * CELLS_PER_DEGREE), int((case.place.lon + 180) * CELLS_PER_DEGREE)
     return bool(band.seen[row, column])
 
 
 def times_off_minutes(case: SunCase) -> float:
     """How far the ends of the times that fit the place are from those that pvlib finds, at most; infinite if others."""
-    data = asyncio.run(sun_at("", case.place, (case.moment, case.moment), case.sight)).data
+    data = asyncio.run(describe_sun("", case.place, (case.moment, case.moment), case.sight)).data
     stretches = [[datetime.fromisoformat(one).timestamp() for one in pair] for pair in data["fit"]["that_day"]]
     bounds, seconds = case.sight.bounds, 10
     noon = datetime.fromisoformat(data["day"]["noon"]).timestamp()

@@ -95,7 +95,7 @@ def test_tries_without_a_point_are_placed_by_what_they_name() -> None:
     assert answer.point is not None
     assert abs(answer.point.lat - 48.85) < 0.05
     assert "2 tries, 2 of them with a place" in (answer.explanation or "")
-    for words in (Address.of(country="France"), Address.of("France", None, "Qwyx Gorge")):
+    for words in (Address.create(country="France"), Address.create("France", None, "Qwyx Gorge")):
         assert answer_of(Answer(address=words)).point is None
     nowhere = answer_of(Answer(explanation="There is nothing to go by."))
     assert nowhere.point is None

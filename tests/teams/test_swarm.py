@@ -89,7 +89,7 @@ def steady(name: str, spot: tuple[float, float], **more: Any) -> ScriptedMember:
 
 
 def named(*parts: str | None) -> Reply:
-    address = Address.of(*parts)
+    address = Address.create(*parts)
     return Reply(f"It is {address}.", Answer(address=address, probability=0.6, explanation="it looks like it"))
 
 

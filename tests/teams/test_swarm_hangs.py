@@ -102,9 +102,9 @@ async def nonsense(request: Request, rng: random.Random) -> Any:  # noqa: ARG001
             None, 42, "Rome", b"\x00\xff", {"lat": 1}, Reply(""), Reply("\x00\x01\ufffe" * 50), Reply("x" * 3_000_000),
             Reply("no place", Answer(explanation="y" * 3_000_000)), Reply(cast("str", b"bytes")),
             Reply("?", cast("Answer", None)), Reply("?", Answer(cast("LatLon", (1.0, 2.0)))),
-            Reply("?", Answer(address=Address.of(precise="z" * 2_000_000))), Reply("?", tokens=cast("int", "many")),
-            Reply("?", Answer(address=Address.of(precise=cast("str", 7)))),
-            Reply("Nice", Answer(address=Address.of("Nice"))),
+            Reply("?", Answer(address=Address.create(precise="z" * 2_000_000))), Reply("?", tokens=cast("int", "many")),
+            Reply("?", Answer(address=Address.create(precise=cast("str", 7)))),
+            Reply("Nice", Answer(address=Address.create("Nice"))),
         )
     )  # fmt: skip
 

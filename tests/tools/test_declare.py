@@ -57,7 +57,7 @@ def test_a_result_that_json_can_not_hold_is_refused() -> None:
 def test_words_for_people_quote_what_a_model_wrote() -> None:
     assert tide_table.viewer.call_words({"port": 'Saint-"Malo"'}) == 'looks up the tide at "Saint-\\"Malo\\""'
     assert tide_table.viewer.call_words({}) == "looks up the tide at"
-    assert tide_table.good_for == "learn how high the water stands"
+    assert tide_table.purpose == "learn how high the water stands"
 
 
 def test_every_tool_of_ours_says_all_of_it() -> None:
@@ -89,7 +89,7 @@ def test_a_plain_function_is_a_tool() -> None:
 
     made = as_tool(moon)
     assert [parameter.name for parameter in made.parameters] == ["date"]
-    assert made.good_for == "say how much of the moon is lit"
+    assert made.purpose == "say how much of the moon is lit"
     assert made.data_schema()["properties"] == {"lit": {"type": "number"}}
     case: Any = None
     (seen,) = asyncio.run(Toolset([made]).run([ToolCall("1", "moon", {"date": "today"})], case))

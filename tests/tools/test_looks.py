@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geosleuth.tools.image_tools import MAX_SUGGESTED_PARTS, around, holds, looks_at, thousandths
+from geosleuth.tools.image_tools import MAX_SUGGESTED_PARTS, around, choose_looks, holds, thousandths
 
 SIZE = (1632, 1224)
 Box = tuple[int, int, int, int]
@@ -24,7 +24,7 @@ def test_a_look_holds_its_box_and_stays_in_the_picture(box: Box) -> None:
 
 @given(st.lists(boxes, max_size=8))
 def test_few_looks_hold_all_boxes_unless_they_are_spread_wide(wanted: list[Box]) -> None:
-    looks = looks_at(wanted, SIZE)
+    looks = choose_looks(wanted, SIZE)
     held = [[holds(look, thousandths(box, SIZE)) for box in wanted] for look in looks]
     assert len(looks) <= MAX_SUGGESTED_PARTS
     assert len(looks) == MAX_SUGGESTED_PARTS or all(any(column) for column in zip(*held, strict=True))

@@ -11,7 +11,7 @@ from shapely.geometry import shape
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.regions import import_osm
-from geosleuth.geo import LatLon, bearing_deg, column_of, distance_km
+from geosleuth.geo import LatLon, bearing_deg, compute_column, distance_km
 from geosleuth.tools import Case, Observation
 from geosleuth.tools.resection import resection
 from in_process import whole_command
@@ -28,7 +28,7 @@ SEEN = {
 
 
 def column(point: LatLon, fov_deg: float = FOV_DEG) -> float:
-    return column_of((bearing_deg(CAMERA, point, "geodesic") - HEADING_DEG + 180) % 360 - 180, fov_deg)
+    return compute_column((bearing_deg(CAMERA, point, "geodesic") - HEADING_DEG + 180) % 360 - 180, fov_deg)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from geosleuth.support.errors import BadInput
 from geosleuth.tools import Case, Length, Output, Parameter, Tool, tool
-from geosleuth.tools.argument_types import kind_of
+from geosleuth.tools.argument_types import find_kind
 
 Box = Annotated[list[float], Length(4)]
 Season = Literal["summer", "winter"]
@@ -84,7 +84,7 @@ def check(hint: Any, value: Any) -> None:
     except BadInput as refusal:
         message = str(refusal)
         assert message.startswith("it is ")
-        assert message.endswith(f"it must be {kind_of(hint).wanted}")
+        assert message.endswith(f"it must be {find_kind(hint).requirement}")
         assert len(message) < 250
         assert "\n" not in message
         message.encode()
@@ -109,10 +109,10 @@ def _fits(arguments: dict[str, Any]) -> bool:
     named = {look.renames.get(name, name): value for name, value in arguments.items()} | arguments
     for parameter in look.parameters:
         value = named.get(parameter.name)
-        if parameter.name not in named and parameter.required:
+        if parameter.name not in named and parameter.is_required:
             return False
         try:
-            if value is not None or parameter.required:
+            if value is not None or parameter.is_required:
                 parameter.read(value)
         except BadInput:
             return False

@@ -87,7 +87,7 @@ def test_it_is_an_image_search_and_gives_no_more_than_the_relative_name(index: I
 def test_a_photo_is_no_evidence_for_itself(index: ImageIndex, made: Path) -> None:
     opened = open_photo(made / "photos/day1/scene5.jpg")
     view = Album().add(opened.photo)
-    asked = index.searching_for([opened])
+    asked = index.exclude([opened])
     best, *others = asyncio.run(asked.search(view, limit=3))
     assert best.title == "identical file"
     assert best.score == pytest.approx(1, abs=1e-3)
@@ -99,7 +99,7 @@ def test_nor_does_a_crop_of_it_find_it_as_evidence(index: ImageIndex, made: Path
     opened = open_photo(made / "photos/day1/scene5.jpg")
     album = Album()
     cut = album.crop(album.add(opened.photo).handle, [40, 40, 600, 440])
-    best, *_ = asyncio.run(index.searching_for([opened]).search(cut, limit=3))
+    best, *_ = asyncio.run(index.exclude([opened]).search(cut, limit=3))
     assert best.title == "identical file"
     assert best.point is None
 

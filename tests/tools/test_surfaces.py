@@ -135,7 +135,7 @@ def test_all_surfaces_agree_on_every_tool(one: Tool) -> None:
     (native,) = native_tools(toolset)
     described = native["function"]
     assert described["name"] == one.name
-    assert set(described["parameters"]["properties"]) == {parameter.name for parameter in one.told}
+    assert set(described["parameters"]["properties"]) == {parameter.name for parameter in one.visible_parameters}
     assert described["description"]
     assert all(argument["description"] for argument in described["parameters"]["properties"].values())
 

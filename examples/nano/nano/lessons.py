@@ -34,7 +34,7 @@ from geosleuth.lab.scenes.environment.controls import blank
 from geosleuth.lab.scenes.scene import Mark, Scene, SceneClue
 from geosleuth.lab.scenes.scene_reader import clue_reader
 from geosleuth.lab.scenes.world import World
-from geosleuth.photo.text import script_of
+from geosleuth.photo.text import detect_script
 from geosleuth.support.errors import BadInput
 from geosleuth.tools.image_tools import around, thousandths
 
@@ -153,7 +153,7 @@ def unseen(scene: Scene, marks: Sequence[Mark]) -> list[SceneClue]:
 
 def scripts(scene: Scene) -> list[str]:
     """Return the scripts on the signs of a scene, sorted."""
-    written = {script_of(line) for clue in scene.clues for line in clue.lines}
+    written = {detect_script(line) for clue in scene.clues for line in clue.lines}
     return sorted(written - {"none"})
 
 

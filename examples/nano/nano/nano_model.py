@@ -16,7 +16,7 @@ from geosleuth.photo.runtime import no_probing, stay_offline
 from geosleuth.photo.text import SCRIPTS
 from geosleuth.support.errors import require
 from geosleuth.support.files import write_text_atomically
-from geosleuth.tools.viewer import at, hits_output, quoted
+from geosleuth.tools.viewer import format_point, hits_output, quote
 
 VOCABULARY: Final = 8192
 MAX_POSITIONS: Final = 4096
@@ -370,19 +370,19 @@ def _chat(
     yield f"Text in {image}, quoted as it stands there; boxes are [left, top, right, bottom] in thousandths of the "
     yield f"width and height of that part of {image}:"
     for number, line in enumerate(lines, 1):
-        yield f"{number}. {quoted(line)} {script}, confidence {chance.random():.2f}, at {box}"
+        yield f"{number}. {quote(line)} {script}, confidence {chance.random():.2f}, at {box}"
     asked = chance.choice((one.name, f"{one.name}, {town.name}", f"{one.street} {one.house_number}, {town.name}"))
     yield _call("geocode", address=asked)
     if one.phone:
         yield _call("clues", text=one.phone)
         yield (
-            f"What {quoted(one.phone)} tells:\n1. phone {quoted(one.phone)}: telephone number of {town.name}: "
-            f"{country}; {town.name}: {at(town.point)}, within {chance.uniform(1, 9):.1f} km; "
+            f"What {quote(one.phone)} tells:\n1. phone {quote(one.phone)}: telephone number of {town.name}: "
+            f"{country}; {town.name}: {format_point(town.point)}, within {chance.uniform(1, 9):.1f} km; "
             "about the place in 90 % of cases; tour buses, lorries and chains carry their home number abroad\n"
             "From: phonenumbers; GeoNames."
         )
     hits = [_hit(business, its_town, chance) for business, its_town in found]
-    yield hits_output(f"Places for {quoted(asked)}:", hits, "").text
+    yield hits_output(f"Places for {quote(asked)}:", hits, "").text
     point = {"lat": round(one.point.lat, 4), "lon": round(one.point.lon, 4)}
     answer = json.dumps({"country": country, "city": town.name, **point}, ensure_ascii=False)
     yield answer

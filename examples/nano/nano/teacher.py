@@ -40,7 +40,7 @@ from geosleuth.photo import open_photo
 from geosleuth.tools import Observation, ToolCall
 from geosleuth.tools.image_tools import holds, thousandths
 from geosleuth.tools.surfaces import Background, native_tools
-from geosleuth.tools.viewer import at
+from geosleuth.tools.viewer import format_point
 
 from .lessons import (
     AREAS,
@@ -241,13 +241,13 @@ def looking_up(notes: Notes, chance: random.Random) -> Lesson | None:
     """Return a list of hits with questions about it: how to copy a point from a tool's output."""
     messages: Chat = []
     for shown, points in notes.lists:
-        rows = [number for number, point in enumerate(points) if at(point) in shown]
+        rows = [number for number, point in enumerate(points) if format_point(point) in shown]
         chance.shuffle(rows)
         for turn, number in enumerate(rows[:_ASKED]):
             question = f"Where is number {number + 1}?"
             messages += [
                 user_turn(f"{shown}\n{question}" if turn == 0 else question),
-                assistant_turn(at(points[number])),
+                assistant_turn(format_point(points[number])),
             ]
     return Lesson("format", messages) if messages else None
 
@@ -324,7 +324,7 @@ def points_in(data: Mapping[str, Any]) -> list[LatLon]:
 
 def nearest_shown(data: Mapping[str, Any], truth: LatLon, shown: str) -> LatLon | None:
     """Return the hit nearest to the truth, among those that the observation shows."""
-    points = [point for point in points_in(data) if at(point) in shown]
+    points = [point for point in points_in(data) if format_point(point) in shown]
     return min(points, key=lambda point: distance_km(point, truth), default=None)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from geosleuth.agent.methods import method
 from geosleuth.geo import LatLon
 from geosleuth.lab.scenes import Mark, Wants, World
-from geosleuth.photo.text import script_of
+from geosleuth.photo.text import detect_script
 from geosleuth.support.errors import BadInput
 from geosleuth.tools.image_tools import around, thousandths
 from nano.lessons import (
@@ -43,7 +43,7 @@ def test_what_is_seen_stands_in_the_picture_by_its_marks(taught: list[Taught]) -
         assert told["Which plants grow here?"] == one.scene.look.plant
         clues = {clue.id: clue for clue in one.scene.clues}
         lines = [clues[mark.clue].lines[mark.line] for mark in one.drawing.marks if mark.line is not None]
-        written = sorted({script_of(line) for line in lines} - {"none"})
+        written = sorted({detect_script(line) for line in lines} - {"none"})
         assert told["Which scripts are on the signs?"] == (", ".join(written) or "none")
         boards = [thousandths(mark.box, one.scene.size) for mark in one.drawing.marks if mark.line is None]
         boxes = json.loads(told["Where are the signs?"])

@@ -7,10 +7,18 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from geosleuth.answer import GRANULARITIES, Answer, Granularity, coarsest
-from geosleuth.answer.answer import AreaKind, Extent, envelope, how_sure, named_levels, percent_words, radius_words
-from geosleuth.answer.answer import extent_of as extent_of_answer
-from geosleuth.answer.granularity import withheld
-from geosleuth.atlas.granular import found_country
+from geosleuth.answer.answer import (
+    AreaKind,
+    Extent,
+    envelope,
+    how_sure,
+    iterate_named_levels,
+    percent_words,
+    radius_words,
+)
+from geosleuth.answer.answer import build_extent as extent_of_answer
+from geosleuth.answer.granularity import build_withheld_note
+from geosleuth.atlas.granular import get_answer_country
 from geosleuth.geo import coordinates
 from geosleuth.models.detective import Detective
 from geosleuth.names import with_article
@@ -30,7 +38,7 @@ DISCLAIMER = "A lead, not a verdict."
 # Marks the part of a candidate's evidence that speaks against it: everything after this prefix.
 COUNTEREVIDENCE_PREFIX = "Against: "
 
-_WITHHELD: dict[str, Granularity] = {withheld(level): level for level in GRANULARITIES if level != "exact"}
+_WITHHELD: dict[str, Granularity] = {build_withheld_note(level): level for level in GRANULARITIES if level != "exact"}
 _LONGEST_LINE = 400
 
 MAX_BOXES = 60
@@ -87,7 +95,7 @@ def _evidence(trajectory: Trajectory) -> Iterator[str]:
     answer = trajectory.answer
     if answer is None:
         return
-    for _, level in named_levels(answer.address):
+    for _, level in iterate_named_levels(answer.address):
         yield from level.clues
     for hypothesis in trajectory.pool:
         if hypothesis.fate == "answered":
@@ -112,7 +120,7 @@ def whole_country(trajectory: Trajectory, granularity: Granularity = "exact") ->
     country, and of a finding that was capped at the country nothing finer may be told.
     """
     capped = "country" in (granularity, get_granularity(trajectory))
-    return found_country(trajectory.answer or Answer()) if capped or tells_evidence_alone(trajectory) else None
+    return get_answer_country(trajectory.answer or Answer()) if capped or tells_evidence_alone(trajectory) else None
 
 
 def classify_area(trajectory: Trajectory, granularity: Granularity = "exact") -> AreaKind | None:

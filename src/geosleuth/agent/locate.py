@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from geosleuth.agent.setup import NO_HINTS, AgentSetup, PhotoQuestion, Resources
 from geosleuth.answer import Address, Answer
 from geosleuth.answer.answer import envelope, is_wide, percent_words, radius_words
-from geosleuth.answer.granularity import Gazetteer, Granularity, cap, cap_sources, cap_text, withheld
+from geosleuth.answer.granularity import Gazetteer, Granularity, build_withheld_note, cap, cap_sources, cap_text
 from geosleuth.geo import coordinates, distance_km
 from geosleuth.models import Prompt, Step
 from geosleuth.names import country_code
@@ -105,7 +105,7 @@ class EventBlanker:
             case Answered():
                 return replace(
                     body,
-                    answer=Answer(explanation=withheld(self._granularity)),
+                    answer=Answer(explanation=build_withheld_note(self._granularity)),
                     derived=None if body.derived is None else "",
                     doubts=tuple(Doubt(doubt.kind) for doubt in body.doubts),
                 )
@@ -131,7 +131,7 @@ class EventBlanker:
     def _hypothesis(self, hypothesis: Hypothesis) -> Hypothesis:
         return Hypothesis(
             self._candidates.setdefault(hypothesis.id, f"h{len(self._candidates) + 1}"),
-            withheld(self._granularity),
+            build_withheld_note(self._granularity),
             confidence=hypothesis.confidence,
             evidence_for=self._blank_lines(hypothesis.evidence_for),
             evidence_against=self._blank_lines(hypothesis.evidence_against),
@@ -161,7 +161,7 @@ async def _restore_places(event: Event, blank: Event, granularity: Granularity, 
         case Answered() as full, Answered() as bare:
             return replace(blank, body=replace(bare, answer=await cap(full.answer, granularity, gazetteer)))
         case Noted(hypothesis=full), Noted(hypothesis=bare):
-            address = Address.of(country=full.country, precise=full.place)
+            address = Address.create(country=full.country, precise=full.place)
             capped = await cap(Answer(full.point, address, radius_km=full.radius_km), granularity, gazetteer)
             country = country_code(capped.address.country.conclusion or "")
             place = str(capped.address) or bare.place
@@ -257,7 +257,7 @@ class Finding:
         if (code := self._country_code) is not None and is_wide(answer.radius_km, "country"):
             return tuple(_lies_elsewhere(claims, code) for claims in self.claims)
         radius_km = answer.radius_km or _DEFAULT_RADIUS_KM
-        return tuple(claims.conflicts_with(answer.point, radius_km) for claims in self.claims)
+        return tuple(claims.contradicts(answer.point, radius_km) for claims in self.claims)
 
     @property
     def _country_code(self) -> str | None:
@@ -294,7 +294,7 @@ def _lies_elsewhere(claims: Claims, code: str) -> bool | None:
 
     if claims.own_point is None:
         return None
-    region = Borders.load().at(claims.own_point)
+    region = Borders.load().find_region(claims.own_point)
     return region is None or region.country != code
 
 

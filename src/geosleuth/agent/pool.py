@@ -184,8 +184,8 @@ def is_at_candidate(point: LatLon, candidate: Hypothesis) -> bool:
 
 def _address(candidate: Hypothesis) -> Address:
     if country_code(candidate.place):
-        return Address.of(country=candidate.place)
-    return Address.of(country=candidate.country and country_name(candidate.country), precise=candidate.place)
+        return Address.create(country=candidate.place)
+    return Address.create(country=candidate.country and country_name(candidate.country), precise=candidate.place)
 
 
 def _explain_choice(best: Hypothesis) -> str:

@@ -315,14 +315,14 @@ def _recreate_cut(
     image: ImageInfo, made_by: Mapping[str, Observation], album: Album, missing: Set[str]
 ) -> Photo | None:
     """A cut that was turned, or put beside another, made once more; None for what came from elsewhere."""
-    from geosleuth.tools.image_tools import Cut, edited
+    from geosleuth.tools.image_tools import Cut, edit_photo
 
     data = made_by[image.handle].data
     cut = Cut.read(data) if isinstance(data, Mapping) else None
     if cut is None or not missing.isdisjoint((cut.image, cut.beside)):
         return None
     try:
-        photo = edited(album, cut)
+        photo = edit_photo(album, cut)
     except BadInput:
         return None
     return photo if (0, 0, *photo.size) == image.box_in_original else None

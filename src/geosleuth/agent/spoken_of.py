@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from geosleuth.answer import Address
-from geosleuth.answer.answer import named_levels
+from geosleuth.answer.answer import iterate_named_levels
 from geosleuth.models.detective import KIND_WORDS
 from geosleuth.names import fold
 
@@ -77,7 +77,7 @@ def without_rejected(body: Body, rejected: Collection[str]) -> Body:
         case Answered(answer=answer):
             levels = {
                 name: replace(one, clues=_drop_ruled_out(one.clues, rejected))
-                for name, one in named_levels(answer.address)
+                for name, one in iterate_named_levels(answer.address)
             }
             candidates = tuple(
                 replace(one, evidence=" ".join(_drop_ruled_out(_PARTS.split(one.evidence), rejected)) or None)

@@ -37,7 +37,7 @@ _WORDS = (
 AreaKind = Literal["country", "circle"]
 """What a finding is where it is no point: all of a country, or a circle in a country or region."""
 Extent = Literal["country", "circle", "point"]
-"""What the point of a finding means, see `extent_of`."""
+"""What the point of a finding means, see `build_extent`."""
 # Maximum radius at which a country or region is still shown and written as a point: a city's. Same value on the page.
 PIN_KM = 25.0
 _NEAR_KM = 1.0
@@ -77,7 +77,7 @@ class Address:
     precise: Level = field(default_factory=Level)
 
     @classmethod
-    def of(cls, country: str | None = None, region: str | None = None, precise: str | None = None) -> "Address":
+    def create(cls, country: str | None = None, region: str | None = None, precise: str | None = None) -> "Address":
         """Build an address of bare names."""
         return cls(Level(country), Level(region), Level(precise))
 
@@ -190,7 +190,7 @@ def envelope(address: Address) -> str:
     return ", ".join(parts)
 
 
-def words_of(address: Address) -> str:
+def format_words(address: Address) -> str:
     """Return the words by which an address is placed: its names; a city named like its country is said with it."""
     words, country = envelope(address), address.country.conclusion
     return f"{words}, {country}" if country and words == address.precise.conclusion == country else words
@@ -201,7 +201,7 @@ def is_wide(radius_km: float | None, area: AreaKind | None) -> bool:
     return area is not None and (radius_km or 0.0) > PIN_KM
 
 
-def extent_of(answer: Answer, area: AreaKind | None) -> Extent | None:
+def build_extent(answer: Answer, area: AreaKind | None) -> Extent | None:
     """Return what an answer's point means; None where it has none.
 
     ``country``: it stands for all of the country, and says nothing of where in it. ``circle``: it is the middle of a
@@ -220,17 +220,17 @@ def is_the_answer(candidate: Candidate, answer: Answer) -> bool:
             return True
         if away_km > max(answer.radius_km or 0.0, _NEAR_KM):
             return False
-    name, levels = _key(candidate.name), answer.address
+    name, levels = _fold_name(candidate.name), answer.address
     finest = levels.precise or levels.region or levels.country
-    return bool(name) and name in (_key(envelope(levels)), _key(finest.conclusion))
+    return bool(name) and name in (_fold_name(envelope(levels)), _fold_name(finest.conclusion))
 
 
-def _key(name: str | None) -> str:
+def _fold_name(name: str | None) -> str:
     plain = unicodedata.normalize("NFKD", (name or "").casefold())
     return " ".join("".join(one for one in plain if one.isalnum() or one.isspace()).split())
 
 
-def named_levels(address: Address) -> Iterator[tuple[LevelName, Level]]:
+def iterate_named_levels(address: Address) -> Iterator[tuple[LevelName, Level]]:
     """Yield the levels that say anything, the finest first."""
     for name in reversed(_LEVEL_NAMES):
         if level := getattr(address, name):
@@ -266,9 +266,9 @@ def answer_from_dict(data: Mapping[str, Any]) -> Answer:
         return Answer(
             point=_point_from_dict(data),
             address=Address(*levels),
-            probability=_number(data.get("probability")),
-            radius_km=_number(data.get("radius_km")),
-            explanation=_text(data.get("explanation")),
+            probability=_check_number(data.get("probability")),
+            radius_km=_check_number(data.get("radius_km")),
+            explanation=_check_text(data.get("explanation")),
             candidates=tuple(_candidate_from_dict(item) for item in data.get("candidates") or ()),
         )
     except (TypeError, ValueError, OverflowError, AttributeError) as error:
@@ -302,7 +302,7 @@ def _point_to_dict(point: LatLon | None) -> dict[str, float]:
 
 
 def _point_from_dict(data: Mapping[str, Any]) -> LatLon | None:
-    lat, lon = _number(data.get("lat")), _number(data.get("lon"))
+    lat, lon = _check_number(data.get("lat")), _check_number(data.get("lon"))
     if lat is None and lon is None:
         return None
     if lat is None or lon is None:
@@ -325,8 +325,8 @@ def _level_from_dict(data: Mapping[str, Any]) -> Level:
     clues = data.get("clues") or ()
     if isinstance(clues, str) or not all(isinstance(clue, str) for clue in clues):
         raise TypeError("clues must be a list of texts")
-    texts = (_text(data.get(key)) for key in ("reasoning", "uncertainty"))
-    return Level(_text(data.get("conclusion")), tuple(clues), *texts)
+    texts = (_check_text(data.get(key)) for key in ("reasoning", "uncertainty"))
+    return Level(_check_text(data.get("conclusion")), tuple(clues), *texts)
 
 
 def _candidate_to_dict(candidate: Candidate) -> dict[str, Any]:
@@ -342,14 +342,14 @@ def _candidate_to_dict(candidate: Candidate) -> dict[str, Any]:
 
 def _candidate_from_dict(data: Mapping[str, Any]) -> Candidate:
     return Candidate(
-        name=_text(data.get("name")),
+        name=_check_text(data.get("name")),
         point=_point_from_dict(data),
-        probability=_number(data.get("probability")),
-        evidence=_text(data.get("evidence")),
+        probability=_check_number(data.get("probability")),
+        evidence=_check_text(data.get("evidence")),
     )
 
 
-def _number(value: object) -> float | None:
+def _check_number(value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -357,7 +357,7 @@ def _number(value: object) -> float | None:
     return float(value)
 
 
-def _text(value: object) -> str | None:
+def _check_text(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise TypeError(f"{value!r} is not a text")

@@ -92,14 +92,14 @@ def find_points(text: str) -> list[FoundPoint]:
             if any(match.start() < other.end and other.start < match.end() for other in found):
                 continue
             groups = match.groupdict()
-            lat = _signed(groups["lat"], groups.get("lat_letter") or groups.get("lat_letter_before"))
-            lon = _signed(groups["lon"], groups.get("lon_letter") or groups.get("lon_letter_before"))
+            lat = _apply_sign(groups["lat"], groups.get("lat_letter") or groups.get("lat_letter_before"))
+            lon = _apply_sign(groups["lon"], groups.get("lon_letter") or groups.get("lon_letter_before"))
             if (point := to_point(lat, lon)) is not None:
                 found.append(FoundPoint(point, match.start(), match.end()))
     return sorted(found, key=lambda item: item.start)
 
 
-def point_at(latitude: float, longitude: float) -> LatLon:
+def make_point(latitude: float, longitude: float) -> LatLon:
     """Two numbers as a point.
 
     Raises:
@@ -114,7 +114,7 @@ def point_at(latitude: float, longitude: float) -> LatLon:
     )
 
 
-def written_point(text: str) -> LatLon | None:
+def parse_point(text: str) -> LatLon | None:
     """The point that a text writes out, None where it is a name.
 
     Raises:
@@ -122,7 +122,7 @@ def written_point(text: str) -> LatLon | None:
     """
     pair = _PAIR.fullmatch(text[:_READ_CHARS].strip())
     if pair:
-        return point_at(float(pair[1]), float(pair[2]))
+        return make_point(float(pair[1]), float(pair[2]))
     found = find_points(f"coordinates: {text[:_READ_CHARS]}")
     return found[0].point if found else None
 
@@ -130,7 +130,7 @@ def written_point(text: str) -> LatLon | None:
 def parse_angle(text: str) -> float | None:
     """Parse a single coordinate such as ``48.85``, ``48.85° N`` or ``48°51'30"N``; None if it is not one."""
     match = _ONE_ANGLE.fullmatch(text[:80])
-    return None if match is None else _signed(match["angle"], match["before"] or match["after"])
+    return None if match is None else _apply_sign(match["angle"], match["before"] or match["after"])
 
 
 def to_point(lat: object, lon: object) -> LatLon | None:
@@ -147,7 +147,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 360)
 
 
-def _signed(angle: str, letter: str | None) -> float | None:
+def _apply_sign(angle: str, letter: str | None) -> float | None:
     """Return the degrees of an angle; None if its sign and its letter contradict each other."""
     parts = _PARTS.findall(angle.replace(",", "."))
     negative = parts[0][0] in "-−–"

@@ -46,7 +46,7 @@ def coarsest(levels: Iterable[Granularity]) -> Granularity:
     return min(levels, key=GRANULARITIES.index, default="exact")
 
 
-def told_granularity(answer: Answer, allowed: Granularity = "exact") -> Granularity:
+def compute_granularity(answer: Answer, allowed: Granularity = "exact") -> Granularity:
     """Return how fine an answer really is: no finer than ``allowed``, nor than its radius. Without one, ``allowed``."""
     radius_km = answer.radius_km
     if answer.point is None or radius_km is None:
@@ -70,7 +70,7 @@ class Admitted:
 class Gazetteer(Protocol):
     """Finds places by point and by name; `geosleuth.atlas.granular` implements one."""
 
-    async def place_of(
+    async def find_place(
         self, level: Granularity, point: LatLon | None, address: Address, radius_km: float | None
     ) -> Admitted | None:
         """Return the place of that level that an answer refers to; None if none is known.
@@ -90,15 +90,15 @@ async def cap(answer: Answer, granularity: Granularity, gazetteer: Gazetteer | N
     """
     if granularity == "exact":
         return answer
-    place = await _place(granularity, answer.point, answer.address, answer.radius_km, gazetteer)
+    place = await _find_admitted(granularity, answer.point, answer.address, answer.radius_km, gazetteer)
     point, radius_km = _circle(granularity, answer.point, answer.radius_km, place)
     has_text = answer.explanation is not None or any(_says_more(level) for level in _levels(answer.address))
     return Answer(
         point=point,
-        address=_names(granularity, place),
+        address=_cut_names(granularity, place),
         probability=answer.probability,
         radius_km=radius_km,
-        explanation=withheld(granularity) if has_text else None,
+        explanation=build_withheld_note(granularity) if has_text else None,
         candidates=await _cap_candidates(answer.candidates, granularity, gazetteer),
     )
 
@@ -113,10 +113,10 @@ async def cap_candidate(
     """Return a candidate at the permitted precision; None if nothing of it may be shown."""
     if granularity == "exact":
         return candidate
-    address = Address.of(precise=candidate.name)
-    place = await _place(granularity, candidate.point, address, radius_km, gazetteer)
+    address = Address.create(precise=candidate.name)
+    place = await _find_admitted(granularity, candidate.point, address, radius_km, gazetteer)
     point, _ = _circle(granularity, candidate.point, radius_km, place)
-    names = _names(granularity, place)
+    names = _cut_names(granularity, place)
     finest = names.precise.conclusion or names.region.conclusion
     name = ", ".join(dict.fromkeys(part for part in (finest, names.country.conclusion) if part)) or None
     return None if point is None and name is None else Candidate(name, point, candidate.probability)
@@ -124,7 +124,7 @@ async def cap_candidate(
 
 def cap_text(text: str, granularity: Granularity) -> str:
     """Return a free text for logs and the like: whole at ``exact``, else a note in its place; empty stays empty."""
-    return text if granularity == "exact" or not text else withheld(granularity)
+    return text if granularity == "exact" or not text else build_withheld_note(granularity)
 
 
 def cap_sources(sources: Iterable[str], granularity: Granularity) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def cap_sources(sources: Iterable[str], granularity: Granularity) -> tuple[str, 
     return tuple(dict.fromkeys(source for source in kept if source))
 
 
-def withheld(granularity: Granularity) -> str:
+def build_withheld_note(granularity: Granularity) -> str:
     """Return the note that replaces a text."""
     return f"[left out: nothing finer than the {granularity} may be shown]"
 
@@ -166,7 +166,7 @@ async def _cap_candidates(
     return tuple(found)
 
 
-async def _place(
+async def _find_admitted(
     granularity: Granularity,
     point: LatLon | None,
     address: Address,
@@ -175,7 +175,7 @@ async def _place(
 ) -> Admitted | None:
     if gazetteer is None or (point is None and not address):
         return None
-    return await gazetteer.place_of(granularity, point, address, radius_km)
+    return await gazetteer.find_place(granularity, point, address, radius_km)
 
 
 def _circle(
@@ -205,11 +205,11 @@ def _square(granularity: Granularity, point: LatLon) -> Admitted:
     return Admitted(LatLon(round(lat, 7), round((column + 0.5) * 360 / columns - 180, 7)), round_up(half_diagonal_km))
 
 
-def _names(granularity: Granularity, place: Admitted | None) -> Address:
+def _cut_names(granularity: Granularity, place: Admitted | None) -> Address:
     if place is None:
         return Address()
     kept = GRANULARITIES.index(granularity) + 1
-    return Address.of(*[level.conclusion for level in _levels(place.address)][:kept])
+    return Address.create(*[level.conclusion for level in _levels(place.address)][:kept])
 
 
 def _levels(address: Address) -> tuple[Level, Level, Level]:

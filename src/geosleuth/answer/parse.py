@@ -199,14 +199,14 @@ class _Reader:
         if mark == "[":
             return self.array(at, depth + 1)
         if mark in _QUOTES:
-            return self.unclosed_line(at) or self.string(at, _CLOSES_VALUE)
+            return self.read_unclosed_line(at) or self.string(at, _CLOSES_VALUE)
         match = _NUMBER_VALUE.match(self.text, at) or _BARE_VALUE.match(self.text, at)
         if match is None or not match.group():
             # "key:," and "key:}" have no value; the caller continues at the mark itself.
             return None, at
         return _bare(match.group()), self.spend(at, match.end())
 
-    def unclosed_line(self, at: int) -> tuple[str, int] | None:
+    def read_unclosed_line(self, at: int) -> tuple[str, int] | None:
         """Return a string whose closing quote is missing: it ends with its line if the next line starts a new key."""
         end = self.text.find("\n", at)
         if end < 0 or _NEXT_LINE_IS_A_KEY.match(self.text, end) is None:
@@ -257,16 +257,16 @@ def _bare(raw: str) -> JsonValue:
 def answer_from_fields(data: Mapping[str, JsonValue]) -> Answer:
     """Return the answer that the object describes; an object without any gives an empty, unlocated answer."""
     fields = _flatten(data)
-    final = _text(fields.get("finalanswer"))
+    final = _read_value(fields.get("finalanswer"))
     address = _address(fields)
     if final is not None and not address:
         address = address_from_semicolons(final) or address
     return Answer(
-        point=_point(fields),
+        point=_read_point(fields),
         address=address,
         probability=probability(_first(fields, _CONFIDENCE_KEYS)),
         radius_km=_positive(_first(fields, _RADIUS_KEYS)),
-        explanation=_text(_first(fields, _EXPLANATION_KEYS)),
+        explanation=_read_value(_first(fields, _EXPLANATION_KEYS)),
     )
 
 
@@ -286,7 +286,7 @@ def address_from_semicolons(text: str) -> Address | None:
     parts = [clean_name(part) for part in text.split(";")]
     if not 2 <= len(parts) <= 3 or not parts[0] or "\n" in text.strip():
         return None
-    return Address.of(*parts)
+    return Address.create(*parts)
 
 
 def clean_name(value: str | None) -> str | None:
@@ -315,7 +315,7 @@ def _unit(number: float) -> float | None:
     return number if 0 <= number <= 1 else None
 
 
-def _key(name: str) -> str:
+def _normalize_key(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.casefold())
 
 
@@ -326,7 +326,7 @@ def _flatten(data: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     while layers and len(fields) < 1000:
         layer = layers.pop(0)
         for name, value in list(layer.items())[:1000]:
-            key = _key(name)
+            key = _normalize_key(name)
             fields.setdefault(key, value)
             if isinstance(value, dict) and (key in _INSIDE_KEYS or key in _PAIR_KEYS):
                 layers.append(value)
@@ -337,7 +337,7 @@ def _first(fields: Mapping[str, JsonValue], keys: Iterable[str]) -> JsonValue:
     return next((fields[key] for key in keys if fields.get(key) is not None), None)
 
 
-def _point(fields: Mapping[str, JsonValue]) -> LatLon | None:
+def _read_point(fields: Mapping[str, JsonValue]) -> LatLon | None:
     lat, lon = (_degrees(_first(fields, keys)) for keys in (_LAT_KEYS, _LON_KEYS))
     if lat is not None or lon is not None:
         return to_point(lat, lon)
@@ -372,19 +372,19 @@ def _join(fine: Level, city: Level) -> Level:
 
 def _level(value: JsonValue) -> Level:
     if not isinstance(value, dict):
-        return Level(clean_name(_text(value)))
-    parts = {_key(name): item for name, item in value.items()}
+        return Level(clean_name(_read_value(value)))
+    parts = {_normalize_key(name): item for name, item in value.items()}
     clues = parts.get("clues")
     listed = clues if isinstance(clues, list) else [clues]
     return Level(
-        clean_name(_text(parts.get("conclusion")) or _text(parts.get("name"))),
-        tuple(text for item in listed if (text := _text(item))),
-        _text(parts.get("reasoning")),
-        _text(parts.get("uncertainty")),
+        clean_name(_read_value(parts.get("conclusion")) or _read_value(parts.get("name"))),
+        tuple(text for item in listed if (text := _read_value(item))),
+        _read_value(parts.get("reasoning")),
+        _read_value(parts.get("uncertainty")),
     )
 
 
-def _text(value: JsonValue) -> str | None:
+def _read_value(value: JsonValue) -> str | None:
     if isinstance(value, str):
         return value.strip() or None
     return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else None
@@ -422,7 +422,7 @@ def answer_from_prose(text: str) -> Answer:
 
 def _prose_address(tail: str) -> Address:
     names = {level: _last_name(pattern, tail) for level, pattern in _NAMES.items()}
-    address = Address.of(**names)
+    address = Address.create(**names)
     if address:
         return address
     lines = [line for line in tail.splitlines() if line.strip()]
@@ -440,7 +440,7 @@ def _last_name(pattern: re.Pattern[str], text: str) -> str | None:
     return clean_name(name.rstrip(" ,"))
 
 
-def with_names_from(answer: Answer, other: Answer) -> Answer:
+def fill_gaps(answer: Answer, other: Answer) -> Answer:
     """Return the answer with gaps filled from another reading of the same reply; the point stays its own."""
     return replace(
         answer,
@@ -473,7 +473,7 @@ def parse_strict(text: str) -> Answer:
         if all(key in value for key in _STRICT_KEYS):
             return Answer(
                 to_point(value["lat"], value["lon"]),
-                Address.of(country=_name(value["country"]), precise=_name(value["city"])),
+                Address.create(country=_name(value["country"]), precise=_name(value["city"])),
             )
     return Answer()
 
@@ -507,26 +507,26 @@ def parse_lenient(text: str) -> Answer:
         answer = _from_object(whole)
         if answer.located or answer.address:
             return answer
-    text, tagged = _spoken(text)
+    text, tagged = _split_spoken(text)
     if not tagged:
-        return _read(text)
-    final = _read(tagged[-1])
+        return _parse_reply(text)
+    final = _parse_reply(tagged[-1])
     if final.located or len(tagged[-1]) > _BARE_ANSWER:
         return final
     # The tag marks the answer; two numbers alone in it are its coordinates.
-    return with_names_from(answer_from_prose(f"coordinates: {tagged[-1]}"), final)
+    return fill_gaps(answer_from_prose(f"coordinates: {tagged[-1]}"), final)
 
 
-def _spoken(text: str) -> tuple[str, list[str]]:
+def _split_spoken(text: str) -> tuple[str, list[str]]:
     """Return the reply without its thoughts, unless there is nothing else, and what its answer tags hold."""
     spoken = _THOUGHTS.sub(" ", text)
     text = spoken if spoken.strip() else text
     return text, [part for part in _ANSWER_TAG.findall(text) if part.replace("<answer>", "").strip()]
 
 
-def prose_of(text: str) -> str:
+def extract_prose(text: str) -> str:
     """Return what a reply says in words: the last answer tag's, or else all that is spoken, without objects."""
-    text, tagged = _spoken(text[-MAX_CHARACTERS:])
+    text, tagged = _split_spoken(text[-MAX_CHARACTERS:])
     for part in (*reversed(tagged), text):
         prose = _blank(part, [(found.start, found.end) for found in find_objects(part)])
         if any(map(str.isalpha, prose)):
@@ -545,7 +545,7 @@ def _decode_whole(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _read(text: str) -> Answer:
+def _parse_reply(text: str) -> Answer:
     """Return the last object with coordinates, else prose outside the objects, else names alone."""
     objects = list(find_objects(text))
     named = Answer()
@@ -556,7 +556,7 @@ def _read(text: str) -> Answer:
             return answer
         named = named if named.address else answer
     outside = _blank(text, [(found.start, found.end) for found in objects])
-    return with_names_from(answer_from_prose(outside), named)
+    return fill_gaps(answer_from_prose(outside), named)
 
 
 def _from_object(value: Mapping[str, Any]) -> Answer:

@@ -30,15 +30,15 @@ _T = TypeVar("_T")
 
 def cache_dir() -> Path:
     """Return the folder of what can be rebuilt: the base atlas, cached answers of online services, downloads."""
-    return _folder("cache", "XDG_CACHE_HOME", ".cache")
+    return _find_folder("cache", "XDG_CACHE_HOME", ".cache")
 
 
 def data_dir() -> Path:
     """Return the folder of what users added: regions, gazetteers, documents, tiles."""
-    return _folder("data", "XDG_DATA_HOME", ".local/share")
+    return _find_folder("data", "XDG_DATA_HOME", ".local/share")
 
 
-def _folder(name: str, variable: str, default: str) -> Path:
+def _find_folder(name: str, variable: str, default: str) -> Path:
     home = os.environ.get("GEOSLEUTH_HOME")
     if home:
         return Path(home) / name
@@ -46,12 +46,12 @@ def _folder(name: str, variable: str, default: str) -> Path:
     return (Path(root) if root else Path.home() / default) / "geosleuth"
 
 
-def prepared(version: str) -> "KeptFiles":
+def open_prepared_files(version: str) -> "KeptFiles":
     """Return the cached files of computed data that many commands need; ``version`` is "kind-version"."""
     return KeptFiles(cache_dir() / "prepared", version)
 
 
-def packaged_arrays(package: str, name: str) -> list["NDArray[Any]"]:
+def load_packaged_arrays(package: str, name: str) -> list["NDArray[Any]"]:
     """Return the arrays of a compressed file in a package's ``data`` folder; the cache keeps them unpacked.
 
     Raises:
@@ -69,7 +69,7 @@ def packaged_arrays(package: str, name: str) -> list["NDArray[Any]"]:
         except (OSError, EOFError, ValueError, zlib.error) as error:
             raise DataFault(f"a packaged table is damaged: {source}; install geosleuth again") from error
 
-    return prepared(f"{name.partition('.')[0]}-{zlib.crc32(packed):08x}").arrays("arrays", unpacked)
+    return open_prepared_files(f"{name.partition('.')[0]}-{zlib.crc32(packed):08x}").arrays("arrays", unpacked)
 
 
 def open_readonly(path: Path, *, any_thread: bool = False) -> sqlite3.Connection:
@@ -98,7 +98,7 @@ class KeptFiles:
         begin = time.thread_time()
         made = make()
         if time.thread_time() - begin >= if_longer_s:
-            self._write(path, made)
+            self._write_file(path, made)
         return made
 
     def load(self, name: str, make: Callable[[], bytes], read: Callable[[bytes], _T]) -> _T:
@@ -107,7 +107,7 @@ class KeptFiles:
         with suppress(Exception):  # a damaged file may fail in any way
             return read(path.read_bytes())
         made = make()
-        self._write(path, made)
+        self._write_file(path, made)
         return read(made)
 
     def arrays(self, name: str, make: Callable[[], Sequence["NDArray[Any]"]]) -> list["NDArray[Any]"]:
@@ -116,10 +116,10 @@ class KeptFiles:
         with suppress(Exception), path.open("rb") as stream:  # as in ``load``
             return unpack_arrays(mmap(stream.fileno(), 0, access=ACCESS_READ))
         made = pack_arrays(make())
-        self._write(path, made)
+        self._write_file(path, made)
         return unpack_arrays(made)
 
-    def _write(self, path: Path, made: bytes) -> None:
+    def _write_file(self, path: Path, made: bytes) -> None:
         with suppress(OSError, BadInput):
             self._prepare()
             if self._files < _MAX_FILES:

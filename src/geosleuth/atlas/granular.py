@@ -18,10 +18,10 @@ import numpy as np
 
 from geosleuth.answer import Address, Answer
 from geosleuth.answer.answer import PIN_KM
-from geosleuth.answer.formats.context import Polygons, rings_of
+from geosleuth.answer.formats.context import Polygons, list_rings
 from geosleuth.answer.granularity import Admitted, Granularity, round_up
 from geosleuth.geo import Box, Disc, LatLon, destinations, distances_km
-from geosleuth.geo.extent import narrowest_span, polygons_in
+from geosleuth.geo.extent import list_polygons, narrowest_span
 from geosleuth.names import country_code, country_name, fold, whole_country
 
 from .base import BasePlaces, ensure_base, open_base
@@ -68,7 +68,7 @@ class OfflineGazetteer:
         self._atlas = atlas
         self._lock = threading.Lock()
 
-    async def place_of(
+    async def find_place(
         self, level: Granularity, point: LatLon | None, address: Address, radius_km: float | None
     ) -> Admitted | None:
         """Return the place of a level that an answer refers to; None if none is known.
@@ -79,23 +79,23 @@ class OfflineGazetteer:
             address: the names in the answer.
             radius_km: the answer's radius; if it is large and the answer has no names, the place gets no finer ones.
         """
-        place = await asyncio.to_thread(self._place_of, level, point, address, radius_km)
+        place = await asyncio.to_thread(self._find_place, level, point, address, radius_km)
         if level != "street" or place is None or place.address.precise.conclusion is None or point is None:
             return place
         street = await self._street(point, address)
         if street is None:
             return place
         names = place.address
-        with_street = Address.of(
+        with_street = Address.create(
             names.country.conclusion, names.region.conclusion, f"{street}, {names.precise.conclusion}"
         )
         return Admitted(place.centre, place.radius_km, with_street)
 
-    def _place_of(
+    def _find_place(
         self, level: Granularity, point: LatLon | None, address: Address, radius_km: float | None
     ) -> Admitted | None:
         with self._lock:
-            country = self._country(point, address)
+            country = self._find_country(point, address)
             place = None
             if point is None:
                 place = self._place_named(address, country)
@@ -110,11 +110,11 @@ class OfflineGazetteer:
                 return self._region(point, country, named_level, radius_km)
             return self._city(point, country, named_level, radius_km)
 
-    def _country(self, point: LatLon | None, address: Address) -> str | None:
+    def _find_country(self, point: LatLon | None, address: Address) -> str | None:
         named = _country_named(address)
         if point is None:
             return named
-        here = self._borders.at(point)
+        here = self._borders.find_region(point)
         if here is None or (named is not None and named in _countries_around(self._borders, point)):
             return named
         return here.country
@@ -125,10 +125,10 @@ class OfflineGazetteer:
         if region is None or found is None:
             return _of_country(country)
         names_region = named_level != "country" if named_level else radius_km is None or radius_km <= found.radius_km
-        return _admitted(found, country, region.name if names_region else None)
+        return _build_admitted(found, country, region.name if names_region else None)
 
     def _city(self, point: LatLon, country: str, named_level: str | None, radius_km: float | None) -> Admitted | None:
-        hits = self._places.around(point, country=country, limit=_MAX_SETTLEMENTS)
+        hits = self._base_places.around(point, country=country, limit=_MAX_SETTLEMENTS)
         if not hits:
             return _of_country(country)
         hit = _largest_around(hits)
@@ -136,7 +136,7 @@ class OfflineGazetteer:
         found = Disc(hit.place.point, reach_km if _away_km(hit) <= reach_km else round_up(_away_km(hit)))
         if named_level is None:
             named_level = "city" if radius_km is None or radius_km <= found.radius_km else "country"
-        return _admitted(
+        return _build_admitted(
             found,
             country,
             hit.place.region if named_level in ("region", "city") else None,
@@ -145,24 +145,24 @@ class OfflineGazetteer:
 
     def _finest_named_level(self, address: Address, country: str) -> str | None:
         """Return the finest level that the answer names: country, region, or city (also for finer); None if none."""
-        parts = [part for part in _parts(address.precise.conclusion) if country_code(part) != country]
+        parts = [part for part in _split_parts(address.precise.conclusion) if country_code(part) != country]
         if parts:
-            hits = self._places.geocode(parts[0], limit=1, country=country, guesses=0)
+            hits = self._base_places.geocode(parts[0], limit=1, country=country, guesses=0)
             return "region" if hits and hits[0].place.kind == "region" else "city"
         if address.precise.conclusion and address.country.conclusion:
             return "city"  # such as Monaco in Monaco
-        if _parts(address.region.conclusion):
+        if _split_parts(address.region.conclusion):
             return "region"
         return "country" if address.precise.conclusion or address.country.conclusion else None
 
     def _place_named(self, address: Address, country: str | None) -> "Place | None":
         """Return the place that a part of the address names exactly: a city or else a region; coarse parts first."""
-        parts = [*_parts(address.region.conclusion), *_parts(address.precise.conclusion)]
+        parts = [*_split_parts(address.region.conclusion), *_split_parts(address.precise.conclusion)]
         found = []
         for part in parts[::-1]:
             if country_code(part) is not None and country_code(part) == country and len(parts) > 1:
                 continue
-            hits = self._places.geocode(part, limit=1, country=country, guesses=0)
+            hits = self._base_places.geocode(part, limit=1, country=country, guesses=0)
             found += [hit.place for hit in hits if hit.match != "fuzzy"]
         for kind in ("city", "region"):
             for place in found:
@@ -178,7 +178,7 @@ class OfflineGazetteer:
         from .regions.feature_kinds import is_street
 
         near = Disc(point, _STREET_KM)
-        for part in _parts(address.precise.conclusion):
+        for part in _split_parts(address.precise.conclusion):
             for name in [street for _, street, _ in split_address(part)] or [part]:
                 for hit in await self._atlas.geocode(name, limit=5, within=near):
                     if is_street(hit.place.kind) and fold(hit.place.name) == fold(name):
@@ -186,7 +186,7 @@ class OfflineGazetteer:
         return None
 
     @cached_property
-    def _places(self) -> BasePlaces:
+    def _base_places(self) -> BasePlaces:
         return BasePlaces(open_base(ensure_base()))
 
     @cached_property
@@ -194,25 +194,25 @@ class OfflineGazetteer:
         return Borders.load()
 
 
-def _admitted(circle: Disc, country: str, region: str | None = None, city: str | None = None) -> Admitted:
+def _build_admitted(circle: Disc, country: str, region: str | None = None, city: str | None = None) -> Admitted:
     """Return a place by its circle and names; a region with the country's name is left out."""
     name = country_name(country)
-    return Admitted(circle.centre, circle.radius_km, Address.of(name, None if region == name else region, city))
+    return Admitted(circle.centre, circle.radius_km, Address.create(name, None if region == name else region, city))
 
 
 def _of_country(country: str) -> Admitted | None:
     found = _country_circle(country)
-    return None if found is None else _admitted(found, country)
+    return None if found is None else _build_admitted(found, country)
 
 
-def _parts(text: str | None) -> tuple[str, ...]:
+def _split_parts(text: str | None) -> tuple[str, ...]:
     return tuple(part for part in (piece.strip() for piece in (text or "")[:400].split(",")) if part)
 
 
 def _country_named(address: Address) -> str | None:
     """Return the code of the country that an address names, at its own level or as the last part of another."""
     for text in (address.country.conclusion, address.region.conclusion, address.precise.conclusion):
-        whole, *_ = (*_parts(text)[::-1], "")
+        whole, *_ = (*_split_parts(text)[::-1], "")
         for words in (text or "", whole):
             if words and (code := country_code(words)) is not None:
                 return code
@@ -242,7 +242,7 @@ def _countries_around(borders: Borders, point: LatLon) -> set[str]:
 
 
 def _nearest_region(borders: Borders, point: LatLon, country: str) -> BorderRegion | None:
-    here = borders.at(point)
+    here = borders.find_region(point)
     if here is not None and here.country == country:
         return here
     lats, lons = _ring(point)
@@ -285,7 +285,7 @@ def region_outline(country: str, code: str) -> "list[MultiPolygon]":
     shapes = {}
     for part in land.geoms:
         west, south, east, north = part.bounds
-        for shape in borders.shapes_in(Box(south, west, north, east), level="region"):
+        for shape in borders.find_shapes(Box(south, west, north, east), level="region"):
             if wanted.issuperset(shape.ids):
                 shapes[shape.ids] = shape.geometry
     return list(shapes.values())
@@ -331,7 +331,7 @@ def wide_country(name: str) -> str | None:
     return code if facts is not None and sqrt((facts.area_km2 or 0.0) / pi) > PIN_KM else None
 
 
-def found_country(answer: Answer) -> str | None:
+def get_answer_country(answer: Answer) -> str | None:
     """Return the code of the country that an answer consists of; None if the answer is more or less precise.
 
     The answer must name nothing but the country, and its radius must be about as large: an answer with a smaller radius
@@ -358,18 +358,18 @@ def country_outline(code: str) -> CountryOutline | None:
     land: Geometry = borders.country_outline(code).geometry
     if shapely.get_num_coordinates(land) < _MIN_CORNERS:
         land = borders.country_outline(code, detail="full").geometry
-    parts = _simplified(sorted(polygons_in(land), key=lambda part: -part.area)[:_MAX_PARTS])
+    parts = _simplify_polygons(sorted(list_polygons(land), key=lambda part: -part.area)[:_MAX_PARTS])
     if not parts:
         return None
     spans = [(part.bounds[0], part.bounds[2]) for part in parts]
     _, south, _, north = shapely.union_all(parts).bounds
     west, east = narrowest_span(spans)
     middle = max(parts, key=lambda part: part.area).representative_point()
-    polygons = [rings_of(part) for part in parts]
+    polygons = [list_rings(part) for part in parts]
     return CountryOutline(code, country_name(code), polygons, Box(south, west, north, east), LatLon(middle.y, middle.x))
 
 
-def _simplified(parts: "list[Polygon]") -> "list[Polygon]":
+def _simplify_polygons(parts: "list[Polygon]") -> "list[Polygon]":
     """Return polygons with few corners that do not overlap."""
     import shapely
 
@@ -378,5 +378,5 @@ def _simplified(parts: "list[Polygon]") -> "list[Polygon]":
         simpler = [part.simplify(tolerance) for part in parts]
         joined = shapely.set_precision(shapely.union_all([shapely.make_valid(part) for part in simpler]), _GRID_DEG)
         if shapely.get_num_coordinates(joined) <= MAX_CORNERS or tolerance > 1:
-            return list(polygons_in(joined))
+            return list(list_polygons(joined))
         tolerance *= 1.5

@@ -9,7 +9,7 @@ from typing import Any, Final
 MAX_AT_ONCE: Final = 30_000
 
 
-def rows_with(conn: sqlite3.Connection, query: str, keys: Sequence[int] | Sequence[str]) -> list[Any]:
+def select_rows(conn: sqlite3.Connection, query: str, keys: Sequence[int] | Sequence[str]) -> list[Any]:
     """Return the rows whose column has one of the keys.
 
     Args:
@@ -18,10 +18,10 @@ def rows_with(conn: sqlite3.Connection, query: str, keys: Sequence[int] | Sequen
         keys: any number of keys.
     """
     if len(keys) <= MAX_AT_ONCE:
-        return _rows(conn, query, keys) if keys else []
+        return _select_chunk(conn, query, keys) if keys else []
     parts = (keys[begin : begin + MAX_AT_ONCE] for begin in range(0, len(keys), MAX_AT_ONCE))
-    return list(chain.from_iterable(_rows(conn, query, part) for part in parts))
+    return list(chain.from_iterable(_select_chunk(conn, query, part) for part in parts))
 
 
-def _rows(conn: sqlite3.Connection, query: str, keys: Sequence[int] | Sequence[str]) -> list[Any]:
+def _select_chunk(conn: sqlite3.Connection, query: str, keys: Sequence[int] | Sequence[str]) -> list[Any]:
     return conn.execute(f"{query} IN ({','.join('?' * len(keys))})", list(keys)).fetchall()

@@ -7,7 +7,7 @@ import re
 from contextlib import closing
 from typing import Final
 
-from geosleuth.answer.coordinates import written_point
+from geosleuth.answer.coordinates import parse_point
 from geosleuth.geo import LatLon
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.safe import one_line
@@ -27,7 +27,7 @@ def map_point(text: str) -> LatLon | None:
     Raises:
         BadInput: the text has two numbers that are not a valid point.
     """
-    return None if _WORD.search(text) or text.count(",") > 1 else written_point(text)
+    return None if _WORD.search(text) or text.count(",") > 1 else parse_point(text)
 
 
 def map_place(text: str) -> Place:

@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
-from geosleuth.names import country_code, country_name, fold, required_country_code
+from geosleuth.names import country_code, country_name, fold, require_country_code
 from geosleuth.support.errors import BadInput, DataFault
 
 from .base import BasePlaces, base_path, ensure_base, open_base
 from .base.geocode import MAX_FUZZY_SCORE
 from .folders import data_dir
-from .parts import MAX_PARTS, EnclosingPlaces, spelled_out_streets, without_postcode, written_parts
+from .parts import MAX_PARTS, EnclosingPlaces, expand_street_name, split_written_parts, without_postcode
 from .protocol import Colocation, Document, Hit, Level, Marker, MatchKind, Picture, Place, Reverse
 from .search import is_same_name
 
@@ -112,17 +112,17 @@ class OfflineAtlas:
         self, text: str, *, limit: int = 5, within: Extent | None = None, country: str | None = None
     ) -> list[Hit]:
         """Return places, streets and addresses with that name, exact matches first."""
-        code = None if country is None else required_country_code(country)
+        code = None if country is None else require_country_code(country)
         geocode = self._geocoded if within is None else self._geocode
-        return list(await self._run(geocode, text, _checked(limit), within, code))
+        return list(await self._run_in_thread(geocode, text, _check_limit(limit), within, code))
 
     async def reverse(self, point: LatLon) -> Reverse:
         """Return country and region (by polygon), settlements (by distance and size), and the nearest features."""
-        return await self._run(self._reverse, point)
+        return await self._run_in_thread(self._reverse, point)
 
     async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
         """Return places with names that begin with the prefix: in the added regions, then in the world."""
-        return await self._run(self._suggest, prefix, _checked(limit), near)
+        return await self._run_in_thread(self._suggest, prefix, _check_limit(limit), near)
 
     async def search_pois(
         self,
@@ -134,21 +134,23 @@ class OfflineAtlas:
         limit: int = 10,
     ) -> list[Hit]:
         """Return features of the added regions and gazetteers; without a category, places of the world too."""
-        return await self._run(self._search_pois, text, near, within, category, _checked(limit))
+        return await self._run_in_thread(self._search_pois, text, near, within, category, _check_limit(limit))
 
     async def poi(self, place_id: str) -> Place | None:
         """Return a place by its id, with all its details."""
-        return await self._run(self._poi, place_id)
+        return await self._run_in_thread(self._poi, place_id)
 
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
     ) -> list[Hit]:
         """Return features of the added regions and gazetteers around a point, nearest first."""
-        return await self._run(self._nearby, point, radius_m, category, _checked(limit))
+        return await self._run_in_thread(self._nearby, point, radius_m, category, _check_limit(limit))
 
     async def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
         """Return where two streets of an added region meet."""
-        return await self._run(lambda: self._regions.crossing(first, second, within=within, limit=_checked(limit)))
+        return await self._run_in_thread(
+            lambda: self._thread_regions.crossing(first, second, within=within, limit=_check_limit(limit))
+        )
 
     async def colocated(
         self,
@@ -161,14 +163,14 @@ class OfflineAtlas:
         limit: int = 10,
     ) -> list[Colocation]:
         """Return where all these features of an added region stand near each other."""
-        return await self._run(
-            lambda: self._regions.colocated(
+        return await self._run_in_thread(
+            lambda: self._thread_regions.colocated(
                 features,
                 within_m,
                 within=within,
                 bearings_deg=bearings_deg,
                 in_order=in_order,
-                limit=_checked(limit),
+                limit=_check_limit(limit),
             )
         )
 
@@ -176,17 +178,17 @@ class OfflineAtlas:
         """Return passages of the World Factbook and of the atlas's own facts."""
         from .facts.documents import search_documents
 
-        return await self._run(lambda: search_documents(text, limit=_checked(limit)))
+        return await self._run_in_thread(lambda: search_documents(text, limit=_check_limit(limit)))
 
     async def map(
         self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
     ) -> Picture:
         """Draw a map from the added regions, with borders and places of the world around them."""
-        return await self._run(self._map, centre, zoom, size, markers)
+        return await self._run_in_thread(self._map, centre, zoom, size, markers)
 
     async def place_facts(self, point: LatLon, day: date | None = None) -> "PlaceFacts":
         """Return facts about the land at a point; daylight is for a day, by default for both solstices."""
-        return await self._run(self._place_facts, point, day)
+        return await self._run_in_thread(self._place_facts, point, day)
 
     @property
     def has_tiles(self) -> bool:
@@ -214,30 +216,30 @@ class OfflineAtlas:
         """Return whether a region or a gazetteer was added, so that there is more than towns."""
         return self.has_regions or self.has_gazetteers
 
-    async def detailed_maps(self, point: LatLon | None = None) -> list[str]:
+    async def list_detailed_maps(self, point: LatLon | None = None) -> list[str]:
         """Return the names of the added regions, or of those that contain a point."""
-        return await self._run(self._detailed_maps, point)
+        return await self._run_in_thread(self._list_map_names, point)
 
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
         """Return a satellite or aerial image from the user's own tiles."""
-        return await self._run(self._satellite, centre, zoom, size)
+        return await self._run_in_thread(self._satellite, centre, zoom, size)
 
     # Their implementation, which runs in threads.
 
-    async def _run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    async def _run_in_thread(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Run a function in the first thread, or in another one if that is busy."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[_T] = loop.create_future()
         is_first = self._first_busy.acquire(blocking=False)
         thread = self._first_thread if is_first else self._other_threads
-        thread.submit(self._answer, partial(function, *args, **kwargs), loop, answer, is_first=is_first)
+        thread.submit(self._resolve_answer, partial(function, *args, **kwargs), loop, answer, is_first=is_first)
         try:
             return await answer
         except sqlite3.DatabaseError as error:
             # Damaged regions raise their own errors, so this must be the base atlas.
             raise DataFault(f"the base atlas is damaged ({error}); remove {base_path()} and ask again") from error
 
-    def _answer(
+    def _resolve_answer(
         self, call: Callable[[], _T], loop: asyncio.AbstractEventLoop, answer: asyncio.Future[_T], *, is_first: bool
     ) -> None:
         """Run a query in this thread and pass its result to the event loop.
@@ -271,7 +273,7 @@ class OfflineAtlas:
         if any(hit.match in ("exact", "alias") and not hit.missing for hit in (*world, *local)):
             world, local = ([hit for hit in hits if hit.match != "fuzzy"] for hits in (world, local))
         # "Mount Everest" is the mountain rather than a restaurant: if the world has the name, businesses rank behind.
-        return _merged([*world, *local], limit, behind=lambda hit: known and not _is_geographic(hit.place))
+        return _merge_hits([*world, *local], limit, behind=lambda hit: known and not _is_geographic(hit.place))
 
     def _is_better_known(self, hit: Hit) -> bool:
         """Return whether an area or a town of an added region is one that the world has with its ground.
@@ -295,13 +297,13 @@ class OfflineAtlas:
         return [hit for hit in self._with_parts(text, limit, within, country) if not self._is_better_known(hit)]
 
     def _with_parts(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
-        parts = written_parts(text)
+        parts = split_written_parts(text)
         if len(parts) == 1:
-            hits = next(self._named(parts[0], limit, within, country))
+            hits = next(self._search_named(parts[0], limit, within, country))
         else:  # a name may contain brackets, dashes and commas: "Monte-Carlo (Casino)"
-            hits = self._in_country(self._regions.called(text, limit=limit, within=within), country)
+            hits = self._in_country(self._thread_regions.find_by_name(text, limit=limit, within=within), country)
             if not hits and (name := self._leading_name(text, within)):
-                parts = [name, *written_parts(text.removeprefix(name))]
+                parts = [name, *split_written_parts(text.removeprefix(name))]
         if parts and not hits and len(parts) == 1:
             parts = self._base.split_at_places(parts[0], sure=False)
         if hits or len(parts) < 2:
@@ -309,13 +311,13 @@ class OfflineAtlas:
         found: list[Hit] = []
         for at, name in enumerate(parts):
             others = [*parts[:at], *parts[at + 1 :]]
-            for hits in self._named_around(name, others, max(limit, _NAMESAKES), within, country):
+            for hits in self._search_named_around(name, others, max(limit, _NAMESAKES), within, country):
                 found += self._inside_others(hits, parts, at)
                 if any(not hit.missing for hit in found):
                     return found
         return found
 
-    def _named_around(
+    def _search_named_around(
         self, name: str, others: Sequence[str], limit: int, within: Extent | None, country: str | None
     ) -> Iterator[list[Hit]]:
         """Yield batches of features with a name, in the order in which they are likely meant.
@@ -324,33 +326,37 @@ class OfflineAtlas:
         surroundings of the towns and villages in the other parts are searched too.
         """
         areas = (area for part in others for area in self._base.container(without_postcode(part)).town_areas)
-        towns = [*self._mapped(areas, _TOWNS_AROUND)]
+        towns = [*self._select_mapped(areas, _TOWNS_AROUND)]
 
         def inside(hits: Iterable[Hit]) -> list[Hit]:
             return [hit for hit in hits if within is None or within.contains(hit.place.point)]
 
         for town in towns:
-            yield inside(self._in_country(self._regions.called(name, limit=limit, within=town), country))
-        anywhere = self._named(name, limit, within, country)
+            yield inside(self._in_country(self._thread_regions.find_by_name(name, limit=limit, within=town), country))
+        anywhere = self._search_named(name, limit, within, country)
         first = next(anywhere, [])
         yield first
         if len(first) >= limit // 2 and not self._base.container(name):
             villages = (Disc(hit.place.point, _VILLAGE_KM) for part in others for hit in self._containers_named(part))
-            for village in self._mapped(villages, _VILLAGES):
-                yield inside(self._in_country(self._regions.called(name, limit=limit, within=village), country))
+            for village in self._select_mapped(villages, _VILLAGES):
+                yield inside(
+                    self._in_country(self._thread_regions.find_by_name(name, limit=limit, within=village), country)
+                )
             for town in towns:
-                yield from map(inside, self._named(name, limit, town, country))
+                yield from map(inside, self._search_named(name, limit, town, country))
         yield from anywhere
 
-    def _mapped(self, areas: Iterable[Disc], most: int) -> Iterator[Disc]:
+    def _select_mapped(self, areas: Iterable[Disc], most: int) -> Iterator[Disc]:
         """Return the first areas that an added region reaches."""
-        return islice((area for area in areas if self._regions.reach(area)), most)
+        return islice((area for area in areas if self._thread_regions.reach(area)), most)
 
     def _leading_name(self, text: str, within: Extent | None) -> str | None:
         """Return the longest beginning of a text, with a comma in it, that is exactly the name of a feature."""
         commas = [at for at, sign in enumerate(text) if sign == ","][: MAX_PARTS - 1]
         beginnings = (text[:at] for at in reversed(commas[1:]))
-        return next((name for name in beginnings if self._regions.called(name, limit=1, within=within)), None)
+        return next(
+            (name for name in beginnings if self._thread_regions.find_by_name(name, limit=1, within=within)), None
+        )
 
     def _inside_others(self, hits: Iterable[Hit], parts: Sequence[str], at: int) -> Iterable[Hit]:
         """Yield the hits for one part that lie in other parts, scored by how many; drop hits that contradict a part."""
@@ -373,21 +379,23 @@ class OfflineAtlas:
             match: MatchKind = hit.match if is_fine or not missing else "part"
             yield replace(hit, score=score, match=match, missing=(*hit.missing, *missing))
 
-    def _named(self, name: str, limit: int, within: Extent | None, country: str | None) -> Iterator[list[Hit]]:
+    def _search_named(self, name: str, limit: int, within: Extent | None, country: str | None) -> Iterator[list[Hit]]:
         """Yield features of added regions and gazetteers with this exact name, if any; then those with similar ones."""
         from .regions.addresses import split_crossing
 
         named = self._gazetteers.search(name, within=within, limit=limit)
         if not split_crossing(name):
-            spellings = (name, *spelled_out_streets(name))
-            searches = (self._regions.called(spelling, limit=limit, within=within) for spelling in spellings)
+            spellings = (name, *expand_street_name(name))
+            searches = (
+                self._thread_regions.find_by_name(spelling, limit=limit, within=within) for spelling in spellings
+            )
             called = next(filter(None, searches), [])
             exact = self._in_country([*called, *(hit for hit in named if hit.match in ("exact", "alias"))], country)
             if exact:
                 yield exact
         words = set(fold(name).split())
         for most in sorted({min(limit, _FEW_NAMESAKES), limit}):
-            similar = self._regions.geocode(name, limit=most, within=within)
+            similar = self._thread_regions.geocode(name, limit=most, within=within)
             hits = self._in_country([*similar, *named], country)
             found = [
                 hit
@@ -400,7 +408,7 @@ class OfflineAtlas:
                 return
 
     def _containers_named(self, part: str) -> list[Hit]:
-        hits = next(self._named(part, _MAX_CONTAINERS, None, None))
+        hits = next(self._search_named(part, _MAX_CONTAINERS, None, None))
         return [hit for hit in hits if hit.match in ("exact", "alias") and hit.level in _COARSENESS]
 
     def _fits(
@@ -423,33 +431,33 @@ class OfflineAtlas:
 
     def _holds(self, container: EnclosingPlaces, place: Place) -> bool:
         """Return whether a place lies in a container of the base atlas."""
-        return container.holds(self._country_of(place), lambda: self._region_code(place.point), place.point)
+        return container.holds(self._find_country_code(place), lambda: self._region_code(place.point), place.point)
 
-    def _detailed_maps(self, point: LatLon | None) -> list[str]:
-        infos = self._regions.store.list()
+    def _list_map_names(self, point: LatLon | None) -> list[str]:
+        infos = self._thread_regions.store.list()
         return sorted(info.name for info in infos if point is None or info.extent.contains(point))
 
     def _region_code(self, point: LatLon) -> str | None:
-        region = self._borders.at(point, snap_km=_SNAP_KM)
+        region = self._borders.find_region(point, snap_km=_SNAP_KM)
         return None if region is None else region.geonames
 
     def _in_country(self, hits: Iterable[Hit], country: str | None) -> list[Hit]:
         if country is None:
             return list(hits)
-        return [hit for hit in hits if self._country_of(hit.place) == country.upper()]
+        return [hit for hit in hits if self._find_country_code(hit.place) == country.upper()]
 
-    def _country_of(self, place: Place) -> str | None:
-        own = place.country or _named_country(place)
+    def _find_country_code(self, place: Place) -> str | None:
+        own = place.country or _get_country_code(place)
         if own is not None:
             return own
-        region = self._borders.at(place.point, snap_km=_SNAP_KM)
+        region = self._borders.find_region(place.point, snap_km=_SNAP_KM)
         return None if region is None else region.country
 
     def _reverse(self, point: LatLon) -> Reverse:
-        region = self._borders.at(point, snap_km=_SNAP_KM)
+        region = self._borders.find_region(point, snap_km=_SNAP_KM)
         country = None if region is None else region.country
         places = self._base.around(point, country=country, region=region.geonames) if region and country else []
-        near = self._regions.nearby(point, _REVERSE_RADIUS_M, limit=_REVERSE_FEATURES)
+        near = self._thread_regions.nearby(point, _REVERSE_RADIUS_M, limit=_REVERSE_FEATURES)
         return Reverse(
             point=point,
             country=country,
@@ -465,7 +473,7 @@ class OfflineAtlas:
         return gather_facts(point, day, base=self._base, borders=self._borders, gazetteers=self._gazetteers)
 
     def _suggest(self, prefix: str, limit: int, near: LatLon | None) -> list[Hit]:
-        local = self._regions.suggest(prefix, limit=limit, near=near)
+        local = self._thread_regions.suggest(prefix, limit=limit, near=near)
         world = [*self._base.suggest(prefix, limit=limit), *self._gazetteers.suggest(prefix, limit=limit)]
         world = list({hit.place.id: hit for hit in sorted(world, key=lambda hit: hit.score)}.values())[::-1]
         # Half from each if both have enough, so that neither hides the other.
@@ -475,7 +483,7 @@ class OfflineAtlas:
     def _search_pois(
         self, text: str, near: LatLon | None, within: Extent | None, category: str | None, limit: int
     ) -> list[Hit]:
-        found = self._regions.search_pois(text, near=near, within=within, category=category, limit=limit)
+        found = self._thread_regions.search_pois(text, near=near, within=within, category=category, limit=limit)
         hits = [hit for hit in found if category is not None or not self._is_better_known(hit)]
         named = self._gazetteers.search(text, near=near, within=within, category=category, limit=limit)
         hits += [_weigh_world_hit(hit) for hit in named]
@@ -489,36 +497,36 @@ class OfflineAtlas:
         return list({hit.place.id: hit for hit in reversed(best)}.values())[::-1][:limit]
 
     def _nearby(self, point: LatLon, radius_m: float, category: str | None, limit: int) -> list[Hit]:
-        hits = self._regions.nearby(point, radius_m, category=category, limit=limit)
+        hits = self._thread_regions.nearby(point, radius_m, category=category, limit=limit)
         hits += self._gazetteers.nearby(point, radius_m, category=category, limit=limit)
         return sorted(hits, key=lambda hit: hit.distance_km or 0.0)[:limit]
 
     def _poi(self, place_id: str) -> Place | None:
         if place_id.startswith(("osm:", "overture:", "made-up:")):
-            return self._regions.poi(place_id)
+            return self._thread_regions.poi(place_id)
         return self._base.place(place_id) or self._gazetteers.place(place_id)
 
     def _map(self, centre: LatLon, zoom: float, size: tuple[int, int], markers: Sequence[Marker]) -> Picture:
-        from .facts.altitude import altitudes_at
+        from .facts.altitude import interpolate_altitudes
         from .maps import MapSources, draw_map
 
         sources = MapSources(
-            regions=[info.path for info in self._regions.store.list()],
+            regions=[info.path for info in self._thread_regions.store.list()],
             outlines=self._outlines,
             place_labels=self._place_labels,
             base_attribution="Natural Earth, GeoNames",
-            towns=self._towns,
+            towns=self._find_towns,
             gazetteers=[info.path for info in self._gazetteers.store.list()],
-            altitudes=altitudes_at,
+            altitudes=interpolate_altitudes,
         )
         return draw_map(sources, centre, zoom, size, markers)
 
     def _outlines(self, box: Box, zoom: float) -> Iterable[tuple[object, str, str]]:
         detail: Detail = "full" if zoom >= 9 else "light"
-        for shape in self._borders.shapes_in(box, level="country", detail=detail):
+        for shape in self._borders.find_shapes(box, level="country", detail=detail):
             yield shape.geometry, "country", shape.name
         if zoom >= 5:
-            for shape in self._borders.shapes_in(box, level="region", detail=detail):
+            for shape in self._borders.find_shapes(box, level="region", detail=detail):
                 yield shape.geometry, "region", shape.name
 
     def _place_labels(self, box: Box, zoom: float) -> Iterable[tuple[LatLon, str, int]]:
@@ -531,7 +539,7 @@ class OfflineAtlas:
             for place in self._gazetteers.labels(box, limit=_FEATURES):
                 yield place.point, place.name, _FEATURE_RANK
 
-    def _towns(self, view: "MapView") -> "list[Settlement]":
+    def _find_towns(self, view: "MapView") -> "list[Settlement]":
         """Return the largest settlements in a view, and the nearest ones to its centre."""
         box = view.box
         inside = self._base.labels(box.south, box.west, box.north, box.east, limit=_MAP_TOWNS)
@@ -567,7 +575,7 @@ class OfflineAtlas:
         return Borders.load()
 
     @property
-    def _regions(self) -> "Regions":
+    def _thread_regions(self) -> "Regions":
         from .regions import Regions
 
         regions: Regions | None = getattr(self._local, "regions", None)
@@ -602,7 +610,7 @@ def _settle(answer: "asyncio.Future[Any]", result: object, error: BaseException 
         answer.set_exception(error)
 
 
-def _named_country(place: Place) -> str | None:
+def _get_country_code(place: Place) -> str | None:
     """Return the code of a country if the feature is one: the middle of its area may lie at sea or in a neighbour."""
     tags = place.details
     if place.kind == "place=country" or (place.kind == "boundary=administrative" and tags.get("admin_level") == "2"):
@@ -618,7 +626,7 @@ def _reach_km(container: Place) -> float:
     return _PLACE_RADIUS_KM.get(container.kind.partition("=")[2], _SMALL_PLACE_RADIUS_KM)
 
 
-def _checked(limit: int) -> int:
+def _check_limit(limit: int) -> int:
     if not 1 <= limit <= _MAX_LIMIT:
         raise BadInput(f"the number of results must lie between 1 and {_MAX_LIMIT}, not {limit}")
     return limit
@@ -635,7 +643,7 @@ def _missing_parts(hit: Hit) -> float:
     return sum(0.5 if part[:1].isdigit() and len(part) <= 6 else 1.0 for part in hit.missing)
 
 
-def _merged(hits: Iterable[Hit], limit: int, behind: Callable[[Hit], bool]) -> list[Hit]:
+def _merge_hits(hits: Iterable[Hit], limit: int, behind: Callable[[Hit], bool]) -> list[Hit]:
     """Return each place once, those with fewest missing parts first, exact before fuzzy, then by score."""
     unique = {hit.place.id: hit for hit in sorted(hits, key=lambda hit: hit.score)}
 

@@ -153,11 +153,11 @@ _STREET_ABBREVIATIONS = {
 
 def split_parts(text: str) -> list[str]:
     """Return the parts of a query in its order, without postcodes and without parts that have no letters or digits."""
-    plain = map(without_postcode, written_parts(text))
+    plain = map(without_postcode, split_written_parts(text))
     return [part for part in plain if exact_key(part)]
 
 
-def written_parts(text: str) -> list[str]:
+def split_written_parts(text: str) -> list[str]:
     """Return the parts of a query as written; a separate house number joins its street: "12, Rue Grimaldi".
 
     A postcode between a house number and a town starts a new part: "Mannerheimintie 5 00100 Helsinki".
@@ -170,12 +170,12 @@ def written_parts(text: str) -> list[str]:
     return parts[:MAX_PARTS]
 
 
-def _called(before: str, after: str, glued: str) -> re.Pattern[str]:
+def _compile_named(before: str, after: str, glued: str) -> re.Pattern[str]:
     return lazy_pattern(rf"(?:(?:{before}){_OF}(\S.*)|(\S.*)[\s-](?:{after})|(\S.+)(?:{glued}))", re.IGNORECASE)
 
 
-_FEATURES = {english: _called(*words) for english, words in _FEATURE_WORDS.items()}
-_UNIT, _TOWN = _called(*_UNIT_WORDS), _called(*_TOWN_WORDS)
+_FEATURES = {english: _compile_named(*words) for english, words in _FEATURE_WORDS.items()}
+_UNIT, _TOWN = _compile_named(*_UNIT_WORDS), _compile_named(*_TOWN_WORDS)
 
 
 def feature_names(part: str) -> list[str]:
@@ -202,9 +202,9 @@ def _bare_names(part: str, words: re.Pattern[str]) -> list[str]:
     return [name for name in (bare, bare[article.end() :] if article else "") if name]
 
 
-def bracketed_parts(text: str) -> set[str]:
+def extract_bracketed_parts(text: str) -> set[str]:
     """Return the parts of a query that stand in brackets, as written."""
-    return {part for inner in _IN_BRACKETS.findall(text[:MAX_QUERY_CHARS]) for part in written_parts(inner)}
+    return {part for inner in _IN_BRACKETS.findall(text[:MAX_QUERY_CHARS]) for part in split_written_parts(inner)}
 
 
 def is_compass(part: str) -> bool:
@@ -232,7 +232,7 @@ def without_postcode(part: str) -> str:
     return " ".join(_POSTCODES.sub(" ", part).split())
 
 
-def spelled_out_streets(name: str) -> list[str]:
+def expand_street_name(name: str) -> list[str]:
     """Return spellings of a street name with each abbreviation ("bd", "st") expanded in every possible way."""
     words = name.replace("/", "/ ").split()
     if len(words) < 2:
@@ -298,7 +298,7 @@ class EnclosingPlaces:
             point: where the place is.
             population: of the place; it can only lie in towns with more people.
         """
-        if self.country is not None and country is not None and is_part_of(country, self.country):
+        if self.country is not None and country is not None and belongs_to_country(country, self.country):
             return True
         if self.regions and region() in self.regions:
             return True
@@ -321,7 +321,7 @@ class EnclosingPlaces:
 
 
 @lru_cache(maxsize=1 << 12)
-def is_part_of(country: str, whole: str) -> bool:
+def belongs_to_country(country: str, whole: str) -> bool:
     """Return whether a country is, or belongs to, another, as Puerto Rico belongs to the United States."""
     if whole in (country, "GE"):  # "Georgia, USA" would be read as the state, and no country belongs to Georgia
         return country == whole

@@ -16,7 +16,7 @@ _REGION_DEG = 8.0
 _REMEMBERED = 512
 
 
-def extent_of(place: Place) -> Extent | None:
+def get_extent(place: Place) -> Extent | None:
     """Return the ground of a place, None for a bare point. The first country takes a second: borders are read."""
     outline = _outline(place)
     if outline is not None:
@@ -27,7 +27,7 @@ def extent_of(place: Place) -> Extent | None:
     return None if _is_point(place.extent) else place.extent
 
 
-def radius_km_of(place: Place) -> float | None:
+def get_radius_km(place: Place) -> float | None:
     """Return how far a place extends from its point, None for a bare point. As slow as `get_extent` at first."""
     outline, extent = _outline(place), place.extent
     if outline is not None:
@@ -83,11 +83,11 @@ def _middle(place_id: str, point: LatLon) -> LatLon | None:
 def _shapes(place_id: str, point: LatLon) -> tuple[object, ...]:
     owner, _, code = place_id.partition(":")
     if owner == "country":
-        return tuple(_country(code))
+        return tuple(_get_country_shapes(code))
     return tuple(_region(point, code)) if owner == "admin1" else ()
 
 
-def _country(code: str) -> list[object]:
+def _get_country_shapes(code: str) -> list[object]:
     from geosleuth.atlas.borders import Borders
 
     borders = Borders.load()
@@ -111,6 +111,6 @@ def _region(point: LatLon, code: str) -> list[object]:
     )
     return [
         shape.geometry
-        for shape in borders.shapes_in(near, level="region")
+        for shape in borders.find_shapes(near, level="region")
         if any(borders.regions[number].geonames == code for number in shape.ids)
     ]

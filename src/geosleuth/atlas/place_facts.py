@@ -13,8 +13,8 @@ from geosleuth.geo import Box, FloatArray, LatLon, distance_km, distances_km, su
 from geosleuth.names import country_name
 from geosleuth.support.errors import BadInput
 
-from .facts import climate_at, country_facts
-from .facts.altitude import terrain_at
+from .facts import country_facts, find_climate
+from .facts.altitude import find_terrain
 
 if TYPE_CHECKING:
     from .base import BasePlaces
@@ -78,10 +78,10 @@ def gather_facts(
     point: LatLon, day: dt.date | None, *, base: "BasePlaces", borders: "Borders", gazetteers: "Gazetteers"
 ) -> PlaceFacts:
     """Collect the facts about a point from the packaged tables and the added gazetteers."""
-    region = borders.at(point, snap_km=_SNAP_KM)
+    region = borders.find_region(point, snap_km=_SNAP_KM)
     code = None if region is None else region.country
     country = None if code is None else country_facts(code)
-    terrain, climate = terrain_at(point), climate_at(point)
+    terrain, climate = find_terrain(point), find_climate(point)
     added = bool(gazetteers.store.names())
     return PlaceFacts(
         point=point,
@@ -97,7 +97,7 @@ def gather_facts(
         vegetation=None if climate is None else _vegetation(climate.code, point),
         coast_km=round(coast_km(point, borders), 1),
         features=_features(point, gazetteers),
-        towns=_towns(point, base),
+        towns=_describe_towns(point, base),
         driving_side=None if country is None else country.driving_side,
         languages=() if country is None else _languages(country),
         daylight=_daylight(point, day),
@@ -155,7 +155,7 @@ def _coast(borders: "Borders") -> tuple[FloatArray, FloatArray]:
     """Return both ends (longitude, latitude) of every segment of the world's coastlines."""
     import shapely
 
-    (land,) = borders.shapes_in(Box(-90, -180, 90, 180), level="land")
+    (land,) = borders.find_shapes(Box(-90, -180, 90, 180), level="land")
     rings = shapely.get_rings(shapely.get_parts(land.geometry))
     corners, ring = shapely.get_coordinates(rings, return_index=True)
     # Land is cut at the antimeridian; those edges are not coasts.
@@ -193,7 +193,7 @@ def _away(away_km: float) -> str:
     return "here" if away_km < 0.5 else f"{away_km:.0f} km"
 
 
-def _towns(point: LatLon, base: "BasePlaces") -> tuple[str, ...]:
+def _describe_towns(point: LatLon, base: "BasePlaces") -> tuple[str, ...]:
     hits = [hit for least in _TOWN_POPULATIONS if (hit := base.nearest_city(point, least)) is not None]
     return tuple(
         f"{hit.place.name}{_people(hit)}, {_away(hit.distance_km or 0.0)}"

@@ -11,26 +11,26 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from geosleuth.answer import Address, Answer
-from geosleuth.answer.answer import PIN_KM, words_of
+from geosleuth.answer.answer import PIN_KM, format_words
 from geosleuth.geo import Disc, Extent, LatLon, distance_km
 from geosleuth.names import country_code, country_name, fold
-from geosleuth.names.cities import listed_regions, same_region, without_region_words
+from geosleuth.names.cities import list_regions, same_region, without_region_words
 from geosleuth.support.errors import BadInput
 
 from .parts import (
-    bracketed_parts,
+    belongs_to_country,
     either,
+    extract_bracketed_parts,
     feature_names,
     is_compass,
-    is_part_of,
     split_parts,
     split_script,
+    split_written_parts,
     town_names,
     unit_names,
     without_qualifiers,
-    written_parts,
 )
-from .place_extent import at_its_middle, extent_of, radius_km_of
+from .place_extent import at_its_middle, get_extent, get_radius_km
 from .protocol import UNIT_KIND, Atlas, Hit, Level, Place
 
 _MAX_NAMESAKES = 12
@@ -82,7 +82,7 @@ class Placer:
             ServiceFault: a service failed.
         """
         if words not in self._known:
-            self._known[words] = await _place(self._atlas, words)
+            self._known[words] = await _place_text(self._atlas, words)
         return self._known[words]
 
     async def place_answer(self, answer: Answer) -> Placement | None:
@@ -91,7 +91,7 @@ class Placer:
 
     async def place_address(self, address: Address) -> Placement | None:
         """Return the place that an address names."""
-        return await self.place(words_of(address))
+        return await self.place(format_words(address))
 
     async def fits(self, address: Address, point: LatLon, within_km: float) -> bool:
         """Return whether a place of the address lies within some distance of a point, whichever namesake is meant.
@@ -104,7 +104,7 @@ class Placer:
             return False
         if any(distance_km(one.point, point) - one.radius_km <= within_km for one in (known, *known.others)):
             return True
-        near = await self._atlas.geocode(words_of(address), limit=_MAX_NAMESAKES, within=Disc(point, within_km))
+        near = await self._atlas.geocode(format_words(address), limit=_MAX_NAMESAKES, within=Disc(point, within_km))
         return any(hit.match != "fuzzy" and len(hit.missing) <= len(known.missing) for hit in near)
 
 
@@ -126,12 +126,12 @@ def with_point(answer: Answer, placement: Placement | None) -> Answer:
     return replace(answer, point=placement.point, radius_km=answer.radius_km or placement.radius_km or None)
 
 
-async def _place(atlas: Atlas, words: str) -> Placement | None:
-    parts, aside = _in_territory(written_parts(words)), bracketed_parts(words)
+async def _place_text(atlas: Atlas, words: str) -> Placement | None:
+    parts, aside = _in_territory(split_written_parts(words)), extract_bracketed_parts(words)
     named = [part for part in parts if not is_compass(part)]
     if not named:
         return None
-    native = () if ", ".join(named).isascii() else _spelled_out([step for part in named for step in _steps(part)])
+    native = () if ", ".join(named).isascii() else _expand_regions([step for part in named for step in _steps(part)])
     first_readings = (*native, _Reading(tuple(parts)))
     best = await _best(atlas, first_readings, aside)
     if best is not None and best.missing and named != parts:
@@ -148,7 +148,7 @@ async def _place(atlas: Atlas, words: str) -> Placement | None:
             *(_Reading((name, *rest), wanted="town") for name in towns),
         ]
         readings = dict.fromkeys(
-            (_Reading(tuple(named)), _Reading(tuple(plain)), *_spelled_out(plain, best), *features)
+            (_Reading(tuple(named)), _Reading(tuple(plain)), *_expand_regions(plain, best), *features)
         )
         best = await _best(atlas, [one for one in readings if one not in first_readings], aside, best)
         if (best is None or best.missing) and units:
@@ -160,7 +160,7 @@ async def _place(atlas: Atlas, words: str) -> Placement | None:
             return found
     if (best is None or best.missing) and len(names := either(", ".join(named))) > 1:
         rest = named[1:] if "," not in names[0] else []
-        tries = [await _place(atlas, name if "," in name else ", ".join((name, *rest))) for name in names]
+        tries = [await _place_text(atlas, name if "," in name else ", ".join((name, *rest))) for name in names]
         if placed := [placement for placement in tries if placement is not None]:
             best = replace(placed[0], others=(*placed[1:], *placed[0].others))
     return best
@@ -171,7 +171,7 @@ def _in_territory(parts: list[str]) -> list[str]:
     owner = country_code(parts[-1]) if len(parts) > 1 else None
     for at, part in enumerate(parts[:-1]):
         code = country_code(part) if len(part) == _TERRITORY_CODE and part.isupper() else None
-        if owner and code and code != owner and is_part_of(code, owner):
+        if owner and code and code != owner and belongs_to_country(code, owner):
             return [*parts[:at], *parts[at + 1 : -1], country_name(code)]
     return parts
 
@@ -229,7 +229,7 @@ async def _of_seats(atlas: Atlas, names: Sequence[str], rest: Sequence[str]) -> 
     return [_Reading(tuple(filter(None, parts)), wanted="unit") for parts in named]
 
 
-def _spelled_out(parts: Sequence[str], known: Placement | None = None) -> Iterator[_Reading]:
+def _expand_regions(parts: Sequence[str], known: Placement | None = None) -> Iterator[_Reading]:
     """Yield the parts with the name of a region in place of its abbreviation or its name in another language."""
     codes = {code for part in parts[-1:] if len(part) > _MAX_ABBREVIATION and (code := country_code(part))}
     for at, part in enumerate(parts):
@@ -238,7 +238,7 @@ def _spelled_out(parts: Sequence[str], known: Placement | None = None) -> Iterat
         may_be_region = is_open and (at or not is_short or not part.isascii())
         is_region = fold(part) != without_region_words(fold(part))
         wanted: _Wanted | None = "region" if not at and is_region else None
-        for country, name in listed_regions(part) if may_be_region else ():
+        for country, name in list_regions(part) if may_be_region else ():
             if not codes or country in codes:
                 whole = () if codes else (country_name(country),)
                 yield _Reading((*parts[:at], name, *parts[at + 1 :], *whole), name, country, wanted, is_region)
@@ -263,7 +263,7 @@ async def _place_parts(
 
 def _placement(hit: Hit) -> Placement:
     place = at_its_middle(hit.place)
-    return Placement(place, hit.level, extent_of(place) or place.extent, radius_km_of(place) or 0.0, hit.missing)
+    return Placement(place, hit.level, get_extent(place) or place.extent, get_radius_km(place) or 0.0, hit.missing)
 
 
 async def _places_named(atlas: Atlas, written: Sequence[str], *, whole: bool) -> list[Hit]:
@@ -280,7 +280,7 @@ async def _places_named(atlas: Atlas, written: Sequence[str], *, whole: bool) ->
             if hit.match == "fuzzy":
                 continue
             country = hit.place.country or (await atlas.reverse(hit.place.point)).country if codes else None
-            if country is None or any(is_part_of(country, code) for code in codes):
+            if country is None or any(belongs_to_country(country, code) for code in codes):
                 missing = (*written[:start], *hit.missing)
                 found.append(replace(hit, match="part", missing=missing) if start else hit)
         if found:

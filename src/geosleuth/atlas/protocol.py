@@ -76,10 +76,10 @@ class Hit:
     @property
     def level(self) -> Level:
         """Return how precise the place is."""
-        return level_of(self.place)
+        return get_level(self.place)
 
 
-def level_of(place: Place) -> Level:
+def get_level(place: Place) -> Level:
     """Return the level of a place by its kind."""
     key, _, value = place.kind.partition("=")
     if key == "boundary" and isinstance(place.extent, Box):

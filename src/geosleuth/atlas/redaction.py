@@ -1,6 +1,6 @@
 """Remove API keys from the replies of servers and tools.
 
-A server that echoes a request's headers repeats the key in its reply. Therefore each reply goes through `redacted`
+A server that echoes a request's headers repeats the key in its reply. Therefore each reply goes through `redact`
 before it is stored, streamed or printed.
 """
 
@@ -38,7 +38,7 @@ def remember(key: RedactedKey, characters: int) -> None:
             _keys_in_use.add(key)
 
 
-def redacted(value: T) -> T:
+def redact(value: T) -> T:
     """Return a text, or nested lists and mappings of texts, without the keys that are in use."""
     with _lock:
         keys = tuple(_keys_in_use)

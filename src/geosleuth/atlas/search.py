@@ -35,7 +35,7 @@ from rapidfuzz.distance import OSA
 
 from geosleuth.names import fold
 
-from .keyed_rows import rows_with
+from .keyed_rows import select_rows
 
 _NameRow = tuple[int, int, str, int, str]  # id, owner, text, role, exact key
 # Longer queries are truncated: names are shorter than this.
@@ -229,7 +229,7 @@ def is_same_name(query: str, name: str) -> bool:
     return _is_slip(key_latin, name_latin)
 
 
-def is_short_for(key: str, name: str) -> bool:
+def is_abbreviation(key: str, name: str) -> bool:
     """Return whether an exact key is a run of at least two words that make up most of a longer name.
 
     Example: "heathrow airport" for "london heathrow airport".
@@ -266,7 +266,7 @@ def _possible_matches(key: str, rows: Sequence[_NameRow]) -> list[_NameRow]:
     slips = process.cdist([tight], [squeeze(name) for name in names], scorer=OSA.distance, score_cutoff=limit)[0]
     possible = slips <= limit
     if " " in key:
-        possible |= [is_short_for(key, name) for name in names]
+        possible |= [is_abbreviation(key, name) for name in names]
     return list(compress(rows, possible.tolist()))
 
 
@@ -437,7 +437,7 @@ class NameIndex:
         among: NDArray[np.int64] | None = None,
         boost: NDArray[np.float64] | None = None,
     ) -> list[NameHit]:
-        """Return the names that a query may mean, best first, one hit per owner; see `is_same_name`, `is_short_for`.
+        """Return the names that a query may mean, best first, one hit per owner; see `is_same_name`, `is_abbreviation`.
 
         Args:
             query: any text; only its beginning counts.
@@ -450,20 +450,20 @@ class NameIndex:
             return []
         latin = latin_key(query)
         if latin is None:
-            ids = self._candidates(squeeze(key), among, boost, key)
+            ids = self._find_candidates(squeeze(key), among, boost, key)
         else:
-            ids = self._candidates(squeeze(key), among, boost)
+            ids = self._find_candidates(squeeze(key), among, boost)
             if latin != key:
-                ids = np.union1d(ids, self._candidates(squeeze(latin), among, boost))
+                ids = np.union1d(ids, self._find_candidates(squeeze(latin), among, boost))
         best: dict[int, tuple[float, float, NameHit]] = {}
-        for name_id, hit in self._ranked(ids, key, latin):
+        for name_id, hit in self._rank_names(ids, key, latin):
             rank = (-hit.score, 0.0 if boost is None else -float(boost[name_id]), hit)
             if hit.owner not in best or rank[0] < best[hit.owner][0]:
                 best[hit.owner] = rank
         ranked = sorted(best.values(), key=lambda item: (*item[:2], item[2].role, len(item[2].text), item[2].owner))
         return [hit for *_, hit in ranked[:limit]]
 
-    def _candidates(
+    def _find_candidates(
         self,
         compact: str,
         among: NDArray[np.int64] | None,
@@ -476,7 +476,7 @@ class NameIndex:
         neither a misspelling of it nor a longer name with its words. Then few names are left to compare.
         """
         wanted = triples(compact)
-        rows = rows_with(self._conn, "SELECT names FROM gram WHERE gram", wanted)
+        rows = select_rows(self._conn, "SELECT names FROM gram WHERE gram", wanted)
         slips = _slips(len(compact))
         max_lost = _TRIPLES_PER_SLIP * max(1, slips) if matching is not None else len(wanted)
         if not rows or len(wanted) - len(rows) > max_lost:  # each triple that no name has counts as changed
@@ -517,13 +517,13 @@ class NameIndex:
         coverage = boosted / (mean * (0.15 * sizes + len(wanted)))
         return ids[best_of_both(dice, coverage, _CANDIDATES)]
 
-    def _names(self, ids: Sequence[int]) -> Iterable[_NameRow]:
+    def _read_names(self, ids: Sequence[int]) -> Iterable[_NameRow]:
         """Return the names with these ids, sorted by id."""
         raise NotImplementedError
 
-    def _ranked(self, ids: NDArray[np.int64], key: str, latin: str | None) -> Iterable[tuple[int, NameHit]]:
+    def _rank_names(self, ids: NDArray[np.int64], key: str, latin: str | None) -> Iterable[tuple[int, NameHit]]:
         """Yield id and hit of each candidate that is similar enough to the exact or the transliterated key."""
-        rows = list(self._names(ids.tolist()))
+        rows = list(self._read_names(ids.tolist()))
         if latin is None:
             rows = _possible_matches(key, rows)
         names = [name for *_, name in rows]

@@ -33,7 +33,7 @@ class SortedRows:
         return None
 
     @staticmethod
-    def rows_of(table: Mapping[str, str]) -> bytes:
+    def encode_table(table: Mapping[str, str]) -> bytes:
         """Return the rows of a table. Keys must not contain tabs or newlines; values must not contain newlines."""
         rows = sorted((key.encode(errors="surrogatepass"), value.encode()) for key, value in table.items())
         return b"".join(b"%s\t%s\n" % row for row in rows)
@@ -41,7 +41,7 @@ class SortedRows:
     @classmethod
     def pack(cls, table: Mapping[str, str]) -> bytes:
         """Return a table as a block for `unpack`: the length of the rows, then the rows."""
-        rows = cls.rows_of(table)
+        rows = cls.encode_table(table)
         return len(rows).to_bytes(_LENGTH_BYTES, "little") + rows
 
     @classmethod

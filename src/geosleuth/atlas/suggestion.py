@@ -35,7 +35,7 @@ def get_command(place: str | None) -> str:
     return f"geosleuth atlas get {'PLACE' if place is None else shlex.quote(place.lstrip(' -'))}"
 
 
-def get_at(point: LatLon) -> str:
+def format_get_command(point: LatLon) -> str:
     """Return the command that downloads the smallest map that covers a point."""
     return f"geosleuth atlas get {point.lat:.4f},{point.lon:.4f}"
 
@@ -66,10 +66,10 @@ def import_seconds(size_bytes: int) -> float:
     return size_bytes / _IMPORTED_BYTES_PER_S
 
 
-def map_for(code: str, point: LatLon | None, radius_km: float | None) -> MissingMap:
+def suggest_map(code: str, point: LatLon | None, radius_km: float | None) -> MissingMap:
     """Return the map to suggest for an answer: of the town if it is that precise, else of the country."""
     is_town = point is not None and radius_km is not None and radius_km <= _TOWN_KM and not _is_small(code)
-    town = _town_at(point, code) if is_town and point is not None else None
+    town = _find_town(point, code) if is_town and point is not None else None
     return MissingMap(town or country_name(code), _sizes().get(town or code))
 
 
@@ -82,7 +82,7 @@ def _is_small(code: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _town_at(point: LatLon, code: str) -> str | None:
+def _find_town(point: LatLon, code: str) -> str | None:
     """Return the nearest town, written so that ``atlas get`` finds the same one; the point if no name does that."""
     from .base import BasePlaces, ensure_base, open_base
     from .map_place import map_place
@@ -98,7 +98,7 @@ def _town_at(point: LatLon, code: str) -> str | None:
     return f"{point.lat:.4f},{point.lon:.4f}"
 
 
-def missing_map_of(answer: Answer) -> MissingMap | None:
+def find_missing_map(answer: Answer) -> MissingMap | None:
     """Return the map that would make an answer more precise.
 
     None if the answer names no country or point, is precise already, or lies on a map that was added.
@@ -108,12 +108,12 @@ def missing_map_of(answer: Answer) -> MissingMap | None:
         return None
     if any(info.extent.contains(answer.point) for info in _store(regions_dir()).list()):
         return None
-    return map_for(code, answer.point, answer.radius_km)
+    return suggest_map(code, answer.point, answer.radius_km)
 
 
 def missing_map(answer: Answer) -> str:
     """Return a sentence that suggests the map that an answer lacks; else empty."""
-    wanted = missing_map_of(answer)
+    wanted = find_missing_map(answer)
     if wanted is None:
         return ""
     return f"What would help: a map of {wanted.place}, which this machine lacks. Fetch it with: {wanted.command}"

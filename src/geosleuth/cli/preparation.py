@@ -40,9 +40,9 @@ class Lines:
 
     def __call__(self, done: int, total: int | None, words: str | None = None, more: str = "") -> None:
         """Say what is new; ``words`` stand beside the bar, and in the line with ``more``."""
-        self._bar.at(done, total, words or "")
+        self._bar.update(done, total, words or "")
         now = time.monotonic()
-        if not self._bar.drawn and now - self._said_at >= self._every_s:
+        if not self._bar.is_drawn and now - self._said_at >= self._every_s:
             self._said_at = now
             self._bar.say(f"{done}{f'/{total}' if total else ''} {words or self._words}{more}")
 
@@ -62,7 +62,7 @@ def building() -> Iterator[Callable[[str, float], None]]:
             # Not before there is something to build: most of the time it is built already.
             if not bars:
                 bars.append(held.enter_context(progress("building the base atlas, once")))
-            bars[0].at(round(100 * share), 100, what)
+            bars[0].update(round(100 * share), 100, what)
 
         yield tell
 

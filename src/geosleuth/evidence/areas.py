@@ -55,7 +55,7 @@ def grid(area: Extent, steps: int) -> list[LatLon]:
     north, east = _half_sides_deg(area)
     centre = area.centre
     points = (
-        LatLon(min(max(centre.lat + up * north, -90.0), 90.0), _wrapped(centre.lon + right * east))
+        LatLon(min(max(centre.lat + up * north, -90.0), 90.0), _wrap_longitude(centre.lon + right * east))
         for up in shares
         for right in shares
     )
@@ -74,12 +74,12 @@ def _nearest(area: Extent, point: LatLon) -> LatLon:
         lat = min(max(point.lat, area.south), area.north)
         if area.spans_lon(point.lon):
             return LatLon(lat, point.lon)
-        return LatLon(lat, min((area.west, area.east), key=lambda lon: abs(_wrapped(lon - point.lon))))
+        return LatLon(lat, min((area.west, area.east), key=lambda lon: abs(_wrap_longitude(lon - point.lon))))
     centre = area.centre
     share = _JUST_INSIDE * area.radius_km / max(distance_km(centre, point), 1e-9)
-    across = _wrapped(point.lon - centre.lon)
-    return LatLon(centre.lat + share * (point.lat - centre.lat), _wrapped(centre.lon + share * across))
+    across = _wrap_longitude(point.lon - centre.lon)
+    return LatLon(centre.lat + share * (point.lat - centre.lat), _wrap_longitude(centre.lon + share * across))
 
 
-def _wrapped(lon: float) -> float:
+def _wrap_longitude(lon: float) -> float:
     return (lon + 180.0) % 360.0 - 180.0

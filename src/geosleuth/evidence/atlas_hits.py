@@ -10,7 +10,7 @@ from geosleuth.geo import LatLon, is_valid
 
 from .clue import ClueKind
 from .country_prior import TOWN_PEOPLE_PER_KM2
-from .heartlands import country_at
+from .heartlands import find_country
 
 Sort = Literal["country", "region", "town", "street", "feature"]
 """What a place is on the ground: the coarser ones hold others, streets are lines, features are found at a point."""
@@ -95,21 +95,21 @@ def read_places(rows: Sequence[Mapping[str, Any]]) -> list[Found]:
 
 def read_place(row: Mapping[str, Any]) -> Found | None:
     """One row as a place; None where it has no position or no name, and for routes, which are nowhere in particular."""
-    point, name, kind = read_point(row), _text(row.get("name")), _text(row.get("kind")) or ""
+    point, name, kind = read_point(row), _read_text(row.get("name")), _read_text(row.get("kind")) or ""
     if point is None or not name or kind.startswith("route="):
         return None
-    sort, clue_kind = sort_of(kind)
-    place_id = _text(row.get("id"))
-    country = _text(row.get("country"))
+    sort, clue_kind = classify_kind(kind)
+    place_id = _read_text(row.get("id"))
+    country = _read_text(row.get("country"))
     if country is None and sort in ("country", "region"):
-        country = country_at(point)
+        country = find_country(point)
     half_km = _half_diagonal_km(row.get("extent"), point)
     people, radius_km = _size(kind, sort, half_km, country)
     return Found(
         name=name,
-        matched=_text(row.get("matched")) or name,
-        match=_text(row.get("match")) or "fuzzy",
-        score=_number(row.get("score")) or 0.0,
+        matched=_read_text(row.get("matched")) or name,
+        match=_read_text(row.get("match")) or "fuzzy",
+        score=_read_number(row.get("score")) or 0.0,
         sort=sort,
         clue_kind=clue_kind,
         point=point,
@@ -117,8 +117,8 @@ def read_place(row: Mapping[str, Any]) -> Found | None:
         people=people,
         country=country,
         place_id=place_id,
-        address=_text(row.get("address")),
-        source=_text(row.get("source")),
+        address=_read_text(row.get("address")),
+        source=_read_text(row.get("source")),
         added=is_added(place_id),
     )
 
@@ -134,7 +134,7 @@ def read_point(row: Mapping[str, Any]) -> LatLon | None:
     return LatLon(float(lat), float(lon)) if is_valid(lat, lon) else None  # type: ignore[arg-type]  # valid ones are numbers
 
 
-def sort_of(kind: str) -> tuple[Sort, ClueKind]:
+def classify_kind(kind: str) -> tuple[Sort, ClueKind]:
     """Return a place's sort by its atlas kind ("city", "amenity=cafe"), and the kind of clue its name is."""
     key, has_value, value = kind.partition("=")
     if not has_value:
@@ -182,20 +182,20 @@ def _town_people(radius_km: float) -> float:
 def _half_diagonal_km(extent: Any, point: LatLon) -> float:
     if not isinstance(extent, Mapping):
         return 0.0
-    radius_km = _number(extent.get("radius_km"))
+    radius_km = _read_number(extent.get("radius_km"))
     if radius_km is not None:
         return max(0.0, radius_km)
-    south, west, north, east = (_number(extent.get(edge)) for edge in ("south", "west", "north", "east"))
+    south, west, north, east = (_read_number(extent.get(edge)) for edge in ("south", "west", "north", "east"))
     if south is None or west is None or north is None or east is None:
         return 0.0
     wide = (east - west) % 360 * cos(radians(point.lat))
     return KM_A_DEGREE * hypot(max(0.0, north - south), wide) / 2
 
 
-def _text(value: Any) -> str | None:
+def _read_text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _number(value: Any) -> float | None:
+def _read_number(value: Any) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and isfinite(value) else None

@@ -14,12 +14,12 @@ from geosleuth.names.letters import EDGES
 
 from .clue import TextSeen
 from .distances import TownDistance, distances
-from .naming import MAX_NAME_CHARS, LookupKind, Named, kind_said, named
+from .naming import MAX_NAME_CHARS, LookupKind, Named, analyze_name, kind_said
 from .phones import PhoneSeen, phones_seen
 from .postcodes import PostcodeSeen, postcodes_seen
 from .roads import is_road_number
-from .sign_layout import continues_below, height, joined, usable
-from .town_names import Manner, region_country, settlements_in, town_people
+from .sign_layout import continues_below, height, join_seen_lines, usable
+from .town_names import Manner, find_settlements, region_country, town_people
 from .vocabulary import words_seen
 from .web import AddressSeen, addresses_seen
 
@@ -75,8 +75,8 @@ class _Scene:
     def hint(self, seen: TextSeen) -> str | None:
         """The country that a line, or the sign it belongs to, names outright."""
         named = [
-            *(_single(one.countries) for one in self.postcodes if _near(one.where, seen)),
-            *(one.info.country for one in self.phones if one.international and _near(one.where, seen)),
+            *(_single(one.countries) for one in self.postcodes if _are_near(one.where, seen)),
+            *(one.info.country for one in self.phones if one.international and _are_near(one.where, seen)),
         ]
         return next((code for code in named if code), None)
 
@@ -98,10 +98,10 @@ def lookups(lines: Sequence[TextSeen], *, limit: int = MAX_LOOKUPS) -> list[Look
     for found in (
         *in_regions,
         *(one for one in _settlements(scene) if not _is_finer(one, finer)),
-        *_told_by_codes(scene),
+        *_find_coded(scene),
         *_distance_towns(towns),
         *_airports(scene),
-        *(one for one in _named(scene) if not _is_finer(one, finer)),
+        *(one for one in _find_named(scene) if not _is_finer(one, finer)),
         *_over_two_lines(scene),
     ):
         prominence = 0.85 + 0.15 * min(1.0, height(found.where) / tallest)
@@ -116,7 +116,7 @@ def lookups(lines: Sequence[TextSeen], *, limit: int = MAX_LOOKUPS) -> list[Look
 def _settlements(scene: _Scene) -> Iterator[Lookup]:
     """Towns with something before or behind their names."""
     for seen in scene.lines:
-        for found in settlements_in(seen.text):
+        for found in find_settlements(seen.text):
             worth = _TOWN_SAID if found.manner == "said" or found.country else _TOWN_WITH_MORE
             yield Lookup(found.name, "place", seen, found.country or scene.hint(seen), worth, found.manner)
 
@@ -127,7 +127,7 @@ def _in_regions(scene: _Scene) -> Iterator[Lookup]:
         country = region_country(lower.text)
         if country is None or not continues_below(upper, lower):
             continue
-        said = next(iter(settlements_in(upper.text)), None)
+        said = next(iter(find_settlements(upper.text)), None)
         town, manner = (said.name, said.manner) if said else (_EDGES.sub("", upper.text), "line")
         if country in town_people(town):
             yield Lookup(f"{town}, {_EDGES.sub('', lower.text)}", "place", upper, country, _TOWN_SAID, manner)
@@ -138,15 +138,15 @@ def _is_finer(one: Lookup, finer: Set[tuple[str, str]]) -> bool:
     return (one.where.text, fold(one.text)) in finer
 
 
-def _named(scene: _Scene) -> Iterator[Lookup]:
+def _find_named(scene: _Scene) -> Iterator[Lookup]:
     for seen in scene.lines:
-        for text in _parts(seen.text):
+        for text in _split_line(seen.text):
             yield from _questions(text, seen, scene)
 
 
 def _questions(text: str, seen: TextSeen, scene: _Scene) -> Iterator[Lookup]:
     name = _EDGES.sub("", " ".join(text.split()))
-    found = named(name)
+    found = analyze_name(name)
     if found is None:
         return
     hint = found.country or scene.hint(seen)
@@ -158,7 +158,7 @@ def _questions(text: str, seen: TextSeen, scene: _Scene) -> Iterator[Lookup]:
             yield Lookup(without_number, found.kind, seen, hint, found.worth * 0.95)
 
 
-def _parts(text: str) -> Iterator[str]:
+def _split_line(text: str) -> Iterator[str]:
     """Yield a line as it is, or the pieces of an address: "12 Rue Grimaldi, 98000 Monaco"."""
     pieces = [piece for piece in re.split(r"[,;|•·]|\s[-–]\s", text) if piece.strip()]
     for piece in pieces:
@@ -169,7 +169,7 @@ def _parts(text: str) -> Iterator[str]:
 
 def _over_two_lines(scene: _Scene) -> Iterator[Lookup]:
     """Names that go on below: one line says too little alone, or ends in the middle ("Hôtel de")."""
-    said = {seen: named(_EDGES.sub("", seen.text)) for seen in scene.lines}
+    said = {seen: analyze_name(_EDGES.sub("", seen.text)) for seen in scene.lines}
     coded = {one.where for one in scene.postcodes} | {one.where for one in scene.phones}
     coded |= {one.where for one in scene.addresses}
     for upper, lower in permutations([seen for seen in scene.lines if seen not in coded], 2):
@@ -182,7 +182,7 @@ def _over_two_lines(scene: _Scene) -> Iterator[Lookup]:
         both_unknown = one is not None and two is not None and max(one.worth, two.worth) < _STRONG
         if ends_open or unsaid or both_unknown:
             text = f"{upper.text} {lower.text}"
-            whole = joined((upper, lower), text)
+            whole = join_seen_lines((upper, lower), text)
             factor = 0.8 if both_unknown and not ends_open else 1.05
             for found in _questions(text, whole, scene):
                 yield Lookup(found.text, found.kind, whole, found.country_hint, min(1.0, found.worth * factor))
@@ -192,11 +192,11 @@ def _worth(name: Named | None) -> float:
     return name.worth if name else 0.0
 
 
-def _told_by_codes(scene: _Scene) -> Iterator[Lookup]:
+def _find_coded(scene: _Scene) -> Iterator[Lookup]:
     """Yield towns beside postcodes, and names in web addresses."""
     for postcode in scene.postcodes:
         town = postcode.town and re.split(r"[,(;]", postcode.town)[0].strip()
-        if town and named(town):
+        if town and analyze_name(town):
             yield Lookup(town, "place", postcode.where, _single(postcode.countries), _TOWN_BESIDE_CODE, "said")
     for address in scene.addresses:
         label = re.sub(r"[-_]+", " ", address.label)
@@ -209,7 +209,7 @@ def _airports(scene: _Scene) -> Iterator[Lookup]:
     numbered = {seen.image for seen in scene.lines if is_road_number(seen.text)}
     for seen in scene.lines:
         name = _EDGES.sub("", " ".join(seen.text.split()))
-        found = named(name) if seen.image in numbered else None
+        found = analyze_name(name) if seen.image in numbered else None
         if found is not None and found.kind == "business" and not words_seen(name) and not town_people(name):
             yield Lookup(f"{name} Airport", "airport", seen, None, _AIRPORT_OF_NAME, "line")
 
@@ -223,7 +223,7 @@ def _single(countries: Mapping[str, float]) -> str | None:
     return next((code for code, share in countries.items() if share >= 0.75), None)
 
 
-def _near(one: TextSeen, other: TextSeen) -> bool:
+def _are_near(one: TextSeen, other: TextSeen) -> bool:
     """Return whether two lines seem to belong to one sign."""
     if one.image != other.image:
         return False

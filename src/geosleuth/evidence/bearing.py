@@ -9,7 +9,7 @@ from geosleuth.names import country_code, fold
 from .atlas_hits import Found
 from .naming import kind_said
 from .town_names import town_people
-from .vocabulary import front_of_compound, languages_of, of_common_words, words_seen
+from .vocabulary import front_of_compound, list_languages, of_common_words, words_seen
 
 # Weight of a shop or street from a region that the user added, relative to one elsewhere: users add regions for their
 # photos.
@@ -63,7 +63,7 @@ def identity(query: str, place: Found) -> float:
             return _CODE_IDENTITY  # airports' and stations' codes, which words on signs spell by chance
         # Among the other names of OpenStreetMap are operators, brands and numbers.
         return _ADDED_ALIAS_IDENTITY if place.added else _ALIAS_IDENTITY
-    if place.clue_kind == "airport" and not place.added and _is_short_for(query, place.matched):
+    if place.clue_kind == "airport" and not place.added and _is_shortened(query, place.matched):
         return _KIND_LEFT_OUT
     # "Café Roma" may be short for a longer name of a café, but is no town called Roma, and no station of that town.
     of_town = (
@@ -75,7 +75,7 @@ def identity(query: str, place: Found) -> float:
     return likeness(query, place.matched, parts=place.sort in ("feature", "street") and not of_town)
 
 
-def _is_short_for(query: str, name: str) -> bool:
+def _is_shortened(query: str, name: str) -> bool:
     """Return whether a text is an airport's name without the town that it serves: "Heathrow Airport"."""
     asked, known = fold(query).split(), fold(name).split()
     left_out = " ".join(word for word in known if word not in asked)
@@ -196,7 +196,7 @@ def telling_letters(name: str) -> float:
 def _is_every_towns(street: str) -> bool:
     """Return whether a one-word street is named after something every town has: "Bahnhofstrasse", "Kirchgasse"."""
     front = front_of_compound(street)
-    return bool(languages_of(front)) or any(seen.text == front and seen.exact for seen in words_seen(front))
+    return bool(list_languages(front)) or any(seen.text == front and seen.exact for seen in words_seen(front))
 
 
 def _is_marked(character: str) -> bool:

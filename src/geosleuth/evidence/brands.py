@@ -9,7 +9,7 @@ from .clue import TextSeen
 from .country_prior import by_how_common
 from .text_clue import ClueDraft
 from .town_names import town_people
-from .vocabulary import languages_of, words_seen
+from .vocabulary import list_languages, words_seen
 
 MAX_LINES = 40
 # Weight of a neighbour relative to a country where the chain is known to be: branches cross borders, and lists lag.
@@ -46,7 +46,9 @@ def brand_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
         meaning = f"{best.brand.name} ({best.brand.kind.partition('=')[2].replace('_', ' ')}{known_in})"
         found.setdefault(
             best.brand.name,
-            ClueDraft("brand", sort, seen.text, meaning, _countries(places), seen, ("Name Suggestion Index",), factor),
+            ClueDraft(
+                "brand", sort, seen.text, meaning, _weigh_countries(places), seen, ("Name Suggestion Index",), factor
+            ),
         )
     return list(found.values())
 
@@ -80,7 +82,7 @@ def _trustworthy(hit: BrandHit, text: str, words: int) -> bool:
     matched = fold(hit.matched)
     if any(seen.words == words for seen in words_seen(text)) or (hit.how != "exact" and town_people(hit.matched)):
         return False
-    if _only_common_words(hit.matched) or len(languages_of(text)) > 1:
+    if _only_common_words(hit.matched) or len(list_languages(text)) > 1:
         return False
     if hit.how == "exact":
         return len(matched) >= _MIN_EXACT_CHARS and not town_people(text)
@@ -107,7 +109,7 @@ def _only_common_words(name: str) -> bool:
     return bool(seen) and sum(word.words for word in seen) >= len(fold(name).split())
 
 
-def _countries(places: frozenset[str]) -> dict[str, float]:
+def _weigh_countries(places: frozenset[str]) -> dict[str, float]:
     known = all_countries()
     common = dict.fromkeys(places, 1.0)
     for code in places:

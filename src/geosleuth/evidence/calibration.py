@@ -47,7 +47,7 @@ class CalibrationSample:
     right: bool
 
     @classmethod
-    def of(cls, decision: Decision, *, right: bool) -> "CalibrationSample":
+    def create(cls, decision: Decision, *, right: bool) -> "CalibrationSample":
         """Return the sample of a decision."""
         return cls(decision.level, decision.probability_raw, decision.kinds, decision.margin, right)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from geosleuth.geo import LatLon
-from geosleuth.photo.text.lines import turned_bounds
+from geosleuth.photo.text.lines import rotate_bounds
 
 ClueKind = Literal[
     "script", "language", "place", "street", "business", "station", "airport", "landmark", "phone", "postcode", "tld",
@@ -38,7 +38,7 @@ class TextSeen:
     @property
     def upright(self) -> tuple[float, float, float, float]:
         """The box as it lies to other lines once the image stands upright."""
-        return turned_bounds(self.box, self.turn)
+        return rotate_bounds(self.box, self.turn)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,6 @@ def read_rightly(confidence: float) -> float:
     return min(1.0, max(confidence, 0.0) / SURELY_READ)
 
 
-def misled_by(sort: str) -> str | None:
+def get_distractor(sort: str) -> str | None:
     """Return what misleads in a sort of clue."""
     return RELIABILITY[sort].misled_by

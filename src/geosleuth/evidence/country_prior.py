@@ -58,7 +58,7 @@ def country_prior() -> Mapping[str, float]:
     visitors = {code: float(count) ** 0.25 for code, count in people.items()}
     parts = ((WEALTH_SHARE, wealth), (ROAD_SHARE, roads), (VISITOR_SHARE, visitors))
     totals = [(share / sum(counts.values()), counts) for share, counts in parts]
-    return normalised(
+    return normalize(
         {
             code: RESTRICTED_COUNTRIES.get(code, 1.0) * sum(each * counts[code] for each, counts in totals)
             for code in known
@@ -69,7 +69,7 @@ def country_prior() -> Mapping[str, float]:
 def as_seen(people_shares: Mapping[str, float]) -> dict[str, float]:
     """P(country | clue) under the prior, from shares that count people; the likeliest first, adds up to 1."""
     known = all_countries()
-    return normalised(
+    return normalize(
         {
             code: share / max(known[code].population, MIN_PEOPLE) * country_prior()[code]
             for code, share in people_shares.items()
@@ -81,10 +81,10 @@ def as_seen(people_shares: Mapping[str, float]) -> dict[str, float]:
 def by_how_common(commonness: Mapping[str, float]) -> dict[str, float]:
     """P(country | clue) under the prior, from how common the clue is in each country (any scale); adds up to 1."""
     prior = country_prior()
-    return normalised({code: prior[code] * share for code, share in commonness.items() if code in prior})
+    return normalize({code: prior[code] * share for code, share in commonness.items() if code in prior})
 
 
-def normalised(weights: Mapping[str, float]) -> dict[str, float]:
+def normalize(weights: Mapping[str, float]) -> dict[str, float]:
     """Return weights as shares that add up to 1, the largest first; empty if nothing has weight."""
     total = sum(weight for weight in weights.values() if weight > 0)
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))

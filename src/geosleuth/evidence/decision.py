@@ -24,9 +24,9 @@ from .posterior import (
     Contribution,
     Posterior,
     Workings,
+    compute_contributions,
     contributions,
-    contributions_at,
-    kinds_of,
+    list_kinds,
 )
 
 Level = Literal["spot", "city", "region", "country", "none"]
@@ -176,10 +176,10 @@ class _Discs:
 
 def decide(found: Posterior) -> Decision:
     """The finest level whose probability is adequate; the module's docstring tells what that is."""
-    return decide_from(found.workings, found.workings.probabilities())
+    return decide_without(found.workings, found.workings.probabilities())
 
 
-def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | None = None) -> Decision:
+def decide_without(workings: Workings, probabilities: FloatArray, left_out: int | None = None) -> Decision:
     """Do `decide` with probabilities that were computed without a given clue."""
     by_country = workings.by_country(probabilities)
     discs = _Discs(workings, probabilities, by_country)
@@ -196,20 +196,20 @@ def decide_from(workings: Workings, probabilities: FloatArray, left_out: int | N
     second = float(np.delete(by_country, leading).max(initial=0.0))
     adequate = LEAST_LEADING if sure >= CLEAR_LEAD * second else MIN_LEVEL_PROBABILITY["country"]
     if sure >= adequate and (chosen is None or LEVEL_VALUES["country"] * sure > chosen[0] + 1e-9):
-        answer = _country(workings, by_country, leading, left_out)
+        answer = _decide_country(workings, by_country, leading, left_out)
     if answer is None and chosen is not None:
         column = discs.columns[int(discs.centres[chosen[2].disc])] - len(workings.places)
         if column < 0:
-            answer = _place(workings, by_country, discs, chosen[1], chosen[2], left_out)
+            answer = _decide_place(workings, by_country, discs, chosen[1], chosen[2], left_out)
         else:
             # Ground that stands for a country is its largest city's, and nothing says that it is there rather than
             # elsewhere, unless the country is no larger than a town.
-            answer = _country(workings, by_country, column, left_out)
+            answer = _decide_country(workings, by_country, column, left_out)
             land = heartland(workings.codes[column], workings.within)
             if answer is not None and (answer.radius_km or 0.0) <= TOWN_COUNTRY_KM and not (land and land.is_area):
                 answer = replace(answer, level=chosen[1])
     if answer is not None and workings.is_limited and not answer.supporting:
-        answer = _pointed_at(answer)
+        answer = _add_support(answer)
     # What no clue speaks for is only what was known beforehand, and what was said alone is not seen in the photo.
     found_out = answer is not None and not only_stated(answer.supporting) and _narrows(workings, answer)
     return answer if answer is not None and found_out else Decision("none", None, None, sure)
@@ -262,7 +262,7 @@ def _reach_km(area: Extent) -> float:
     return _KM_PER_DEGREE * sqrt(high * wide / pi)
 
 
-def _pointed_at(answer: Decision) -> Decision:
+def _add_support(answer: Decision) -> Decision:
     """Return the decision with the clues that point to its place as its support.
 
     An area may be so small that the clues tell nothing inside it apart: they still are why the place is named.
@@ -270,27 +270,27 @@ def _pointed_at(answer: Decision) -> Decision:
     point, radius_km = answer.point, answer.radius_km or 0.0
     parts = tuple(
         replace(part, log_ratio=max(part.log_ratio, MIN_TELLING_LOG_RATIO))
-        if point is not None and not part.elsewhere and _points_at(part.clue, point, radius_km)
+        if point is not None and not part.elsewhere and _points_there(part.clue, point, radius_km)
         else part
         for part in answer.contributions
     )
-    kinds = len(kinds_of(part for part in parts if part.speaks_for))
+    kinds = len(list_kinds(part for part in parts if part.speaks_for))
     ordered = tuple(sorted(parts, key=lambda part: -part.log_ratio))
     return replace(answer, contributions=ordered, kinds=max(answer.kinds, kinds))
 
 
-def _points_at(clue: Clue, point: LatLon, radius_km: float) -> bool:
+def _points_there(clue: Clue, point: LatLon, radius_km: float) -> bool:
     return any(distance_km(spot.point, point) <= spot.radius_km + radius_km for spot in clue.spots)
 
 
-def _place(
+def _decide_place(
     workings: Workings, by_country: FloatArray, discs: _Discs, level: Level, found: _Found, left_out: int | None
 ) -> Decision:
     disc = int(discs.centres[found.disc])
     column = discs.columns[disc]
     radius_km = discs.radius_km(found.disc, REACH_KM[level])
     country = int(workings.country_of[column])
-    parts = contributions_at(workings, column, left_out)
+    parts = compute_contributions(workings, column, left_out)
     return Decision(
         level=level,
         point=LatLon(float(discs.lats[disc]), float(discs.lons[disc])),
@@ -300,12 +300,12 @@ def _place(
         country=workings.codes[country] if country >= 0 else None,
         country_probability=float(by_country[country]) if country >= 0 else 0.0,
         margin=max(0.0, found.probability - found.next_best),
-        kinds=len(kinds_of(part for part in parts if part.log_ratio >= _AGREES and not part.elsewhere)),
+        kinds=len(list_kinds(part for part in parts if part.log_ratio >= _AGREES and not part.elsewhere)),
         contributions=parts,
     )
 
 
-def _country(workings: Workings, by_country: FloatArray, leading: int, left_out: int | None) -> Decision | None:
+def _decide_country(workings: Workings, by_country: FloatArray, leading: int, left_out: int | None) -> Decision | None:
     """Return the country as a whole; None for the few without a town, as nothing on a map represents them."""
     code = workings.codes[leading]
     land = heartland(code, workings.within)
@@ -322,7 +322,7 @@ def _country(workings: Workings, by_country: FloatArray, leading: int, left_out:
         country=code,
         country_probability=float(by_country[leading]),
         margin=max(0.0, float(by_country[leading]) - second),
-        kinds=len(kinds_of(part for part in parts if part.log_ratio >= _AGREES)),
+        kinds=len(list_kinds(part for part in parts if part.log_ratio >= _AGREES)),
         contributions=parts,
         is_country=True,
     )

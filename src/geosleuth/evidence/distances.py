@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from geosleuth.atlas.facts import script_of
+from geosleuth.atlas.facts import get_script
 from geosleuth.names import fold
 
 from .clue import TextSeen
 from .roads import is_road_number
-from .sign_layout import gap_beside, height, in_one_row, joined, usable
+from .sign_layout import gap_beside, height, in_one_row, join_seen_lines, usable
 from .text_clue import ClueDraft
 from .town_names import town_people
 from .vocabulary import words_seen
@@ -123,7 +123,7 @@ def _in_columns(lines: Sequence[TextSeen]) -> Iterator[TownDistance]:
         beside = [name for name in beside if gap_beside(figure, name) < 20 * height(name)]
         if beside:
             name = min(beside, key=lambda other: gap_beside(figure, other))
-            whole = joined((name, figure), f"{name.text} {figure.text}")
+            whole = join_seen_lines((name, figure), f"{name.text} {figure.text}")
             yield from _reading(name.text, match[1], match[2], whole)
 
 
@@ -151,7 +151,7 @@ def _in_one_script(name: str) -> str:
     """Return a town's name once if a sign writes it in two scripts: "평양 Pyeongyang"."""
     scripts: dict[str, list[str]] = {}
     for word in name.split():
-        scripts.setdefault(next(filter(None, map(script_of, word)), "Latn"), []).append(word)
+        scripts.setdefault(next(filter(None, map(get_script, word)), "Latn"), []).append(word)
     spelled = [" ".join(words) for words in scripts.values()]
     return name if len(spelled) < 2 or town_people(name) else next(filter(town_people, spelled), spelled[0])
 

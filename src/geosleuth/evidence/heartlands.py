@@ -89,15 +89,15 @@ def shares_within(within: Extent) -> dict[str, float]:
         if held:
             shares[code] = float(held / total)
     centre = within.centre
-    touched = {country_at(centre)}
+    touched = {find_country(centre)}
     if farthest_km(within, centre) <= _SMALL_AREA_KM and (points := grid(within, _STEPS)):
-        touched.update(countries_at(np.array([one.lat for one in points]), np.array([one.lon for one in points])))
+        touched.update(find_countries(np.array([one.lat for one in points]), np.array([one.lon for one in points])))
     for code in sorted(filter(None, touched)):
         shares[code] = max(shares.get(code, 0.0), _MIN_SHARE)
     return shares
 
 
-def towns_in(codes: Iterable[str] | None, within: Extent | None) -> tuple[FloatArray, FloatArray]:
+def list_town_positions(codes: Iterable[str] | None, within: Extent | None) -> tuple[FloatArray, FloatArray]:
     """Return latitudes and longitudes of the towns of countries, or of all, inside an extent.
 
     Its middle if it has none.
@@ -114,7 +114,7 @@ def towns_in(codes: Iterable[str] | None, within: Extent | None) -> tuple[FloatA
     return np.array([within.centre.lat]), np.array([within.centre.lon])
 
 
-def countries_at(lats: FloatArray, lons: FloatArray) -> list[str | None]:
+def find_countries(lats: FloatArray, lons: FloatArray) -> list[str | None]:
     """Return the country of each point by polygon, None in the open sea. The first call reads the borders."""
     from geosleuth.atlas.borders import Borders
 
@@ -127,9 +127,9 @@ def countries_at(lats: FloatArray, lons: FloatArray) -> list[str | None]:
     return found
 
 
-def country_at(point: LatLon) -> str | None:
+def find_country(point: LatLon) -> str | None:
     """Do `find_countries` for a single point."""
-    return countries_at(np.array([point.lat]), np.array([point.lon]))[0]
+    return find_countries(np.array([point.lat]), np.array([point.lon]))[0]
 
 
 def _own_radius_km(code: str, people: float) -> float:

@@ -26,18 +26,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.atlas.facts import all_countries, script_of
+from geosleuth.atlas.facts import all_countries, get_script
 from geosleuth.atlas.facts.countries import country_tables
 from geosleuth.atlas.facts.scripts import DISTINCTIVE_LETTERS
-from geosleuth.atlas.folders import prepared
+from geosleuth.atlas.folders import open_prepared_files
 from geosleuth.geo import FloatArray
 from geosleuth.names import fold
 from geosleuth.names.folding import fold_once
 from geosleuth.support.errors import DataFault
 
 from .clue import TextSeen
-from .country_prior import country_prior, normalised
-from .sign_layout import continues_below, joined
+from .country_prior import country_prior, normalize
+from .sign_layout import continues_below, join_seen_lines
 from .text_clue import ClueDraft
 from .vocabulary import (
     COMMON,
@@ -124,7 +124,7 @@ def languages() -> tuple[str, ...]:
 
 
 @cache
-def number_of(language: str) -> int | None:
+def get_number(language: str) -> int | None:
     """Return the index of a language in `languages`."""
     table = {code: number for number, code in enumerate(languages())}
     return table.get(_SAME_LANGUAGE.get(language, language))
@@ -135,13 +135,13 @@ def shares_on_signs(english_everywhere: float = ENGLISH_SHARE) -> tuple[tuple[st
     """Country codes, and for each how its signs' texts share out over `languages` (rows add up to 1 or less)."""
     codes = tuple(sorted(country_prior()))
     table = np.zeros((len(codes), len(languages())))
-    english = number_of("en")
+    english = get_number("en")
     for row, code in enumerate(codes):
         total = 0.0
         used: dict[int | None, float] = {}
         for language in all_countries()[code].languages:
             weight = (language.percent or 1.0) * (1.0 if language.status else NO_STATUS_WEIGHT)
-            number = number_of(language.code)
+            number = get_number(language.code)
             total += max(0.0, weight - used.get(number, 0.0)) if number is not None else weight
             used[number] = max(used.get(number, 0.0), weight)
         for number, weight in used.items():
@@ -166,7 +166,7 @@ def writers(script: str) -> npt.NDArray[np.bool_]:
     found = np.zeros(len(languages()), dtype=bool)
     for country in all_countries().values():
         for language in country.languages:
-            number = number_of(language.code)
+            number = get_number(language.code)
             if language.script == script and number is not None:
                 found[number] = True
     return found
@@ -186,11 +186,11 @@ def _letters_and_words(text: str, words: tuple[WordSeen, ...]) -> FloatArray:
         category = max((_WEIGHT_OF_CATEGORY.get(category, 1.0) for category in word.categories), default=1.0)
         full = _WORD_WEIGHT * category * min(1.0, len(word.text) / _LONG_WORD_CHARS)
         for language in word.languages:
-            number = number_of(language)
+            number = get_number(language)
             if number is not None:
                 scores[number] += full if language in word.exact else full * _WITHOUT_ACCENTS
     for letter in dict.fromkeys(text.casefold()):
-        owners = _letters_of(letter)
+        owners = _find_letter_languages(letter)
         if owners:
             scores[list(owners)] += _LETTER_WEIGHT * np.log(known / len(owners))
     return scores
@@ -205,7 +205,7 @@ def guesses(text: str) -> FloatArray:
         return scores
     shares: dict[int, float] = {}
     for label, share in model.rank(text.lower()):
-        number = number_of(label)
+        number = get_number(label)
         if number is not None and label not in _STATISTICS_LEFT_OUT:
             shares[number] = max(shares.get(number, 0.0), share)
     for number in range(len(scores)):
@@ -224,10 +224,10 @@ def _statistics() -> Any:
     except ModuleNotFoundError:
         return None
 
-    def unpacked() -> list[npt.NDArray[Any]]:
+    def unpack_model() -> list[npt.NDArray[Any]]:
         return [np.asarray(part) for part in modelio.load_model(langid.MODEL_DIR / langid.MODEL_FILE)]
 
-    kept = prepared(f"languages-{version('py3langid')}").arrays("model", unpacked)
+    kept = open_prepared_files(f"languages-{version('py3langid')}").arrays("model", unpack_model)
     shares, priors, labels, moves, rows, outputs = kept
     return langid.LanguageIdentifier(
         shares, priors, labels.tolist(), moves.data, outputs.tolist(), norm_probs=True, tk_row=rows.tolist()
@@ -254,8 +254,8 @@ def _letters() -> Mapping[str, frozenset[str]]:
 
 
 @lru_cache(maxsize=4096)
-def _letters_of(letter: str) -> tuple[int, ...]:
-    owners = (number_of(owner) for owner in DISTINCTIVE_LETTERS.get(letter, "").split())
+def _find_letter_languages(letter: str) -> tuple[int, ...]:
+    owners = (get_number(owner) for owner in DISTINCTIVE_LETTERS.get(letter, "").split())
     return tuple(sorted({number for number in owners if number is not None}))
 
 
@@ -275,7 +275,7 @@ def language_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     by_language: dict[tuple[int, str], list[_Line]] = defaultdict(list)
     undecided: list[_Line] = []
     for seen in lines:
-        line = _read(seen)
+        line = _read_language_line(seen)
         if line is None:
             continue
         content = any(word.categories - _FUNCTION for word in line.words)
@@ -285,7 +285,7 @@ def language_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
         else:
             undecided.append(line)
     if not by_language and undecided:
-        pooled = _pooled(undecided)
+        pooled = _pool_lines(undecided)
         if pooled is not None:
             by_language[pooled.language, pooled.script].append(pooled)
     found = (_finding(number, script, group) for (number, script), group in by_language.items())
@@ -293,25 +293,25 @@ def language_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
 
 
 @lru_cache(maxsize=1024)
-def ratio_in(country: str, text: str) -> float:
+def compute_ratio(country: str, text: str) -> float:
     """Return how much likelier signs in the language of a text are in a country than in the world, at least 1."""
     found = language_findings([TextSeen(text, "", (0.0, 0.0, 1.0, 1.0), 1.0, "")])
     shares = found[0].countries if found else {}
     return max(1.0, shares.get(country, 0.0) / country_prior()[country]) if shares else 1.0
 
 
-def _read(seen: TextSeen) -> _Line | None:
-    scripts = [script for character in seen.text if (script := script_of(character)) is not None]
+def _read_language_line(seen: TextSeen) -> _Line | None:
+    scripts = [script for character in seen.text if (script := get_script(character)) is not None]
     if len(scripts) < MIN_LETTERS:
         return None
     script = max(sorted(set(scripts)), key=scripts.count)
     if script not in MULTILINGUAL_SCRIPTS:
         return None
     scores, words = likelihoods(" ".join(seen.text.split()))
-    return _line(seen, script, scores, words, len(scripts))
+    return _score_line(seen, script, scores, words, len(scripts))
 
 
-def _line(seen: TextSeen, script: str, scores: FloatArray, words: list[WordSeen], letters: int) -> _Line | None:
+def _score_line(seen: TextSeen, script: str, scores: FloatArray, words: list[WordSeen], letters: int) -> _Line | None:
     possible = writers(script)
     if not possible.any() or not scores[possible].any():
         return None
@@ -322,7 +322,7 @@ def _line(seen: TextSeen, script: str, scores: FloatArray, words: list[WordSeen]
     return _Line(seen, script, scores, words, letters, best, float(shares[best]))
 
 
-def _pooled(lines: Sequence[_Line]) -> _Line | None:
+def _pool_lines(lines: Sequence[_Line]) -> _Line | None:
     """Combine short lines that say little alone but may be plain together; the longest represents them."""
     script = max(lines, key=lambda line: line.letters).script
     chosen = sorted((line for line in lines if line.script == script), key=lambda line: -line.letters)
@@ -331,7 +331,7 @@ def _pooled(lines: Sequence[_Line]) -> _Line | None:
     if letters < MIN_LETTERS_UNKNOWN_WORDS:
         return None
     words = [word for line in chosen for word in line.words]
-    pooled = _line(chosen[0].seen, script, np.sum([line.scores for line in chosen], axis=0), words, letters)
+    pooled = _score_line(chosen[0].seen, script, np.sum([line.scores for line in chosen], axis=0), words, letters)
     return pooled if pooled is not None and pooled.certainty >= MIN_CERTAINTY else None
 
 
@@ -339,10 +339,12 @@ def _finding(number: int, script: str, group: Sequence[_Line]) -> ClueDraft | No
     ranked = sorted(group, key=lambda line: (-line.certainty * min(line.letters, 20), line.seen.text))
     scores = np.sum([line.scores for line in ranked[:MAX_LINES_COUNTED]], axis=0)
     prose = sum(line.letters for line in ranked) >= PROSE_LETTERS
-    countries = _countries(np.where(writers(script), scores, -np.inf), prose=prose)
+    countries = _convert_to_countries(np.where(writers(script), scores, -np.inf), prose=prose)
     if _gain(countries) < MIN_GAIN:
         return None
-    words = list(dict.fromkeys(word.text for line in ranked for word in line.words if number in _numbers(word)))
+    words = list(
+        dict.fromkeys(word.text for line in ranked for word in line.words if number in _get_language_numbers(word))
+    )
     code = languages()[number]
     name = country_tables()["languages"].get(code, (code,))[0]
     content = any(word.categories - _FUNCTION for line in ranked for word in line.words)
@@ -358,16 +360,16 @@ def _finding(number: int, script: str, group: Sequence[_Line]) -> ClueDraft | No
     )  # fmt: skip
 
 
-def _numbers(word: WordSeen) -> set[int | None]:
-    return {number_of(language) for language in word.languages}
+def _get_language_numbers(word: WordSeen) -> set[int | None]:
+    return {get_number(language) for language in word.languages}
 
 
-def _countries(scores: FloatArray, *, prose: bool) -> dict[str, float]:
+def _convert_to_countries(scores: FloatArray, *, prose: bool) -> dict[str, float]:
     codes, shares = shares_on_signs(ENGLISH_SHARE * (_PROSE_SHARE if prose else 1.0))
     fit = np.exp(scores - scores.max())
     common = shares @ fit
     prior = country_prior()
-    return normalised({code: prior[code] * float(common[row]) for row, code in enumerate(codes)})
+    return normalize({code: prior[code] * float(common[row]) for row, code in enumerate(codes)})
 
 
 def _gain(countries: dict[str, float]) -> float:
@@ -394,8 +396,8 @@ def national_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     usage: dict[tuple[str, str], dict[str, float]] = {}
     for seen in (*lines, *_over_two_lines(lines)):
         own = _own_language(seen)
-        for entry in _entries_in(seen.text):
-            if own not in (None, number_of(entry.language)) and not {own, None}.isdisjoint(_having(entry.written)):
+        for entry in _find_entries(seen.text):
+            if own not in (None, get_number(entry.language)) and not {own, None}.isdisjoint(_having(entry.written)):
                 continue  # "Théâtre" and "Centre" in a line of French are French
             found[entry.language].setdefault(entry.written, (entry, seen))
             # A word that stands in several rows is at home in all their countries.
@@ -411,27 +413,27 @@ def national_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
 
 def _own_language(seen: TextSeen) -> int | None:
     """Return the language of a line; None if it is not plain."""
-    line = _read(seen)
+    line = _read_language_line(seen)
     return line.language if line is not None and line.certainty >= MIN_CERTAINTY else None
 
 
 @lru_cache(maxsize=1024)
 def _having(word: str) -> frozenset[int | None]:
     """Return the languages whose signs have a word, among them None if signs everywhere have it."""
-    return frozenset(number for seen in words_seen(word) if seen.text == word for number in _numbers(seen))
+    return frozenset(number for seen in words_seen(word) if seen.text == word for number in _get_language_numbers(seen))
 
 
 def _over_two_lines(lines: Sequence[TextSeen]) -> Iterator[TextSeen]:
     """Yield joined lines that continue below: signs break "GIVE WAY" in two."""
     for upper, lower in permutations(lines[:MAX_LINES], 2):
         if continues_below(upper, lower):
-            yield joined((upper, lower), f"{upper.text} {lower.text}")
+            yield join_seen_lines((upper, lower), f"{upper.text} {lower.text}")
 
 
 def _national_finding(
     language: str, words: Mapping[str, tuple[_Entry, TextSeen]], usage: Mapping[str, Mapping[str, float]]
 ) -> ClueDraft | None:
-    number = number_of(language)
+    number = get_number(language)
     if number is None:
         return None
     codes, shares = shares_on_signs()
@@ -448,7 +450,7 @@ def _national_finding(
     fit = np.exp(_DAMPING[: len(chosen)] @ np.sort(logs, axis=0))
     common = (shares[:, number] + _LANGUAGE_FLOOR) * fit
     prior = country_prior()
-    countries = normalised({code: prior[code] * float(common[row]) for row, code in enumerate(codes)})
+    countries = normalize({code: prior[code] * float(common[row]) for row, code in enumerate(codes)})
     seen = words[chosen[0]][1]
     name = country_tables()["languages"].get(language, (language,))[0]
     quoted = ", ".join(f"“{word.lstrip('~')}”" for word in chosen[:3])
@@ -467,8 +469,8 @@ def _usage(entry: _Entry) -> dict[str, float]:
     return dict(entry.countries)
 
 
-def _entries_in(text: str) -> Iterator[_Entry]:
-    table, words = _table(), tokens(text)
+def _find_entries(text: str) -> Iterator[_Entry]:
+    table, words = _load_national_words(), tokens(text)
     keys = [fold(word) for word in words]
     start = 0
     while start < len(words):
@@ -490,7 +492,7 @@ def _entries_in(text: str) -> Iterator[_Entry]:
 
 
 @cache
-def _table() -> _Table:
+def _load_national_words() -> _Table:
     """Return the national words by lookup key; cached on disk."""
     return kept_table(f"national-{tables_version(NATIONAL_WORDS)}", _put_together, _Table)
 

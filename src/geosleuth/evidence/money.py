@@ -51,14 +51,14 @@ def money_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
 
 def _snippets(text: str) -> list[str]:
     signs = (place for place, character in enumerate(text) if unicodedata.category(character) == "Sc")
-    found = [_around(text, place) for place in signs]
+    found = [_expand_amount(text, place) for place in signs]
     found += [match[0] for match in _BEFORE.finditer(text) if _is_money(match[1])]
     found += [match[0] for match in _AFTER.finditer(text) if _is_money(match[2])]
     found += [match[0] for match in _LETTER_BEFORE.finditer(text)]
     return found
 
 
-def _around(text: str, place: int) -> str:
+def _expand_amount(text: str, place: int) -> str:
     before = re.search(r"(?:(?<!\w)[A-Z]{1,3})?$", text[:place])
     start = before.start() if before else place
     after = re.match(rf"\s?(?:{_AMOUNT})", text[place + 1 :])
@@ -74,13 +74,13 @@ def _is_money(word: str) -> bool:
     plain = word.rstrip(".").casefold()
     return (
         plain not in _NOT_MONEY
-        and (word in _written() or plain in _written())
+        and (word in _list_written_signs() or plain in _list_written_signs())
         and (len(plain) > 1 or not plain.isascii())
     )
 
 
 @cache
-def _written() -> frozenset[str]:
+def _list_written_signs() -> frozenset[str]:
     found = set()
     for country in all_countries().values():
         for currency in country.currencies:

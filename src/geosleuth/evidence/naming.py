@@ -11,7 +11,7 @@ from .brands import brand_hits
 from .plates import looks_like_plate
 from .roads import is_road_number
 from .town_names import town_people
-from .vocabulary import INTERNATIONAL, WordSeen, languages_of, words_seen
+from .vocabulary import INTERNATIONAL, WordSeen, list_languages, words_seen
 
 LookupKind = Literal["place", "street", "business", "station", "airport", "landmark"]
 
@@ -81,7 +81,7 @@ class Named:
     country: str | None = None
 
 
-def named(text: str) -> Named | None:
+def analyze_name(text: str) -> Named | None:
     """Return the name in a text; None for figures, hours, prices or common words only."""
     if not _may_be_name(text):
         return None
@@ -93,15 +93,15 @@ def named(text: str) -> Named | None:
         return Named("place", 0.5, country)
     if town and not any(word.categories - _TOWN_ANYWAY for word in seen):
         return Named("place", LOOKUP_VALUES["place"] * (1.0 if max(town.values()) >= LARGE_TOWN else 0.9))
-    kind, own = _kind(seen), _own_words(text)
+    kind, own = _find_lookup_kind(seen), _own_words(text)
     if kind is None:
-        return _unknown(text, own, seen) if own else None
+        return _analyze_unknown(text, own, seen) if own else None
     return Named(kind, LOOKUP_VALUES[kind]) if own else _of_common_words(kind, seen)
 
 
 def kind_said(text: str) -> LookupKind | None:
     """The kind of thing that the words of a text say, be there a name or not: "Boulangerie" is a business."""
-    return _kind(words_seen(text))
+    return _find_lookup_kind(words_seen(text))
 
 
 def is_first_name(text: str) -> bool:
@@ -117,7 +117,7 @@ def in_a_shops_name(word: str, line: str) -> bool:
     """
     words = [one for one in line.split() if sum(map(str.isalpha, one)) > 1]
     others = [one for one in words if fold(one) not in fold(word).split()]
-    unknown = (one for one in others if not words_seen(one) and not languages_of(one))
+    unknown = (one for one in others if not words_seen(one) and not list_languages(one))
     return bool(others) and (kind_said(line) == "business" or any(unknown))
 
 
@@ -134,11 +134,11 @@ def _may_be_name(text: str) -> bool:
     ):
         return False
     timed = any(word.categories & _TIME for word in words_seen(text)) and any(map(str.isdigit, text))
-    hours = _HOURS.search(text) and _kind(words_seen(text)) != "street"
+    hours = _HOURS.search(text) and _find_lookup_kind(words_seen(text)) != "street"
     return not (timed or hours or looks_like_plate(text) or is_road_number(text))
 
 
-def _kind(seen: "list[WordSeen] | tuple[WordSeen, ...]") -> LookupKind | None:
+def _find_lookup_kind(seen: "list[WordSeen] | tuple[WordSeen, ...]") -> LookupKind | None:
     said: set[str] = set()
     for word in seen:
         # International words are shops at best: "Tour" on a bus is no tower.
@@ -172,7 +172,7 @@ def _of_common_words(kind: LookupKind, seen: list[WordSeen]) -> Named | None:
     return Named(kind, 0.25) if local and len(seen) == 1 else None
 
 
-def _unknown(text: str, own: int, seen: list[WordSeen]) -> Named | None:
+def _analyze_unknown(text: str, own: int, seen: list[WordSeen]) -> Named | None:
     if seen and own <= sum(word.words for word in seen if word.categories <= _EMPTY):
         return Named("business", 0.2) if own > 1 else None
     hits = brand_hits(text)

@@ -64,7 +64,7 @@ def area_spots(areas: Mapping[str, str], countries: Mapping[str, float]) -> tupl
 
 
 def _spots(code: str, area: str, share: float) -> Iterator[CluePlace]:
-    towns = _towns_of(code, area)
+    towns = _find_area_towns(code, area)
     if not towns:
         return
     if len(towns) == 1 and _radius_km(towns[0]) > _LARGE_TOWN_KM:
@@ -90,7 +90,7 @@ def _spots(code: str, area: str, share: float) -> Iterator[CluePlace]:
     )
 
 
-def _towns_of(code: str, area: str) -> list[City]:
+def _find_area_towns(code: str, area: str) -> list[City]:
     if code in _STATES_ALONE and "," not in area:
         return []
     # "Kyoto, Kyoto" and "São Paulo - SP" have a province behind the town.
@@ -142,7 +142,7 @@ def phones_seen(lines: Sequence[TextSeen]) -> list[PhoneSeen]:
     candidates = {
         text: (bool(re.match(r"[(\s]*(?:\+|＋|00\s?[1-9])", text)), marked, seen)
         for seen in sorted(lines, key=lambda line: line.confidence)
-        for text, marked in _candidates(seen.text)
+        for text, marked in _find_number_candidates(seen.text)
     }
     ranked = sorted(candidates.items(), key=lambda item: (not item[1][0], not item[1][1], -item[1][2].confidence))
     found, national = [], 0
@@ -172,7 +172,7 @@ def phone_findings(numbers: Sequence[PhoneSeen]) -> list[ClueDraft]:
     return found
 
 
-def _candidates(text: str) -> list[tuple[str, bool]]:
+def _find_number_candidates(text: str) -> list[tuple[str, bool]]:
     found = []
     call = _CALL.search(text)
     for match in _NUMBER.finditer(text[:200]):

@@ -20,8 +20,8 @@ from .bearing import pull as pull_of
 from .clue import Clue, ClueKind, CluePlace, TextSeen
 from .clue_reliability import Reliability, read_rightly
 from .country_prior import country_prior
-from .heartlands import country_at
-from .languages import ratio_in
+from .heartlands import find_country
+from .languages import compute_ratio
 from .naming import is_first_name, kind_said
 from .posterior import SEPARATOR
 from .town_names import Manner
@@ -145,7 +145,7 @@ def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
     if clue.kind == "place" and manner != "said" and line != asked and is_first_name(query):
         # "ELIZABETH, HIS WIFE": beside other words it is a person's.
         return replace(clue, reliability=clue.reliability * _PERSON_IN_A_LINE)
-    piece = fold(_piece_with(query, text))
+    piece = fold(_find_piece(query, text))
     if clue.kind != "place" or manner != "part" or piece == asked or any(map(str.isdigit, piece)):
         return clue
     # "Wivenhoe Park" lies at Wivenhoe, in it or a little outside.
@@ -154,13 +154,15 @@ def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
     )
 
 
-def _piece_with(query: str, line: str) -> str:
+def _find_piece(query: str, line: str) -> str:
     return next((piece for piece in line.split(",") if fold(query) in fold(piece)), query)
 
 
-def _named(search: SearchKind, data: Mapping[str, Any], words: Sequence[str], manner: Manner, line: str) -> Clue | None:
+def _build_name_clue(
+    search: SearchKind, data: Mapping[str, Any], words: Sequence[str], manner: Manner, line: str
+) -> Clue | None:
     query = words[0]
-    piece = _piece_with(query, line)
+    piece = _find_piece(query, line)
     # What a postcode says is told elsewhere, see `geosleuth.evidence.postcode_places`.
     places = [place for place in read_places(read_results(data)) if place.clue_kind != "postcode"]
     how_like = begins if search == "beginning" else None
@@ -185,11 +187,11 @@ def _named(search: SearchKind, data: Mapping[str, Any], words: Sequence[str], ma
     if small:
         shops = _SHOPS_LIKE_A_WORD if _is_one_plain_word(query) else _SHOPS_LIKE_SMALL_TOWN
     unseen = others_of_name(common, street=street) * shops
-    home = bearers[0][0].country or country_at(bearers[0][0].point)
+    home = bearers[0][0].country or find_country(bearers[0][0].point)
     by_alias = bearers[0][0].match == "alias" and bearers[0][0].people < _SMALL_TOWN
     if home and (bearers[0][0].added or by_alias):
         # Others of the name stand where its language is written, and the language speaks for all of those.
-        unseen *= ratio_in(home, line or query) ** LANGUAGE_EXPONENT
+        unseen *= compute_ratio(home, line or query) ** LANGUAGE_EXPONENT
     if sum(like >= _NAMED_LIKENESS for _, like in likely) >= _ANSWER_LIMITS[search]:  # a full answer has left some out
         unseen += 2 * min(pull(place) for place, _ in bearers)
     surest = max(like for _, like in bearers)
@@ -255,7 +257,7 @@ def _clue(query: str, weighed: Sequence[tuple[Found, float]], surest: float, bea
     clue = Clue(
         kind=best.clue_kind,
         seen=query,
-        says=f'"{query}"{name} {_described(best)}{among}',
+        says=f'"{query}"{name} {_describe_place(best)}{among}',
         reliability=RELIABILITY[row].value,
         countries=_marginal(of_countries, spots) if of_countries else {},
         spots=spots,
@@ -302,15 +304,15 @@ def _crossing(
 ) -> Clue | None:
     """Return the clue of a street crossing, which is rarer than either street."""
     places = read_places(read_results(data))
-    scores = [_clipped(place.score) ** 2 for place in places]
+    scores = [_clip_value(place.score) ** 2 for place in places]
     total = sum(scores) + UNMAPPED_CROSSINGS_WEIGHT
     weighed = [(place, score / total) for place, score in zip(places, scores, strict=True) if score > 0]
     if not weighed:
         return None
-    return _together("street", words, weighed, f"meet at {_described(weighed[0][0])}")
+    return _together("street", words, weighed, f"meet at {_describe_place(weighed[0][0])}")
 
 
-def _colocated(
+def _build_group_clue(
     _search: SearchKind, data: Mapping[str, Any], words: Sequence[str], _manner: Manner, _line: str
 ) -> Clue | None:
     """Return the clue of features near each other. Names are specific, categories such as "pharmacy" are not."""
@@ -328,8 +330,8 @@ def _colocated(
         if not named or not isinstance(spread, int | float) or not isinstance(score, int | float):
             continue
         finest = min(named, key=lambda place: place.radius_km)
-        radius_km = max(0.1, _clipped(spread / 1000, 20.0) / 2)
-        weighed.append((replace(finest, point=point, radius_km=radius_km), _clipped(score) ** 2))
+        radius_km = max(0.1, _clip_value(spread / 1000, 20.0) / 2)
+        weighed.append((replace(finest, point=point, radius_km=radius_km), _clip_value(score) ** 2))
         kinds.append(finest.clue_kind)
         names = max(names, len(named))
     if not weighed:
@@ -340,7 +342,7 @@ def _colocated(
     unseen = 0.1 * (min(others) / 100) ** max(1, names) if names > 1 else min(others) / 10
     total = sum(weight for _, weight in weighed) + min(unseen, 100.0)
     shared = [(place, weight / total) for place, weight in weighed]
-    return _together(kinds[0], words, shared, f"stand together near {_described(weighed[0][0])}")
+    return _together(kinds[0], words, shared, f"stand together near {_describe_place(weighed[0][0])}")
 
 
 def _together(kind: ClueKind, words: Sequence[str], weighed: Sequence[tuple[Found, float]], what: str) -> Clue:
@@ -372,19 +374,20 @@ def range_clue(answers: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Cl
     as_read: dict[object, tuple[object, ...]] = {}
     pieces = []
     for data in answers:
-        kilometres = tuple(town.get("distance_km") for town in _rows(data.get("towns")))
+        kilometres = tuple(town.get("distance_km") for town in _list_mappings(data.get("towns")))
         share = 1.0 if as_read.setdefault(data.get("unit"), kilometres) == kilometres else _MISREAD_DISTANCE
         pieces += [(spot, share * worth) for spot, worth in _pieces(data)]
     total = sum(worth for _, worth in pieces)
     if total <= 0:
         return None
     spots = tuple(replace(spot, weight=worth / total) for spot, worth in sorted(pieces, key=lambda pair: -pair[1]))
-    trouble = min(_clipped_number(data.get("conflict"), 0.0) for data in answers)
+    trouble = min(_clip_number(data.get("conflict"), 0.0) for data in answers)
     row = RELIABILITY["distance_sign"]
     return Clue(
         kind="distance_sign",
         seen=SEPARATOR.join(words),
-        says=f"the distances meet {_at(spots[0].name)}, within {spots[0].radius_km:.0f} km{_or_else(spots)}",
+        says=f"the distances meet {_add_preposition(spots[0].name)}, "
+        f"within {spots[0].radius_km:.0f} km{_or_else(spots)}",
         reliability=row.value * max(0.0, 1.0 - 2 * trouble),
         spots=spots[:MAX_SPOTS],
         caution=row.misled_by if trouble < 0.01 else "the distances do not quite fit together",
@@ -392,19 +395,21 @@ def range_clue(answers: Sequence[Mapping[str, Any]], words: Sequence[str]) -> Cl
 
 
 def _pieces(data: Mapping[str, Any]) -> list[tuple[CluePlace, float]]:
-    towns = [row for row in _rows(data.get("towns")) if isinstance(row.get("name"), str)]
-    whole = _clipped_number(data.get("plausibility"), 1.0)
+    towns = [row for row in _list_mappings(data.get("towns")) if isinstance(row.get("name"), str)]
+    whole = _clip_number(data.get("plausibility"), 1.0)
     found = []
     for key, usual in (("fixes", whole), ("other_readings", 0.5 * whole)):
-        for row in _rows(data.get(key)):
+        for row in _list_mappings(data.get(key)):
             point, radius_km = read_point(row), row.get("radius_km")
             if point is None or not isinstance(radius_km, int | float) or not isfinite(radius_km):
                 continue
-            country = country_at(point)
+            country = find_country(point)
             homes = {town.get("country") for town in towns} if key == "fixes" else {country}
-            worth = _clipped_number(row.get("share"), 1.0) * _clipped_number(row.get("plausibility"), usual)
+            worth = _clip_number(row.get("share"), 1.0) * _clip_number(row.get("plausibility"), usual)
             worth *= _road_signs(country, data.get("unit")) * (1.0 if country in homes else _ABROAD)
-            found.append((CluePlace(_name_of(row, towns), point, max(0.5, float(radius_km)), 1.0, country), worth))
+            found.append(
+                (CluePlace(_get_place_name(row, towns), point, max(0.5, float(radius_km)), 1.0, country), worth)
+            )
     return found
 
 
@@ -416,15 +421,15 @@ def _road_signs(country: str | None, unit: Any) -> float:
     return 1.0 if known is None or unit not in ("km", "mi") or known.distance_unit == unit else _OTHER_UNIT
 
 
-def _name_of(row: Mapping[str, Any], towns: Sequence[Mapping[str, Any]]) -> str:
+def _get_place_name(row: Mapping[str, Any], towns: Sequence[Mapping[str, Any]]) -> str:
     if row.get("is_ring") and towns:
-        nearest = min(towns, key=lambda town: _clipped_number(town.get("distance_km"), 0.0, 1e6))
+        nearest = min(towns, key=lambda town: _clip_number(town.get("distance_km"), 0.0, 1e6))
         return f"around {nearest['name']}"
     place = row.get("place")
     return place if isinstance(place, str) and place else "where the distances of the sign meet"
 
 
-def _at(name: str) -> str:
+def _add_preposition(name: str) -> str:
     return name if name.startswith(("near ", "around ", "where ")) else f"at {name}"
 
 
@@ -432,16 +437,16 @@ def _or_else(spots: Sequence[CluePlace]) -> str:
     """The second candidate, where it is not far less likely than the first."""
     if len(spots) < 2 or spots[1].weight < _WORTH_SAYING * spots[0].weight:
         return ""
-    return f", or {_at(spots[1].name)}"
+    return f", or {_add_preposition(spots[1].name)}"
 
 
-def _rows(value: Any) -> list[Mapping[str, Any]]:
+def _list_mappings(value: Any) -> list[Mapping[str, Any]]:
     return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
 
 
-def _clipped_number(value: Any, otherwise: float, most: float = 1.0) -> float:
+def _clip_number(value: Any, otherwise: float, most: float = 1.0) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return _clipped(value, most) if is_number else otherwise
+    return _clip_value(value, most) if is_number else otherwise
 
 
 def around(clue: Clue, distance_km: float) -> Clue:
@@ -475,7 +480,7 @@ def of_somebody(clue: Clue) -> Clue:
     )
 
 
-def asked_in(clue: Clue, country: str) -> Clue:
+def restrict_to_country(clue: Clue, country: str) -> Clue:
     """Limit a name clue to the country searched: it separates its towns, and says nothing for the country.
 
     Others of the name were not asked for, and most countries have a village of most names.
@@ -489,11 +494,11 @@ def asked_in(clue: Clue, country: str) -> Clue:
 PLACE_SEARCHES: Mapping[
     SearchKind, Callable[[SearchKind, Mapping[str, Any], Sequence[str], Manner, str], Clue | None]
 ] = {
-    "address": _named,
-    "name": _named,
-    "beginning": _named,
+    "address": _build_name_clue,
+    "name": _build_name_clue,
+    "beginning": _build_name_clue,
     "crossing": _crossing,
-    "colocated": _colocated,
+    "colocated": _build_group_clue,
     "ranges": _range,
 }
 
@@ -505,7 +510,7 @@ def _spots(weighed: Sequence[tuple[Found, float]]) -> tuple[CluePlace, ...]:
             point=place.point,
             radius_km=place.radius_km,
             weight=weight,
-            country=place.country or country_at(place.point),
+            country=place.country or find_country(place.point),
             place_id=place.place_id,
         )
         for place, weight in weighed
@@ -522,7 +527,7 @@ def _marginal(of_countries: Mapping[str, float], spots: Sequence[CluePlace]) -> 
     return shares
 
 
-def _described(place: Found) -> str:
+def _describe_place(place: Found) -> str:
     if place.sort == "country" and place.country:
         return country_name(place.country)
     address = place.address or ""
@@ -531,5 +536,5 @@ def _described(place: Found) -> str:
     return ", ".join(filter(None, (place.name, address)))
 
 
-def _clipped(value: float, most: float = 1.0) -> float:
+def _clip_value(value: float, most: float = 1.0) -> float:
     return min(max(float(value), 0.0), most) if isfinite(value) else 0.0

@@ -12,8 +12,8 @@ from geosleuth.support.lazy import lazy_pattern
 from .atlas_hits import Found, read_places, read_results
 from .clue import Clue, CluePlace, TextSeen
 from .clue_reliability import RELIABILITY
-from .country_prior import as_seen, normalised
-from .heartlands import country_at
+from .country_prior import as_seen, normalize
+from .heartlands import find_country
 from .text_clue import ClueDraft
 from .town_names import town_people
 from .vocabulary import words_seen
@@ -81,7 +81,7 @@ class PostcodeSeen:
 
 def postcodes_seen(lines: Sequence[TextSeen]) -> list[PostcodeSeen]:
     """The postcodes of all lines, at most one of each line."""
-    found = (_postcode_of(seen) for seen in lines)
+    found = (_parse_postcode(seen) for seen in lines)
     return [postcode for postcode in found if postcode is not None]
 
 
@@ -96,7 +96,7 @@ def postcode_findings(postcodes: Sequence[PostcodeSeen]) -> list[ClueDraft]:
     ]  # fmt: skip
 
 
-def _postcode_of(seen: TextSeen) -> PostcodeSeen | None:
+def _parse_postcode(seen: TextSeen) -> PostcodeSeen | None:
     text = " ".join(seen.text[:200].split())
     if not any(character.isdigit() for character in text):
         return None
@@ -142,14 +142,14 @@ def _by_form(text: str, seen: TextSeen) -> PostcodeSeen | None:
         if evidence and len(evidence.shares) <= FEW_COUNTRIES + 2:
             alone = len(match[0]) < 0.9 * len(text) or " " in match[1] or len(match[1]) >= 6
             town = text[match.end() :].strip(" ,") or None
-            if match[1].replace("-", "").isdigit() and _goes_on(text, match):
+            if match[1].replace("-", "").isdigit() and _is_longer_number(text, match):
                 continue
             sort = "postcode" if alone and not match[1].replace("-", "").isdigit() else "postcode.in_address"
             return PostcodeSeen(match[1], town, sort, as_seen(evidence.shares), seen)
     return None
 
 
-def _goes_on(text: str, match: re.Match[str]) -> bool:
+def _is_longer_number(text: str, match: re.Match[str]) -> bool:
     """Return whether figures stand before or behind numeric postcodes: "08-652 31 90" is a telephone number."""
     return bool(re.match(r"[\s./()-]*\d", text[match.end() :]) or re.search(r"\d[\s./()-]*$", text[: match.start()]))
 
@@ -161,7 +161,7 @@ def _with_town(text: str, seen: TextSeen) -> PostcodeSeen | None:
         evidence = by_postcode(code)
         if not evidence or any(word.categories & _NOT_A_TOWN for word in words_seen(beside)):
             continue
-        town, people = _town_in(beside)
+        town, people = _find_town(beside)
         here = {country: share for country, share in evidence.shares.items() if country in people}
         if here:
             # Paris, Texas, has codes like those of Paris; the larger town has more signs.
@@ -170,11 +170,11 @@ def _with_town(text: str, seen: TextSeen) -> PostcodeSeen | None:
                 country: share * max(1.0, TOWN_WEIGHT * (people.get(country, 0) / largest) ** SIZE_POWER)
                 for country, share in as_seen(evidence.shares).items()
             }
-            return PostcodeSeen(code, town, "postcode.in_address", normalised(weighted), seen)
+            return PostcodeSeen(code, town, "postcode.in_address", normalize(weighted), seen)
     return None
 
 
-def _town_in(text: str) -> tuple[str | None, Mapping[str, int]]:
+def _find_town(text: str) -> tuple[str | None, Mapping[str, int]]:
     words = text.split()
     for count in range(min(4, len(words)), 0, -1):
         for part in (words[:count], words[-count:]):
@@ -199,7 +199,9 @@ def with_towns(clue: Clue, code: PostcodeSeen, data: Any) -> Clue:
 
     A bare number that an address has is a postcode far more often than one that none has.
     """
-    found = [(place, _country(place)) for place in read_places(read_results(data)) if place.clue_kind == "postcode"]
+    found = [
+        (place, _get_place_country(place)) for place in read_places(read_results(data)) if place.clue_kind == "postcode"
+    ]
     shared = Counter(country for _, country in found)
     spots = tuple(
         CluePlace(
@@ -220,17 +222,17 @@ def with_towns(clue: Clue, code: PostcodeSeen, data: Any) -> Clue:
     return replace(
         clue,
         spots=spots,
-        says=f"{_said(spots, sure=sure)}; {clue.says}",
+        says=f"{_describe_spots(spots, sure=sure)}; {clue.says}",
         reliability=max(clue.reliability, row.value) if sure else clue.reliability,
         caution=row.misled_by if sure else clue.caution,
         sources=tuple(dict.fromkeys((*clue.sources, *(place.source for place, _ in found if place.source)))),
     )
 
 
-def _said(spots: tuple[CluePlace, ...], *, sure: bool) -> str:
+def _describe_spots(spots: tuple[CluePlace, ...], *, sure: bool) -> str:
     there = f"{spots[0].name}{' and elsewhere' if len(spots) > 1 else ''}"
     return f"as in addresses of {there}" if sure else f"no address has it, and those of {there} begin alike"
 
 
-def _country(place: Found) -> str | None:
-    return place.country or country_at(place.point)
+def _get_place_country(place: Found) -> str | None:
+    return place.country or find_country(place.point)

@@ -47,8 +47,8 @@ from geosleuth.names import country_name, fold
 
 from .areas import brought_into
 from .clue import Clue, ClueKind, CluePlace, TextSeen
-from .country_prior import normalised, world_prior
-from .heartlands import countries_at, shares_within
+from .country_prior import normalize, world_prior
+from .heartlands import find_countries, shares_within
 from .sign_layout import SignPanel, panels
 
 # Prior probability that none of the clues is about the place.
@@ -108,12 +108,12 @@ class Workings:
         if left_out is not None:
             group = self.groups[left_out]
             rest = np.flatnonzero(self.groups == group)
-            total += damped(self.log_ratios[rest[rest != left_out]]) - self.group_sums[group]
+            total += dampen(self.log_ratios[rest[rest != left_out]]) - self.group_sums[group]
         if len(self.panels) > 1:
-            parts = self._parts(self.log_ratios, left_out)
+            parts = self._compute_parts(self.log_ratios, left_out)
             for panel in self.panels:
                 added = parts[list(panel.clues)].sum(axis=0)
-                total += _doubted(added, self._mean(added), panel.doubt) - added
+                total += _apply_doubt(added, self._mean(added), panel.doubt) - added
         share = np.exp(total - total.max())
         probabilities: FloatArray = share / share.sum()
         return probabilities
@@ -128,13 +128,13 @@ class Workings:
 
     def contributions(self, log_ratios: FloatArray, left_out: int | None = None) -> FloatArray:
         """Return what each clue adds to a hypothesis' log ratio, dampened, given its own ratios there."""
-        parts = self._parts(log_ratios[:, None], left_out)[:, 0]
+        parts = self._compute_parts(log_ratios[:, None], left_out)[:, 0]
         if len(self.panels) > 1:
-            everywhere = self._parts(self.log_ratios, left_out)
+            everywhere = self._compute_parts(self.log_ratios, left_out)
             for panel in self.panels:
                 rows = list(panel.clues)
                 added = parts[rows].sum()
-                counted = float(_doubted(added, self._mean(everywhere[rows].sum(axis=0)), panel.doubt))
+                counted = float(_apply_doubt(added, self._mean(everywhere[rows].sum(axis=0)), panel.doubt))
                 parts[rows] *= np.clip(counted / added, 0.0, 1.0) if added else 1.0
         return parts
 
@@ -152,7 +152,7 @@ class Workings:
             panels=panels(clues, self.lines),
         )
 
-    def _parts(self, log_ratios: FloatArray, left_out: int | None) -> FloatArray:
+    def _compute_parts(self, log_ratios: FloatArray, left_out: int | None) -> FloatArray:
         """Return what each clue adds at each hypothesis, after the dampening of its kind."""
         parts = np.zeros_like(log_ratios)
         for group in sorted(set(self.groups.tolist())):
@@ -180,19 +180,17 @@ def work_out(
     text = tuple(lines)
     world = world_prior()
     heard = distinct(clues)
-    reliability = np.array([_clipped(clue.reliability, _MAX_RELIABLE) for clue in heard])
+    reliability = np.array([_clip_finite(clue.reliability, _MAX_RELIABLE) for clue in heard])
     table = _SpotTable(heard, within)
     wanted = None if countries is None else {code.upper() for code in countries}
-    chosen = _candidates(table, reliability, within, wanted)
+    chosen = _choose_candidates(table, reliability, within, wanted)
     count, size = len(chosen), len(world.codes)
 
     said = np.zeros((len(heard), size))
     silent = np.ones(len(heard), dtype=bool)
     position = {code: at for at, code in enumerate(world.codes)}
     for row, clue in enumerate(heard):
-        for code, share in normalised(
-            {c: s for c, s in clue.countries.items() if c in position and s < np.inf}
-        ).items():
+        for code, share in normalize({c: s for c, s in clue.countries.items() if c in position and s < np.inf}).items():
             said[row, position[code]], silent[row] = share, False
     on_spots = np.zeros((len(heard), size + 1))
     np.add.at(on_spots, (table.clue, table.country), table.weight)
@@ -205,7 +203,7 @@ def work_out(
     )
 
     density = np.zeros((len(heard), count + size + 1))
-    density[:, :count] = _near(table, chosen, len(heard))
+    density[:, :count] = _compute_densities(table, chosen, len(heard))
     stateless = np.where(silent, left, 0.0)
     density[:, :count] += np.concatenate([rest, stateless[:, None]], axis=1)[:, table.country[chosen]]
     density[:, count : count + size] = rest
@@ -223,7 +221,7 @@ def work_out(
         within=within,
         is_limited=within is not None or wanted is not None,
         log_prior=_log_prior(
-            prior * _allowed(world.codes, within, wanted), table.chance[chosen], table.country[chosen]
+            prior * _compute_allowed_shares(world.codes, within, wanted), table.chance[chosen], table.country[chosen]
         ),
         log_ratios=log_ratios,
         country_ratios=np.log(reliability[:, None] * whole + (1 - reliability)[:, None]),
@@ -234,20 +232,20 @@ def work_out(
     )
 
 
-def damped(log_ratios: FloatArray) -> FloatArray:
+def dampen(log_ratios: FloatArray) -> FloatArray:
     """Return the dampened sum of the log ratios of a kind of clue (rows) at each hypothesis (columns)."""
     if len(log_ratios) < 2:
         alone: FloatArray = log_ratios.sum(axis=0)
         return alone
-    return _damped_sum(np.maximum(log_ratios, 0.0)) - _damped_sum(np.maximum(-log_ratios, 0.0))
+    return _sum_damped(np.maximum(log_ratios, 0.0)) - _sum_damped(np.maximum(-log_ratios, 0.0))
 
 
 def _group_sums(log_ratios: FloatArray, groups: _Ints) -> FloatArray:
-    sums = [damped(log_ratios[groups == group]) for group in range(groups.max(initial=-1) + 1)]
+    sums = [dampen(log_ratios[groups == group]) for group in range(groups.max(initial=-1) + 1)]
     return np.array(sums).reshape(-1, log_ratios.shape[1])
 
 
-def _doubted(added: FloatArray, mean: float, doubt: float) -> FloatArray:
+def _apply_doubt(added: FloatArray, mean: float, doubt: float) -> FloatArray:
     ratio: FloatArray = np.logaddexp(np.log1p(-doubt) + added - mean, np.log(doubt))
     return ratio
 
@@ -297,8 +295,8 @@ def _reads_the_same(one: Clue, other: Clue) -> bool:
         return False
     if words <= others or others <= words:
         if "place" in (one.kind, other.kind):  # "Springfield, Illinois" tells which of the Springfields is meant
-            return _place_of(_best_spot(one)) == _place_of(_best_spot(other))
-        return not _places(one).isdisjoint(_places(other))
+            return _get_spot_key(_best_spot(one)) == _get_spot_key(_best_spot(other))
+        return not _list_spot_places(one).isdisjoint(_list_spot_places(other))
     part = _part_named(one)
     return part is not None and part == _part_named(other)
 
@@ -307,11 +305,11 @@ def _best_spot(clue: Clue) -> CluePlace:
     return max(clue.spots, key=lambda spot: (spot.weight, _rank(spot)))
 
 
-def _places(clue: Clue) -> set[object]:
-    return set(map(_place_of, clue.spots))
+def _list_spot_places(clue: Clue) -> set[object]:
+    return set(map(_get_spot_key, clue.spots))
 
 
-def _place_of(spot: CluePlace) -> object:
+def _get_spot_key(spot: CluePlace) -> object:
     return spot.place_id or (spot.name, spot.point)
 
 
@@ -373,19 +371,19 @@ class _SpotTable:
         world = world_prior()
         position = {code: at for at, code in enumerate(world.codes)}
         rows = [(row, spot) for row, clue in enumerate(clues) for spot in clue.spots if spot.weight > 0]
-        self.spots = [spot if within is None else _inside(spot, within) for _, spot in rows]
+        self.spots = [spot if within is None else _move_inside(spot, within) for _, spot in rows]
         self.clue: _Ints = np.array([row for row, _ in rows], dtype=np.int64)
         self.lat = np.array([spot.point.lat for spot in self.spots])
         self.lon = np.array([spot.point.lon for spot in self.spots])
         self.radius_km = np.array([_radius_km(spot) for spot in self.spots])
-        weight = np.array([_clipped(spot.weight, 1.0) for spot in self.spots])
+        weight = np.array([_clip_finite(spot.weight, 1.0) for spot in self.spots])
         totals = np.zeros(len(clues))
         np.add.at(totals, self.clue, weight)
         self.weight: FloatArray = weight / np.maximum(1.0, totals)[self.clue]
         self.country: _Ints = np.array([position.get(spot.country or "", -1) for spot in self.spots], dtype=np.int64)
         unsaid = np.array([spot.country is None for spot in self.spots], dtype=bool)
         if unsaid.any():
-            found = countries_at(self.lat[unsaid], self.lon[unsaid])
+            found = find_countries(self.lat[unsaid], self.lon[unsaid])
             self.country[unsaid] = [position.get(code or "", -1) for code in found]
         self.sharp = np.array([spot.sharp for spot in self.spots], dtype=bool)
         self.chance = world.chance(self.country, self.radius_km)
@@ -394,7 +392,7 @@ class _SpotTable:
             [np.cos(angles[0]) * np.cos(angles[1]), np.cos(angles[0]) * np.sin(angles[1]), np.sin(angles[0])], axis=1
         )
 
-    def squared_km(self, rows: _Ints | slice, columns: _Ints) -> FloatArray:
+    def compute_squared_km(self, rows: _Ints | slice, columns: _Ints) -> FloatArray:
         """Squared straight lines between spots: much quicker than distances along the ground.
 
         Only what is near counts here, and there the two are the same.
@@ -409,15 +407,15 @@ class _SpotTable:
 
 
 def _radius_km(spot: CluePlace) -> float:
-    return float(np.hypot(_clipped(spot.radius_km, 20_000.0), SIGHT_KM))
+    return float(np.hypot(_clip_finite(spot.radius_km, 20_000.0), SIGHT_KM))
 
 
-def _inside(spot: CluePlace, within: Extent) -> CluePlace:
+def _move_inside(spot: CluePlace, within: Extent) -> CluePlace:
     point = brought_into(within, spot.point, _radius_km(spot))
     return spot if point is None or point == spot.point else replace(spot, point=point)
 
 
-def _near(table: _SpotTable, chosen: _Ints, count: int) -> FloatArray:
+def _compute_densities(table: _SpotTable, chosen: _Ints, count: int) -> FloatArray:
     """Return for each clue and candidate the density of the clue's spots there, relative to a random place."""
     density = np.zeros((count, len(chosen)))
     if not len(chosen):
@@ -426,13 +424,15 @@ def _near(table: _SpotTable, chosen: _Ints, count: int) -> FloatArray:
     # Seen from a place that is larger than the spot, most of the place is away from the spot.
     near = np.maximum(0.0, own[chosen] - own[:, None])
     near *= 0.5
-    near += table.squared_km(slice(None), chosen)
+    near += table.compute_squared_km(slice(None), chosen)
     np.maximum(near, own[:, None], out=near)
     np.divide(own[:, None], near, out=near)
     near *= near
     if len(sharp := np.flatnonzero(table.sharp)):
         reach = _SHARP_REACH**2 * np.maximum(own[sharp, None], own[chosen])
-        meant = (table.squared_km(sharp, chosen) <= reach) & (table.country[sharp, None] == table.country[chosen])
+        meant = (table.compute_squared_km(sharp, chosen) <= reach) & (
+            table.country[sharp, None] == table.country[chosen]
+        )
         near[sharp] *= meant
     near *= (table.weight / table.chance)[:, None]
     begins = np.flatnonzero(np.diff(table.clue, prepend=-1))
@@ -440,7 +440,9 @@ def _near(table: _SpotTable, chosen: _Ints, count: int) -> FloatArray:
     return density
 
 
-def _candidates(table: _SpotTable, reliability: FloatArray, within: Extent | None, wanted: Set[str] | None) -> _Ints:
+def _choose_candidates(
+    table: _SpotTable, reliability: FloatArray, within: Extent | None, wanted: Set[str] | None
+) -> _Ints:
     """Return spots that represent all: the strongest first, without those at nearly the same place."""
     if not len(table.spots):
         return np.empty(0, dtype=np.int64)
@@ -458,7 +460,7 @@ def _candidates(table: _SpotTable, reliability: FloatArray, within: Extent | Non
         key=lambda at: (-round(float(strength[at]), 12), *_rank(table.spots[at])),
     )
     ranked: _Ints = np.array(_first_of_each(table, order)[:MAX_CANDIDATES], dtype=np.int64)
-    squared, radii = table.squared_km(ranked, ranked), table.radius_km[ranked]
+    squared, radii = table.compute_squared_km(ranked, ranked), table.radius_km[ranked]
     wider = np.maximum(radii[:, None], radii)
     same = (squared <= (_MERGED_REACH * wider) ** 2) & (wider <= _MERGED_SCALE * np.minimum(radii[:, None], radii))
     gone = np.zeros(len(ranked), dtype=bool)
@@ -473,7 +475,7 @@ def _first_of_each(table: _SpotTable, order: Sequence[int]) -> list[int]:
     return [at for at in order if seen[table.lat[at], table.lon[at], table.radius_km[at]] == at]
 
 
-def _allowed(codes: Sequence[str], within: Extent | None, wanted: Set[str] | None) -> FloatArray:
+def _compute_allowed_shares(codes: Sequence[str], within: Extent | None, wanted: Set[str] | None) -> FloatArray:
     """Return the share of each country that is not ruled out."""
     inside = None if within is None else shares_within(within)
     return np.array(
@@ -508,7 +510,7 @@ def _groups(clues: Sequence[Clue]) -> _Ints:
     return np.asarray(groups, dtype=np.int64)
 
 
-def _damped_sum(strengths: FloatArray) -> FloatArray:
+def _sum_damped(strengths: FloatArray) -> FloatArray:
     most = len(_DAMPING)
     if len(strengths) > most:
         strengths = np.partition(strengths, len(strengths) - most, axis=0)[-most:]
@@ -517,7 +519,7 @@ def _damped_sum(strengths: FloatArray) -> FloatArray:
     return total
 
 
-def _clipped(value: float, most: float) -> float:
+def _clip_finite(value: float, most: float) -> float:
     return min(max(value, 0.0), most) if isfinite(value) else 0.0
 
 
@@ -562,7 +564,7 @@ class PlaceCandidate:
     @property
     def contributions(self) -> tuple[Contribution, ...]:
         """Return what each clue adds, the strongest support first."""
-        return contributions_at(self._workings, self._column)
+        return compute_contributions(self._workings, self._column)
 
     @property
     def supporting(self) -> tuple[Clue, ...]:
@@ -646,7 +648,7 @@ def contributions(workings: Workings, log_ratios: FloatArray, left_out: int | No
     )
 
 
-def contributions_at(workings: Workings, column: int, left_out: int | None = None) -> tuple[Contribution, ...]:
+def compute_contributions(workings: Workings, column: int, left_out: int | None = None) -> tuple[Contribution, ...]:
     """Return what each clue adds to a candidate, marking those that support other parts of its country."""
     parts = contributions(workings, workings.log_ratios[:, column], left_out)
     country = int(workings.country_of[column])
@@ -668,7 +670,7 @@ def _is_elsewhere(clue: Clue, point: LatLon, radius_km: float, country: str) -> 
     return all(distance_km(spot.point, point) > spot.radius_km + radius_km for spot in spots)
 
 
-def kinds_of(parts: Iterable[Contribution]) -> tuple[ClueKind, ...]:
+def list_kinds(parts: Iterable[Contribution]) -> tuple[ClueKind, ...]:
     """The kinds among some contributions, each once, in order."""
     return tuple(dict.fromkeys(part.clue.kind for part in parts))
 

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from geosleuth.atlas.facts import all_countries, by_road_number, script_of
+from geosleuth.atlas.facts import all_countries, by_road_number, get_script
 
 from .clue import TextSeen
 from .country_prior import by_how_common
@@ -37,7 +37,7 @@ def road_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     """One finding for each road number that stands alone or among town names."""
     found: dict[str, ClueDraft] = {}
     for seen in lines:
-        for number in _numbers(unicodedata.normalize("NFKC", seen.text[:60]).strip()):
+        for number in _find_road_numbers(unicodedata.normalize("NFKC", seen.text[:60]).strip()):
             road = by_road_number(number)
             if not road.evidence:
                 continue
@@ -51,7 +51,7 @@ def road_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     return list(found.values())
 
 
-def _numbers(text: str) -> Iterator[str]:
+def _find_road_numbers(text: str) -> Iterator[str]:
     if not any(character.isdigit() for character in text) and text != "QEW":
         return
     if _WHOLE_LINE.fullmatch(text) and by_road_number(text).schemes:
@@ -77,7 +77,7 @@ def _is_road_sign(rest: str) -> bool:
 
 def _who_writes_so(number: str, countries: Sequence[str]) -> Sequence[str]:
     """Return only the countries that write Cyrillic, if a number has a Cyrillic letter."""
-    if not any(script_of(character) == "Cyrl" for character in number):
+    if not any(get_script(character) == "Cyrl" for character in number):
         return countries
     known = all_countries()
     return [code for code in countries if "Cyrl" in known[code].scripts[:1]] or countries

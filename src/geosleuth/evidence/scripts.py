@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 
-from geosleuth.atlas.facts import all_countries, by_script, script_of
+from geosleuth.atlas.facts import all_countries, by_script, get_script
 
 from .clue import TextSeen
 from .country_prior import as_seen, by_how_common
@@ -42,7 +42,7 @@ def script_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     groups: dict[str, list[tuple[int, TextSeen]]] = defaultdict(list)
     letters_seen = 0
     for seen in lines:
-        scripts = [script for character in seen.text if (script := script_of(character)) is not None]
+        scripts = [script for character in seen.text if (script := get_script(character)) is not None]
         letters_seen += len(scripts)
         others = [script for script in scripts if script != "Latn"]
         if others:
@@ -74,7 +74,7 @@ def _finding(group: Sequence[tuple[int, TextSeen]], letters_seen: int) -> ClueDr
 
 def _by_character_sets(group: Sequence[tuple[int, TextSeen]], deciding: str) -> dict[str, float]:
     fit = {script: 1.0 if script in deciding else _OUTSIDE_CHARSET_SHARE for script in _CHARACTER_SETS}
-    characters = {character for _, seen in group for character in seen.text if script_of(character) == "Hani"}
+    characters = {character for _, seen in group for character in seen.text if get_script(character) == "Hani"}
     for script, name in _CHARACTER_SETS.items():
         for character in characters:
             try:

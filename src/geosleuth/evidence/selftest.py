@@ -12,7 +12,7 @@ import numpy as np
 from geosleuth.geo import distance_km
 
 from .clue import Clue
-from .decision import Decision, decide_from
+from .decision import Decision, decide_without
 from .posterior import Posterior, Workings
 from .sign_layout import SignPanel
 
@@ -33,7 +33,7 @@ class Sign:
     disputed_by: tuple["Sign", ...] = ()
 
     @property
-    def seen(self) -> str:
+    def text(self) -> str:
         """Return the text of the sign, on one line."""
         return " / ".join(self.panel.texts)
 
@@ -72,11 +72,11 @@ class SelfTest:
         return tuple(one.clue for one in self.without if one.hangs_on_it)
 
     @property
-    def disputed(self) -> tuple[Sign, ...]:
+    def conflicting_signs(self) -> tuple[Sign, ...]:
         """The signs that point to different places."""
         return tuple(sign for sign in self.signs if sign.disputed_by)
 
-    def hangs_on(self, clue: Clue | Sign) -> bool:
+    def is_sensitive_to(self, clue: Clue | Sign) -> bool:
         """Return whether the answer would change without this clue or sign."""
         return clue in self.decisive
 
@@ -91,10 +91,9 @@ def self_test(found: Posterior) -> SelfTest:
     """
     signs = _signs(found)
     disputed = any(sign.disputed_by for sign in signs)
-    decision = _of_one_witness(found, _decided(found.workings, disputed=disputed), signs)
+    decision = _of_one_witness(found, _decide(found.workings, disputed=disputed), signs)
     one_by_one = [
-        _left_out(clue, decision, _decided(found.workings, at, disputed=disputed))
-        for at, clue in enumerate(found.clues)
+        _left_out(clue, decision, _decide(found.workings, at, disputed=disputed)) for at, clue in enumerate(found.clues)
     ]
     by_sign = []
     for sign in signs:
@@ -102,7 +101,7 @@ def self_test(found: Posterior) -> SelfTest:
         if not sign.disputed_by and not 1 < len(rows) < len(found.clues):
             continue
         rest = found.workings.without(rows)
-        left = _left_out(sign, decision, _decided(rest, disputed=disputed))
+        left = _left_out(sign, decision, _decide(rest, disputed=disputed))
         if left.hangs_on_it and sign.disputed_by:
             for at in rows:
                 one_by_one[at] = replace(one_by_one[at], hangs_on_it=False)
@@ -119,16 +118,16 @@ def _signs(found: Posterior) -> tuple[Sign, ...]:
     for panel in workings.panels if len(workings.panels) > 1 else ():
         alone = workings.without([at for at in everything if at not in panel.clues])
         clues = tuple(found.clues[at] for at in panel.clues)
-        signs.append(Sign(panel, clues, decide_from(alone, alone.probabilities())))
+        signs.append(Sign(panel, clues, decide_without(alone, alone.probabilities())))
     return tuple(
         replace(sign, disputed_by=tuple(other for other in signs if _differ(sign.alone, other.alone))) for sign in signs
     )
 
 
-def _decided(workings: Workings, left_out: int | None = None, *, disputed: bool) -> Decision:
+def _decide(workings: Workings, left_out: int | None = None, *, disputed: bool) -> Decision:
     """Return the answer; if signs conflict, the likeliest country with its overall probability."""
     probabilities = workings.probabilities(left_out)
-    decision = decide_from(workings, probabilities, left_out)
+    decision = decide_without(workings, probabilities, left_out)
     if not disputed or decision.level == "none":
         return decision
     at = int(np.argmax(workings.by_country(probabilities)))
@@ -136,7 +135,7 @@ def _decided(workings: Workings, left_out: int | None = None, *, disputed: bool)
         return decision
     elsewhere = np.arange(len(workings.codes)) == at
     inside = np.concatenate([workings.country_of == at, elsewhere, [False]])
-    other = decide_from(workings, np.where(inside, probabilities, 0.0), left_out)
+    other = decide_without(workings, np.where(inside, probabilities, 0.0), left_out)
     return decision if other.level == "none" else other
 
 

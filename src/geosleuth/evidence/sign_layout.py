@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from geosleuth.atlas.facts import script_of
+from geosleuth.atlas.facts import get_script
 from geosleuth.names import fold
 from geosleuth.support.lazy import lazy_pattern
 
@@ -82,7 +82,7 @@ def continues_below(upper: TextSeen, lower: TextSeen) -> bool:
     )
 
 
-def joined(lines: Sequence[TextSeen], text: str) -> TextSeen:
+def join_seen_lines(lines: Sequence[TextSeen], text: str) -> TextSeen:
     """Several lines as one, with the box around them all and the least of their confidences."""
     lefts, tops, rights, bottoms = zip(*(line.box for line in lines), strict=True)
     first = lines[0]
@@ -99,7 +99,7 @@ def with_columns(lines: Sequence[TextSeen]) -> list[TextSeen]:
         if above is None:
             kept.append(line)
         else:
-            kept[kept.index(above)] = joined((above, line), above.text.strip() + line.text.strip())
+            kept[kept.index(above)] = join_seen_lines((above, line), above.text.strip() + line.text.strip())
     return kept
 
 
@@ -133,7 +133,7 @@ def usable(lines: Sequence[TextSeen]) -> list[TextSeen]:
 def _is_upright(line: TextSeen) -> bool:
     """Return whether a line's script is always one that is also written downwards."""
     text = line.text.strip()
-    return bool(text) and all(script_of(one) in _UPRIGHT for one in text)
+    return bool(text) and all(get_script(one) in _UPRIGHT for one in text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
 
 from .clue import Clue, ClueKind, CluePlace, TextSeen
-from .clue_reliability import ReliabilityTable, misled_by, reliability
+from .clue_reliability import ReliabilityTable, get_distractor, reliability
 from .country_prior import country_prior
 
 SHOWN_COUNTRIES = 3
@@ -42,7 +42,7 @@ class ClueDraft:
             spots=self.spots,
             where=self.where,
             sources=self.sources,
-            caution=misled_by(self.sort),
+            caution=get_distractor(self.sort),
         )
 
 
@@ -54,7 +54,7 @@ def spoken(countries: Mapping[str, float]) -> str:
     return words if len(named) == len(countries) else f"{words} and others" if len(named) > 1 else f"mostly {words}"
 
 
-def named_there(clue: Clue, code: str, point: LatLon | None = None) -> Clue:
+def specify_place(clue: Clue, code: str, point: LatLon | None = None) -> Clue:
     """Return a clue of a name that several places share, worded for a country and, if given, a point.
 
     Any other clue, and one that is worded so already, stays as it is.
@@ -80,12 +80,12 @@ def _names_another(clue: Clue, code: str) -> bool:
     return fold(country_name(code)) not in said and any(fold(country_name(other)) in said for other in others)
 
 
-def said_of(clue: Clue, code: str, point: LatLon | None = None) -> Clue:
+def specify_country(clue: Clue, code: str, point: LatLon | None = None) -> Clue:
     """Return a clue that many countries share, worded for a country that it supports, with its gain.
 
-    A name that several places bear is worded for the one that is there, see `named_there`.
+    A name that several places bear is worded for the one that is there, see `specify_place`.
     """
-    worded = named_there(clue, code, point)
+    worded = specify_place(clue, code, point)
     if worded is not clue:
         return worded
     countries = spoken(clue.countries) if code in clue.countries else ""

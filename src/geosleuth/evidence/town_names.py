@@ -132,7 +132,7 @@ class Settlement:
     country: str | None = None
 
 
-def settlements_in(text: str) -> Iterator[Settlement]:
+def find_settlements(text: str) -> Iterator[Settlement]:
     """The towns that a line names with something before or behind the name, the surest reading first."""
     line = " ".join(text.split())
     yield from _in_state(line)
@@ -140,14 +140,14 @@ def settlements_in(text: str) -> Iterator[Settlement]:
     if not words:
         return
     for manner, table, front in _AROUND_NAMES:
-        name = _cut(words, _keys_of(table), front=front)
+        name = _cut(words, _fold_phrases(table), front=front)
         if name is not None and (manner == "said" or town_people(name)):
             yield Settlement(name, manner)
             return
     whole = _DISTRICT.sub("", line)
     if whole != line and town_people(whole):
         yield Settlement(whole, "line")
-    elif len(keys) > 1 and (rest := _cut(words, _keys_of("part after"), front=False)) is not None:
+    elif len(keys) > 1 and (rest := _cut(words, _fold_phrases("part after"), front=False)) is not None:
         if town_people(rest):
             yield Settlement(rest, "line")
     elif "-" in line and town_people(before := line.rpartition("-")[0]):
@@ -161,7 +161,7 @@ def settlements_in(text: str) -> Iterator[Settlement]:
 
 def region_country(text: str) -> str | None:
     """The country of a state or province that signs write below a town: "Sydney / Nova Scotia"."""
-    return _regions().get(fold(text))
+    return _get_states().get(fold(text))
 
 
 def _in_state(line: str) -> Iterator[Settlement]:
@@ -193,13 +193,13 @@ def _cut(words: list[str], phrases: frozenset[str], *, front: bool) -> str | Non
 
 
 @cache
-def _regions() -> dict[str, str]:
+def _get_states() -> dict[str, str]:
     states = {"US": us_states(), "CA": _CANADIAN, "AU": _AUSTRALIAN, "BR": _BRAZILIAN}
     return {fold_once(name): country for country, names in states.items() for name in names.values()}
 
 
 @cache
-def _keys_of(table: _Phrases) -> frozenset[str]:
+def _fold_phrases(table: _Phrases) -> frozenset[str]:
     tables: dict[_Phrases, tuple[str, ...]] = {
         "said before": _SAID_BEFORE,
         "said after": _SAID_AFTER,
@@ -251,7 +251,7 @@ def district_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     for seen in lines:
         for form, cities in _FORMS:
             match = form.search(seen.text)
-            able = [city for city in cities if match and 1 <= _number(match[1]) <= city.districts]
+            able = [city for city in cities if match and 1 <= _parse_number(match[1]) <= city.districts]
             if match and able:
                 names = " or ".join(city.name for city in able)
                 spots = tuple(
@@ -267,7 +267,7 @@ def district_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     return list(found.values())
 
 
-def _number(text: str) -> int:
+def _parse_number(text: str) -> int:
     if text.isdigit():
         return int(text)
     values = [_ROMAN[letter] for letter in text.upper()]

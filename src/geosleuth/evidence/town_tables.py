@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.atlas.folders import packaged_arrays
+from geosleuth.atlas.folders import load_packaged_arrays
 from geosleuth.atlas.sorted_rows import SortedRows
 from geosleuth.geo import FloatArray
 
@@ -50,7 +50,7 @@ def town_tables() -> TownTables:
     Raises:
         DataFault: the package is damaged.
     """
-    made_of, main, others, *columns = packaged_arrays("geosleuth.evidence", TABLE)
+    made_of, main, others, *columns = load_packaged_arrays("geosleuth.evidence", TABLE)
     return TownTables(
         made_of.tobytes().decode(), SortedRows(main.tobytes()), SortedRows(others.tobytes()), tuple(columns)
     )

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 from zlib import crc32
 
 from geosleuth import __version__
-from geosleuth.atlas.folders import prepared
+from geosleuth.atlas.folders import open_prepared_files
 from geosleuth.atlas.sorted_rows import SortedRows
 from geosleuth.names import fold
 from geosleuth.names.folding import fold_once
@@ -60,7 +60,7 @@ def of_common_words(text: str) -> bool:
     return bool(words) and all(_languages(word) is not None for word in words)
 
 
-def languages_of(word: str) -> frozenset[str]:
+def list_languages(word: str) -> frozenset[str]:
     """The ISO 639 codes of the languages in which a word is common; none for other words and names of large cities."""
     found = frozenset((_languages(fold(word)) or "").split(",")) - {""}
     return found - _ENGLISH_RICH_LANGUAGES if word.isascii() and "en" in found else found
@@ -120,12 +120,12 @@ def _is_numbering(text: str, match: re.Match[str]) -> bool:
 @lru_cache(maxsize=4096)
 def words_seen(text: str) -> tuple[WordSeen, ...]:
     """The words of the table in a text, the longest phrase first where several begin at one word."""
-    table, words = _table(), tokens(text)
+    table, words = _load_word_table(), tokens(text)
     keys = [fold(word) for word in words]
     found: list[WordSeen] = []
     start = 0
     while start < len(words):
-        seen = _phrase_at(table, words, keys, start) or _part_of(table, words[start], start)
+        seen = _match_phrase(table, words, keys, start) or _match_word_part(table, words[start], start)
         if seen is not None:
             found.append(seen)
         start += seen.words if seen is not None else 1
@@ -135,7 +135,7 @@ def words_seen(text: str) -> tuple[WordSeen, ...]:
 @lru_cache(maxsize=4096)
 def common_words_seen(text: str) -> tuple[WordSeen, ...]:
     """The words of a text that are not in the table, and common in one or two languages; none beside a trade."""
-    table = _table()
+    table = _load_word_table()
     if any("business" in seen.categories for seen in words_seen(text)):
         return ()
     known = {at for seen in words_seen(text) for at in range(seen.start, seen.start + seen.words)}
@@ -143,47 +143,49 @@ def common_words_seen(text: str) -> tuple[WordSeen, ...]:
     return tuple(seen for seen in found if seen is not None)
 
 
-def _phrase_at(table: _Table, words: list[str], keys: list[str], start: int) -> WordSeen | None:
+def _match_phrase(table: _Table, words: list[str], keys: list[str], start: int) -> WordSeen | None:
     for count in range(min(MAX_PHRASE_WORDS, len(words) - start), 0, -1):
         entries = table.by_key.get(" ".join(keys[start : start + count]))
         if entries and count == 1 and len(words[start]) <= _ACCENTS_COUNT:
             entries = tuple(entry for entry in entries if entry.written == words[start])
         if entries:
-            seen = _seen(" ".join(words[start : start + count]), start, count, entries)
-            return _shared(table, seen) if count == 1 else seen
+            seen = _build_word(" ".join(words[start : start + count]), start, count, entries)
+            return _add_all_languages(table, seen) if count == 1 else seen
     return None
 
 
-def _shared(table: _Table, seen: WordSeen) -> WordSeen:
+def _add_all_languages(table: _Table, seen: WordSeen) -> WordSeen:
     """Return a word with all languages that have it: the table of sign words gives only a single language."""
-    others = languages_of(seen.text) & table.languages
+    others = list_languages(seen.text) & table.languages
     if not others or len(seen.languages) > 1 or INTERNATIONAL in seen.languages:
         return seen
     exact = others if seen.text.isascii() else frozenset()
     return replace(seen, languages=seen.languages | others, exact=seen.exact | exact)
 
 
-def _part_of(table: _Table, word: str, start: int) -> WordSeen | None:
+def _match_word_part(table: _Table, word: str, start: int) -> WordSeen | None:
     """Return the word behind an elided article ("d'emergència"), or the end of a compound ("Mannerheimintie")."""
     pieces = _APOSTROPHE.split(word)
     if len(pieces) > 1 and (entries := table.by_key.get(fold(pieces[-1]))):
-        return _seen(pieces[-1], start, 1, entries)
+        return _build_word(pieces[-1], start, 1, entries)
     key = fold(word)
     ends = [entry for end, entry in table.suffixes if key.endswith(end) and len(key) >= len(end) + _MIN_STEM_CHARS]
-    return _seen(word, start, 1, tuple(ends), compound=True) if ends else None
+    return _build_word(word, start, 1, tuple(ends), compound=True) if ends else None
 
 
 def front_of_compound(word: str) -> str:
     """Return what stands before the ending of a compound: "bahnhof" of "Bahnhofstrasse"; the word where it is none."""
     key = fold(word)
-    ends = [end for end, _ in _table().suffixes if key.endswith(end) and len(key) >= len(end) + _MIN_STEM_CHARS]
+    ends = [
+        end for end, _ in _load_word_table().suffixes if key.endswith(end) and len(key) >= len(end) + _MIN_STEM_CHARS
+    ]
     return key.removesuffix(max(ends, key=len, default=""))
 
 
 def _common(table: _Table, word: str, start: int) -> WordSeen | None:
     if len(word) < _LEAST_COMMON_CHARS:
         return None
-    languages = languages_of(word) & table.languages
+    languages = list_languages(word) & table.languages
     if not 0 < len(languages) <= _MOST_LANGUAGES:
         return None
     return WordSeen(word, start, 1, languages, languages, frozenset({COMMON}))
@@ -198,7 +200,7 @@ def _inside_runs(table: _Table, text: str) -> Iterator[WordSeen]:
             yield WordSeen(entry.written, 0, 0, language, language, frozenset({entry.category}))
 
 
-def _seen(text: str, start: int, words: int, entries: tuple[_Entry, ...], *, compound: bool = False) -> WordSeen:
+def _build_word(text: str, start: int, words: int, entries: tuple[_Entry, ...], *, compound: bool = False) -> WordSeen:
     exact = (
         entry.language for entry in entries if (text.endswith(entry.written) if compound else text == entry.written)
     )
@@ -214,12 +216,12 @@ def _seen(text: str, start: int, words: int, entries: tuple[_Entry, ...], *, com
 
 def vocabulary_languages() -> frozenset[str]:
     """ISO 639 codes of the languages in the table."""
-    return _table().languages
+    return _load_word_table().languages
 
 
 def national_rows() -> Iterator[tuple[str, str, str]]:
     """Language, countries and words of each row of the table of national words."""
-    return _rows(NATIONAL_WORDS)
+    return _read_word_rows(NATIONAL_WORDS)
 
 
 def tables_version(*names: str) -> str:
@@ -234,14 +236,14 @@ def tables_version(*names: str) -> str:
         raise DataFault(f"the tables of sign words can't be read: {_FOLDER}") from error
 
 
-def _rows(name: str) -> Iterator[tuple[str, str, str]]:
+def _read_word_rows(name: str) -> Iterator[tuple[str, str, str]]:
     for row in (_FOLDER / name).read_text(encoding="utf-8").splitlines():
         language, second, words = row.split("\t")
         yield language, second, words
 
 
 @cache
-def _table() -> _Table:
+def _load_word_table() -> _Table:
     return kept_table(f"vocabulary-{tables_version(_SIGN_WORDS, NATIONAL_WORDS)}", _put_together, _Table)
 
 
@@ -249,7 +251,7 @@ def kept_table(version: str, put_together: Callable[[], T], kind: type[T]) -> T:
     """Return a table of words, kept on disk, since folding them takes a tenth of a second."""
     from msgspec import msgpack
 
-    return prepared(version).load(
+    return open_prepared_files(version).load(
         "table", lambda: msgpack.encode(put_together()), lambda kept: msgpack.decode(kept, type=kind)
     )
 
@@ -260,7 +262,7 @@ def _put_together() -> _Table:
     unspaced: dict[str, _Entry] = {}
     languages = set()
     try:
-        for row in (*_rows(_SIGN_WORDS), *_rows(NATIONAL_WORDS)):
+        for row in (*_read_word_rows(_SIGN_WORDS), *_read_word_rows(NATIONAL_WORDS)):
             language, category, words = row
             if category not in CATEGORIES:
                 # The other table has countries there; its words are no names, either.

@@ -32,10 +32,10 @@ class AddressSeen:
     @property
     def label(self) -> str:
         """The name that somebody registered: "hotel-paris" of "www.hotel-paris.mc"."""
-        return registered_label(self.host)
+        return extract_label(self.host)
 
 
-def registered_label(host: str) -> str:
+def extract_label(host: str) -> str:
     """The part of a host name that somebody chose: "hotel-paris" of "www.hotel-paris.co.uk"."""
     parts = [part for part in host.split(".") if part != "www"] or [host]
     generic = len(parts) > 2 and parts[-2] in _SECOND_LEVELS
@@ -61,7 +61,7 @@ def addresses_seen(lines: Sequence[TextSeen]) -> list[AddressSeen]:
 
 
 def _plausible(match: re.Match[str]) -> bool:
-    label = registered_label(match[1].lower())
+    label = extract_label(match[1].lower())
     return len(label) >= _MIN_LABEL_CHARS and not label.isdigit() and match[2].lower() not in _FILE_ENDINGS
 
 

@@ -10,11 +10,11 @@ from .circles import (
     Range,
     RangeFix,
     RangeFixes,
+    compute_weighted_centre,
     density_mode,
     medoid,
     pair_conflict,
     range_fixes,
-    weighted_centre,
 )
 from .distance import (
     EARTH_RADIUS_KM,
@@ -35,7 +35,7 @@ from .distance import (
     great_circle_km,
 )
 from .extent import Box, CellGrid, Disc, Extent, extent_distance_km
-from .point import FloatArray, LatLon, coordinates, decimals_for, is_valid, normalize_lon, rounded
+from .point import FloatArray, LatLon, choose_decimals, coordinates, is_valid, normalize_lon, round_point
 from .resection import (
     ColumnSighting,
     FieldOfView,
@@ -44,7 +44,7 @@ from .resection import (
     Resection,
     Unsolvable,
     check_position,
-    column_of,
+    compute_column,
     fov_of_focal_length,
     resect,
 )
@@ -114,9 +114,10 @@ __all__ = [
     "bearing_deg",
     "bearings_deg",
     "check_position",
-    "column_of",
+    "choose_decimals",
+    "compute_column",
+    "compute_weighted_centre",
     "coordinates",
-    "decimals_for",
     "density_mode",
     "destination",
     "destinations",
@@ -137,7 +138,7 @@ __all__ = [
     "places_under_sun",
     "range_fixes",
     "resect",
-    "rounded",
+    "round_point",
     "shadow_of_elevation",
     "subsolar_points",
     "sun_day",
@@ -145,6 +146,5 @@ __all__ = [
     "sun_seen_mask",
     "threshold_name",
     "threshold_text",
-    "weighted_centre",
     "zenith_distance_deg",
 ]

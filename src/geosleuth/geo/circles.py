@@ -1,9 +1,10 @@
 """Position fixes from distances to known points, and the medoid, density mode or centre of many points.
 
-`medoid`, `weighted_centre` and `density_mode` take equally long one-dimensional arrays of latitudes and longitudes in
-degrees, and optional weights of zero or more. A point of weight zero counts as absent. They work with vectors in space
-or great-circle distances, never with degrees, so they need no special cases for poles and antimeridian. They raise
-ValueError for no points, unequal lengths, invalid coordinates, or weights that are negative, not finite or all zero.
+`medoid`, `compute_weighted_centre` and `density_mode` take equally long one-dimensional arrays of latitudes and
+longitudes in degrees, and optional weights of zero or more. A point of weight zero counts as absent. They work with
+vectors in space or great-circle distances, never with degrees, so they need no special cases for poles and
+antimeridian. They raise ValueError for no points, unequal lengths, invalid coordinates, or weights that are negative,
+not finite or all zero.
 
 `range_fixes` finds the places at given distances from known points (trilateration). Each distance is a ring around its
 point. The ring of a straight distance is as thick as the tolerance. The ring of a road distance is thicker, because
@@ -59,7 +60,7 @@ def medoid(lat: FloatArray, lon: FloatArray, weights: FloatArray | None = None) 
     The first one wins a tie. Unlike a mean, the medoid is always one of the points, and outliers hardly move it. Time
     grows with the square of the number of points (about a second for 3,000); memory is bounded.
     """
-    lats, lons, mass = _validated(lat, lon, weights)
+    lats, lons, mass = _validate(lat, lon, weights)
     chosen = np.flatnonzero(mass)
     lats, lons, mass = lats[chosen], lons[chosen], mass[chosen]
     rows = max(1, _PAIRS_AT_ONCE // len(chosen))
@@ -70,15 +71,15 @@ def medoid(lat: FloatArray, lon: FloatArray, weights: FloatArray | None = None) 
     return int(chosen[np.argmin(np.concatenate(sums))])
 
 
-def weighted_centre(lat: FloatArray, lon: FloatArray, weights: FloatArray | None = None) -> LatLon | None:
+def compute_weighted_centre(lat: FloatArray, lon: FloatArray, weights: FloatArray | None = None) -> LatLon | None:
     """Return the weighted mean of the points as vectors from the Earth's centre, projected to the surface.
 
     None if the vectors cancel out (opposite places, or points spread evenly all round), so that no place is more
     central than another: the mean is then shorter than 1e-9 of the Earth's radius.
     """
-    lats, lons, mass = _validated(lat, lon, weights)
+    lats, lons, mass = _validate(lat, lon, weights)
     mean = (mass / mass.sum()) @ _unit_vectors(lats, lons)
-    return None if np.linalg.norm(mean) < _MIN_MEAN_LENGTH else _point(mean)
+    return None if np.linalg.norm(mean) < _MIN_MEAN_LENGTH else _convert_vector(mean)
 
 
 def density_mode(lat: FloatArray, lon: FloatArray, bandwidth_km: float, weights: FloatArray | None = None) -> LatLon:
@@ -91,14 +92,14 @@ def density_mode(lat: FloatArray, lon: FloatArray, bandwidth_km: float, weights:
     """
     if not 0 < bandwidth_km < np.inf:
         raise ValueError(f"bandwidth must be a finite number of km above zero, not {bandwidth_km}")
-    lats, lons, mass = _validated(lat, lon, weights)
+    lats, lons, mass = _validate(lat, lon, weights)
     points, mass = _unit_vectors(lats, lons)[mass > 0], mass[mass > 0] / mass.sum()
     bandwidth = bandwidth_km / EARTH_RADIUS_KM
     densities, _ = _density_and_mean(points, points, mass, bandwidth)
     densest = np.sort(np.argsort(-densities, kind="stable")[:_MAX_STARTS])
     maxima = _mean_shift(points[densest], points, mass, bandwidth)
     heights, _ = _density_and_mean(maxima, points, mass, bandwidth)
-    return _point(maxima[int(np.argmax(heights >= heights.max() * (1 - 1e-9)))])
+    return _convert_vector(maxima[int(np.argmax(heights >= heights.max() * (1 - 1e-9)))])
 
 
 def _mean_shift(starts: FloatArray, points: FloatArray, mass: FloatArray, bandwidth: float) -> FloatArray:
@@ -139,12 +140,12 @@ def _unit_vectors(lats: FloatArray, lons: FloatArray) -> FloatArray:
     return np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
 
 
-def _point(vector: FloatArray) -> LatLon:
+def _convert_vector(vector: FloatArray) -> LatLon:
     x, y, z = vector
     return LatLon(float(np.degrees(np.arctan2(z, np.hypot(x, y)))), float(np.degrees(np.arctan2(y, x))))
 
 
-def _validated(
+def _validate(
     lat: FloatArray, lon: FloatArray, weights: FloatArray | None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     lats, lons = np.asarray(lat, dtype=np.float64), np.asarray(lon, dtype=np.float64)
@@ -184,7 +185,7 @@ class Range:
         """Return the tolerance, or its default."""
         return max(1.0, 0.03 * self.distance_km) if self.tolerance_km is None else self.tolerance_km
 
-    def allowed_km(self, along: Along) -> tuple[float, float]:
+    def compute_limits_km(self, along: Along) -> tuple[float, float]:
         """Return the shortest and the longest straight-line distance that this allows."""
         shortest = self.distance_km / (ROAD_FACTOR if along == "road" else 1)
         return max(0.0, shortest - self.slack_km), min(self.distance_km + self.slack_km, MAX_DISTANCE_KM)
@@ -300,7 +301,7 @@ def range_fixes(ranges: Sequence[Range], *, along: Along = "road") -> RangeFixes
 
 
 def _ring(one: Range, along: Along) -> _Ring:
-    low, high = one.allowed_km(along)
+    low, high = one.compute_limits_km(along)
     return _Ring(one.centre, one.distance_km, low, high, max(one.slack_km, 1e-3))
 
 
@@ -361,18 +362,18 @@ def _split_in_two(
     if piece.any(axis=0).all():
         return [piece]
     lats, lons = samples.lats[piece], samples.lons[piece]
-    misfits = _misfits_at(lats, lons, rings)
+    misfits = _compute_misfits(lats, lons, rings)
     best = _least_squares(_nth(lats, lons, int(np.argmin(misfits))), rings)
-    away = distances_km(*_of(best), lats, lons, _METHOD)
+    away = distances_km(*_split_point(best), lats, lons, _METHOD)
     elsewhere = np.flatnonzero(away > max(away.max() / 4, samples.step_km))
     if not elsewhere.size:
         return [piece]
     second = _least_squares(_nth(lats, lons, int(elsewhere[np.argmin(misfits[elsewhere])])), rings)
     ends_lat, ends_lon = np.array([best.lat, second.lat]), np.array([best.lon, second.lon])
-    worse = np.diff(_misfits_at(ends_lat, ends_lon, rings))[0]
+    worse = np.diff(_compute_misfits(ends_lat, ends_lon, rings))[0]
     if worse > _EQUAL_MISFIT or distance_km(best, second, _METHOD) < 2 * samples.step_km:
         return [piece]
-    nearer = away <= distances_km(*_of(second), lats, lons, _METHOD)
+    nearer = away <= distances_km(*_split_point(second), lats, lons, _METHOD)
     parts = []
     for side in (nearer, ~nearer):
         part = np.zeros_like(piece)
@@ -394,7 +395,7 @@ def _fix(
     if is_ring:
         point = smallest.centre
     elif along == "straight":
-        best = int(np.argmin(_misfits_at(lats, lons, rings)))
+        best = int(np.argmin(_compute_misfits(lats, lons, rings)))
         point = _least_squares(_nth(lats, lons, best), rings)
     else:
         # A sample is enough, and the time for a medoid grows with the square of the number of points.
@@ -423,8 +424,8 @@ def _misfits(distances: FloatArray, rings: Sequence[_Ring]) -> FloatArray:
     return np.asarray((off**2).sum(axis=-1), dtype=np.float64)
 
 
-def _misfits_at(lats: FloatArray, lons: FloatArray, rings: Sequence[_Ring]) -> FloatArray:
-    return _misfits(np.stack([distances_km(*_of(ring.centre), lats, lons, _METHOD) for ring in rings]), rings)
+def _compute_misfits(lats: FloatArray, lons: FloatArray, rings: Sequence[_Ring]) -> FloatArray:
+    return _misfits(np.stack([distances_km(*_split_point(ring.centre), lats, lons, _METHOD) for ring in rings]), rings)
 
 
 def _misfit(distances: Sequence[float], rings: Sequence[_Ring]) -> float:
@@ -489,7 +490,7 @@ def _conflict(rings: Sequence[_Ring]) -> float:
     def worst_share(lats: FloatArray, lons: FloatArray) -> FloatArray:
         worst = np.zeros(lats.shape)
         for ring in rings:
-            away = distances_km(*_of(ring.centre), lats, lons, _METHOD)
+            away = distances_km(*_split_point(ring.centre), lats, lons, _METHOD)
             worst = np.maximum(worst, np.abs(ring.outside_km(away)) / ring.size_km)
         return worst
 
@@ -497,7 +498,9 @@ def _conflict(rings: Sequence[_Ring]) -> float:
     found = []
     for ring in rings:
         radii: FloatArray = np.linspace(0.0, 2 * ring.high_km, 41, dtype=np.float64)
-        lats, lons = (part.ravel() for part in destinations(*_of(ring.centre), bearings, radii[:, None], _METHOD))
+        lats, lons = (
+            part.ravel() for part in destinations(*_split_point(ring.centre), bearings, radii[:, None], _METHOD)
+        )
         shares = worst_share(lats, lons)
         at = int(np.argmin(shares))
         best, place, step_km = float(shares[at]), (float(lats[at]), float(lons[at])), ring.high_km / 4
@@ -514,7 +517,7 @@ def _conflict(rings: Sequence[_Ring]) -> float:
     return max(at_least, min(found))
 
 
-def _of(point: LatLon) -> tuple[float, float]:
+def _split_point(point: LatLon) -> tuple[float, float]:
     return point.lat, point.lon
 
 

@@ -187,7 +187,7 @@ class Outline(Box):
     shape: "Geometry"
 
     def __post_init__(self) -> None:
-        """Skip the validation of `Box`: `outline_of` has done it."""
+        """Skip the validation of `Box`: `build_outline` has done it."""
 
     @property
     def centre(self) -> LatLon:
@@ -239,7 +239,7 @@ def check_edges_cross_little(shapes: Sequence["Geometry"]) -> None:
         raise ValueError("its edges cross each other or fold back too often; draw it simpler, without crossings")
 
 
-def repaired(shape: "Geometry") -> "Geometry":
+def repair(shape: "Geometry") -> "Geometry":
     """Return a polygon as it is if it is valid, else repaired.
 
     Raises:
@@ -253,7 +253,7 @@ def repaired(shape: "Geometry") -> "Geometry":
     return shapely.make_valid(shape)
 
 
-def outline_of(shapes: Sequence["Geometry"]) -> Outline:
+def build_outline(shapes: Sequence["Geometry"]) -> Outline:
     """Unite polygons to an outline; longitudes beyond 180 degrees continue across the antimeridian.
 
     Raises:
@@ -262,7 +262,7 @@ def outline_of(shapes: Sequence["Geometry"]) -> Outline:
     import shapely
     from shapely.affinity import translate
 
-    polygons = [part for shape in shapes for part in polygons_in(shapely.make_valid(shape))]
+    polygons = [part for shape in shapes for part in list_polygons(shapely.make_valid(shape))]
     if not polygons:
         raise ValueError("it holds no polygon with an area")
     for polygon in polygons:
@@ -272,8 +272,8 @@ def outline_of(shapes: Sequence["Geometry"]) -> Outline:
             raise ValueError("coordinates are longitude and latitude in degrees, in this order")
     window = shapely.box(-_WORLD_DEG / 2, -90, _WORLD_DEG / 2, 90)
     inside = [translate(part, turn) & window for part in polygons for turn in (-_WORLD_DEG, 0.0, _WORLD_DEG)]
-    shape = shapely.union_all([part for clipped in inside for part in polygons_in(clipped)])
-    spans = [(part.bounds[0], part.bounds[2]) for part in polygons_in(shape)]
+    shape = shapely.union_all([part for clipped in inside for part in list_polygons(clipped)])
+    spans = [(part.bounds[0], part.bounds[2]) for part in list_polygons(shape)]
     if not spans:
         raise ValueError("it holds no polygon with an area")
     _, south, _, north = shape.bounds
@@ -282,11 +282,11 @@ def outline_of(shapes: Sequence["Geometry"]) -> Outline:
     return Outline(box.south, box.west, box.north, box.east, shape)
 
 
-def polygons_in(shape: Any) -> Iterable[Any]:
+def list_polygons(shape: Any) -> Iterable[Any]:
     """Return the polygons in a geometry, however deeply nested, that have an area."""
     if shape.geom_type == "Polygon":
         return [] if shape.is_empty or not shape.area else [shape]
-    return [part for one in getattr(shape, "geoms", ()) for part in polygons_in(one)]
+    return [part for one in getattr(shape, "geoms", ()) for part in list_polygons(one)]
 
 
 def narrowest_span(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
@@ -364,7 +364,7 @@ class CellGrid:
         """Return the number of rows from pole to pole."""
         return round(180 / self.size_deg)
 
-    def cell_of(self, lat: float | FloatArray, lon: float | FloatArray) -> IdArray:
+    def find_cells(self, lat: float | FloatArray, lon: float | FloatArray) -> IdArray:
         """Return the ids of the cells that own the places (numbers or arrays, broadcast); -1 for invalid places."""
         lats, lons = np.broadcast_arrays(np.asarray(lat, dtype=np.float64), np.asarray(lon, dtype=np.float64))
         valid = (np.abs(lats) <= 90) & (np.abs(lons) <= 180)

@@ -33,8 +33,8 @@ class LatLon:
     def __post_init__(self) -> None:
         if type(self.lat) is type(self.lon) is float and -90 <= self.lat <= 90 and -180 <= self.lon <= 180:
             return  # the fast path: points are created by the million, and nearly all are valid floats
-        object.__setattr__(self, "lat", _checked("latitude", self.lat, 90))
-        object.__setattr__(self, "lon", _checked("longitude", self.lon, 180))
+        object.__setattr__(self, "lat", _check_coordinate("latitude", self.lat, 90))
+        object.__setattr__(self, "lon", _check_coordinate("longitude", self.lon, 180))
 
 
 def is_valid(lat: object, lon: object) -> bool:
@@ -66,7 +66,7 @@ def _fits(value: object, limit: int) -> bool:
     return _is_number(value) and bool(-limit <= value <= limit)
 
 
-def _checked(name: str, value: object, limit: int) -> float:
+def _check_coordinate(name: str, value: object, limit: int) -> float:
     if not _is_number(value):
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")
     if not _fits(value, limit):
@@ -74,20 +74,20 @@ def _checked(name: str, value: object, limit: int) -> float:
     return float(value)
 
 
-def decimals_for(radius_km: float | None) -> int:
+def choose_decimals(radius_km: float | None) -> int:
     """Return how many decimals to show for a radius; rounding to them moves a point by less than 8 % of the radius."""
     if radius_km is None:
         return MAX_DECIMALS
     return next((decimals for least_km, decimals in _DECIMALS if radius_km >= least_km), MAX_DECIMALS)
 
 
-def rounded(point: LatLon, radius_km: float | None) -> LatLon:
+def round_point(point: LatLon, radius_km: float | None) -> LatLon:
     """Return the point rounded to the decimals that suit its radius."""
-    decimals = decimals_for(radius_km)
+    decimals = choose_decimals(radius_km)
     return LatLon(round(point.lat, decimals), round(point.lon, decimals))
 
 
 def coordinates(point: LatLon, radius_km: float | None = None) -> str:
     """Format a point for people, latitude first, with the decimals that suit its radius."""
-    decimals = decimals_for(radius_km)
+    decimals = choose_decimals(radius_km)
     return f"{point.lat:.{decimals}f}, {point.lon:.{decimals}f}"

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .distance import wgs84
-from .extent import BoolArray, Box, Disc, Extent, Outline, outline_of
+from .extent import BoolArray, Box, Disc, Extent, Outline, build_outline
 from .point import FloatArray, LatLon, normalize_lon
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def check_position(sightings: Sequence[ColumnSighting], point: LatLon, fov: Fiel
         raise Unsolvable(f"the place lies more than {2 * REACH_KM:g} km from the features")
     at = problem.profile(east, north)
     redundancy = len(sightings) - (1 if problem.fov_observed else 2)
-    heading_deg, fov_deg, residuals_deg = problem.view_from(point, float(at.fov[0]))
+    heading_deg, fov_deg, residuals_deg = problem.compute_view(point, float(at.fov[0]))
     probability = chi2_tail(float(at.chi2[0]), redundancy) if redundancy > 0 else None
     return PositionCheck(heading_deg, fov_deg, residuals_deg, probability)
 
@@ -248,7 +248,7 @@ def fov_of_focal_length(focal_35mm: float, width_px: float, height_px: float) ->
     return FieldOfView(deg, 0.03 * math.degrees(math.sin(math.radians(deg))))
 
 
-def column_of(offset_deg: float, fov_deg: float) -> float:
+def compute_column(offset_deg: float, fov_deg: float) -> float:
     """Return the column of a feature `offset_deg` to the right of the picture's middle.
 
     Features outside the picture get columns below 0 or above 1.
@@ -362,7 +362,7 @@ class _Problem:
             chi2, heading, _ = self._fit_heading(azimuth - self.offsets(np.array(self.fov)))
             return _Profile(chi2, heading, np.full(len(east), self.fov), np.maximum(np.sqrt(chi2) - root_fall, 0.0))
 
-        def fit_at(fov: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        def fit(fov: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
             """Return chi-squared, heading and bound for given fields of view."""
             chi2, heading, _ = self._fit_heading(azimuth - self.offsets(fov))
             scale, prior = self._scale(fov), self._fov_chi2(fov)
@@ -373,14 +373,14 @@ class _Problem:
         best, fov, heading = np.full(count, np.inf), np.full(count, self.fov), np.zeros(count)
         root_bound = np.full(count, np.inf)
         for trial in np.linspace(*self.fov_range, _FOV_GRID):
-            chi2, trial_heading, trial_bound = fit_at(np.array(trial))
+            chi2, trial_heading, trial_bound = fit(np.array(trial))
             root_bound = np.minimum(root_bound, trial_bound)
             better = chi2 < best
             best[better], fov[better], heading[better] = chi2[better], trial, trial_heading[better]
         refined = fov
         for _ in range(_FOV_STEPS):
             refined = np.clip(refined + self._fov_step(azimuth, refined), *self.fov_range)
-            chi2, trial_heading, trial_bound = fit_at(refined)
+            chi2, trial_heading, trial_bound = fit(refined)
             root_bound = np.minimum(root_bound, trial_bound)
             better = chi2 < best
             best, heading, fov = (
@@ -417,7 +417,7 @@ class _Problem:
             headings: the heading that each sighting alone implies, one row for each place.
         """
         middle = np.arctan2(np.sin(headings) @ self.weights, np.cos(headings) @ self.weights)
-        residuals = _wrapped(headings - middle[:, None])
+        residuals = _wrap_angles(headings - middle[:, None])
         mean = residuals @ self.weights / self.weights.sum()
         residuals = residuals - mean[:, None]
         return (residuals**2) @ self.weights, middle + mean, residuals
@@ -452,7 +452,7 @@ class _Problem:
         here = self.profile(at[:1], at[1:])
         fov = float(here.fov[0])
         azimuth = np.arctan2(self.east - at[0], self.north - at[1])
-        residuals = _wrapped(azimuth - self.offsets(np.array(fov)) - here.heading[0])
+        residuals = _wrap_angles(azimuth - self.offsets(np.array(fov)) - here.heading[0])
         matrix = self.jacobian((float(at[0]), float(at[1])), fov, residuals)
         residuals = residuals * np.sqrt(self.weights) * (self.fov / fov)
         if self.free_fov:
@@ -478,7 +478,7 @@ class _Problem:
         matrix = np.stack(columns, axis=1) * (np.sqrt(self.weights) * (self.fov / fov))[:, None]
         return np.vstack([matrix, [0, 0, 0, -math.sqrt(self.fov_weight)]]) if self.free_fov else matrix
 
-    def view_from(self, point: LatLon, fov: float) -> tuple[float, float, tuple[float, ...]]:
+    def compute_view(self, point: LatLon, fov: float) -> tuple[float, float, tuple[float, ...]]:
         """Return heading, field of view and residuals in degrees, from true bearings on the ellipsoid."""
         ones = np.ones_like(self.lats)
         azimuth, _, _ = wgs84().inv(point.lon * ones, point.lat * ones, self.lons, self.lats)
@@ -486,7 +486,7 @@ class _Problem:
         return float(np.degrees(heading[0])) % 360, math.degrees(fov), tuple(np.degrees(residuals[0]).tolist())
 
 
-def _wrapped(angles: FloatArray) -> FloatArray:
+def _wrap_angles(angles: FloatArray) -> FloatArray:
     """Return angles between -pi and pi."""
     return np.asarray((angles + math.pi) % (2 * math.pi) - math.pi)
 
@@ -638,7 +638,7 @@ def _result(
             danger |= near_circle and share >= 0.1
             pieces.append((share, _to_lonlat(search.problem.plane, shape, search.size_m / 2), pose))
     pieces.sort(key=lambda piece: -piece[0])
-    area = outline_of([shape for _, shape, _ in pieces])
+    area = build_outline([shape for _, shape, _ in pieces])
     first = pieces[0][2].point
     corners = shapely.get_coordinates(area.shape)
     _, _, metres = wgs84().inv(
@@ -716,11 +716,11 @@ def _pose(
             at = refined_east, refined_north
     here = own.profile(np.array(at[:1]), np.array(at[1:]))
     point, fov = own.plane.point(*at), float(here.fov[0])
-    heading_deg, fov_deg, _ = own.view_from(point, fov)
+    heading_deg, fov_deg, _ = own.compute_view(point, fov)
     heading = math.radians(heading_deg)
     ones = np.ones_like(problem.lats)
     azimuth, _, _ = wgs84().inv(point.lon * ones, point.lat * ones, problem.lons, problem.lats)
-    residuals = _wrapped(np.radians(azimuth) - problem.offsets(np.array(fov)) - heading)
+    residuals = _wrap_angles(np.radians(azimuth) - problem.offsets(np.array(fov)) - heading)
     ellipse, heading_sd, fov_sd = (None, None, None) if curve else _error_estimates(own, at, fov)
     return (
         Pose(

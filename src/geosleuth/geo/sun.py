@@ -79,7 +79,7 @@ def sun_positions(times: Times, lat: Degrees, lon: Degrees) -> SunPositions:
         ValueError: a time without a zone.
     """
     declination, subsolar_lon = _subsolar(days_since_j2000(times))
-    return seen_from(declination, subsolar_lon, np.asarray(lat, np.float64), np.asarray(lon, np.float64))
+    return compute_positions(declination, subsolar_lon, np.asarray(lat, np.float64), np.asarray(lon, np.float64))
 
 
 def subsolar_points(times: Times) -> tuple[FloatArray, FloatArray]:
@@ -91,7 +91,9 @@ def subsolar_points(times: Times) -> tuple[FloatArray, FloatArray]:
     return _subsolar(days_since_j2000(times))
 
 
-def seen_from(subsolar_lat: FloatArray, subsolar_lon: FloatArray, lat: FloatArray, lon: FloatArray) -> SunPositions:
+def compute_positions(
+    subsolar_lat: FloatArray, subsolar_lon: FloatArray, lat: FloatArray, lon: FloatArray
+) -> SunPositions:
     """Return the sun's position for places, given the subsolar point; all in degrees, broadcast."""
     height, hour = np.radians(subsolar_lat), np.radians(lon - subsolar_lon)
     sin_lat, cos_lat = np.sin(np.radians(lat)), np.cos(np.radians(lat))
@@ -344,7 +346,7 @@ def sun_seen_mask(times: Times, lats: FloatArray, lons: FloatArray, sight: SunSi
         now = (sine >= low) & (sine <= high)
         if sight.azimuth_deg is not None:
             rows, columns = np.nonzero(now)
-            azimuths = seen_from(subsolar_lat, subsolar_lon, lats[rows], lons[columns]).azimuth_deg
+            azimuths = compute_positions(subsolar_lat, subsolar_lon, lats[rows], lons[columns]).azimuth_deg
             off = np.abs((azimuths - sight.azimuth_deg + 180) % 360 - 180)
             now[rows, columns] = off <= sight.azimuth_tolerance_deg
         seen |= now

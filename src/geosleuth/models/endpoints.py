@@ -116,13 +116,13 @@ class HostGate:
             self._probe = None
         if came == "answered":
             self._has_answered = True
-            self._breaker.succeeded()
+            self._breaker.record_success()
             if was_open:
                 self._tell(HostNews(self.host, "back"))
         elif came == "nothing" or rest_s > 0:
             # A host that says when to come back is well enough to be believed.
             if is_probe:
-                self._breaker.abandoned()
+                self._breaker.release_probe()
         elif self._has_answered and (is_probe or not was_open):
             # Those that were under way when the rest began tell nothing new.
             self._breaker.failed()

@@ -8,7 +8,7 @@ from typing import Final
 
 from geosleuth.geo import Disc, Extent, LatLon
 from geosleuth.names import fold, whole_country
-from geosleuth.tools.viewer import at, length, one_line, quoted, unique
+from geosleuth.tools.viewer import format_point, length, one_line, quote, unique
 
 _OPENING: Final = "A person has looked at what you found, and says:"
 # Radius ruled out around a place whose size is unknown.
@@ -115,13 +115,13 @@ def feedback_words(rejected: Rejected, *, hint: str | None = None, area: str | N
         area: where the place lies, in words.
     """
     lines = [
-        f"The clue {quoted(text, _NAME_CHARS)} misleads: it is not about the place where the photo was taken. Leave it "
+        f"The clue {quote(text, _NAME_CHARS)} misleads: it is not about the place where the photo was taken. Leave it "
         "out of account."
         for text in unique((*rejected.seen, *rejected.texts))
     ]
     lines += [
-        f"In photo {one.photo} stands {quoted(one.text, _NAME_CHARS)}"
-        + (f", not {quoted(one.was, _NAME_CHARS)}." if one.was not in ("", one.text) else ".")
+        f"In photo {one.photo} stands {quote(one.text, _NAME_CHARS)}"
+        + (f", not {quote(one.was, _NAME_CHARS)}." if one.was not in ("", one.text) else ".")
         for one in rejected.readings
     ]
     lines += [f"It was not taken {_there(place)}." for place in rejected.places]
@@ -143,10 +143,10 @@ def feedback_words(rejected: Rejected, *, hint: str | None = None, area: str | N
 
 
 def _there(place: RejectedPlace) -> str:
-    name = quoted(place.name, _NAME_CHARS)
+    name = quote(place.name, _NAME_CHARS)
     if place.country is not None:
         return f"anywhere in {name}"
     extent = place.extent
     if not isinstance(extent, Disc):
         return f"at {name}"
-    return f"at {name}, within {length(extent.radius_km)} of {at(extent.centre)}"
+    return f"at {name}, within {length(extent.radius_km)} of {format_point(extent.centre)}"

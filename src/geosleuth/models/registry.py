@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from geosleuth.support import plugins
 from geosleuth.support.errors import BadInput, BrokenPlugin, UserError, require
-from geosleuth.support.net import host_of, is_loopback, is_well_bracketed
+from geosleuth.support.net import is_loopback, is_well_bracketed, parse_host
 
 from .endpoints import EndpointSettings
 from .protocol import Policy
@@ -178,7 +178,7 @@ def aws_region() -> str:
 def _check_address(address: str, service: ModelService) -> str:
     try:
         parts = urlsplit(address)
-        host, port = host_of(address), parts.port
+        host, port = parse_host(address), parts.port
     except ValueError as error:
         raise BadInput(f"not a web address for {service.title}: {address[:100]!r}") from error
     if parts.scheme not in ("http", "https") or not host or not is_well_bracketed(parts.netloc):

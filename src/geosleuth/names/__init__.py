@@ -9,10 +9,10 @@ from typing import Protocol
 from . import cities, country_names
 from .cities import same_city, same_region
 from .country_names import (
-    continent_of,
     country_code,
     country_name,
-    required_country_code,
+    get_continent,
+    require_country_code,
     same_country,
     whole_country,
     with_article,
@@ -22,11 +22,11 @@ from .folding import fold
 __all__ = [
     "PlaceNames",
     "RuleNames",
-    "continent_of",
     "country_code",
     "country_name",
     "fold",
-    "required_country_code",
+    "get_continent",
+    "require_country_code",
     "same_city",
     "same_country",
     "same_region",

@@ -136,7 +136,7 @@ _NICKNAMES = {
 }
 
 
-def _any_of(wordings: list[str]) -> str:
+def _join_alternatives(wordings: list[str]) -> str:
     # The longest goes first, or "autonomous region" would leave "autonomous" behind.
     return "|".join(sorted(set(wordings), key=lambda words: (-len(words), words)))
 
@@ -146,8 +146,8 @@ class _GenericWords:
 
     def __init__(self, kinds: str, before: str, after: str, glued: tuple[str, ...]) -> None:
         of = [f"{the}{kind} of{of_the}" for kind in kinds.split("|") for the in ("", "the ") for of_the in ("", " the")]
-        self._before = lazy_pattern(rf"^(?:{_any_of(before.split('|') + of)}) (?=\S)")
-        self._after = lazy_pattern(rf"(?<=\S) (?:{_any_of(after.split('|'))})$")
+        self._before = lazy_pattern(rf"^(?:{_join_alternatives(before.split('|') + of)}) (?=\S)")
+        self._after = lazy_pattern(rf"(?<=\S) (?:{_join_alternatives(after.split('|'))})$")
         self._glued = glued
 
     def without(self, folded: str) -> str:
@@ -230,8 +230,8 @@ def is_far_city(name: str, city: str, country: str | None = None) -> bool:
     """
     code = country_code(country) if country else None
     places = _index(code).places
-    others = places.get(_key(fold(name), code), ())
-    here = places.get(_key(fold(city), code), ())
+    others = places.get(_make_name_key(fold(name), code), ())
+    here = places.get(_make_name_key(fold(city), code), ())
     return bool(others) and all(
         other.population >= _LARGE
         and all(great_circle_km(other.lat, other.lon, near.lat, near.lon) > _FAR_KM for near in here)
@@ -243,7 +243,11 @@ def cities_called(name: str, country: str | None = None) -> tuple[City, ...]:
     """The cities that a name means; `country` is a code, and without one the whole world is looked through."""
     folded = fold(name)
     places = _index(country).places
-    return places.get(_key(folded, country)) or places.get(_key(without_city_words(folded), country)) or ()
+    return (
+        places.get(_make_name_key(folded, country))
+        or places.get(_make_name_key(without_city_words(folded), country))
+        or ()
+    )
 
 
 def _agree(a: _Reading, b: _Reading) -> bool:
@@ -265,7 +269,7 @@ def _readings(name: str, country: str | None) -> tuple[_Reading, ...]:
     texts = [] if _is_main_name(whole, country) else [_ASIDE.sub(" ", name), *_ASIDE.findall(name)[:_MAX_PARTS]]
     ways = [tuple(map(fold, text.split("/")[:_MAX_PARTS])) for text in texts]
     return tuple(
-        tuple(_part(folded, country) for folded in way if folded)
+        tuple(_look_up_part(folded, country) for folded in way if folded)
         for way in dict.fromkeys([(whole,), *ways])
         if any(way)
     )
@@ -273,18 +277,18 @@ def _readings(name: str, country: str | None) -> tuple[_Reading, ...]:
 
 def _is_main_name(folded: str, country: str | None) -> bool:
     # What GeoNames writes with brackets or a slash means just that: "Frankfurt (Oder)" is not Frankfurt.
-    return _key(folded, country) in _index(country).main_names
+    return _make_name_key(folded, country) in _index(country).main_names
 
 
-def _part(folded: str, country: str | None) -> _Part:
+def _look_up_part(folded: str, country: str | None) -> _Part:
     places = _index(country).places
-    key = _key(folded, country)
+    key = _make_name_key(folded, country)
     if key not in places:
-        key = _key(without_city_words(folded), country)
+        key = _make_name_key(without_city_words(folded), country)
     return _Part(key, frozenset(city.geoname_id for city in places.get(key, ())))
 
 
-def _key(folded: str, country: str | None) -> str:
+def _make_name_key(folded: str, country: str | None) -> str:
     key = "".join(_SPELLED_OUT.get(word, word) for word in folded.split())
     return _NICKNAMES.get((country or "", key), key)
 
@@ -297,13 +301,13 @@ def _index(country: str | None) -> _Index:
     countries = cities_by_country()
     for city in countries.get(country, ()) if country else chain.from_iterable(countries.values()):
         main_name, *other_names = city.names
-        main_key = _key(fold_once(main_name), country)
+        main_key = _make_name_key(fold_once(main_name), country)
         main_names.add(main_key)
         bearer = _Bearer(city, main_key)
-        for key in {_key(fold_once(name), country) for name in other_names if _is_a_name(name)} | {main_key}:
+        for key in {_make_name_key(fold_once(name), country) for name in other_names if _is_a_name(name)} | {main_key}:
             bearers[key].append(bearer)
     bearers.pop("", None)
-    return _Index({key: _meant(key, places) for key, places in bearers.items()}, frozenset(main_names))
+    return _Index({key: _find_most_prominent(key, places) for key, places in bearers.items()}, frozenset(main_names))
 
 
 def _is_a_name(alternate: str) -> bool:
@@ -312,7 +316,7 @@ def _is_a_name(alternate: str) -> bool:
     return len(alternate) > (1 if alternate[:1] >= _FIRST_CJK else 2)
 
 
-def _meant(name: str, bearers: list[_Bearer]) -> tuple[City, ...]:
+def _find_most_prominent(name: str, bearers: list[_Bearer]) -> tuple[City, ...]:
     """Return the places usually meant by a name; see the module's docstring for the rule."""
     if len(bearers) > 1:
         largest_main = max((place.city.population for place in bearers if place.main_name == name), default=None)
@@ -345,24 +349,24 @@ def _same_region(a: str, b: str, country: str | None) -> bool:
         return False
     if folded_a == folded_b:
         return True
-    if _kind(folded_a) | _kind(folded_b) == {"city", "region"}:
+    if _detect_kinds(folded_a) | _detect_kinds(folded_b) == {"city", "region"}:
         return False
-    known_a, known_b = _listed(folded_a, country), _listed(folded_b, country)
+    known_a, known_b = _find_listed_regions(folded_a, country), _find_listed_regions(folded_b, country)
     if known_a and known_b:
         return not known_a.isdisjoint(known_b)
-    plain_a, plain_b = _plain(folded_a), _plain(folded_b)
+    plain_a, plain_b = _strip_kind_words(folded_a), _strip_kind_words(folded_b)
     return compact(plain_a) == compact(plain_b) or same_city(plain_a, plain_b, country)
 
 
 def is_listed_region(name: str, country: str | None = None) -> bool:
     """Return whether a name is surely that of a region, listed in this country (or anywhere, if None)."""
-    return bool(_listed(fold(name), country_code(country) if country else None))
+    return bool(_find_listed_regions(fold(name), country_code(country) if country else None))
 
 
-def listed_regions(name: str, country: str | None = None) -> list[tuple[str, str]]:
+def list_regions(name: str, country: str | None = None) -> list[tuple[str, str]]:
     """Return the country's code with each longer Latin name of every listed region so called: "WA" is in two."""
     tables = _hand_written() | {"US": _us_states()}
-    found = sorted(_listed(fold(name), country), key=lambda place: (place[:2] != "US", place))
+    found = sorted(_find_listed_regions(fold(name), country), key=lambda place: (place[:2] != "US", place))
     rows = [(place[:2], tables[place[:2]][int(place[2:])].split("|")) for place in found]
     return [
         (code, other)
@@ -372,24 +376,28 @@ def listed_regions(name: str, country: str | None = None) -> list[tuple[str, str
     ]
 
 
-def _plain(folded: str) -> str:
+def _strip_kind_words(folded: str) -> str:
     return without_city_words(without_region_words(folded))
 
 
-def _kind(folded: str) -> set[str]:
+def _detect_kinds(folded: str) -> set[str]:
     """Return the kinds that a name claims: ``{"city"}``, ``{"region"}`` or nothing."""
     if without_region_words(folded) != folded:
         return {"region"}
     return {"city"} if says_city(folded) else set()
 
 
-def _listed(folded: str, country: str | None) -> set[str]:
+def _find_listed_regions(folded: str, country: str | None) -> set[str]:
     """Country and number of every listed region that bears the name."""
-    return _regions(country).get(compact(folded)) or _regions(country).get(compact(_plain(folded))) or set()
+    return (
+        _load_listed_regions(country).get(compact(folded))
+        or _load_listed_regions(country).get(compact(_strip_kind_words(folded)))
+        or set()
+    )
 
 
 @cache
-def _regions(country: str | None) -> dict[str, set[str]]:
+def _load_listed_regions(country: str | None) -> dict[str, set[str]]:
     """Listed regions of one country, or of all, by compact name; each stands as country and number."""
     regions: dict[str, set[str]] = {}
     listed = _hand_written() | {"US": _us_states()}

@@ -124,7 +124,7 @@ def _country_code(name: str) -> str | None:
 
 
 def _one_country(name: str) -> str | None:
-    codes, by_name = _table()
+    codes, by_name = _load_country_codes()
     stripped = name.strip()
     if stripped.isascii() and stripped.isupper() and stripped in codes:
         return codes[stripped]
@@ -138,7 +138,7 @@ def _one_country(name: str) -> str | None:
 
 
 @cache
-def _table() -> tuple[dict[str, str], dict[str, str]]:
+def _load_country_codes() -> tuple[dict[str, str], dict[str, str]]:
     """Country codes by ISO code (both lengths), and by compact folded name."""
     source = files("geosleuth.names") / "data" / "country_names.json.gz"
     try:
@@ -158,13 +158,13 @@ def same_country(a: str, b: str) -> bool:
     return code_a == code_b and compact(a) == compact(b) != ""
 
 
-def continent_of(country_code: str) -> str | None:
+def get_continent(country_code: str) -> str | None:
     """The English name of a country's continent (``"Europe"``) by its ISO 3166-1 alpha-2 code; None if unknown."""
     country = countries().get(country_code.upper())
     return None if country is None else country.continent
 
 
-def required_country_code(name: str) -> str:
+def require_country_code(name: str) -> str:
     """`country_code`, for a name that a user gave and that must be one.
 
     Raises:

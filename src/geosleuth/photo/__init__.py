@@ -9,7 +9,7 @@ from .opening import OpenedPhoto, check_case_pixels, open_photo, open_photos
 from .panorama import PanoramaView, cut_views, looks_equirectangular
 from .photo import Kind, Photo, PhotoLimits
 from .sidecar import SidecarClaim
-from .views import MIN_REDUCTION_FOR_CROPS, BoxScale, View, crop, encode, first_view, full_box, scaled_box, to_pixels
+from .views import MIN_REDUCTION_FOR_CROPS, BoxScale, View, crop, encode, first_view, full_box, scale_box, to_pixels
 
 __all__ = [
     "MIN_REDUCTION_FOR_CROPS",
@@ -33,6 +33,6 @@ __all__ = [
     "looks_equirectangular",
     "open_photo",
     "open_photos",
-    "scaled_box",
+    "scale_box",
     "to_pixels",
 ]

@@ -62,7 +62,7 @@ class Album:
 
     def add(self, photo: Photo) -> View:
         """The first view of a photo."""
-        return self._keep(photo, first_view(photo, self._max_pixels))
+        return self._store_view(photo, first_view(photo, self._max_pixels))
 
     def crop(self, handle: str, bbox: Sequence[float], scale: BoxScale = "pixels") -> View:
         """Cut a part of a view out of its original.
@@ -91,7 +91,7 @@ class Album:
         """Give a cut of one of this album's photos the next handle."""
         with self._lock:
             photo = self._photos[view.photo_handle]
-        return self._keep(photo, view)
+        return self._store_view(photo, view)
 
     def part(self, handle: str, box: tuple[int, int, int, int], size: tuple[int, int]) -> "Image":
         """A part of the photo that a view shows, by its place in the original, in any size.
@@ -104,7 +104,7 @@ class Album:
             photo = self._photos[view.photo_handle]
         return render(photo, box, size).image
 
-    def number_of(self, view: View) -> int:
+    def find_number(self, view: View) -> int:
         """Return the number of the photo that a view shows, counted from 1 in order of arrival."""
         with self._lock:
             return list(self._photos).index(view.photo_handle) + 1
@@ -121,7 +121,7 @@ class Album:
             self._remember(view)
         return view
 
-    def _keep(self, photo: Photo, view: View) -> View:
+    def _store_view(self, photo: Photo, view: View) -> View:
         with self._lock:
             handle = f"image-{len(self._places) + 1}"
             self._places[handle] = _Place(photo, view.box_in_original, view.size)

@@ -19,7 +19,7 @@ class Unfit(Exception):
     """This file can't be opened as a photo; the message goes after the file's name."""
 
 
-def truncated() -> Unfit:
+def build_truncation_error() -> Unfit:
     """The error of a file that ends too early."""
     return Unfit("the file is cut short or damaged; get a whole copy of it")
 
@@ -32,7 +32,7 @@ def check_size(size: tuple[int, int], limits: PhotoLimits) -> None:
     """
     width, height = size
     if width < 1 or height < 1:
-        raise truncated()
+        raise build_truncation_error()
     if max(size) > limits.max_side and width * height <= limits.max_pixels:
         raise Unfit(
             f"{width} x {height} pixels: a side may have {limits.max_side:,} at most; give a smaller copy of the photo"

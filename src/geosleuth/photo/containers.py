@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from geosleuth.support.errors import install_command
 
-from .carrier import MAX_XMP, Carrier, Unfit, check_size, truncated
+from .carrier import MAX_XMP, Carrier, Unfit, build_truncation_error, check_size
 from .exif import take_apart_tiff
 from .photo import PhotoLimits
 
@@ -56,7 +56,7 @@ def take_apart_jpeg(data: bytes, limits: PhotoLimits) -> Carrier:
             break
         if marker in _FRAMES:
             if size is not None or len(body) < 6:
-                raise truncated()
+                raise build_truncation_error()
             height, width = struct.unpack_from(">HH", body, 1)
             size, frame = (width, height), marker
             check_size(size, limits)
@@ -71,7 +71,7 @@ def take_apart_jpeg(data: bytes, limits: PhotoLimits) -> Carrier:
     else:
         raise Unfit("the JPEG has absurdly many parts; save the photo anew")
     if size is None:
-        raise truncated()
+        raise build_truncation_error()
     pixels = size[0] * size[1]
     most_scans = limits.max_scans
     if frame in _PROGRESSIVE:
@@ -83,14 +83,14 @@ def take_apart_jpeg(data: bytes, limits: PhotoLimits) -> Carrier:
 def _segment(data: bytes, at: int) -> tuple[int, int, bytes, int]:
     found = _MARKER_HERE.match(data, at)
     if found is None or found.end() + 2 > len(data):
-        raise truncated()
+        raise build_truncation_error()
     marker = found[1][0]
     if marker in (_SOI, _EOI):
-        raise truncated()
+        raise build_truncation_error()
     (length,) = struct.unpack_from(">H", data, found.end())
     end = found.end() + length
     if length < 2 or end > len(data):
-        raise truncated()
+        raise build_truncation_error()
     return found.end() - 2, marker, data[found.end() + 2 : end], end
 
 
@@ -102,7 +102,7 @@ def _end_of_scans(data: bytes, at: int, most: int) -> int:
         if marker == _EOI:
             # No encoder writes such filling, and the decoder would go over it again with every block it is fed.
             if data.find(_ENDLESS_FILLING, start, at) >= 0:
-                raise truncated()
+                raise build_truncation_error()
             return at
         parts += 1
         scans += marker == _SOS
@@ -111,7 +111,7 @@ def _end_of_scans(data: bytes, at: int, most: int) -> int:
         if at + 2 > len(data):
             break
         at += max(2, struct.unpack_from(">H", data, at)[0])
-    raise truncated()
+    raise build_truncation_error()
 
 
 def take_apart_png(data: bytes, limits: PhotoLimits) -> Carrier:
@@ -133,12 +133,12 @@ def take_apart_png(data: bytes, limits: PhotoLimits) -> Carrier:
             several = len(body) >= 4 and body[:4] != b"\0\0\0\1"
     header = kept.get(b"IHDR", b"")
     if len(header) != 13:
-        raise truncated()
+        raise build_truncation_error()
     width, height, depth, colour = struct.unpack_from(">IIBB", header)
     check_size((width, height), limits)
     compressed = b"".join(idat)
     if len(compressed) * _DEFLATE_LIMIT + 4096 < height * (width * depth * _CHANNELS.get(colour, 1) // 8):
-        raise truncated()
+        raise build_truncation_error()
     stripped = [(name, kept[name]) for name in _KEPT if name in kept]
     parts = [_chunk(name, body) for name, body in (*stripped, (b"IDAT", compressed), (b"IEND", b""))]
     return Carrier("PNG", (width, height), data[:8] + b"".join(parts), exif=exif, xmp=xmp, several=several)
@@ -148,14 +148,14 @@ def _chunks(data: bytes, limits: PhotoLimits) -> Iterator[tuple[bytes, bytes]]:
     at = 8
     for _ in range(limits.max_parts):
         if at + 12 > len(data):
-            raise truncated()
+            raise build_truncation_error()
         length, name = struct.unpack_from(">I4s", data, at)
         end = at + 12 + length
         if end > len(data):
-            raise truncated()
+            raise build_truncation_error()
         body = data[at + 8 : end - 4]
         if name in _CHECKED and _checksum(name, body) != struct.unpack_from(">I", data, end - 4)[0]:
-            raise truncated()
+            raise build_truncation_error()
         if name == b"IEND":
             return
         yield name, body
@@ -197,12 +197,12 @@ def take_apart_webp(data: bytes, limits: PhotoLimits) -> Carrier:
         frames += name == b"ANMF"
         if name not in _WEBP_KEPT or (name == b"ANMF" and frames > 1):
             continue
-        size = size or _declared_size(name, body)
+        size = size or _read_declared_size(name, body)
         # The other flags announce chunks that are left out here.
         wanted = bytes((body[0] & _ALPHA_AND_ANIMATION,)) + body[1:] if name == b"VP8X" and body else body
         kept.append(struct.pack("<4sI", name, len(wanted)) + wanted + b"\0" * (len(wanted) % 2))
     if size is None:
-        raise truncated()
+        raise build_truncation_error()
     check_size(size, limits)
     content = b"WEBP" + b"".join(kept)
     pixels = b"RIFF" + struct.pack("<I", len(content)) + content
@@ -211,25 +211,25 @@ def take_apart_webp(data: bytes, limits: PhotoLimits) -> Carrier:
 
 def _webp_chunks(data: bytes, limits: PhotoLimits) -> Iterator[tuple[bytes, bytes]]:
     if len(data) < 12:
-        raise truncated()
+        raise build_truncation_error()
     end = 8 + struct.unpack_from("<I", data, 4)[0]
     if end > len(data):
-        raise truncated()
+        raise build_truncation_error()
     at = 12
     for _ in range(limits.max_parts):
         if at >= end:
             return
         if at + 8 > end:
-            raise truncated()
+            raise build_truncation_error()
         name, length = struct.unpack_from("<4sI", data, at)
         if at + 8 + length > end:
-            raise truncated()
+            raise build_truncation_error()
         yield name, data[at + 8 : at + 8 + length]
         at += 8 + length + length % 2
     raise Unfit("the WebP has absurdly many parts; save the photo anew")
 
 
-def _declared_size(name: bytes, body: bytes) -> tuple[int, int] | None:
+def _read_declared_size(name: bytes, body: bytes) -> tuple[int, int] | None:
     if name == b"VP8X" and len(body) >= 10:
         return 1 + int.from_bytes(body[4:7], "little"), 1 + int.from_bytes(body[7:10], "little")
     if name == b"VP8 " and len(body) >= 10:
@@ -288,7 +288,7 @@ def open_heic(data: bytes) -> "HeifFile":
         from pillow_heif import libheif_version, open_heif
     except ModuleNotFoundError as error:
         raise Unfit(f"HEIC photos need an extra; run: {install_command('media')}; or give a JPEG copy") from error
-    if _numbers(libheif_version()) < MIN_LIBHEIF:
+    if _parse_version(libheif_version()) < MIN_LIBHEIF:
         newer = f"{install_command('media')} --upgrade"
         raise Unfit(f"libheif {libheif_version()} has known holes; run: {newer}; or give a JPEG copy")
     try:
@@ -296,11 +296,11 @@ def open_heic(data: bytes) -> "HeifFile":
     except MemoryError:
         raise
     except Exception as error:  # nobody can list what libheif's binding raises on damaged data
-        raise truncated() from error
+        raise build_truncation_error() from error
     if len(opened) == 0:
-        raise truncated()
+        raise build_truncation_error()
     return opened
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _parse_version(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())

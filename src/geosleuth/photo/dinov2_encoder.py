@@ -16,7 +16,7 @@ import numpy as np
 
 from geosleuth.support.errors import BadInput, MissingExtra
 
-from .image_encoder import BATCH, BundledEncoder, Features, ImageEncoder, Preparation, digest_of, unit_rows
+from .image_encoder import BATCH, BundledEncoder, Features, ImageEncoder, Preparation, compute_fingerprint, unit_rows
 from .runtime import import_onnxruntime, session_options
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class JoinedEncoder:
     @cached_property
     def name(self) -> str:
         """Both networks, and a fingerprint of the file that is not ours."""
-        return f"{self._bundled.name}+dinov2-s@{digest_of(self._weights)}"
+        return f"{self._bundled.name}+dinov2-s@{compute_fingerprint(self._weights)}"
 
     def features(self, images: "Sequence[Image]") -> Features:
         """One row a picture, each of length 1.
@@ -60,8 +60,8 @@ class JoinedEncoder:
         with self._lock:
             session = self._session
         try:
-            layers = session.run([_output_of(layer) for layer in LAYERS], {session.get_inputs()[0].name: pixels})
-            return np.hstack([_standardised(np.asarray(tokens)[:, 0]) for tokens in layers])
+            layers = session.run([_get_output_name(layer) for layer in LAYERS], {session.get_inputs()[0].name: pixels})
+            return np.hstack([_standardize(np.asarray(tokens)[:, 0]) for tokens in layers])
         except Exception as error:
             raise self._trouble(error) from error
 
@@ -69,7 +69,7 @@ class JoinedEncoder:
     def _session(self) -> Any:
         runtime = import_onnxruntime()
         try:
-            network = self._weights.read_bytes() + _declare_outputs(_output_of(layer) for layer in LAYERS)
+            network = self._weights.read_bytes() + _declare_outputs(_get_output_name(layer) for layer in LAYERS)
             return runtime.InferenceSession(network, session_options(), providers=["CPUExecutionProvider"])
         except Exception as error:
             raise self._trouble(error) from error
@@ -99,12 +99,12 @@ def load_joined() -> ImageEncoder:
     return JoinedEncoder(weights)
 
 
-def _standardised(tokens: Features) -> Features:
+def _standardize(tokens: Features) -> Features:
     centred = tokens - tokens.mean(axis=1, keepdims=True)
     return np.asarray(centred / np.maximum(centred.std(axis=1, keepdims=True), 1e-6), dtype=np.float32)
 
 
-def _output_of(layer: int) -> str:
+def _get_output_name(layer: int) -> str:
     return f"/backbone/encoder/layer.{layer}/Add_1_output_0"
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from geosleuth.geo import LatLon, is_valid
 
-from .carrier import MAX_XMP, Carrier, Unfit, truncated
+from .carrier import MAX_XMP, Carrier, Unfit, build_truncation_error
 from .photo import PhotoLimits
 
 _FORMATS = {1: "B", 2: "B", 3: "H", 4: "I", 5: "II", 6: "b", 7: "B", 8: "h", 9: "i", 10: "ii", 11: "f", 12: "d"}
@@ -114,8 +114,8 @@ def take_apart_tiff(data: bytes, limits: PhotoLimits) -> Carrier:
         block = TiffBlock(data)
         entries, following = block.directory(block.first)
     except (ValueError, struct.error) as error:
-        raise truncated() from error
-    size = _checked_size(block, entries)
+        raise build_truncation_error() from error
+    size = _check_declared_size(block, entries)
     _check_layout(block, entries, limits)
     kept = {tag: entry for tag, entry in sorted(entries.items()) if tag in _NEEDED}
     return Carrier(
@@ -129,10 +129,10 @@ def take_apart_tiff(data: bytes, limits: PhotoLimits) -> Carrier:
     )
 
 
-def _checked_size(block: TiffBlock, entries: dict[int, ExifTag]) -> tuple[int, int]:
+def _check_declared_size(block: TiffBlock, entries: dict[int, ExifTag]) -> tuple[int, int]:
     width, height = (block.numbers(entries.get(tag), 1) for tag in (_WIDTH, _HEIGHT))
     if not width or not height or not (width[0] >= 1 and height[0] >= 1):
-        raise truncated()
+        raise build_truncation_error()
     return int(width[0]), int(height[0])
 
 
@@ -141,7 +141,7 @@ def _check_layout(block: TiffBlock, entries: dict[int, ExifTag], limits: PhotoLi
         if tag in entries and entries[tag].count > (most or limits.max_parts):
             raise Unfit("the TIFF directory holds absurd counts; save the photo anew as JPEG or PNG")
     if not ({273, 279} <= entries.keys() or {324, 325} <= entries.keys()):
-        raise truncated()
+        raise build_truncation_error()
     _check_strips(block, entries, limits)
     compression = block.numbers(entries.get(_COMPRESSION), 1) or [1]
     if compression[0] not in _COMPRESSIONS:
@@ -161,9 +161,9 @@ def _check_strips(block: TiffBlock, entries: dict[int, ExifTag], limits: PhotoLi
         starts = block.numbers(entries.get(offsets), limits.max_parts)
         sizes = block.numbers(entries.get(lengths), limits.max_parts)
         if len(starts) != len(sizes):
-            raise truncated()
+            raise build_truncation_error()
         if any(not start + size <= len(block.data) for start, size in zip(starts, sizes, strict=True)):
-            raise truncated()
+            raise build_truncation_error()
 
 
 def _with_directory(block: TiffBlock, kept: dict[int, ExifTag]) -> bytes:
@@ -216,19 +216,22 @@ def read_exif(block: bytes) -> ExifData:
     turns = tagged.numbers(main.get(_ORIENTATION), 1)
     if turns and turns[0] in range(1, 9):
         said.orientation = int(turns[0])
-    said.camera_make = _text(tagged, main.get(_MAKE))
-    said.camera_model = _text(tagged, main.get(_MODEL))
-    said.software = _text(tagged, main.get(_SOFTWARE))
-    shot = _directory_at(tagged, main.get(_EXIF_DIRECTORY), "camera", said)
+    said.camera_make = _read_exif_text(tagged, main.get(_MAKE))
+    said.camera_model = _read_exif_text(tagged, main.get(_MODEL))
+    said.software = _read_exif_text(tagged, main.get(_SOFTWARE))
+    shot = _read_directory(tagged, main.get(_EXIF_DIRECTORY), "camera", said)
     focal = tagged.numbers(shot.get(_FOCAL_35MM), 1)
     # A zero says that it is not known.
     said.focal_35mm = float(focal[0]) if focal and 0 < focal[0] < 10_000 else None
-    gps = _directory_at(tagged, main.get(_GPS_DIRECTORY), "GPS", said)
+    gps = _read_directory(tagged, main.get(_GPS_DIRECTORY), "GPS", said)
     _read_place(tagged, gps, said)
     said.taken_at = (
-        _moment(_text(tagged, shot.get(_TAKEN)), _text(tagged, shot.get(_TAKEN_ZONE)) or _text(tagged, shot.get(_ZONE)))
+        _moment(
+            _read_exif_text(tagged, shot.get(_TAKEN)),
+            _read_exif_text(tagged, shot.get(_TAKEN_ZONE)) or _read_exif_text(tagged, shot.get(_ZONE)),
+        )
         or _gps_moment(tagged, gps)
-        or _moment(_text(tagged, main.get(_CHANGED)), _text(tagged, shot.get(_ZONE)))
+        or _moment(_read_exif_text(tagged, main.get(_CHANGED)), _read_exif_text(tagged, shot.get(_ZONE)))
     )
     return said
 
@@ -272,7 +275,7 @@ def finite(text: str | None) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _directory_at(tagged: TiffBlock, entry: ExifTag | None, name: str, said: ExifData) -> dict[int, ExifTag]:
+def _read_directory(tagged: TiffBlock, entry: ExifTag | None, name: str, said: ExifData) -> dict[int, ExifTag]:
     where = tagged.numbers(entry, 1)
     if not where:
         return {}
@@ -283,7 +286,7 @@ def _directory_at(tagged: TiffBlock, entry: ExifTag | None, name: str, said: Exi
         return {}
 
 
-def _text(tagged: TiffBlock, entry: ExifTag | None) -> str | None:
+def _read_exif_text(tagged: TiffBlock, entry: ExifTag | None) -> str | None:
     raw = tagged.raw(entry, 4 * _MAX_TEXT).partition(b"\0")[0]
     # Shown to people in reports and terminals: no control characters, no novels.
     text = "".join(letter for letter in raw.decode("utf-8", "replace") if letter.isprintable())
@@ -292,8 +295,8 @@ def _text(tagged: TiffBlock, entry: ExifTag | None) -> str | None:
 
 def _read_place(tagged: TiffBlock, gps: dict[int, ExifTag], said: ExifData) -> None:
     if _LAT in gps or _LON in gps:
-        lat = _degrees(tagged.numbers(gps.get(_LAT)), _text(tagged, gps.get(_LAT_REF)), "N", "S")
-        lon = _degrees(tagged.numbers(gps.get(_LON)), _text(tagged, gps.get(_LON_REF)), "E", "W")
+        lat = _degrees(tagged.numbers(gps.get(_LAT)), _read_exif_text(tagged, gps.get(_LAT_REF)), "N", "S")
+        lon = _degrees(tagged.numbers(gps.get(_LON)), _read_exif_text(tagged, gps.get(_LON_REF)), "E", "W")
         said.point = _sane_point(lat, lon)
         method = tagged.raw(gps.get(_METHOD), 4 * _MAX_TEXT)
         said.estimated = is_estimate(method)
@@ -362,6 +365,6 @@ def _gps_moment(tagged: TiffBlock, gps: dict[int, ExifTag]) -> datetime | None:
     clock = tagged.numbers(gps.get(_TIME), 3)
     if len(clock) != 3 or not all(math.isfinite(part) and 0 <= part <= 60 for part in clock):
         return None
-    date = _text(tagged, gps.get(_DATE))
+    date = _read_exif_text(tagged, gps.get(_DATE))
     hour, minute, second = (int(part) for part in clock)
     return _moment(f"{date} {hour:02}:{minute:02}:{second:02}", "Z")

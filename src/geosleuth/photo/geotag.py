@@ -72,7 +72,7 @@ def with_place(block: bytes, point: LatLon, error_m: int | None, method: str) ->
     try:
         tagged = TiffBlock(block)
         main, following = _raw_directory(tagged, tagged.first)
-        cleared = _cleared(tagged, main, following)
+        cleared = _clear_gps(tagged, main, following)
     except (ValueError, struct.error) as error:
         raise Unwritable("its EXIF data is broken, and adding to it could lose what is left") from error
     order = tagged.order
@@ -109,12 +109,12 @@ def _raw_directory(tagged: TiffBlock, offset: int) -> tuple[list[_Raw], int]:
     return found, following
 
 
-def _cleared(tagged: TiffBlock, main: list[_Raw], following: int) -> bytes:
+def _clear_gps(tagged: TiffBlock, main: list[_Raw], following: int) -> bytes:
     """Return the block with zeros in place of the old GPS directory and its values."""
     pointer = next((raw for raw in main if raw.tag == _GPS), None)
     if pointer is None:
         return tagged.data
-    old = list(_spans(tagged, _number(tagged.order, pointer), 0))
+    old = list(_spans(tagged, _unpack_number(tagged.order, pointer), 0))
     kept = [raw.value for raw in main if raw.value is not None]
     kept += [span for at in _others(tagged, main, following) for span in _spans(tagged, at, 2)]
     if any(start < other_end and other_start < end for start, end in old for other_start, other_end in kept):
@@ -127,7 +127,7 @@ def _cleared(tagged: TiffBlock, main: list[_Raw], following: int) -> bytes:
 
 def _others(tagged: TiffBlock, main: list[_Raw], following: int) -> Iterator[int]:
     """Yield the offsets of the camera's directory and the thumbnail's."""
-    yield from (_number(tagged.order, raw) for raw in main if raw.tag == _EXIF)
+    yield from (_unpack_number(tagged.order, raw) for raw in main if raw.tag == _EXIF)
     if following:
         yield following
 
@@ -136,7 +136,7 @@ def _spans(tagged: TiffBlock, offset: int, depth: int) -> Iterator[Span]:
     """The bytes that a directory and its values take, with those of the directories inside it."""
     entries, _ = _raw_directory(tagged, offset)
     yield offset, offset + 2 + 12 * len(entries)
-    numbers = {raw.tag: _number(tagged.order, raw) for raw in entries}
+    numbers = {raw.tag: _unpack_number(tagged.order, raw) for raw in entries}
     for raw in entries:
         if raw.value is not None:
             yield raw.value
@@ -146,7 +146,7 @@ def _spans(tagged: TiffBlock, offset: int, depth: int) -> Iterator[Span]:
         yield numbers[_THUMBNAIL], numbers[_THUMBNAIL] + numbers.get(_THUMBNAIL_BYTES, 0)
 
 
-def _number(order: str, raw: _Raw) -> int:
+def _unpack_number(order: str, raw: _Raw) -> int:
     return int(struct.unpack_from(order + "I", raw.entry, 8)[0])
 
 
@@ -222,7 +222,7 @@ def write_exif_copy(
             something, or can't be written.
     """
     _check_copy(path, out, overwrite=overwrite)
-    data = _read(path, limits)
+    data = _read_photo_bytes(path, limits)
     error_m = None if radius_km is None else metres(radius_km)
     try:
         carrier = take_apart(data, limits)
@@ -245,7 +245,7 @@ def is_copy_of_ours(photo: Path, copy: Path, *, reviewed: bool = True, limits: P
     if copy.is_symlink():
         return False
     try:
-        written, data = _read(copy, limits), _read(photo, limits)
+        written, data = _read_photo_bytes(copy, limits), _read_photo_bytes(photo, limits)
         claimed = read_exif(take_apart(written, limits).exif)
         method = claimed.place_method
         if claimed.point is None or method is None or method not in (_METHODS if reviewed else (ESTIMATED,)):
@@ -275,7 +275,7 @@ def _check_copy(path: Path, out: Path, *, overwrite: bool) -> None:
         raise BadInput(f"{out}: can't be written: {error.strerror or error}") from error
 
 
-def _read(path: Path, limits: PhotoLimits) -> bytes:
+def _read_photo_bytes(path: Path, limits: PhotoLimits) -> bytes:
     try:
         if not path.is_file():
             raise BadInput(f"{path}: there is no such photo; check the path")

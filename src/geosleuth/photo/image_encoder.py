@@ -66,7 +66,7 @@ def unit_rows(rows: npt.NDArray[np.floating]) -> Features:
     return unit
 
 
-def pooled(output: npt.NDArray[np.floating], *, channels_first: bool = True) -> npt.NDArray[np.floating]:
+def pool_output(output: npt.NDArray[np.floating], *, channels_first: bool = True) -> npt.NDArray[np.floating]:
     """A network's output as one row a picture: the first of several tokens, the mean over a map."""
     row: npt.NDArray[np.floating] = output
     if output.ndim == 3:
@@ -76,7 +76,7 @@ def pooled(output: npt.NDArray[np.floating], *, channels_first: bool = True) -> 
     return row
 
 
-def digest_of(*paths: Path) -> str:
+def compute_fingerprint(*paths: Path) -> str:
     """A short fingerprint of some files' content."""
     hashing = hashlib.sha256()
     for path in paths:
@@ -108,20 +108,20 @@ class Preparation:
 
     def rows(self, images: "Sequence[Image]") -> Features:
         """The pictures as an array of picture, row, column, colour."""
-        pixels: Features = np.stack([self._seen(image) for image in images])
+        pixels: Features = np.stack([self._prepare_picture(image) for image in images])
         pixels -= np.asarray(self.mean, dtype=np.float32)
         pixels /= np.asarray(self.deviation, dtype=np.float32)
         return pixels
 
-    def _seen(self, image: "Image") -> Features:
+    def _prepare_picture(self, image: "Image") -> Features:
         from PIL.Image import Resampling
 
         rgb = image if image.mode == "RGB" else image.convert("RGB")
         size = self.width_px, self.height_px
-        smaller = rgb.resize(size, Resampling(self.resampling), box=self._box(*rgb.size), reducing_gap=3.0)
+        smaller = rgb.resize(size, Resampling(self.resampling), box=self._compute_crop_box(*rgb.size), reducing_gap=3.0)
         return np.asarray(smaller, dtype=np.float32)
 
-    def _box(self, width: int, height: int) -> tuple[float, float, float, float]:
+    def _compute_crop_box(self, width: int, height: int) -> tuple[float, float, float, float]:
         if self.shorter_side_px is None:
             return 0.0, 0.0, float(width), float(height)
         grow = min(width, height) / self.shorter_side_px
@@ -130,7 +130,7 @@ class Preparation:
         return left, top, left + across, top + down
 
 
-def preparation_of(settings: Mapping[str, Any], side_px: int) -> Preparation:
+def read_preparation(settings: Mapping[str, Any], side_px: int) -> Preparation:
     """Return the preparation in a transformers image processor's settings; ``side_px`` is the default size.
 
     Raises:
@@ -182,7 +182,7 @@ class NetworkEncoder:
     @property
     def name(self) -> str:
         """The file's name with a fingerprint of its content."""
-        return f"{self._path.stem}@{digest_of(self._path)}"
+        return f"{self._path.stem}@{compute_fingerprint(self._path)}"
 
     @cached_property
     def dimension(self) -> int:
@@ -210,7 +210,7 @@ class NetworkEncoder:
             if self._channels_first:
                 pixels = np.ascontiguousarray(pixels.transpose(0, 3, 1, 2))
             try:
-                rows.append(pooled(self._look(network, pixels), channels_first=self._channels_first))
+                rows.append(pool_output(self._look(network, pixels), channels_first=self._channels_first))
             except Exception as error:
                 raise self._trouble("its network can't look at a picture", error) from error
         together = np.concatenate(rows)
@@ -234,7 +234,7 @@ def folder_name(folder: Path) -> str:
     """A folder's name with a fingerprint of the weights and settings in it."""
     kinds = ("*.json", "*.safetensors", "*.bin")
     files = sorted(path for kind in kinds for path in folder.glob(kind) if path.is_file())
-    return f"{folder.resolve().name}@{digest_of(*files)}"
+    return f"{folder.resolve().name}@{compute_fingerprint(*files)}"
 
 
 class TorchEncoder(NetworkEncoder):
@@ -276,7 +276,7 @@ class OnnxEncoder(NetworkEncoder):
     @cached_property
     def name(self) -> str:
         """The file's name with a fingerprint of its content."""
-        return f"{self._path.stem}@{digest_of(self._path)}"
+        return f"{self._path.stem}@{compute_fingerprint(self._path)}"
 
     def _look(self, network: Any, pixels: Features) -> npt.NDArray[np.floating]:
         return np.asarray(network.run([self._output], {network.get_inputs()[0].name: pixels})[0])
@@ -301,8 +301,8 @@ class OnnxEncoder(NetworkEncoder):
             preparation = Preparation(
                 width_px=width if isinstance(width, int) else _USUAL_SIDE_PX,
                 height_px=height if isinstance(height, int) else _USUAL_SIDE_PX,
-                mean=_told_colour(told, "mean", IMAGENET_MEAN),
-                deviation=_told_colour(told, "deviation", IMAGENET_DEVIATION),
+                mean=_parse_colour(told, "mean", IMAGENET_MEAN),
+                deviation=_parse_colour(told, "deviation", IMAGENET_DEVIATION),
             )
         except ValueError as error:
             raise self._trouble("its sizes or its metadata make no sense", error) from error
@@ -339,7 +339,7 @@ def _output(names: list[str], told: Mapping[str, str]) -> str:
     return next((name for name in wanted if name in names and name is not None), names[0])
 
 
-def _told_colour(told: Mapping[str, str], key: str, otherwise: Colour) -> Colour:
+def _parse_colour(told: Mapping[str, str], key: str, otherwise: Colour) -> Colour:
     text = told.get(f"geosleuth.{key}")
     if text is None:
         return otherwise
@@ -377,7 +377,7 @@ class TowerEncoder(TorchEncoder):
             model = transformers.AutoModel.from_pretrained(
                 str(self._path), local_files_only=True, trust_remote_code=False
             )
-            preparation = preparation_of(settings, _side_px(model.config))
+            preparation = read_preparation(settings, _side_px(model.config))
         except (OSError, ValueError, TypeError, AttributeError, RuntimeError) as error:
             raise self._trouble("it can't be loaded as a vision model", error) from error
         return model.eval(), preparation

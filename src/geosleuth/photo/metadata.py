@@ -60,7 +60,7 @@ class Claims:
         """The claimed place, unless it is somebody's estimate from the picture."""
         return None if self.estimated else self.point
 
-    def conflicts_with(self, point: LatLon, radius_km: float) -> bool | None:
+    def contradicts(self, point: LatLon, radius_km: float) -> bool | None:
         """Return whether the claimed place is farther than `radius_km` from a finding; None if none is claimed.
 
         An estimated place counts as none.
@@ -73,7 +73,7 @@ class Claims:
         return None if self.own_point is None else distance_km(self.own_point, point) > radius_km
 
 
-def claims_of(data: bytes, carrier: Carrier, said: ExifData, notes: list[str]) -> Claims:
+def gather_claims(data: bytes, carrier: Carrier, said: ExifData, notes: list[str]) -> Claims:
     """Gather what the file says, with notes on how it was opened."""
     xmp = xmp_values(carrier.xmp)
     estimated = said.estimated if said.point else is_estimate(xmp.get("exif:GPSProcessingMethod", "").encode())

@@ -40,7 +40,7 @@ class NatureVerdict:
     unlike_photo: float
 
 
-def nature_of(opened: "OpenedPhoto") -> Nature:
+def get_nature(opened: "OpenedPhoto") -> Nature:
     """Return what an opened picture is. A file that names the camera that took it is a photo, whatever it shows."""
     claims = opened.claims
     return "photo" if claims.camera_make and claims.camera_model else judge(opened.photo.image).nature
@@ -60,11 +60,11 @@ def looks_like(nature: str) -> str:
     return f"looks like a {nature}, not a photograph"
 
 
-def judged(opened: "OpenedPhoto") -> "OpenedPhoto":
+def add_nature_verdict(opened: "OpenedPhoto") -> "OpenedPhoto":
     """Return an opened picture whose claims say whether it is no photograph; one that was judged before as it is."""
     if opened.is_judged:
         return opened
-    nature = nature_of(opened)
+    nature = get_nature(opened)
     claims = replace(opened.claims, not_a_photo=None if nature == "photo" else nature)
     return replace(opened, claims=claims, is_judged=True)
 
@@ -75,7 +75,7 @@ def leave_out_others(opened: "OpenedPhoto", name: object) -> "OpenedPhoto":
     Raises:
         NotAPhoto: it is no photograph.
     """
-    opened = judged(opened)
+    opened = add_nature_verdict(opened)
     if (nature := opened.claims.not_a_photo) is not None:
         raise NotAPhoto(name, nature)
     return opened
@@ -183,12 +183,12 @@ def _coarse(small: _Grid) -> list[float]:
         float(edges.mean()),
         float((strength < 1.5).mean()),
         float(np.log1p(strength.mean())),
-        _rows(gray),
-        _rows(gray.T),
+        _measure_row_differences(gray),
+        _measure_row_differences(gray.T),
     ]
 
 
-def _rows(gray: _Grid) -> float:
+def _measure_row_differences(gray: _Grid) -> float:
     """Return how much rows differ from their neighbours as wholes: lines of text and bars of a page do."""
     means = gray.mean(axis=1)
     return float(np.abs(np.diff(means)).mean() / (gray.std() + 4.0))

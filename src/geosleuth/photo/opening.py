@@ -15,10 +15,10 @@ import numpy as np
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import NO_SUCH_FILE
 
-from .carrier import NO_MEMORY, Carrier, Unfit, check_size, truncated
+from .carrier import NO_MEMORY, Carrier, Unfit, build_truncation_error, check_size
 from .containers import open_heic, take_apart
 from .exif import read_exif
-from .metadata import Claims, claims_of
+from .metadata import Claims, gather_claims
 from .panorama import looks_equirectangular
 from .photo import Kind, Photo, PhotoLimits
 from .sidecar import read_sidecars
@@ -43,7 +43,7 @@ class _Decoding:
         self._changed = threading.Condition()
 
     @contextmanager
-    def share_of(self, pixels: int) -> Iterator[None]:
+    def reserve(self, pixels: int) -> Iterator[None]:
         """Wait until there is room for so many, and hold it; a picture larger than all room waits to be alone."""
         with self._changed:
             self._changed.wait_for(lambda: not self._taken or self._taken + pixels <= self._most)
@@ -68,16 +68,16 @@ def decode(carrier: Carrier, orientation: int, limits: PhotoLimits) -> tuple["Im
     Raises:
         Unfit: the pixels can't be decoded.
     """
-    with _decoding.share_of(carrier.size[0] * carrier.size[1]):
+    with _decoding.reserve(carrier.size[0] * carrier.size[1]):
         return _decode(carrier, orientation, limits)
 
 
 def _decode(carrier: Carrier, orientation: int, limits: PhotoLimits) -> tuple["Image", list[str]]:
     try:
-        opened = _opened(carrier)
+        opened = _open_image(carrier)
         check_size(opened.size, limits)
         if carrier.format != "HEIC" and opened.size != carrier.size:
-            raise truncated()
+            raise build_truncation_error()
         opened.load()
         check_size(opened.size, limits)
         image, notes = _to_rgb(opened)
@@ -89,12 +89,12 @@ def _decode(carrier: Carrier, orientation: int, limits: PhotoLimits) -> tuple["I
     except Unfit:
         raise
     except Exception as error:  # nobody can list what decoders raise on damaged data
-        raise truncated() from error
+        raise build_truncation_error() from error
     image.info.clear()
     return image, notes
 
 
-def _opened(carrier: Carrier) -> "Image":
+def _open_image(carrier: Carrier) -> "Image":
     stream = io.BytesIO(carrier.pixels)
     match carrier.format:
         case "JPEG":
@@ -212,8 +212,8 @@ def open_photo(
             raise BadInput(f"{name}: {_too_large(limits)}")
     else:
         path = os.fspath(source)
-        name = name or _shown(path)
-        data = _read(path, name, limits)
+        name = name or _format_path(path)
+        data = _read_photo_file(path, name, limits)
     if not data:
         raise BadInput(f"{name}: the file is empty; give a photo")
     try:
@@ -226,7 +226,7 @@ def open_photo(
         raise BadInput(f"{name}: {NO_MEMORY}") from error
     if carrier.several:
         notes.append("the file holds several pictures; only the first is looked at")
-    claims = claims_of(data, carrier, said, notes)
+    claims = gather_claims(data, carrier, said, notes)
     if not isinstance(source, bytes):
         claims = replace(claims, sidecars=read_sidecars(Path(os.fsdecode(path))))
     if kind is None:
@@ -273,7 +273,7 @@ def check_case_pixels(pixels: int, limits: PhotoLimits) -> None:
         )
 
 
-def _read(path: str, name: str, limits: PhotoLimits) -> bytes:
+def _read_photo_file(path: str, name: str, limits: PhotoLimits) -> bytes:
     try:
         # Looked at before it is opened: a pipe would wait for a writer, and opening some devices does something.
         _check_plain_file(name, Path(path).stat(), limits)
@@ -305,7 +305,7 @@ def _too_large(limits: PhotoLimits) -> str:
     return f"the file is larger than the {limits.max_bytes / 1024**2:g} MiB allowed; give a smaller copy of the photo"
 
 
-def _shown(path: str) -> str:
+def _format_path(path: str) -> str:
     """Return a path for messages: a single line of limited length without terminal codes."""
     short = path if len(path) <= _LONGEST_NAME else f"{path[:_LONGEST_NAME]}…"
     return short if short.isprintable() and short.strip() else repr(short)

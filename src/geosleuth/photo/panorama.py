@@ -110,11 +110,11 @@ def _cuts(image: "Image", side: int, turns_deg: list[float]) -> "list[Image]":
         x = (np.arctan2(right, 1.0) / (2 * math.pi) + 0.5) * width - 0.5
         y = np.clip((0.5 - np.arctan2(-down, np.hypot(right, 1.0)) / math.pi) * height - 0.5, 0, height - 1)
         for turn, out in zip(turns_deg, outs, strict=True):
-            out[top : top + _BAND_ROWS] = _sampled(packed, width, x + turn / 360 * width, y)
+            out[top : top + _BAND_ROWS] = _sample_bilinear(packed, width, x + turn / 360 * width, y)
     return [Image.frombuffer("RGBA", (side, side), out, "raw", "RGBA", 0, 1).convert("RGB") for out in outs]
 
 
-def _sampled(packed: "_Packed", width: int, x: "NDArray[np.float64]", y: "NDArray[np.float64]") -> "_Packed":
+def _sample_bilinear(packed: "_Packed", width: int, x: "NDArray[np.float64]", y: "NDArray[np.float64]") -> "_Packed":
     """Bilinear samples of four-byte pixels; columns go round, rows stop at the poles."""
     left, above = np.floor(x), np.floor(y)
     across = np.rint((x - left) * 256).astype(np.uint32)
@@ -123,12 +123,12 @@ def _sampled(packed: "_Packed", width: int, x: "NDArray[np.float64]", y: "NDArra
     x1 = np.where(x0 == width - 1, 0, x0 + 1)
     row = above.astype(np.int64) * width
     below = np.minimum(row + width, packed.size - width)
-    upper = _blended(packed.take(row + x0), packed.take(row + x1), across)
-    lower = _blended(packed.take(below + x0), packed.take(below + x1), across)
-    return _blended(upper, lower, down)
+    upper = _blend_pixels(packed.take(row + x0), packed.take(row + x1), across)
+    lower = _blend_pixels(packed.take(below + x0), packed.take(below + x1), across)
+    return _blend_pixels(upper, lower, down)
 
 
-def _blended(a: "_Packed", b: "_Packed", share_of_b: "_Packed") -> "_Packed":
+def _blend_pixels(a: "_Packed", b: "_Packed", share_of_b: "_Packed") -> "_Packed":
     """Two pixels mixed in 256ths, two of their bytes at a time in one number: four times as fast as byte by byte."""
     low, half = np.uint32(0x00FF00FF), np.uint32(0x00800080)
     share_of_a = np.uint32(256) - share_of_b

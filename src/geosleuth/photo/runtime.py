@@ -33,7 +33,7 @@ def import_onnxruntime() -> ModuleType:
     return module
 
 
-def packaged_session(path: Path, *, threads: int) -> Any:
+def open_packaged_session(path: Path, *, threads: int) -> Any:
     """Return a session of a network that ships with the package, which leaves the cores alone while it waits.
 
     Raises:

@@ -85,7 +85,7 @@ def is_sidecar_of_ours(path: Path, sha256: str, *, reviewed: bool = True) -> boo
     if path.is_symlink():
         return False
     try:
-        reader = _parsed(_content(path))
+        reader = _parse_packet(_content(path))
     except (OSError, _Refused, expat.ExpatError, LookupError, ValueError):
         return False
     return (
@@ -109,14 +109,14 @@ def _claim(path: Path) -> SidecarClaim | None:
     if len(data) > MAX_BYTES:
         return SidecarClaim(trouble=f"it is larger than {MAX_BYTES // 1024**2} MiB and was not read")
     try:
-        return claim_of(data)
+        return read_claim(data)
     except (_Refused, expat.ExpatError, LookupError, ValueError):
         return SidecarClaim(trouble="it is no plain XMP and was not read")
 
 
-def claim_of(data: bytes) -> SidecarClaim | None:
+def read_claim(data: bytes) -> SidecarClaim | None:
     """Return what a sidecar's content says about a place; None where it says nothing."""
-    values = {name: value.strip() for name, value in _parsed(data).found.items()}
+    values = {name: value.strip() for name, value in _parse_packet(data).found.items()}
     gps = {short: values[name] for name, short in _GPS.items() if name in values}
     point = xmp_point(gps)
     names = [values[name] for name in _FINEST_FIRST if values.get(name)]
@@ -128,7 +128,7 @@ def claim_of(data: bytes) -> SidecarClaim | None:
     return SidecarClaim(point, ", ".join(dict.fromkeys(names)) or None, estimated)
 
 
-def _parsed(data: bytes) -> "_Reader":
+def _parse_packet(data: bytes) -> "_Reader":
     reader = _Reader()
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
@@ -158,29 +158,29 @@ class _Reader:
         self.names.add(name)
         if not self._path:
             self.toolkit = attributes.get(f"{_META}xmptk", "")
-        self._reading = name if self._described() and name in _WANTED - self.found.keys() else None
+        self._reading = name if self._is_inside_description() and name in _WANTED - self.found.keys() else None
         self._path.append(name)
         if len(self._path) > _MAX_DEPTH:
             raise _Refused
-        if self._described():
+        if self._is_inside_description():
             self.names.update(attributes)
             for key in _WANTED & attributes.keys():
-                self.found.setdefault(key, _plain(attributes[key]))
+                self.found.setdefault(key, _clean_claim_text(attributes[key]))
 
     def text(self, piece: str) -> None:
         """Take a piece of text."""
         if self._reading is not None:
-            self.found[self._reading] = _plain(self.found.get(self._reading, "") + piece)
+            self.found[self._reading] = _clean_claim_text(self.found.get(self._reading, "") + piece)
 
     def end(self, _: str) -> None:
         """Leave an element."""
         self._path.pop()
         self._reading = None
 
-    def _described(self) -> bool:
+    def _is_inside_description(self) -> bool:
         return self._path[-2:] == [f"{_RDF}RDF", f"{_RDF}Description"]
 
 
-def _plain(text: str) -> str:
+def _clean_claim_text(text: str) -> str:
     """Return text for people: no control characters, no novels."""
     return "".join(letter for letter in text if letter.isprintable())[:_MAX_TEXT]

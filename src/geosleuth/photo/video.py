@@ -26,7 +26,7 @@ from geosleuth.support.text.safe import one_line
 
 from .opening import OpenedPhoto, open_photo
 from .text import TextLine, read_text
-from .video_limits import HEAD_BYTES, VideoLimits, container_of
+from .video_limits import HEAD_BYTES, VideoLimits, detect_container
 
 Progress = Callable[[str, float], None]
 """Gets what is being done, and how far it is, from 0 to 1."""
@@ -77,7 +77,7 @@ class FrameOfClip:
     jpeg: bytes = field(repr=False)
     lines: tuple[TextLine, ...] = ()
 
-    def opened(self) -> OpenedPhoto:
+    def open_photo(self) -> OpenedPhoto:
         """Return it as a photo; its file claims nothing.
 
         Raises:
@@ -163,9 +163,9 @@ def read_clip(
     if find_spec("av") is None:
         raise BadInput(f"{called}: videos need an extra; run: {install_command('media')}")
     try:
-        with _opened(path, limits, called) as stream:
+        with _open_clip(path, limits, called) as stream:
             head = stream.read(HEAD_BYTES)
-            container = container_of(head)
+            container = detect_container(head)
             if not head:
                 raise BadInput(f"{called}: the file is empty; give a video")
             if container is None:
@@ -193,7 +193,7 @@ def read_clip(
     )
 
 
-def _opened(path: str | os.PathLike[str], limits: VideoLimits, name: str) -> IO[bytes]:
+def _open_clip(path: str | os.PathLike[str], limits: VideoLimits, name: str) -> IO[bytes]:
     try:
         status = Path(path).stat()
         if stat.S_ISDIR(status.st_mode):
@@ -247,7 +247,7 @@ class _Child:
             try:
                 if process.stdout is None:
                     raise BadInput(f"{self._name}: can't be decoded here")
-                return self._received(process.stdout)
+                return self._receive_frames(process.stdout)
             finally:
                 late.cancel()
                 process.kill()
@@ -256,7 +256,7 @@ class _Child:
         self._late = True
         process.kill()
 
-    def _received(self, pipe: IO[bytes]) -> tuple[list[FrameOfClip], dict[str, Any]]:
+    def _receive_frames(self, pipe: IO[bytes]) -> tuple[list[FrameOfClip], dict[str, Any]]:
         frames: list[FrameOfClip] = []
         while (message := _message(pipe)) is not None:
             fields, blob = message
@@ -308,14 +308,14 @@ def places_shown(clip: Clip, *, progress: Progress = _NO_PROGRESS) -> list[Shown
     worth = worth_reading(clip.frames)
     for number, frame in enumerate(worth):
         progress("reading its frames", number / len(worth))
-        image = frame.opened().photo.image
+        image = frame.open_photo().photo.image
         lines = read_text(image, seconds=_READ_S, detail_px=_READ_PX)
         read.append(replace(frame, lines=tuple(line for line in lines if line.text)))
         features.append(encoder.features([image])[0])
     if not read:
         return []
     cosines = np.stack(features) @ np.stack(features).T
-    groups = _grouped(read, cosines)
+    groups = _group_frames(read, cosines)
     each = FRAMES_A_PLACE if len(groups) <= MAX_FRAMES // FRAMES_A_PLACE else max(1, MAX_FRAMES // len(groups))
     shown = []
     for members in groups:
@@ -339,7 +339,7 @@ def worth_reading(frames: Sequence[FrameOfClip]) -> list[FrameOfClip]:
     return sorted(kept, key=lambda frame: frame.seconds)
 
 
-def _grouped(frames: Sequence[FrameOfClip], cosines: "np.ndarray[Any, np.dtype[np.floating]]") -> list[list[int]]:
+def _group_frames(frames: Sequence[FrameOfClip], cosines: "np.ndarray[Any, np.dtype[np.floating]]") -> list[list[int]]:
     """Return the frames of each place by their indices, in the order in which places are first seen."""
     scenes = sorted({frame.scene for frame in frames})
     of = {scene: [index for index, frame in enumerate(frames) if frame.scene == scene] for scene in scenes}
@@ -348,7 +348,7 @@ def _grouped(frames: Sequence[FrameOfClip], cosines: "np.ndarray[Any, np.dtype[n
         scene: {word for index in of[scene] for word, sure in frames[index].words if sure >= _MIN_SURE}
         for scene in scenes
     }
-    fixed = _fixed_lines(list(lines.values()))
+    fixed = _find_fixed_lines(list(lines.values()))
     first = {scene: scene for scene in scenes}
 
     def root(scene: int) -> int:
@@ -386,7 +386,7 @@ def _long_lines(frames: Sequence[FrameOfClip]) -> dict[str, tuple[float, float]]
     return found
 
 
-def _fixed_lines(scenes: Sequence[Mapping[str, tuple[float, float]]]) -> set[str]:
+def _find_fixed_lines(scenes: Sequence[Mapping[str, tuple[float, float]]]) -> set[str]:
     """Return lines that stand in the same spot in most of several scenes: they are the maker's and not the place's."""
     fixed = set()
     for line in set[str]().union(*scenes):

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from .video_limits import CODECS, VideoContainer, VideoLimits, container_of
+from .video_limits import CODECS, VideoContainer, VideoLimits, detect_container
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -104,7 +104,7 @@ class FrameLook:
         """Return whether the frame is black."""
         return float(self.small.max()) < _MAX_BLANK_BRIGHTNESS
 
-    def change_from(self, other: "FrameLook") -> float:
+    def compute_change(self, other: "FrameLook") -> float:
         """Return by how many grey levels the small picture differs, on average."""
         return float(np.abs(self.small - other.small).mean())
 
@@ -143,7 +143,7 @@ class FramePool:
     def add(self, new: KeptFrame) -> None:
         """Keep a frame, unless the scene has a better one like it; make room where there is none."""
         for index, old in enumerate(self.kept):
-            if old.scene == new.scene and new.look.change_from(old.look) < _SAME_CONTENT_DIFFERENCE:
+            if old.scene == new.scene and new.look.compute_change(old.look) < _SAME_CONTENT_DIFFERENCE:
                 if new.look.worth > old.look.worth:
                     self.kept[index] = new
                 return
@@ -196,27 +196,27 @@ class Scenes:
         cut = before is not None and self._is_cut(before, look)
         begins = not self.starts or self._dark or cut or (look is self._past[-1] and self._is_dissolve())
         first = look
-        if not begins and jump is not None and look.change_from(jump[0]) <= jump[1] / JUMP_TIMES:
+        if not begins and jump is not None and look.compute_change(jump[0]) <= jump[1] / JUMP_TIMES:
             begins, first = True, jump[0]
         if begins:
             self.starts.append(first.seconds)
             self._changes.clear()
             self._past.clear()
         elif before is not None:
-            change = look.change_from(before)
+            change = look.compute_change(before)
             self._jump = (look, change) if self._is_jump(before, look) else None
             self._changes.append(change)
         self._dark = False
         return begins
 
     def _is_jump(self, before: FrameLook, now: FrameLook) -> bool:
-        change = now.change_from(before)
+        change = now.compute_change(before)
         if len(self._changes) < JUMP_AFTER or change < max(CUT_LEAST, JUMP_TIMES * max(self._changes)):
             return False
         return now.likeness_to(before) < JUMP_LIKENESS
 
     def _is_cut(self, before: FrameLook, now: FrameLook) -> bool:
-        change = now.change_from(before)
+        change = now.compute_change(before)
         usual = float(np.median(self._changes)) if self._changes else 0.0
         return change >= CUT_LEAST and change >= CUT_TIMES * usual and now.is_unlike(before)
 
@@ -224,14 +224,14 @@ class Scenes:
         for half in _HALVES:
             if len(self._past) > 2 * half:
                 first, middle, last = (self._past[-1 - steps] for steps in (2 * half, half, 0))
-                change = last.change_from(first)
+                change = last.compute_change(first)
                 off = float(np.abs(middle.small - (first.small + last.small) / 2).mean())
                 if change >= DISSOLVE_LEAST and off < DISSOLVE_OFF * change and last.is_unlike(first):
                     return True
         return False
 
 
-def look_at(frame: "VideoFrame", seconds: float) -> FrameLook:
+def measure_look(frame: "VideoFrame", seconds: float) -> FrameLook:
     """Return a frame as it is compared."""
     small = frame.reformat(*LOOK_PX, format="rgb24", interpolation="AREA").to_ndarray().astype(np.float32)
     binned = (small.reshape(-1, 3) // 64).astype(np.int64) @ np.array([16, 4, 1])
@@ -239,14 +239,14 @@ def look_at(frame: "VideoFrame", seconds: float) -> FrameLook:
     return FrameLook(seconds, small, colours)
 
 
-def sharpness_of(frame: "VideoFrame") -> tuple[float, float]:
+def measure_sharpness(frame: "VideoFrame") -> tuple[float, float]:
     """Return how much fine detail a frame has and how crisp it is, see `measure_detail`."""
     scale = min(1.0, DETAIL_PX / max(frame.width, frame.height))
     size = max(32, round(frame.width * scale)), max(32, round(frame.height * scale))
-    return detail_of(frame.reformat(*size, format="gray", interpolation="AREA").to_ndarray().astype(np.float32))
+    return measure_detail(frame.reformat(*size, format="gray", interpolation="AREA").to_ndarray().astype(np.float32))
 
 
-def detail_of(grey: Floats) -> tuple[float, float]:
+def measure_detail(grey: Floats) -> tuple[float, float]:
     """Return how much fine detail the richest quarter of a picture has, and how fine its edges are.
 
     The second hardly hangs on what is shown, so that it tells blur: a sign on a plain wall has little detail and crisp
@@ -254,13 +254,13 @@ def detail_of(grey: Floats) -> tuple[float, float]:
     """
     rows, columns = grey.shape
 
-    def shifted(down: int, across: int) -> Floats:
+    def shift(down: int, across: int) -> Floats:
         return grey[_WIDE + down : rows - _WIDE + down, _WIDE + across : columns - _WIDE + across]
 
-    middle = shifted(0, 0)
+    middle = shift(0, 0)
     directions = ((0, 1), (1, 0))
-    fine = [_blocks(np.abs(shifted(y, x) + shifted(-y, -x) - 2 * middle)) for y, x in directions]
-    coarse = [_blocks(np.abs(shifted(_WIDE * y, _WIDE * x) - shifted(-_WIDE * y, -_WIDE * x))) for y, x in directions]
+    fine = [_blocks(np.abs(shift(y, x) + shift(-y, -x) - 2 * middle)) for y, x in directions]
+    coarse = [_blocks(np.abs(shift(_WIDE * y, _WIDE * x) - shift(-_WIDE * y, -_WIDE * x))) for y, x in directions]
     weaker = np.minimum(*fine)
     count = max(1, round(_TEXTURED * weaker.size))
     richest = np.argsort(coarse[0] + coarse[1])[-count:]
@@ -313,7 +313,7 @@ class Decoder:
         except (av.error.FFmpegError, OSError, ValueError, OverflowError) as error:
             raise Refusal(_DAMAGED) from error
         with opened:
-            stream = self._stream_of(opened)
+            stream = self._choose_stream(opened)
             for frame, seconds in self._frames(opened, stream):
                 self._see(frame, seconds)
             self._close_slot()
@@ -324,7 +324,7 @@ class Decoder:
                 raise Refusal(_DAMAGED if not self._decoded else "it shows nothing but black")
             self._tell(opened, stream)
 
-    def _stream_of(self, opened: "InputContainer") -> "VideoStream":
+    def _choose_stream(self, opened: "InputContainer") -> "VideoStream":
         limits = self._limits
         if len(opened.streams) > limits.max_streams:
             raise Refusal(f"it has {len(opened.streams)} tracks; {limits.max_streams} are allowed")
@@ -395,14 +395,14 @@ class Decoder:
     def _see(self, frame: "VideoFrame", seconds: float) -> None:
         self._last_s = max(self._last_s, seconds)
         self._send.progress(seconds)
-        look = look_at(frame, round(seconds, 3))
+        look = measure_look(frame, round(seconds, 3))
         begins = self._scenes.see(look)
         slot = int(seconds / SLOT_S)
         due = begins or abs(seconds - self._looked_s) > 1 / CHECKS_PER_SECOND - 1e-3
         if look.blank or self._scenes.unsure or not due:
             return
         self._looked_s = seconds
-        look.sharpness, look.crisp = sharpness_of(frame)
+        look.sharpness, look.crisp = measure_sharpness(frame)
         if begins or slot != self._slot:
             self._close_slot()
             self._slot = slot
@@ -514,7 +514,7 @@ def main() -> None:
     send = Sender(out)
     confine(limits)
     try:
-        container = container_of(stream.read(64))
+        container = detect_container(stream.read(64))
         stream.seek(0)
         if container is None:
             raise Refusal("this is no video that can be opened; give an MP4, MOV, MKV, WebM or AVI file")
@@ -539,7 +539,7 @@ def _import_all() -> None:
             import_module(module.name)
     av.logging.set_level(av.logging.PANIC)
     frame, scenes, pool = av.VideoFrame(32, 32, "yuv420p"), Scenes(), FramePool(1)
-    look = look_at(frame, sharpness_of(frame)[0])
+    look = measure_look(frame, measure_sharpness(frame)[0])
     jpeg, size = _jpeg(frame)
     for number in range(3):
         look = FrameLook(number, look.small + 80 * number, look.colours, 1.0)

@@ -60,7 +60,7 @@ _MKV = VideoContainer("Matroska", "matroska", "matroska,webm")
 _AVI = VideoContainer("AVI", "avi", "avi")
 
 
-def container_of(head: bytes) -> VideoContainer | None:
+def detect_container(head: bytes) -> VideoContainer | None:
     """Tell a clip by its first bytes, whatever it is called; None for anything else, playlists among them."""
     if head[:4] == b"\x1aE\xdf\xa3":
         return _MKV
@@ -79,5 +79,5 @@ def is_video(path: str | os.PathLike[str]) -> bool:
     with suppress(OSError, ValueError):
         if stat.S_ISREG(Path(path).stat().st_mode):
             with Path(path).open("rb") as stream:
-                return named or container_of(stream.read(HEAD_BYTES)) is not None
+                return named or detect_container(stream.read(HEAD_BYTES)) is not None
     return named

@@ -63,7 +63,7 @@ class View:
 def first_view(photo: Photo, max_pixels: int = FIRST_VIEW_PIXELS, *, handle: str | None = None) -> View:
     """The whole photo, scaled down to `max_pixels` if it has more, never up. Its pixels may be shared."""
     width, height = photo.size
-    size = _scaled(width, height, min(1.0, math.sqrt(max_pixels / (width * height))))
+    size = _scale_size(width, height, min(1.0, math.sqrt(max_pixels / (width * height))))
     whole = (0, 0, width, height)
     image = _first_views.get(photo)
     if image is None or image.size != size:
@@ -96,15 +96,17 @@ def crop(
     x0, y0, x1, y1 = view.box_in_original
     across, down = (x1 - x0) / view.size[0], (y1 - y0) / view.size[1]
     box = (
-        *_whole(x0 + left * across, x0 + right * across, x0, x1),
-        *_whole(y0 + top * down, y0 + bottom * down, y0, y1),
+        *_snap_to_pixels(x0 + left * across, x0 + right * across, x0, x1),
+        *_snap_to_pixels(y0 + top * down, y0 + bottom * down, y0, y1),
     )
     place = (box[0], box[2], box[1], box[3])
     width, height = place[2] - place[0], place[3] - place[1]
     short, long = sorted((width, height))
     wide = min(wide_side_px / long, READABLE_SHORT_SIDE_PX / short)
     wanted = min(MAX_MAGNIFICATION, max(1.0, READABLE_SIDE_PX / long, wide))
-    return render(photo, place, _scaled(width, height, min(wanted, math.sqrt(max_pixels / (width * height)))), handle)
+    return render(
+        photo, place, _scale_size(width, height, min(wanted, math.sqrt(max_pixels / (width * height)))), handle
+    )
 
 
 def full_box(size: tuple[int, int], scale: BoxScale) -> tuple[int, int]:
@@ -114,7 +116,7 @@ def full_box(size: tuple[int, int], scale: BoxScale) -> tuple[int, int]:
     return size if scale == "pixels" else (1000, 1000) if scale == "thousandths" else (1, 1)
 
 
-def scaled_box(box_px: Sequence[float], size: tuple[int, int], scale: BoxScale) -> list[float]:
+def scale_box(box_px: Sequence[float], size: tuple[int, int], scale: BoxScale) -> list[float]:
     """A box in pixels of an image as a model gives it: whole numbers, and fractions to the third decimal."""
     most = full_box(size, scale)
     sides = [side * most[at % 2] / size[at % 2] for at, side in enumerate(box_px)]
@@ -146,9 +148,9 @@ def to_pixels(bbox: Sequence[float], view: View, scale: BoxScale = "pixels") -> 
     x0, x1 = sorted((bbox[0] * across, bbox[2] * across))
     y0, y1 = sorted((bbox[1] * down, bbox[3] * down))
     if x0 >= x1 or y0 >= y1:
-        raise BadInput(f"the box {_listed(bbox)} is empty; {right_way}")
+        raise BadInput(f"the box {_format_box(bbox)} is empty; {right_way}")
     if x1 <= 0 or y1 <= 0 or x0 >= width or y0 >= height:
-        raise BadInput(f"the box {_listed(bbox)} lies outside the image; {right_way}")
+        raise BadInput(f"the box {_format_box(bbox)} lies outside the image; {right_way}")
     return max(0.0, x0), max(0.0, y0), min(float(width), x1), min(float(height), y1)
 
 
@@ -186,12 +188,12 @@ def render(photo: Photo, box: tuple[int, int, int, int], size: tuple[int, int], 
     return View(handle or secrets.token_hex(4), image, box, photo.handle)
 
 
-def _scaled(width: int, height: int, scale: float) -> tuple[int, int]:
+def _scale_size(width: int, height: int, scale: float) -> tuple[int, int]:
     # Rounded down, so that a pixel limit is a limit.
     return max(1, math.floor(width * scale + 1e-9)), max(1, math.floor(height * scale + 1e-9))
 
 
-def _whole(low: float, high: float, least: int, most: int) -> tuple[int, int]:
+def _snap_to_pixels(low: float, high: float, least: int, most: int) -> tuple[int, int]:
     # A hair of rounding error must not pull in another row of pixels.
     start = min(max(least, math.floor(low + 1e-6)), most - 1)
     return start, min(most, max(start + 1, math.ceil(high - 1e-6)))
@@ -204,5 +206,5 @@ def _is_finite_number(value: object) -> bool:
         return False
 
 
-def _listed(bbox: Sequence[float]) -> str:
+def _format_box(bbox: Sequence[float]) -> str:
     return "[" + ", ".join(f"{float(value):g}" for value in bbox) + "]"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from geosleuth.answer.coordinates import find_points
 from geosleuth.geo import Box, Disc, Extent, LatLon, is_valid
-from geosleuth.geo.extent import check_edges_cross_little, outline_of
-from geosleuth.names import continent_of, country_code, country_name, fold, same_region
+from geosleuth.geo.extent import build_outline, check_edges_cross_little
+from geosleuth.names import country_code, country_name, fold, get_continent, same_region
 from geosleuth.names.cities import is_listed_region
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import read_json
@@ -53,7 +53,7 @@ class Area:
             return True
         from geosleuth.atlas.borders import Borders
 
-        region = Borders.load().at(point)
+        region = Borders.load().find_region(point)
         return region is None or region.country in self.countries
 
 
@@ -101,7 +101,7 @@ def _spelt_like(words: str) -> str | None:
         if inside in (None, code.partition(".")[0])
         for other in (own, *others)
     }
-    wide = {one for code in all_countries() for one in (country_name(code), continent_of(code) or "") if not inside}
+    wide = {one for code in all_countries() for one in (country_name(code), get_continent(code) or "") if not inside}
     for names in (wide, regions):
         folded = {fold(one): one for one in sorted(names) if abs(len(one) - len(wanted)) <= _TYPOS}
         if near := get_close_matches(wanted, folded, 1, _ALIKE):
@@ -271,7 +271,7 @@ def _build_outline_area(shapes: "Sequence[Geometry]", name: str) -> Area:
     from shapely.errors import ShapelyError
 
     try:
-        outline = outline_of(shapes)
+        outline = build_outline(shapes)
     except (ValueError, ShapelyError) as error:
         raise BadInput(f"{name}: is no area on the Earth: {error}") from error
     return replace(_build_box_area(outline), words=f"a polygon within {_build_box_area(outline).words}")
@@ -293,7 +293,7 @@ def _find_country_area(words: str) -> Area | None:
 def _continent(words: str) -> Area | None:
     from geosleuth.atlas.facts import all_countries
 
-    codes = tuple(code for code in all_countries() if fold(continent_of(code) or "") == fold(words))
+    codes = tuple(code for code in all_countries() if fold(get_continent(code) or "") == fold(words))
     return Area(words, countries=codes) if codes else None
 
 
@@ -325,7 +325,7 @@ def _region(words: str) -> Area | None:
     found: list[tuple[Any, str, str]] = []
     for code, numbers in named.items():
         west, south, east, north = borders.country_outline(code).geometry.bounds
-        shapes = borders.shapes_in(Box(south, west, north, east), level="region")
+        shapes = borders.find_shapes(Box(south, west, north, east), level="region")
         parts = [one.geometry for one in shapes if numbers & set(one.ids)]
         called = borders.regions[min(numbers)].name
         found += [(shapely.union_all(parts), code, called)] if parts else []

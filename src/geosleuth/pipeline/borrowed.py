@@ -35,9 +35,9 @@ def parse_borrowed(request: LocateRequest) -> "Borrowing | None":
     if request.model in (None, Detective.name):
         raise BadInput("--mcp lends tools to a model, and the detective asks none; name a model with --model")
     require("mcp", extra="serve")
-    from geosleuth.tools.borrowed import borrowing_of
+    from geosleuth.tools.borrowed import read_borrowing
 
-    return borrowing_of(request.mcp, request.mcp_allow)
+    return read_borrowing(request.mcp, request.mcp_allow)
 
 
 def own_names(recorded: Iterable[str]) -> tuple[str, ...]:

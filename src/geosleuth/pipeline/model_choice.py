@@ -23,7 +23,7 @@ from geosleuth.models.registry import UnknownModel
 from geosleuth.photo import BoxScale
 from geosleuth.support.errors import BadInput
 from geosleuth.tools import Toolset
-from geosleuth.tools.calls import supplied
+from geosleuth.tools.calls import list_supplies
 from geosleuth.tools.toolset import all_tools
 
 from .area import Area
@@ -94,7 +94,7 @@ def choose_model(
     check_prior_is_asked(toolset.names, request.prior)
     policy = answerer or _build_policy(request, recorded, area, taken)
     if not isinstance(policy, Detective):
-        have = supplied(
+        have = list_supplies(
             searches.maps or OfflineAtlas(),
             visual=searches.visual,
             similar=bool(request.image_search),

@@ -10,7 +10,7 @@ from geosleuth.agent import Trajectory
 from geosleuth.agent.display import classify_extent, whole_country
 from geosleuth.agent.locate import Finding
 from geosleuth.answer import Answer, Candidate
-from geosleuth.answer.formats import AnswerContext, Format, LocatedAnswer, Polygons, format_of
+from geosleuth.answer.formats import AnswerContext, Format, LocatedAnswer, Polygons, find_format
 from geosleuth.answer.formats.context import Reviewed
 from geosleuth.answer.granularity import Granularity
 from geosleuth.atlas.granular import country_outline, wide_country
@@ -95,7 +95,7 @@ def _is_summary(path: Path) -> bool:
 
 
 def _format(path: Path) -> Format:
-    return format_of(path, beside=f"{PAGE[0]}, {PACKAGE}")
+    return find_format(path, beside=f"{PAGE[0]}, {PACKAGE}")
 
 
 def _is_folder(name: str, *, batch: bool) -> bool:
@@ -158,7 +158,7 @@ def build_entries(
         reviewed=reviewed,
     )
     return [
-        LocatedAnswer(answer, replace(context, sha256=sha256, file_name=path.name).capped(granularity))
+        LocatedAnswer(answer, replace(context, sha256=sha256, file_name=path.name).coarsen(granularity))
         for sha256, path in photos
     ]
 
@@ -174,7 +174,7 @@ def _candidate_area(one: Candidate) -> Polygons | None:
 
 def write_entries(path: Path, entries: Sequence[LocatedAnswer]) -> None:
     """Write findings in the format that the file's ending asks for."""
-    write_text_atomically(path, format_of(path).render(entries))
+    write_text_atomically(path, find_format(path).render(entries))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from geosleuth.agent.spoken_of import collect_rejected
 from geosleuth.answer import Answer, answer_to_dict
 from geosleuth.answer.answer import Extent, envelope, radius_words
 from geosleuth.answer.formats import LocatedAnswer, geojson, to_kml
-from geosleuth.answer.granularity import GRANULARITIES, cap, told_granularity
+from geosleuth.answer.granularity import GRANULARITIES, cap, compute_granularity
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.granular import OfflineGazetteer, wide_country
 from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
@@ -130,7 +130,7 @@ def check_country(claimed: LatLon, answer: Answer, code: str) -> tuple[Verdict, 
     """Return what an answer that is a whole country says of a claimed place: its border decides, and no distance."""
     from geosleuth.atlas.borders import Borders
 
-    region = Borders.load().at(claimed)
+    region = Borders.load().find_region(claimed)
     if region is not None and region.country == code:
         return "undecided", f"it lies in {with_article(country_name(code))}, and the finding says no more than that"
     where = f"in {with_article(country_name(region.country))}" if region else "at sea"
@@ -145,7 +145,7 @@ def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str |
     from geosleuth.evidence.country_prior import country_prior
 
     verdict, reason = _check_claim(claimed, answer, code)
-    region = Borders.load().at(claimed)
+    region = Borders.load().find_region(claimed)
     found = reasoning.full_posterior
     near = [one for one in found.candidates if distance_km(one.point, claimed) <= one.radius_km + SAME_SPOT_KM]
     if near:
@@ -338,7 +338,7 @@ def result_document(finding: Finding, checked: ClaimCheck | None = None) -> dict
         "spent": _spent(spent_together(finding)),
         "derived_from": finding.substitute_place,
         "doubts": [{"kind": doubt.kind, "words": str(doubt)} for doubt in finding.doubts],
-        "granularity": told_granularity(finding.whole_answer, finding.granularity),
+        "granularity": compute_granularity(finding.whole_answer, finding.granularity),
         "allowed_granularity": finding.granularity,
         "pool": [_build_candidate(hypothesis) for hypothesis in (finding.best_attempt or trajectory).pool],
         "trajectory": trajectory.id,

@@ -17,7 +17,7 @@ from geosleuth.atlas.granular import OfflineGazetteer
 from geosleuth.geo import coordinates
 from geosleuth.models import Prompt, Sampling
 from geosleuth.photo import OpenedPhoto
-from geosleuth.photo.nature import judged
+from geosleuth.photo.nature import add_nature_verdict
 from geosleuth.support.errors import GeosleuthError
 from geosleuth.support.files import replacing
 from geosleuth.support.text.numbers import plural
@@ -89,7 +89,7 @@ async def run_plan(
         if close := getattr(similar, "aclose", None):
             held.push_async_callback(close)
         held.enter_context(plan.announcing(say))
-        photos = await asyncio.to_thread(lambda: [judged(one) for one in photos])
+        photos = await asyncio.to_thread(lambda: [add_nature_verdict(one) for one in photos])
         toolset = await with_borrowed(plan.toolset, plan.borrowed, held)
 
         def keep(path: Path) -> TrajectoryWriter:

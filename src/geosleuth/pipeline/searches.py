@@ -61,7 +61,7 @@ class Searches:
     def find_similar(self, photos: Sequence[OpenedPhoto]) -> ImageSearch | None:
         """Return the search for images like these photos; close it in the loop that uses it."""
         if self.index is not None:
-            return self.index.searching_for(photos)
+            return self.index.exclude(photos)
         if self.images is None:
             return None
         from geosleuth.tools.web import Published, make_image_search
@@ -99,7 +99,7 @@ def online_settings(allow: Sequence[str], record: "Recording | None" = None) -> 
     ``record`` keeps every answer for good.
     """
     from geosleuth.atlas.online import ONLINE_NAMES, OnlineSettings, TileSource
-    from geosleuth.support.net import host_of
+    from geosleuth.support.net import parse_host
     from geosleuth.tools.web import IMAGE_NAMES, WEB_NAMES
 
     names = (*ONLINE_NAMES, *WEB_NAMES, *IMAGE_NAMES)
@@ -119,7 +119,7 @@ def online_settings(allow: Sequence[str], record: "Recording | None" = None) -> 
     }
     # An address on this machine or in the own network, written into the environment, is meant; public hosts are paced
     # and checked like any other.
-    hosts = {host_of(url) for url in (*servers.values(), *(source.template for source in tiles.values()))}
+    hosts = {parse_host(url) for url in (*servers.values(), *(source.template for source in tiles.values()))}
     own = {host for host in hosts if is_local(host)}
     return OnlineSettings(
         allow_hosts=frozenset(allow),
@@ -134,10 +134,10 @@ def online_settings(allow: Sequence[str], record: "Recording | None" = None) -> 
 
 def is_local(host: str) -> bool:
     """Return whether a host is this machine or in the local network, by its address or its name."""
-    from geosleuth.atlas.online.access import address_of, is_public
+    from geosleuth.atlas.online.access import is_public, parse_address
 
     try:
-        return not is_public(address_of(host))
+        return not is_public(parse_address(host))
     except ValueError:
         return "." not in host or host.endswith((".local", ".lan", ".internal", ".home.arpa"))
 
@@ -202,13 +202,13 @@ def _maps_settings(names: Sequence[str], request: LocateRequest, record: "Record
     A host that fails must not use up the time of the tool that asks: the offline atlas takes over within seconds.
     """
     from geosleuth.atlas.online.router import public_hosts
-    from geosleuth.support.net import host_of
+    from geosleuth.support.net import parse_host
 
     settings = online_settings(request.allow, record)
     if len(request.maps_url) > len(names):
         raise BadInput("--maps-url is given once for each service of --maps, in the same order")
     urls = dict(zip(names, request.maps_url, strict=False))
-    hosts = frozenset(map(host_of, urls.values()))
+    hosts = frozenset(map(parse_host, urls.values()))
     own = hosts - public_hosts()
     return replace(
         settings,

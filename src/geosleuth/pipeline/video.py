@@ -150,7 +150,7 @@ async def locate_places(
         if say is not None:
             seconds = ", ".join(clock(frame.seconds) for frame in one.frames)
             say(f"place {number} of {len(shown)}: frames at {seconds}")
-        photos = [frame.opened() for frame in one.frames]
+        photos = [frame.open_photo() for frame in one.frames]
         try:
             finding = await run_plan(
                 plan,

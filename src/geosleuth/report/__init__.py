@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from geosleuth.support.lazy import exported
+from geosleuth.support.lazy import export_names
 
 if TYPE_CHECKING:
     from .finding_page import report_html
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .summary import SummaryRow, small_jpeg, summary_html, summary_row
 
 # Who names a call or a photo's digest draws no page.
-__getattr__ = exported(
+__getattr__ = export_names(
     __name__,
     {
         "finding_page": ("report_html",),

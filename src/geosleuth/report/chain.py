@@ -26,9 +26,9 @@ from geosleuth.agent import (
 from geosleuth.agent.display import is_withheld, sure_line, whole_country
 from geosleuth.agent.locate import EventBlanker
 from geosleuth.answer.answer import envelope, percent_words
-from geosleuth.answer.granularity import GRANULARITIES, Granularity, withheld
+from geosleuth.answer.granularity import GRANULARITIES, Granularity, build_withheld_note
 from geosleuth.atlas.granular import wide_country
-from geosleuth.geo import LatLon, decimals_for, is_valid
+from geosleuth.geo import LatLon, choose_decimals, is_valid
 from geosleuth.models import Step
 from geosleuth.report.markup import Html, clean, el, join, name
 from geosleuth.support.console import progress
@@ -36,7 +36,7 @@ from geosleuth.support.errors import BrokenPlugin
 from geosleuth.support.text.safe import one_line as plain_line
 from geosleuth.tools import Observation, Tool, ToolCall
 from geosleuth.tools.toolset import all_tools
-from geosleuth.tools.viewer import PART_ARGUMENT, Viewer, one_line, place_name, places_in, quoted
+from geosleuth.tools.viewer import PART_ARGUMENT, Viewer, iterate_places, one_line, place_name, quote
 
 from .digest import FAILURES, FindingDigest, is_empty_result
 
@@ -65,7 +65,7 @@ _SHOWN_CHARACTERS = 160
 _FORMS = ("{", "[", "```", "<answer")
 # A team's trajectory says first what a reply is for.
 _TEAM_STEP = re.compile(r"\[([^\]\n]+)\]\n")
-_LEFT_OUT = frozenset(withheld(level) for level in GRANULARITIES)
+_LEFT_OUT = frozenset(build_withheld_note(level) for level in GRANULARITIES)
 
 
 def chain_section(digest: FindingDigest, embedded: "Embedded", picked: Trajectory | None = None) -> Html:
@@ -84,7 +84,7 @@ def chain_section(digest: FindingDigest, embedded: "Embedded", picked: Trajector
 
 def _steps(trajectory: Trajectory, embedded: "Embedded") -> Iterator[Html]:
     radius_km = None if trajectory.answer is None else trajectory.answer.radius_km
-    decimals = _DECIMALS if radius_km is None else max(_LEAST_DECIMALS, decimals_for(radius_km))
+    decimals = _DECIMALS if radius_km is None else max(_LEAST_DECIMALS, choose_decimals(radius_km))
     calls: dict[str, ToolCall] = {}
     noted: dict[str, str] = {}
     for event in trajectory.events:
@@ -260,7 +260,7 @@ def call_words(call: ToolCall, pictures: Mapping[str, str] | None = None, box: S
     if box is not None:
         arguments = {**arguments, PART_ARGUMENT: part_words(box)}
     words = _viewer(call.name).call_words(arguments)
-    return one_line(words or f"uses {quoted(call.name, _NAME_CHARS)}", LINE_CHARS)
+    return one_line(words or f"uses {quote(call.name, _NAME_CHARS)}", LINE_CHARS)
 
 
 def outcome_words(observation: Observation) -> str:
@@ -286,7 +286,7 @@ def points_found(observation: Observation) -> Iterator[tuple[str, LatLon]]:
     if observation.failure is not None:
         return
     count = 0
-    for row in places_in(data):
+    for row in iterate_places(data):
         if count >= MAX_POINTS:
             return
         lat: Any = row.get("lat")

@@ -30,7 +30,7 @@ from geosleuth.answer.answer import (
     envelope,
     is_the_answer,
     is_wide,
-    named_levels,
+    iterate_named_levels,
     percent_words,
 )
 from geosleuth.atlas.granular import CountryOutline, country_outline, wide_country
@@ -139,7 +139,7 @@ class FindingDigest:
         """The levels of a model's answer that say more than a name, the finest first."""
         if not self.exact or not self.located or tells_evidence_alone(self.trajectory):
             return ()
-        levels = named_levels(self.answer.address)
+        levels = iterate_named_levels(self.answer.address)
         return tuple((name, one) for name, one in levels if one.clues or one.reasoning or one.uncertainty)
 
     @property

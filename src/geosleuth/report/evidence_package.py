@@ -33,7 +33,7 @@ from geosleuth.agent import (
 )
 from geosleuth.agent.locate import EventBlanker, Finding
 from geosleuth.answer import Granularity
-from geosleuth.answer.granularity import GRANULARITIES, withheld
+from geosleuth.answer.granularity import GRANULARITIES, build_withheld_note
 from geosleuth.geo import LatLon
 from geosleuth.photo import Claims, SidecarClaim
 from geosleuth.photo.nature import NATURES
@@ -429,7 +429,7 @@ def _first_difference(told: Any, again: Any, where: str = "") -> str | None:
 def _check_granularity(package: Package) -> None:
     """Check that the runs tell what the result's granularity lets them tell, neither more nor less."""
     allowed = package.granularity
-    notes = {withheld(level) for level in GRANULARITIES}
+    notes = {build_withheld_note(level) for level in GRANULARITIES}
     for name, run in package.runs.items():
         blank = EventBlanker(allowed)
         for event in run.events:

@@ -16,7 +16,7 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from geosleuth.support.databases import committed
+from geosleuth.support.databases import run_transaction
 from geosleuth.support.errors import BadInput
 
 from .frames import disk_full_errors, plain_json
@@ -130,7 +130,7 @@ class CaseStore:
                 raise BadInput(
                     f"{self._path}: written by another version of geosleuth; update geosleuth, or move the file"
                 )
-            with committed(conn):
+            with run_transaction(conn):
                 if version == 0:
                     for statement in filter(str.strip, _SCHEMA.split(";\n")):
                         conn.execute(statement)
@@ -177,7 +177,7 @@ class CaseStore:
     def add_case(self, title: str, notes: str, *, most: int) -> CaseRow | None:
         """Add a case and return it; None if there are ``most`` already."""
         case_id, now = new_id(), time.time()
-        with committed(self._db):
+        with run_transaction(self._db):
             (count,) = self._db.execute("SELECT count(*) FROM cases").fetchone()
             if count >= most:
                 return None
@@ -238,7 +238,7 @@ class CaseStore:
     @_in_thread
     def change_case(self, case_id: str, title: str | None, notes: str | None) -> CaseRow:
         """Change the title or the notes of a case."""
-        with committed(self._db):
+        with run_transaction(self._db):
             self._db.execute(
                 "UPDATE cases SET title = coalesce(?, title), notes = coalesce(?, notes), changed = ? WHERE id = ?",
                 (title, notes, time.time(), case_id),
@@ -256,7 +256,7 @@ class CaseStore:
     @_in_thread
     def delete_case(self, case_id: str) -> list[str]:
         """Delete a case with its photos and runs; return the ids of its runs."""
-        with committed(self._db):
+        with run_transaction(self._db):
             runs = self._db.execute("SELECT id FROM runs WHERE case_id = ?", (case_id,)).fetchall()
             self._db.execute("DELETE FROM cases WHERE id = ?", (case_id,))
         self._empty_log()
@@ -288,7 +288,7 @@ class CaseStore:
     @_in_thread
     def next_photo(self, case_id: str) -> int:
         """Return a number that no photo of the case has had."""
-        with committed(self._db):
+        with run_transaction(self._db):
             row = self._db.execute(
                 "UPDATE cases SET next_photo = next_photo + 1 WHERE id = ? RETURNING next_photo - 1", (case_id,)
             ).fetchone()
@@ -307,7 +307,7 @@ class CaseStore:
         now = time.time()
         facts = (found[key] for key in ("bytes", "width", "height", "format", "kind", "sha256"))
         row = (case_id, number, name, *facts, now, found["not_a_photo"])
-        with committed(self._db):
+        with run_transaction(self._db):
             if len(self._case(case_id).photos) >= most:
                 raise TooMany(f"a case holds {most} photos at most; make another case")
             self._db.execute(f"INSERT INTO photos ({_PHOTO}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
@@ -317,7 +317,7 @@ class CaseStore:
     @_in_thread
     def delete_photo(self, case_id: str, number: int) -> None:
         """Delete a photo."""
-        with committed(self._db):
+        with run_transaction(self._db):
             self._db.execute("DELETE FROM photos WHERE case_id = ? AND number = ?", (case_id, number))
             self._db.execute("UPDATE cases SET changed = ? WHERE id = ?", (time.time(), case_id))
         self._empty_log()
@@ -339,7 +339,7 @@ class CaseStore:
     def add_run(self, row: RunRow, said: Mapping[str, Any], copied: Sequence[StreamEvent] = ()) -> RunRow:
         """Add a queued run; ``said`` is the person's feedback, ``copied`` are events of the run it continues."""
         now = row.created.timestamp()
-        with committed(self._db):
+        with run_transaction(self._db):
             try:
                 self._db.execute(
                     "INSERT INTO runs "
@@ -400,7 +400,7 @@ class CaseStore:
         now = time.time()
         self._db.execute("PRAGMA synchronous = FULL")
         try:
-            with committed(self._db):
+            with run_transaction(self._db):
                 column = "started" if state == "running" else "ended"
                 self._db.execute(
                     f"UPDATE runs SET state = ?, {column} = ?, trouble = ?, answer = ?, result = ? WHERE id = ?",  # noqa: S608
@@ -426,7 +426,7 @@ class CaseStore:
     def delete_run(self, run_id: str) -> None:
         """Delete a run with its events."""
         case = self._find_run(run_id).case
-        with committed(self._db):
+        with run_transaction(self._db):
             self._db.execute("UPDATE runs SET parent = NULL WHERE parent = ?", (run_id,))
             self._db.execute("DELETE FROM runs WHERE id = ?", (run_id,))
             self._index(case)
@@ -437,7 +437,7 @@ class CaseStore:
     @_in_thread
     def append_events(self, run_id: str, items: Sequence[NewEvent]) -> list[StreamEvent]:
         """Number and store events; return none if the run was deleted."""
-        with committed(self._db):
+        with run_transaction(self._db):
             if self._db.execute("SELECT 1 FROM runs WHERE id = ?", (run_id,)).fetchone() is None:
                 return []
             return self._number_events(run_id, items)
@@ -474,13 +474,13 @@ class CaseStore:
     @_in_thread
     def forget_settings(self, names: Sequence[str]) -> None:
         """Delete settings, so that they are as if never changed."""
-        with committed(self._db):
+        with run_transaction(self._db):
             self._db.executemany("DELETE FROM settings WHERE name = ?", [(name,) for name in names])
 
     @_in_thread
     def store_settings(self, changes: Mapping[str, Any]) -> None:
         """Store settings."""
-        with committed(self._db):
+        with run_transaction(self._db):
             self._db.executemany(
                 "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
                 [(name, json.dumps(value)) for name, value in changes.items()],

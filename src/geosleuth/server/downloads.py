@@ -37,10 +37,10 @@ from geosleuth.atlas.online.access import check_consent, check_written_address
 from geosleuth.atlas.regions import RegionInfo, RegionStore, import_osm, import_overture
 from geosleuth.atlas.suggestion import import_seconds, remember_size
 from geosleuth.geo import Box, Extent
-from geosleuth.names import country_name, required_country_code
+from geosleuth.names import country_name, require_country_code
 from geosleuth.pipeline.searches import is_local, online_settings
 from geosleuth.support.errors import BadFile, BadInput, ServiceFault
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 from geosleuth.support.text.numbers import duration, size
 
 Kind = Literal["map", "geonames", "overture", "wikipedia"]
@@ -117,7 +117,7 @@ class DownloadServer:
         if mirror is not None and not mirror.strip():  # such as an unset variable of a script
             raise BadInput("the mirror is empty; give its address, or leave the option out for the usual server")
         self.url = (mirror or os.environ.get(variable) or default).strip().rstrip("/")
-        self.host = host_of(self.url)
+        self.host = parse_host(self.url)
         if not self.host or "?" in self.url or "#" in self.url:
             raise BadInput(
                 f"the mirror {self.url[:80]!r} is not a server address; it starts with https:// (in your own network "
@@ -125,7 +125,7 @@ class DownloadServer:
             )
         # Overture keeps its index and its data on two servers; a mirror holds both.
         self.data = DATA if self.url == STAC else self.url
-        self.hosts = [self.host, host_of(self.data)] if kind == "overture" else [self.host]
+        self.hosts = [self.host, parse_host(self.data)] if kind == "overture" else [self.host]
         settings = online_settings(self.hosts)
         # A mirror in the user's own network needs no further consent.
         private = frozenset({self.host}) if is_local(self.host) else frozenset()
@@ -175,7 +175,7 @@ def geonames_target(source: DownloadServer, place: str, name: str | None = None)
     Raises:
         BadInput: there is no such country.
     """
-    code = required_country_code(place)
+    code = require_country_code(place)
     return DownloadTarget(
         f"GeoNames of {country_name(code)}",
         name or f"geonames-{code.lower()}",
@@ -284,7 +284,7 @@ async def area_box(area: str) -> Box:
     Raises:
         BadInput: the text is none of these, or the area crosses the 180th meridian.
     """
-    from geosleuth.atlas.place_extent import extent_of
+    from geosleuth.atlas.place_extent import get_extent
     from geosleuth.atlas.regions.region_store import boxes_around
     from geosleuth.photo import Album
     from geosleuth.tools import Case
@@ -293,7 +293,7 @@ async def area_box(area: str) -> Box:
     found: Extent | None
     if any(character.isalpha() for character in area) and map_point(area) is None:
         place = await asyncio.to_thread(map_place, area)
-        found = extent_of(place) or around(place.point)
+        found = get_extent(place) or around(place.point)
     else:
         found = await find_area(Case(Album(), OfflineAtlas()), area)
     if found is None:

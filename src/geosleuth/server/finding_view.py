@@ -18,12 +18,12 @@ from geosleuth.agent.display import (
 from geosleuth.agent.locate import Finding
 from geosleuth.agent.spoken_of import is_about
 from geosleuth.answer import Level
-from geosleuth.answer.answer import LevelName, is_wide, named_levels
+from geosleuth.answer.answer import LevelName, is_wide, iterate_named_levels
 from geosleuth.answer.formats import area_geometry
-from geosleuth.atlas.suggestion import missing_map, missing_map_of
+from geosleuth.atlas.suggestion import find_missing_map, missing_map
 from geosleuth.evidence import Clue
 from geosleuth.evidence.posterior import Contribution, Posterior
-from geosleuth.evidence.text_clue import named_there
+from geosleuth.evidence.text_clue import specify_place
 from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.models.detective import KIND_WORDS, Reasoning, clue_id
 from geosleuth.models.detective.candidates import full_name, standing
@@ -159,7 +159,7 @@ def _word_clue(clue: Clue, supports: Sequence[SupportView]) -> Clue:
     if best is None or best["country"] is None:
         return clue
     lat, lon = best["lat"], best["lon"]
-    return named_there(clue, best["country"], None if lat is None or lon is None else LatLon(lat, lon))
+    return specify_place(clue, best["country"], None if lat is None or lon is None else LatLon(lat, lon))
 
 
 def _add(views: dict[str, ClueView], view: ClueView) -> None:
@@ -187,7 +187,9 @@ def clue_views(
     if tells_evidence_alone(trajectory):
         return []
     level_of = {
-        line.strip(): (name, level) for name, level in named_levels(digest.answer.address) for line in level.clues
+        line.strip(): (name, level)
+        for name, level in iterate_named_levels(digest.answer.address)
+        for line in level.clues
     }
     views: dict[str, ClueView] = {}
     for line in (*digest.evidence, *digest.rejections)[:MAX_CLUES]:
@@ -281,7 +283,7 @@ def _map_wanted(finding: Finding) -> MapView | None:
     wanted = [str(data["place"]) for data in asked if isinstance(data, dict) and data.get("command")]
     if wanted and finding.granularity == "exact":
         return {"place": wanted[-1], "size_bytes": None}
-    missing = missing_map_of(finding.answer)
+    missing = find_missing_map(finding.answer)
     return None if missing is None else {"place": missing.place, "size_bytes": missing.size_bytes}
 
 
@@ -536,7 +538,7 @@ def _country_around(one: AnswerView, other: AnswerView) -> str | None:
     from geosleuth.atlas.borders import Borders
 
     for code, point in ((_whole_country_code(one), _view_point(other)), (_whole_country_code(other), _view_point(one))):
-        region = Borders.load().at(point) if code and point else None
+        region = Borders.load().find_region(point) if code and point else None
         if region is not None and region.country == code:
             return code
     return None

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from geosleuth.models.registry import SERVICES, keyring_key
-from geosleuth.support.net import host_of, is_loopback
+from geosleuth.support.net import is_loopback, parse_host
 
 # Timeout in seconds for a local server to list its models.
 LISTING_TIMEOUT_S = 0.3
@@ -113,7 +113,7 @@ def list_keyed_services(*, ringed: bool = False) -> Iterator[Reachable]:
 def build_hosted(prefix: str, where: str) -> Reachable:
     """Return a service of others, any model of it."""
     service = SERVICES[prefix]
-    host = host_of(service.base_url or "") or f"{service.title}'s servers"
+    host = parse_host(service.base_url or "") or f"{service.title}'s servers"
     return Reachable(f"{prefix}:NAME", where, sees=None, sent_to=host)
 
 
@@ -123,7 +123,7 @@ def _find_served_models(seconds: float, *, look: bool) -> list[Reachable | Broke
         for prefix, service in SERVICES.items()
         if service.own
     }
-    own = [(prefix, url) for prefix, url in addresses.items() if url and is_loopback(host_of(url))]
+    own = [(prefix, url) for prefix, url in addresses.items() if url and is_loopback(parse_host(url))]
     with ThreadPoolExecutor(max(1, len(own))) as threads:
         asked = threads.map(lambda pair: _ask_model_server(pair[0], pair[1], seconds, look=look), own)
         return [one for found in asked for one in found]

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from geosleuth.models.registry import SERVICES
 from geosleuth.support.errors import BadInput
-from geosleuth.support.net import host_of, is_loopback
+from geosleuth.support.net import is_loopback, parse_host
 from geosleuth.support.text.safe import one_line
 
 NOT_RUNNING = "Ollama does not run on this machine; install it (https://ollama.com), then run: ollama serve"
@@ -20,7 +20,7 @@ async def ollama_root(seconds: float) -> str | None:
 
     url = os.environ.get(_VARIABLE) or SERVICES["ollama"].base_url or ""
     root = url.rstrip("/").removesuffix("/v1")
-    if not is_loopback(host_of(root)):
+    if not is_loopback(parse_host(root)):
         return None
     try:
         async with httpx.AsyncClient(timeout=seconds, trust_env=False) as client:

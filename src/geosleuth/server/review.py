@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, Literal, get_args
 from geosleuth.agent import read_trajectory
 from geosleuth.answer import Address, Answer
 from geosleuth.answer.formats import AnswerContext, LocatedAnswer, to_xmp
-from geosleuth.geo import LatLon, is_valid, rounded
+from geosleuth.geo import LatLon, is_valid, round_point
 from geosleuth.names import country_code
 from geosleuth.photo.geotag import is_copy_of_ours, write_exif_copy
 from geosleuth.photo.sidecar import is_sidecar_of_ours
@@ -38,7 +38,14 @@ from geosleuth.pipeline.outputs import (
 )
 from geosleuth.support.decode import decode
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import MAX_JSON_BYTES, byte_lines, lock_file, read_json, sha256_of, write_text_atomically
+from geosleuth.support.files import (
+    MAX_JSON_BYTES,
+    byte_lines,
+    compute_sha256,
+    lock_file,
+    read_json,
+    write_text_atomically,
+)
 
 LIST, JOURNAL = "review/photos.json", "review/decisions.jsonl"
 ID_LENGTH = 16
@@ -330,7 +337,7 @@ class Review:
             done.sidecars += self._put(photo, sidecar_path(path), done, lambda to: write_text_atomically(to, text))
         # A country or region is in the sidecar as a name; a copy's GPS fields can only hold a point.
         if copies and point is not None and path.suffix.lower() in WRITABLE_EXTENSIONS:
-            method, place = entry.context.place_method, rounded(point, radius_km)
+            method, place = entry.context.place_method, round_point(point, radius_km)
             done.copies += self._put(
                 photo,
                 exif_copy_path(path),
@@ -343,7 +350,7 @@ class Review:
             trajectory = read_trajectory(self._files.path(photo.id, ".jsonl"))
             (entry,) = build_entries(trajectory, [(photo.sha256, path)], "exact", reviewed="confirmed")
             return entry
-        address = Address.of(decision.country, decision.region, decision.precise)
+        address = Address.create(decision.country, decision.region, decision.precise)
         context = AnswerContext(
             sha256=photo.sha256, file_name=path.name, when=datetime.now(UTC), reviewed="corrected",
             country_code=country_code(decision.country or ""),
@@ -356,13 +363,13 @@ class Review:
         ours = self._written.setdefault(one, {})
         name = compute_relative_path(self.folder, path)
         there = path.exists() or path.is_symlink()
-        if there and sha256_of(path) != ours.get(name) and not self._is_by_locate(photo, path):
+        if there and compute_sha256(path) != ours.get(name) and not self._is_by_locate(photo, path):
             done.kept += 1
             if len(done.left) < _MAX_LEFT:
                 done.left.append(path.name)
             return False
         write(path)
-        digest = sha256_of(path)
+        digest = compute_sha256(path)
         self._append({"wrote": name, "photo": one, "sha256": digest})
         ours[name] = digest
         return True
@@ -386,7 +393,7 @@ class Review:
             path = self.folder / name
             # The folder may come from somebody else: nothing but files beside these photos is touched.
             with suppress(OSError, BadInput):
-                if name in beside and path.is_file() and sha256_of(path) == digest:
+                if name in beside and path.is_file() and compute_sha256(path) == digest:
                     path.unlink()
                     done.removed += 1
             self._append({"removed": name, "photo": one})
@@ -444,7 +451,7 @@ class Review:
 
     def _verify_photo(self, photo: Listed) -> Path:
         path = self.folder / photo.path
-        if sha256_of(path) != photo.sha256:
+        if compute_sha256(path) != photo.sha256:
             raise BadInput(f"{path.name}: is not the photo that was looked at any more; nothing was written beside it")
         return path
 
@@ -486,7 +493,7 @@ def _match_photos(folder: Path, listed: Sequence[Listed], photos: Iterable[Path]
     found = []
     for path in photos:
         with suppress(BadInput):
-            if (one := known.get(sha256_of(path))) is not None:
+            if (one := known.get(compute_sha256(path))) is not None:
                 found.append(Listed(**{**asdict(one), "path": compute_relative_path(folder, path)}))
     if not found:
         raise BadInput("none of these photos is in the batch; name the folder that they were moved to")

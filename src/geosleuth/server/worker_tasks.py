@@ -68,10 +68,10 @@ async def open_photo(details: Mapping[str, Any]) -> dict[str, Any]:
     """Open an untrusted photo, and write the smaller pictures that pages show."""
     from geosleuth.photo import PhotoLimits
     from geosleuth.photo import open_photo as opened_photo
-    from geosleuth.photo.nature import judged
+    from geosleuth.photo.nature import add_nature_verdict
 
     data = await asyncio.to_thread(Path(details["path"]).read_bytes)
-    opened = judged(opened_photo(data, PhotoLimits(**details["limits"])))
+    opened = add_nature_verdict(opened_photo(data, PhotoLimits(**details["limits"])))
     for most_px, path in details["pictures"]:
         _write_jpeg(opened.photo.image, most_px, Path(path))
     width, height = opened.photo.size
@@ -117,11 +117,11 @@ async def open_run_photos(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
         BadInput: one can't be opened, or they have too many pixels together.
     """
     from geosleuth.photo import open_photos
-    from geosleuth.photo.nature import judged
+    from geosleuth.photo.nature import add_nature_verdict
 
     paths = [Path(one["path"]) for one in details["photos"]]
     names = [f"photo {one['number']}" for one in details["photos"]]
-    return await asyncio.to_thread(lambda: [judged(one) for one in open_photos(paths, names=names)])
+    return await asyncio.to_thread(lambda: [add_nature_verdict(one) for one in open_photos(paths, names=names)])
 
 
 async def check_words(details: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,6 @@ def bin_probabilities(
     )
 
 
-def expected_calibration_error(bins: Sequence[CalibrationBin]) -> float:
+def compute_calibration_error(bins: Sequence[CalibrationBin]) -> float:
     """Return the mean distance between stated and observed, weighted by answers; 0 without any."""
     return sum(item.n * abs(item.stated - item.observed) for item in bins) / max(1, sum(item.n for item in bins))

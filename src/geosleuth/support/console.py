@@ -144,11 +144,11 @@ class ProgressBar:
         self._title, self._drawn = title, drawn
 
     @property
-    def drawn(self) -> bool:
+    def is_drawn(self) -> bool:
         """Return whether the bar is shown."""
         return self._drawn is not None
 
-    def at(self, done: int, total: int | None, what: str = "") -> None:
+    def update(self, done: int, total: int | None, what: str = "") -> None:
         """Say how much is done, and of what."""
         if self._drawn is not None:
             bar, task = self._drawn
@@ -229,7 +229,7 @@ def this_command() -> str:
 
 
 @contextmanager
-def cancelled_by_ctrl_c() -> Iterator[None]:
+def cancel_on_ctrl_c() -> Iterator[None]:
     """Let the first Ctrl-C, or a scheduler's SIGTERM, call the running task off, so that it closes its files.
 
     A second one ends at once.

@@ -10,7 +10,7 @@ from geosleuth.support.errors import BadInput
 
 
 @contextmanager
-def committed(conn: sqlite3.Connection) -> Iterator[None]:
+def run_transaction(conn: sqlite3.Connection) -> Iterator[None]:
     """Apply all changes of the block to a database, or none."""
     conn.execute("BEGIN IMMEDIATE")
     try:
@@ -23,7 +23,7 @@ def committed(conn: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def explained(path: Path, what: str) -> Iterator[None]:
+def explain_errors(path: Path, what: str) -> Iterator[None]:
     """Turn SQLite's errors into one line that says what to do; ``what`` is what the file holds, such as "an index".
 
     Raises:

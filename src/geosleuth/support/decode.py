@@ -47,7 +47,7 @@ def decode(values: object, kind: type[T], absent: Absent = "default") -> T:
 
     hashable: Any = kind
     try:
-        read = msgspec.convert(values, _struct_of(hashable, absent), dec_hook=_other)
+        read = msgspec.convert(values, _build_struct(hashable, absent), dec_hook=_other)
         return msgspec.convert(read, kind, from_attributes=True, dec_hook=_other)
     except msgspec.ValidationError as error:
         raise BadInput(_complaint(str(error), values, kind, absent)) from error
@@ -81,13 +81,13 @@ def nearest(word: str, known: Sequence[str]) -> str:
 
 
 @cache
-def _struct_of(kind: Any, absent: Absent) -> "type[msgspec.Struct]":
+def _build_struct(kind: Any, absent: Absent) -> "type[msgspec.Struct]":
     import msgspec
 
     hints, empty = get_type_hints(kind), empty_values(kind)
     described: list[Any] = []
     for one in fields(kind):
-        hint = _mirrored(hints[one.name], absent)
+        hint = _replace_dataclasses(hints[one.name], absent)
         if absent == "empty":
             described.append((one.name, hint, empty[one.name]) if one.name in empty else (one.name, hint))
         elif one.default is not MISSING:
@@ -99,21 +99,21 @@ def _struct_of(kind: Any, absent: Absent) -> "type[msgspec.Struct]":
     return msgspec.defstruct(kind.__name__, described, forbid_unknown_fields=True, kw_only=True)
 
 
-def _mirrored(hint: Any, absent: Absent) -> Any:
+def _replace_dataclasses(hint: Any, absent: Absent) -> Any:
     import msgspec
 
     known: Any = hint
     if is_dataclass(hint):
-        return _struct_of(known, absent)
+        return _build_struct(known, absent)
     if absent == "default" and hint is str:
         return Annotated[str, msgspec.Meta(min_length=1)]
     if absent == "default" and hint is float:
         return Annotated[float, msgspec.Meta(ge=-float_info.max, le=float_info.max)]
     origin, inside = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        return reduce(or_, (_mirrored(one, absent) for one in inside))
+        return reduce(or_, (_replace_dataclasses(one, absent) for one in inside))
     if origin is tuple:
-        return tuple[tuple(one if one is Ellipsis else _mirrored(one, absent) for one in inside)]  # type: ignore[misc]
+        return tuple[tuple(one if one is Ellipsis else _replace_dataclasses(one, absent) for one in inside)]  # type: ignore[misc]
     return hint
 
 
@@ -128,7 +128,7 @@ def _has_default(one: "Field[Any]") -> bool:
     return one.default is not MISSING or one.default_factory is not MISSING
 
 
-def _defaulted(kind: Any) -> set[str]:
+def _list_defaults(kind: Any) -> set[str]:
     return {one.name for one in fields(kind) if _has_default(one)}
 
 
@@ -149,15 +149,15 @@ def _complaint(told: str, values: object, kind: Any, absent: Absent) -> str:
     found = _WHERE.search(told)
     place = _last(_Place("", kind, values), found[1] if found else "$")
     if not is_dataclass(place.hint):
-        return f"{place.name} must be {_wanted(place)}, not {_shown(place.value)}"
+        return f"{place.name} must be {_describe_type(place)}, not {_format_input(place.value)}"
     known = [one.name for one in fields(place.hint)]
     if not isinstance(place.value, Mapping):
-        return f"{place.name or 'it'} must be a mapping with {', '.join(known)}, not {_shown(place.value)}"
+        return f"{place.name or 'it'} must be a mapping with {', '.join(known)}, not {_format_input(place.value)}"
     if unknown := [str(key) for key in place.value if key not in known]:
-        return f"{_dotted(place.name, unknown[0][:40])} is not known; {nearest(unknown[0], known)}"
-    optional = empty_values(place.hint) if absent == "empty" else _defaulted(place.hint)
+        return f"{_join_path(place.name, unknown[0][:40])} is not known; {nearest(unknown[0], known)}"
+    optional = empty_values(place.hint) if absent == "empty" else _list_defaults(place.hint)
     if missing := [name for name in known if name not in place.value and name not in optional]:
-        return f"lacks {_dotted(place.name, missing[0])}"
+        return f"lacks {_join_path(place.name, missing[0])}"
     plain = told.partition(" - at `")[0]
     return f"{place.name}: {plain}" if place.name else plain
 
@@ -176,7 +176,7 @@ def _into_field(place: _Place, field: str) -> _Place | None:
     if not is_dataclass(place.hint) or not isinstance(place.value, Mapping) or field not in place.value:
         return None
     hint = _without_none(get_type_hints(place.hint)[field])
-    return _Place(_dotted(place.name, field), hint, place.value[field])
+    return _Place(_join_path(place.name, field), hint, place.value[field])
 
 
 def _into_item(place: _Place, index: int) -> _Place | None:
@@ -187,14 +187,14 @@ def _into_item(place: _Place, index: int) -> _Place | None:
     return _Place(f"{place.name}, entry {index + 1}", _without_none(hint), place.value[index])
 
 
-def _wanted(place: _Place) -> str:
+def _describe_type(place: _Place) -> str:
     origin, inside = get_origin(place.hint), get_args(place.hint)
     if origin is Literal:
         return f"one of {', '.join(map(str, inside))}"
     if origin is tuple:
         return "a list" if inside[-1] is Ellipsis else f"a list of {len(inside)}"
     if origin in (Union, types.UnionType):
-        return " or ".join(_wanted(_Place(place.name, one, place.value)) for one in inside)
+        return " or ".join(_describe_type(_Place(place.name, one, place.value)) for one in inside)
     return _PLAIN_NAMES.get(place.hint, "a mapping")
 
 
@@ -204,9 +204,9 @@ def _without_none(hint: Any) -> Any:
     return reduce(or_, (one for one in get_args(hint) if one is not type(None)))
 
 
-def _dotted(name: str, key: str) -> str:
+def _join_path(name: str, key: str) -> str:
     return f"{name}.{key}" if name else key
 
 
-def _shown(value: object) -> str:
+def _format_input(value: object) -> str:
     return repr(value)[:_SHOWN]

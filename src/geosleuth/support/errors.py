@@ -122,7 +122,7 @@ def install_command(extra: str) -> str:
     a file of this machine, the extra comes from there too: an index may not have the package, or another version. A
     folder's own constraints are followed.
     """
-    source, editable = _installed_from()
+    source, editable = _find_install_source()
     wanted = f"{source or 'geosleuth'}[{extra}]"
     # Without pathlib, which every command would have to import.
     constraints = os.path.join(source or "", "constraints.txt")  # noqa: PTH118
@@ -131,7 +131,7 @@ def install_command(extra: str) -> str:
     return " ".join([*words, shlex.quote(wanted)])
 
 
-def _installed_from() -> tuple[str | None, bool]:
+def _find_install_source() -> tuple[str | None, bool]:
     """Return the local folder or file that geosleuth was installed from (PEP 610), and whether it is editable."""
     # Imported here: only those pay for it who lack something.
     import json

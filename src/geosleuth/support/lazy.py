@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, cast
 
 
-def exported(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+def export_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package whose names lie in modules that are imported when a name is asked for.
 
     Type checkers and readers see the same names in the package under ``if TYPE_CHECKING``.
@@ -16,14 +16,14 @@ def exported(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[st
         # Python puts a module into its package once it is imported, over whatever goes by that name.
         raise ValueError(f"{package}: names of modules can't be exported: {', '.join(sorted(shared))}")
 
-    def getattr_of(name: str) -> Any:
+    def load_attribute(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(f"{package}.{homes[name]}"), name)
         vars(import_module(package))[name] = value
         return value
 
-    return getattr_of
+    return load_attribute
 
 
 class _Pattern:

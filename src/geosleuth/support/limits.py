@@ -51,7 +51,7 @@ class Breaker:
         self._probing = True
         return True
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """Close: the host answered."""
         self._failures = 0
         self._opened_at = None
@@ -64,7 +64,7 @@ class Breaker:
             self._opened_at = time.monotonic()
         self._probing = False
 
-    def abandoned(self) -> None:
+    def release_probe(self) -> None:
         """Let another request probe: this one was cancelled before the host answered."""
         self._probing = False
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 _NUMBERS = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)(?:\.(?:0x[0-9a-f]*|[0-9]+)){0,3}")
 
 
-def host_of(url: str) -> str:
+def parse_host(url: str) -> str:
     """Return the host name of an address, in lower case; empty where it is no address.
 
     Numbers are shown as what they lead to: 2130706433 and 0x7f.1 are 127.0.0.1.

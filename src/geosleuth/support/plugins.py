@@ -66,10 +66,10 @@ def why(error: BaseException) -> str:
 
 
 @cache
-def installed(kind: Kind) -> tuple[Plugin, ...]:
+def list_installed(kind: Kind) -> tuple[Plugin, ...]:
     """The parts of a kind that installed packages name, by package and name; none of them is loaded."""
     found: dict[tuple[str, str], Plugin] = {}
-    for package, points in _named_parts():
+    for package, points in _list_named_parts():
         parts = (
             [points] if isinstance(points, _Unreadable) else [one for one in points if one.group == f"geosleuth.{kind}"]
         )
@@ -88,7 +88,7 @@ class _Unreadable:
         raise ValueError(f"this file of its metadata can't be read: {self.why}; install the package again")
 
 
-def _named_parts() -> Iterator[tuple[str, "tuple[EntryPoint, ...] | _Unreadable"]]:
+def _list_named_parts() -> Iterator[tuple[str, "tuple[EntryPoint, ...] | _Unreadable"]]:
     """Yield each installed package of which a part is named, once, as Python would import it."""
     seen = set[str]()
     for one in distributions():
@@ -117,17 +117,17 @@ def find(kind: Kind, name: str) -> Plugin | None:
     """Return the part that a user calls ``PACKAGE:NAME``, or ``NAME`` where it is one of geosleuth itself."""
     package, colon, own = name.strip().partition(":")
     wanted = (_normal(package), own) if colon else (OWN_PACKAGE, package)
-    return next((one for one in installed(kind) if (one.package, one.name) == wanted), None)
+    return next((one for one in list_installed(kind) if (one.package, one.name) == wanted), None)
 
 
 def ids(kind: Kind) -> tuple[str, ...]:
     """Return the ids of the parts of a kind, as users write them."""
-    return tuple(one.id for one in installed(kind))
+    return tuple(one.id for one in list_installed(kind))
 
 
 def each(kind: Kind, check: Callable[[Any], _T]) -> Iterator[tuple[Plugin, _T | BrokenPlugin]]:
     """Every part of a kind, loaded; in place of one that can't be, why not."""
-    for one in installed(kind):
+    for one in list_installed(kind):
         try:
             yield one, one.load(check)
         except BrokenPlugin as error:

@@ -9,7 +9,7 @@ Only ``learning`` holds truths: code that answers can't import it.
 
 from typing import TYPE_CHECKING
 
-from geosleuth.support.lazy import exported
+from geosleuth.support.lazy import export_names
 
 if TYPE_CHECKING:
     from .member import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         text_tokens,
     )
 
-__getattr__ = exported(
+__getattr__ = export_names(
     __name__,
     {
         "member": (

@@ -38,7 +38,7 @@ from geosleuth.photo.image_encoder import (
     is_named,
     load_encoder,
 )
-from geosleuth.support.databases import check_stamp, explained
+from geosleuth.support.databases import check_stamp, explain_errors
 from geosleuth.support.errors import BadInput, require
 
 from .member import TrustWeights
@@ -278,7 +278,7 @@ def open_for_answering(path: Path) -> Iterator[sqlite3.Connection]:
     """
     if not path.is_file():
         raise BadInput(f"{path}: no such file; create the state with: geosleuth team learn DATASET --state {path}")
-    with explained(path, WHAT), closing(open_for_reading(path)) as conn:
+    with explain_errors(path, WHAT), closing(open_for_reading(path)) as conn:
         conn.execute("PRAGMA query_only = ON")
         conn.set_authorizer(_only_what_answers)
         yield conn

@@ -32,7 +32,7 @@ class ArgumentKind(Protocol):
     """One kind of value."""
 
     @property
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Return the requirement on a value, in words that go after "it must be"."""
         ...
 
@@ -54,7 +54,7 @@ class Plain:
     """A single value; ``convert`` returns None for what is none of its kind."""
 
     json_type: str
-    wanted: str
+    requirement: str
     convert: Callable[[Any], Any]
 
     def schema(self) -> dict[str, Any]:
@@ -65,24 +65,24 @@ class Plain:
         """The value."""
         found = self.convert(value)
         if found is None:
-            raise UnfitArgument(self.wanted)
+            raise UnfitArgument(self.requirement)
         return found
 
 
-def _text(value: Any) -> str | None:
+def _parse_text(value: Any) -> str | None:
     """Return a string without characters that UTF-8 can't encode; a number is taken as it is written."""
     if isinstance(value, str):
         return writable(value)
     return None if isinstance(value, bool) or _exact(value) is None else str(value)
 
 
-def _number(value: Any) -> float | None:
+def _parse_number(value: Any) -> float | None:
     """Return a finite number; numbers written as text are accepted."""
     found = _exact(value)
     return None if found is None else float(found)
 
 
-def _whole(value: Any) -> int | None:
+def _parse_whole_number(value: Any) -> int | None:
     """Return a whole number; 5.0 and "5" are accepted."""
     found = _exact(value)
     return None if found is None or found != int(found) else int(found)
@@ -94,9 +94,9 @@ def _yes_or_no(value: Any) -> bool | None:
     return True if word in (True, "true") else False if word in (False, "false") else None
 
 
-TEXT = Plain("string", "a string", _text)
-NUMBER = Plain("number", "a number", _number)
-WHOLE = Plain("integer", "an integer", _whole)
+TEXT = Plain("string", "a string", _parse_text)
+NUMBER = Plain("number", "a number", _parse_number)
+WHOLE = Plain("integer", "an integer", _parse_whole_number)
 YES_NO = Plain("boolean", "true or false", _yes_or_no)
 
 
@@ -107,7 +107,7 @@ class Choice:
     words: tuple[str, ...]
 
     @property
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Return the requirement on a value."""
         return f"one of {', '.join(self.words)}"
 
@@ -121,7 +121,7 @@ class Choice:
         for word in self.words:
             if word.casefold() == given:
                 return word
-        raise UnfitArgument(self.wanted)
+        raise UnfitArgument(self.requirement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +132,10 @@ class Many:
     length: int | None = None
 
     @property
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Return the requirement on a value."""
         count = "" if self.length is None else f"exactly {self.length} "
-        one = self.item.wanted
+        one = self.item.requirement
         many = (
             f"items, each {one}"
             if isinstance(self.item, Choice | Many) or self.item == YES_NO
@@ -151,11 +151,11 @@ class Many:
         """The items."""
         items = self._items(value)
         if self.length is not None and len(items) != self.length:
-            raise UnfitArgument(self.wanted)
+            raise UnfitArgument(self.requirement)
         try:
             return [self.item.read(item) for item in items]
         except UnfitArgument as error:
-            raise UnfitArgument(self.wanted) from error
+            raise UnfitArgument(self.requirement) from error
 
     def _items(self, value: Any) -> list[Any]:
         if isinstance(value, str) and value.lstrip().startswith("["):
@@ -175,9 +175,9 @@ class Maybe:
     inner: ArgumentKind
 
     @property
-    def wanted(self) -> str:
+    def requirement(self) -> str:
         """Return the requirement on a value that is given."""
-        return self.inner.wanted
+        return self.inner.requirement
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema of what is inside; that it may be left out is said by its not being required."""
@@ -192,7 +192,7 @@ _PLAIN: dict[Any, ArgumentKind] = {str: TEXT, int: WHOLE, float: NUMBER, bool: Y
 
 
 @cache
-def kind_of(hint: Any) -> ArgumentKind:
+def find_kind(hint: Any) -> ArgumentKind:
     """Return the kind of value that a type hint stands for.
 
     Raises:
@@ -218,7 +218,7 @@ def writable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a model's value in a few words, for a message."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=lambda odd: type(odd).__name__)
@@ -229,7 +229,7 @@ def shown(value: Any) -> str:
 
 def _maybe(hint: Any) -> ArgumentKind | None:
     inner = without_none(hint)
-    return None if inner is hint else Maybe(kind_of(inner))
+    return None if inner is hint else Maybe(find_kind(inner))
 
 
 def _choice(hint: Any) -> ArgumentKind | None:
@@ -237,18 +237,18 @@ def _choice(hint: Any) -> ArgumentKind | None:
     return Choice(words) if all(isinstance(word, str) for word in words) else None
 
 
-def _fixed(hint: Any) -> ArgumentKind | None:
+def _find_fixed_kind(hint: Any) -> ArgumentKind | None:
     inner, *marks = get_args(hint)
     lengths = [mark.items for mark in marks if isinstance(mark, Length)]
-    return Many(kind_of(get_args(inner)[0]), lengths[0]) if lengths and get_origin(inner) is list else None
+    return Many(find_kind(get_args(inner)[0]), lengths[0]) if lengths and get_origin(inner) is list else None
 
 
 _COMPOSED: dict[Any, Callable[[Any], ArgumentKind | None]] = {
     Union: _maybe,
     types.UnionType: _maybe,
     Literal: _choice,
-    Annotated: _fixed,
-    list: lambda hint: Many(kind_of(get_args(hint)[0])),
+    Annotated: _find_fixed_kind,
+    list: lambda hint: Many(find_kind(get_args(hint)[0])),
 }
 
 

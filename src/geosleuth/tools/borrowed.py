@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from geosleuth.atlas.redaction import redacted
+from geosleuth.atlas.redaction import redact
 from geosleuth.photo import Photo, PhotoLimits, open_photo
 from geosleuth.support.errors import BadInput, ServiceFault, require
 from geosleuth.support.files import read_json
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 
 from .argument_types import writable
 from .calls import Case, Output
-from .declare import Tool, object_in
+from .declare import Tool, parse_object
 from .viewer import one_line
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Lender:
         if self.url is None:
             return f"the program {shlex.quote(one_line(self.command or '', 80))}, started on this machine"
         parts = urlsplit(self.url)
-        host = host_of(self.url)
+        host = parse_host(self.url)
         shown = f"[{host}]" if ":" in host else host
         return f"{shown}{f':{parts.port}' if parts.port else ''}{'' if parts.scheme == 'https' else ', unencrypted'}"
 
@@ -109,7 +109,7 @@ class Borrowing:
         return f"{told} gets what the model asks of its tools, and can do whatever a program or a host can"
 
 
-def borrowing_of(file: Path, allow: Iterable[str]) -> Borrowing:
+def read_borrowing(file: Path, allow: Iterable[str]) -> Borrowing:
     """Read the file of servers and the list of tools, each as SERVER.TOOL.
 
     Raises:
@@ -160,7 +160,7 @@ def _lender(file: Path, name: str, entry: Any) -> Lender:
     if url is not None:
         try:
             parts = urlsplit(url)
-            usable = parts.scheme in ("http", "https") and bool(host_of(url)) and (parts.port or 1) > 0
+            usable = parts.scheme in ("http", "https") and bool(parse_host(url)) and (parts.port or 1) > 0
         except ValueError:
             usable = False
         if not usable:
@@ -179,10 +179,10 @@ def _texts(here: str, key: str, given: Any) -> dict[str, str]:
         return {}
     if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
         raise BadInput(f"{here}: {key} must be an object of texts")
-    return {name: _filled(here, value) for name, value in given.items()}
+    return {name: _fill_variables(here, value) for name, value in given.items()}
 
 
-def _filled(here: str, value: str) -> str:
+def _fill_variables(here: str, value: str) -> str:
     def look_up(match: re.Match[str]) -> str:
         found = os.environ.get(match[1])
         if found is None:
@@ -229,7 +229,7 @@ class Connection:
         """
         require("mcp", extra="serve")
         opened = asyncio.Event()
-        self._keeper = asyncio.create_task(self._keep(opened))
+        self._keeper = asyncio.create_task(self._hold_connection(opened))
         waiting = asyncio.create_task(opened.wait())
         try:
             await asyncio.wait({self._keeper, waiting}, timeout=OPEN_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
@@ -259,7 +259,7 @@ class Connection:
         except ServiceFault:
             raise
         except Exception as error:
-            raise self._fault(_words(error)) from error
+            raise self._fault(_summarize_error(error)) from error
         finally:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
@@ -274,18 +274,18 @@ class Connection:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
 
-    async def _keep(self, opened: asyncio.Event) -> None:
+    async def _hold_connection(self, opened: asyncio.Event) -> None:
         """Keep the connection to the server open until it is to be closed or fails."""
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
             try:
                 async with AsyncExitStack() as held:
                     client = await held.enter_async_context(_client(self.lender, said))
-                    self.offered = await _listed(client)
+                    self.offered = await _list_tools(client)
                     self._client = client
                     opened.set()
                     await self._leave.wait()
             except Exception as error:  # noqa: BLE001  (told by whoever asks the server next)
-                self.trouble = redacted(_last_line(said) or _words(error))
+                self.trouble = redact(_last_line(said) or _summarize_error(error))
             finally:
                 self._client = None
 
@@ -314,7 +314,7 @@ async def _client(lender: Lender, said: IO[str]) -> "AsyncIterator[Client]":
         yield await held.enter_async_context(Client(transport))
 
 
-async def _listed(client: "Client") -> tuple[Offered, ...]:
+async def _list_tools(client: "Client") -> tuple[Offered, ...]:
     found: list[Offered] = []
     cursor: str | None = None
     for _ in range(_PAGES):
@@ -326,7 +326,7 @@ async def _listed(client: "Client") -> tuple[Offered, ...]:
     return tuple(found[:_TOOLS])
 
 
-def _words(error: BaseException) -> str:
+def _summarize_error(error: BaseException) -> str:
     """Return the innermost error of a chain or group, on one line."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
@@ -362,17 +362,17 @@ class GivenTool(Tool):
         Raises:
             BadInput: they are no object, or something required is missing.
         """
-        found = object_in(arguments, self._right_way)
-        if missing := [name for name in self._required() if name not in found]:
+        found = parse_object(arguments, self._right_way)
+        if missing := [name for name in self._list_mandatory_names() if name not in found]:
             raise BadInput(f"{', '.join(missing)} is missing; {self._right_way()}")
         return {"arguments": dict(found)}, ()
 
-    def _required(self) -> list[str]:
+    def _list_mandatory_names(self) -> list[str]:
         required = self.input_schema.get("required")
         return [name for name in required if isinstance(name, str)][:20] if isinstance(required, list) else []
 
     def _right_way(self) -> str:
-        inside = ", ".join(f'"{name}": …' for name in self._required())
+        inside = ", ".join(f'"{name}": …' for name in self._list_mandatory_names())
         return f"write one object: {{{inside}}}"
 
 
@@ -405,7 +405,7 @@ def usable_description(server: str, text: str | None) -> str:
     return f"A tool of the MCP server {server}, in its own words: {cut}"
 
 
-def output_of(server: str, result: "CallToolResult") -> Output:
+def build_output(server: str, result: "CallToolResult") -> Output:
     """Return a result for models and reports: quoted, shortened if it is too long, with the server as its source."""
     from mcp.types import ImageContent
 
@@ -418,23 +418,23 @@ def output_of(server: str, result: "CallToolResult") -> Output:
             remarks.append(f"(only the first {IMAGES} pictures are taken)")
             break
         try:
-            images.append(_picture(part.data))
+            images.append(_open_picture(part.data))
         except BadInput as error:
             remarks.append(f"(a picture was left out: {one_line(str(error))})")
-    data = _bounded(result.structured_content)
-    text = _text(result) or ("" if data is None else json.dumps(data, ensure_ascii=False))
+    data = _limit_data(result.structured_content)
+    text = _extract_text(result) or ("" if data is None else json.dumps(data, ensure_ascii=False))
     told = text if len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS]}… (cut: {len(text) - TEXT_CHARS} more characters)"
     title = f"From the MCP server {server}, as it came:" if told else f"The MCP server {server} said nothing."
     words = "\n".join([title, *([told] if told else []), *remarks])
     return Output(words, {"server": server, "result": data}, tuple(images), (f"MCP server {server}",))
 
 
-def refusal_of(server: str, result: "CallToolResult") -> str:
+def build_refusal(server: str, result: "CallToolResult") -> str:
     """Return a server's explanation of why its tool could not do what was asked."""
-    return f"the MCP server {server} says: {one_line(_text(result), _REFUSAL_CHARS) or 'it could not be done'}"
+    return f"the MCP server {server} says: {one_line(_extract_text(result), _REFUSAL_CHARS) or 'it could not be done'}"
 
 
-def _text(result: "CallToolResult") -> str:
+def _extract_text(result: "CallToolResult") -> str:
     from mcp.types import EmbeddedResource, ResourceLink, TextContent, TextResourceContents
 
     parts = []
@@ -459,7 +459,7 @@ def _readable(text: str) -> str:
     )
 
 
-def _bounded(data: Any) -> Any:
+def _limit_data(data: Any) -> Any:
     """Return JSON data, or None if it is too large."""
     try:
         text = json.dumps(data, allow_nan=False)
@@ -468,7 +468,7 @@ def _bounded(data: Any) -> Any:
     return json.loads(text) if len(text) <= DATA_CHARS else None
 
 
-def _picture(data: str) -> Photo:
+def _open_picture(data: str) -> Photo:
     if len(data) * 3 // 4 > _LIMITS.max_bytes:
         raise BadInput("it is too large")
     try:
@@ -529,8 +529,8 @@ async def _call(connection: Connection, name: str, case: Case, *, arguments: Map
     server = connection.lender.name
     result = await connection.call(name, dict(arguments))
     if result.is_error:
-        raise BadInput(refusal_of(server, result))
-    return await asyncio.to_thread(output_of, server, result)
+        raise BadInput(build_refusal(server, result))
+    return await asyncio.to_thread(build_output, server, result)
 
 
 def _all(connections: list[Connection]) -> str:

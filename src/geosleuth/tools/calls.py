@@ -198,7 +198,7 @@ class MissingTool:
     brought_by: str
 
 
-def supplied(
+def list_supplies(
     atlas: Atlas,
     *,
     visual: "VisualPrior | None" = None,

@@ -33,7 +33,7 @@ from typing import (
 
 from geosleuth.support.errors import BadInput
 
-from .argument_types import ArgumentKind, Length, Many, Maybe, UnfitArgument, kind_of, shown, writable
+from .argument_types import ArgumentKind, Length, Many, Maybe, UnfitArgument, find_kind, format_value, writable
 from .calls import Case, Need, Output
 from .viewer import Viewer
 
@@ -150,7 +150,7 @@ def _union(parts: tuple[Any, ...]) -> Schema:
     return {"anyOf": [*schemas, {"type": "null"}]}
 
 
-def _annotated(parts: tuple[Any, ...]) -> Schema:
+def _build_annotated_schema(parts: tuple[Any, ...]) -> Schema:
     schema = result_schema(parts[0])
     for mark in parts[1:]:
         if isinstance(mark, Length):
@@ -167,7 +167,7 @@ def _list(parts: tuple[Any, ...]) -> Schema:
 _COMPOSED: dict[Any, Callable[[tuple[Any, ...]], Schema]] = {
     Union: _union,
     types.UnionType: _union,
-    Annotated: _annotated,
+    Annotated: _build_annotated_schema,
     NotRequired: lambda parts: result_schema(parts[0]),
     Literal: lambda parts: {"type": "string", "enum": list(parts)},
     list: _list,
@@ -188,10 +188,10 @@ class Parameter:
     @property
     def kind(self) -> ArgumentKind:
         """Return the kind of values that it takes."""
-        return kind_of(self.type)
+        return find_kind(self.type)
 
     @property
-    def required(self) -> bool:
+    def is_required(self) -> bool:
         """Return whether a call must give it."""
         return self.default is _MISSING
 
@@ -200,7 +200,7 @@ class Parameter:
         """Return its description for models: its meaning, and the number of items if a list has a fixed length."""
         kind = self.kind.inner if isinstance(self.kind, Maybe) else self.kind
         fixed = isinstance(kind, Many) and kind.length is not None
-        return f"{self.meaning.rstrip('.')} ({kind.wanted})" if fixed else self.meaning
+        return f"{self.meaning.rstrip('.')} ({kind.requirement})" if fixed else self.meaning
 
     def schema(self) -> dict[str, Any]:
         """This argument's JSON schema."""
@@ -215,10 +215,10 @@ class Parameter:
         try:
             return self.kind.read(value)
         except UnfitArgument as error:
-            raise BadInput(f"{self.name} is {shown(value)}; it must be {error}") from error
+            raise BadInput(f"{self.name} is {format_value(value)}; it must be {error}") from error
 
 
-def parameters_of(function: Callable[..., Any], *, skip: int = 1) -> tuple[Parameter, ...]:
+def build_parameters(function: Callable[..., Any], *, skip: int = 1) -> tuple[Parameter, ...]:
     """Return a tool function's parameters after the case; ``skip`` is the number of first ones that models don't see.
 
     Raises:
@@ -230,7 +230,7 @@ def parameters_of(function: Callable[..., Any], *, skip: int = 1) -> tuple[Param
     for name, parameter in list(inspect.signature(function).parameters.items())[skip:]:
         if name not in hints or name not in meanings or parameter.kind in _SPREAD:
             raise TypeError(f"the argument {name!r} of {function.__name__} needs a type and a line in the docstring")
-        kind_of(hints[name])
+        find_kind(hints[name])
         found.append(Parameter(name, hints[name], meanings[name], parameter.default))
     return tuple(found)
 
@@ -253,7 +253,7 @@ def argument_docs(docstring: str) -> dict[str, str]:
 def object_schema(parameters: tuple[Parameter, ...]) -> dict[str, Any]:
     """The JSON schema of all arguments together; ``required`` is there only where something is."""
     properties = {parameter.name: parameter.schema() for parameter in parameters}
-    required = [parameter.name for parameter in parameters if parameter.required]
+    required = [parameter.name for parameter in parameters if parameter.is_required]
     return {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
@@ -267,18 +267,18 @@ def read_arguments(
     Raises:
         BadInput: an argument is missing or can't be read; the message says what would be right.
     """
-    named = _renamed(object_in(given, partial(_right_way, parameters)), renames)
+    named = _rename_arguments(parse_object(given, partial(_right_way, parameters)), renames)
     taken = {}
     for parameter in parameters:
-        value = named.pop(parameter.name, None if not parameter.required else _MISSING)
+        value = named.pop(parameter.name, None if not parameter.is_required else _MISSING)
         if value is _MISSING:
-            raise BadInput(f"{parameter.name} is missing; it must be {parameter.kind.wanted}: {parameter.meaning}")
-        if value is not None or parameter.required:
+            raise BadInput(f"{parameter.name} is missing; it must be {parameter.kind.requirement}: {parameter.meaning}")
+        if value is not None or parameter.is_required:
             taken[parameter.name] = parameter.read(value)
     return taken, tuple(writable(str(name)[:_NAME_SHOWN]) for name in list(named)[:_UNKNOWN_SHOWN])
 
 
-def _renamed(given: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, Any]:
+def _rename_arguments(given: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, Any]:
     """Return arguments under our own names.
 
     If an argument came under two names, ours counts and the other stays unknown.
@@ -290,7 +290,7 @@ def _renamed(given: Mapping[str, Any], renames: Mapping[str, str]) -> dict[str, 
     return named
 
 
-def object_in(given: Mapping[str, Any] | str, right_way: Callable[[], str]) -> Mapping[str, Any]:
+def parse_object(given: Mapping[str, Any] | str, right_way: Callable[[], str]) -> Mapping[str, Any]:
     """Return the object that a policy gave as arguments, or wrote as text.
 
     Raises:
@@ -308,8 +308,8 @@ def object_in(given: Mapping[str, Any] | str, right_way: Callable[[], str]) -> M
 
 
 def _right_way(parameters: tuple[Parameter, ...]) -> str:
-    wanted = [one for one in parameters if one.required] or parameters[:1]
-    inside = ", ".join(f'"{one.name}": <{one.kind.wanted}>' for one in wanted)
+    wanted = [one for one in parameters if one.is_required] or parameters[:1]
+    inside = ", ".join(f'"{one.name}": <{one.kind.requirement}>' for one in wanted)
     return f"write one object: {{{inside}}}"
 
 
@@ -348,7 +348,7 @@ class Tool:
     options: tuple[str, ...] = ()
 
     @property
-    def told(self) -> tuple[Parameter, ...]:
+    def visible_parameters(self) -> tuple[Parameter, ...]:
         """Return the arguments that schemas list."""
         return tuple(one for one in self.parameters if one.name not in self.untold)
 
@@ -367,7 +367,7 @@ class Tool:
         return tuple(need for need in self.needs if need not in have)
 
     @property
-    def good_for(self) -> str:
+    def purpose(self) -> str:
         """Return its purpose on one line: as declared, or the first sentence of its description."""
         sentence = self.summary.partition(". ")[0].rstrip(".")
         return self.use or f"{sentence[:1].lower()}{sentence[1:]}"
@@ -379,7 +379,11 @@ class Tool:
 
     def schema(self) -> dict[str, Any]:
         """Name, description and the JSON schema of the arguments: what native tool calling wants."""
-        return {"name": self.name, "description": self.description, "parameters": object_schema(self.told)}
+        return {
+            "name": self.name,
+            "description": self.description,
+            "parameters": object_schema(self.visible_parameters),
+        }
 
     def data_schema(self) -> Schema:
         """The JSON schema of the data that comes back."""
@@ -443,7 +447,7 @@ def tool(
         return Tool(
             name,
             _description(function, figures),
-            parameters_of(function),
+            build_parameters(function),
             function,
             aliases,
             dict(renames or {}),
@@ -484,7 +488,7 @@ def as_tool(given: "Tool | Callable[..., Any]") -> Tool:
 
     result = hints.get("return")
     known = result if _is_record(result) else None
-    return Tool(given.__name__, _description(given), parameters_of(given, skip=int(takes_case)), call, result=known)
+    return Tool(given.__name__, _description(given), build_parameters(given, skip=int(takes_case)), call, result=known)
 
 
 def _description(function: Callable[..., Any], figures: Mapping[str, int] | None = None) -> str:

@@ -4,22 +4,22 @@ import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from geosleuth.answer.coordinates import point_at
+from geosleuth.answer.coordinates import make_point
 from geosleuth.names import country_name
 
 from .calls import Case, Output
 from .declare import tool
 from .viewer import (
     Viewer,
-    asked,
-    at,
-    numbered,
+    describe_point,
+    format_point,
+    format_question,
+    get_text,
+    number_lines,
     one_line,
     percent,
     point_data,
-    point_of,
-    required_text,
-    text_of,
+    require_text,
     unique,
 )
 
@@ -91,7 +91,7 @@ class _Brands(TypedDict):
     "country_facts",
     use="get the driving side, languages, phone code, plates and more of a country",
     result=_Country,
-    viewer=Viewer(lambda given: f"reads up on the country {text_of(given, 'country', 'name')}".rstrip()),
+    viewer=Viewer(lambda given: f"reads up on the country {get_text(given, 'country', 'name')}".rstrip()),
     aliases=("country_info", "country"),
     renames={"name": "country", "code": "country", "query": "country", "country_code": "country"},
 )
@@ -103,11 +103,13 @@ async def country_facts(case: Case, country: str) -> Output:  # noqa: ARG001  # 
     """
     from geosleuth.atlas.facts import country_facts as facts_of
 
-    facts = await asyncio.to_thread(facts_of, required_text(country, "country", "Thailand"))
+    facts = await asyncio.to_thread(facts_of, require_text(country, "country", "Thailand"))
     data = _country_data(facts)
     lines = [f"{facts.name} ({facts.code}), {facts.continent}"]
     lines += [
-        f"{name.replace('_', ' ')}: {_words(value)}" for name, value in data.items() if value and name not in _IN_TITLE
+        f"{name.replace('_', ' ')}: {_format_fact(value)}"
+        for name, value in data.items()
+        if value and name not in _IN_TITLE
     ]
     return Output("\n".join([*lines, f"From: {_COUNTRY_SOURCE}."]), data, sources=(_COUNTRY_SOURCE,))
 
@@ -116,7 +118,7 @@ async def country_facts(case: Case, country: str) -> Output:  # noqa: ARG001  # 
     "place_facts",
     use="learn the altitude, terrain, climate, coast, ranges and waters at given coordinates",
     result=_Place,
-    viewer=Viewer(lambda given: f"looks what the land is like{point_of(given) or ' there'}", icon="map"),
+    viewer=Viewer(lambda given: f"looks what the land is like{describe_point(given) or ' there'}", icon="map"),
     needs=("atlas",),
     aliases=("land_facts", "terrain"),
     renames={"lat": "latitude", "lon": "longitude", "lng": "longitude", "day": "date"},
@@ -132,12 +134,12 @@ async def place_facts(case: Case, latitude: float, longitude: float, date: str =
     from geosleuth.atlas import OfflineAtlas
     from geosleuth.atlas.place_facts import read_day
 
-    point, day = point_at(latitude, longitude), read_day(date)
+    point, day = make_point(latitude, longitude), read_day(date)
     # No online service tells of these; the tables ship with the package.
     atlas = case.atlas if isinstance(case.atlas, OfflineAtlas) else OfflineAtlas()
     facts = (await atlas.place_facts(point, day)).as_dict()
     data = {**point_data(point), **{name: value for name, value in facts.items() if name != "point"}}
-    lines = [f"The land at {at(point)}:"]
+    lines = [f"The land at {format_point(point)}:"]
     lines += [
         f"{_LAND_WORDS.get(name, name.replace('_', ' '))}: {'; '.join(value) if isinstance(value, list) else value}"
         for name, value in data.items()
@@ -152,7 +154,7 @@ async def place_facts(case: Case, latitude: float, longitude: float, date: str =
     "brand_lookup",
     use="learn in which countries a brand or a chain is found",
     result=_Brands,
-    viewer=Viewer(lambda given: f"looks up the brand {text_of(given, 'brand', 'name', 'text')}".rstrip()),
+    viewer=Viewer(lambda given: f"looks up the brand {get_text(given, 'brand', 'name', 'text')}".rstrip()),
     aliases=("brand", "brands", "lookup_brand"),
     renames={"brand": "name", "query": "name", "text": "name", "keyword": "name"},
 )
@@ -165,19 +167,21 @@ async def brand_lookup(case: Case, name: str) -> Output:  # noqa: ARG001  # ever
     from geosleuth.atlas.facts import brand, by_brand
     from geosleuth.evidence.brands import is_meant
 
-    text = required_text(name, "name", "Monoprix")
+    text = require_text(name, "name", "Monoprix")
     hits = await asyncio.to_thread(lambda: [hit for hit in brand(text, _BRANDS) if is_meant(hit, text)])
     if not hits:
-        nothing = f"No brand {asked(text)} is known. Try its most telling word alone; local shops are not listed."
+        nothing = (
+            f"No brand {format_question(text)} is known. Try its most telling word alone; local shops are not listed."
+        )
         return Output(nothing, {"results": [], "shares": {}}, sources=(_BRAND_SOURCE,))
     evidence = await asyncio.to_thread(by_brand, hits[0].matched)
     lines = [
         f"{one_line(hit.brand.name)} ({hit.brand.kind}), {hit.how} match, confidence {hit.score:.2f}: {_spread(hit)}"
         for hit in hits
     ]
-    body = numbered(f"Brands for {asked(text)}:", lines)
+    body = number_lines(f"Brands for {format_question(text)}:", lines)
     data = {"results": [_brand_data(hit) for hit in hits], "shares": dict(evidence.shares)}
-    return Output(f"{body}\n{_shares(evidence)}\nFrom: {_BRAND_SOURCE}.", data, sources=(_BRAND_SOURCE,))
+    return Output(f"{body}\n{_format_shares(evidence)}\nFrom: {_BRAND_SOURCE}.", data, sources=(_BRAND_SOURCE,))
 
 
 def _country_data(facts: "CountryFacts") -> dict[str, Any]:
@@ -211,7 +215,7 @@ def _people(share: float | None) -> str:
     return "" if share is None else f", {share:.2g} %" if share < 10 else f", {share:.0f} %"
 
 
-def _words(value: object) -> str:
+def _format_fact(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return f"{value:,.0f}" if isinstance(value, int | float) else str(value)
@@ -239,7 +243,7 @@ def _some(codes: Iterable[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
-def _shares(evidence: "Evidence") -> str:
+def _format_shares(evidence: "Evidence") -> str:
     if not evidence.shares:
         return "It rules out next to nothing."
     likely = ", ".join(

@@ -8,7 +8,7 @@ from geosleuth.names import country_name
 
 from .calls import Case, Output
 from .declare import tool
-from .viewer import Viewer, percent, quoted, required_text, text_of
+from .viewer import Viewer, get_text, percent, quote, require_text
 
 _SOURCE = "geosleuth field guide"
 _SHOWN_COUNTRIES = 10
@@ -89,7 +89,7 @@ async def weigh_sightings(case: Case, sightings: list[str], within: list[str] | 
     }
     lines = [f"Odds: {_odds(countries)}."] if seen else ["Nothing in the field guide fits these words."]
     lines += [
-        f"{quoted(read.words)}: {one['attribute']} = {_forms(one['values'])}: {_moved(one['moved'])}"
+        f"{quote(read.words)}: {one['attribute']} = {_forms(one['values'])}: {_format_factors(one['moved'])}"
         for read, one in zip(weighed.sightings, seen, strict=True)
     ]
     lines += [
@@ -106,12 +106,12 @@ async def weigh_sightings(case: Case, sightings: list[str], within: list[str] | 
     "tell_apart",
     use="learn what tells candidate countries apart",
     result=_Differences,
-    viewer=Viewer(lambda given: f"asks what tells {text_of(given, 'candidates')} apart"),
+    viewer=Viewer(lambda given: f"asks what tells {get_text(given, 'candidates')} apart"),
     aliases=("differences", "compare_countries"),
     renames={"countries": "candidates", "places": "candidates"},
 )
 async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG001  # every tool takes the case
-    """Return features by which to tell places apart, those first that photos show.
+    """What to look for to tell places apart, what photos show first.
 
     Args:
         candidates: countries or ISO 3166-2 regions.
@@ -153,7 +153,7 @@ async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG0
     "field_guide",
     use="read what a country's streets look like",
     result=_Rows,
-    viewer=Viewer(lambda given: f"reads the field guide on {text_of(given, 'about')}".rstrip()),
+    viewer=Viewer(lambda given: f"reads the field guide on {get_text(given, 'about')}".rstrip()),
     renames={"place": "about", "country": "about", "attribute": "about", "query": "about"},
 )
 async def field_guide(case: Case, about: str) -> Output:  # noqa: ARG001  # every tool takes the case
@@ -165,11 +165,11 @@ async def field_guide(case: Case, about: str) -> Output:  # noqa: ARG001  # ever
     from geosleuth.evidence.guide import field_guide as tables
     from geosleuth.evidence.guide import most_telling, place_code
 
-    asked = required_text(about, "about", "Norway")
+    asked = require_text(about, "about", "Norway")
     guide = await asyncio.to_thread(tables)
     name = guide.attribute_called(asked)
     if name is None:
-        place = guide.known_place(place_code(asked))
+        place = guide.resolve_code(place_code(asked))
         found = guide.of_place(place)
         labels = [guide.attributes[one].label for one in await asyncio.to_thread(most_telling, place)]
         rows = {label: found[label] for label in labels}
@@ -194,7 +194,7 @@ def _forms(values: Sequence[str]) -> str:
     return " or ".join(values[:_SHOWN_FORMS]) + more
 
 
-def _moved(moves: Mapping[str, float]) -> str:
+def _format_factors(moves: Mapping[str, float]) -> str:
     return (
         "says little"
         if not moves

@@ -15,14 +15,14 @@ from weakref import WeakKeyDictionary
 from geosleuth.evidence.country_prior import country_prior
 from geosleuth.evidence.visual import HOW_TO_LEARN, MAX_NAMED_COUNTRIES, Best, Distribution, visual_clue
 from geosleuth.names import country_name
-from geosleuth.photo import MIN_REDUCTION_FOR_CROPS, Album, Photo, View, scaled_box, to_pixels
+from geosleuth.photo import MIN_REDUCTION_FOR_CROPS, Album, Photo, View, scale_box, to_pixels
 from geosleuth.photo.text import SCRIPTS, PictureText, ReadingOptions, TextLine, read_picture
 from geosleuth.support.errors import BadInput
 
 from .argument_types import Length
 from .calls import Case, Output
 from .declare import Box, PointData, tool
-from .viewer import Viewer, counted, image_of, numbered, one_line, percent, point_data, quoted
+from .viewer import Viewer, count_names, describe_image, number_lines, one_line, percent, point_data, quote
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -75,7 +75,7 @@ _SHOWN = 8
 _MIN_SHARE = 0.001
 
 
-def handle_of(case: Case, image: str) -> str:
+def resolve_handle(case: Case, image: str) -> str:
     """Return the handle that a call means: the first picture by default; "2" and "Image 2" are image-2.
 
     Raises:
@@ -90,22 +90,22 @@ def handle_of(case: Case, image: str) -> str:
     return f"image-{int(loose[1])}" if loose else image.strip()
 
 
-async def view_of(case: Case, image: str) -> View:
+async def get_view(case: Case, image: str) -> View:
     """Return the picture that a call names.
 
     Raises:
         BadInput: no picture has this handle.
     """
-    return await asyncio.to_thread(case.album.__getitem__, handle_of(case, image))
+    return await asyncio.to_thread(case.album.__getitem__, resolve_handle(case, image))
 
 
-async def cut_of(case: Case, image: str, bbox_2d: list[float]) -> View:
+async def cut_view(case: Case, image: str, bbox_2d: list[float]) -> View:
     """Return a part of a picture, cut from the original pixels.
 
     Raises:
         BadInput: no picture has this handle, or the box can't be used.
     """
-    return await asyncio.to_thread(case.album.preview, handle_of(case, image), bbox_2d, case.box_scale)
+    return await asyncio.to_thread(case.album.preview, resolve_handle(case, image), bbox_2d, case.box_scale)
 
 
 def scale_words(case: Case, handle: str) -> str:
@@ -160,7 +160,7 @@ class Cut:
         return f" It is {', '.join(told)}." if told else ""
 
 
-def edited(album: Album, cut: Cut) -> Photo:
+def edit_photo(album: Album, cut: Cut) -> Photo:
     """Return the edited picture; zooming uses the pixels of the original as far as it has them.
 
     Raises:
@@ -171,7 +171,7 @@ def edited(album: Album, cut: Cut) -> Photo:
     scale = min(1.0, (_EDITED_PIXELS / (size[0] * size[1])) ** 0.5)
     picture = album.part(cut.image, cut.box, (max(1, int(size[0] * scale)), max(1, int(size[1] * scale))))
     if cut.rotate:
-        picture = _turned(picture, cut.rotate)
+        picture = _rotate_picture(picture, cut.rotate)
     if cut.contrast:
         picture = _with_contrast(picture)
     if cut.beside:
@@ -179,7 +179,7 @@ def edited(album: Album, cut: Cut) -> Photo:
     return Photo(picture)
 
 
-def _turned(picture: "Image", degrees: float) -> "Image":
+def _rotate_picture(picture: "Image", degrees: float) -> "Image":
     from PIL.Image import Resampling, Transpose
 
     if degrees in _HALF_TURNS:
@@ -239,7 +239,7 @@ def _side_by_side(left: "Image", right: "Image") -> "Image":
     use="magnify a part of an image: lettering, signs, plates, anything small or far away",
     result=_Cut,
     viewer=Viewer(
-        lambda given: f"magnifies {image_of({**given, 'bbox_2d': True})}", lambda _: "magnified it", icon="zoom"
+        lambda given: f"magnifies {describe_image({**given, 'bbox_2d': True})}", lambda _: "magnified it", icon="zoom"
     ),
     aliases=("image_zoom_tool", "zoom", "zoom_in", "image_zoom", "image_zoom_in"),
     renames={**BOX_RENAMES, "rotation": "rotate", "angle": "rotate", "enhance": "contrast", "compare_with": "beside"},
@@ -257,14 +257,14 @@ async def image_zoom_in_tool(
         contrast: bring out what lies in shade or haze.
         beside: handle of another image to show beside it.
     """
-    shown = await view_of(case, image)
+    shown = await get_view(case, image)
     preview = partial(case.album.preview, wide_side_px=WIDE_SIDE_PX)
     cut = await asyncio.to_thread(preview, shown.handle, bbox_2d, case.box_scale)
     box = [round(side) for side in to_pixels(bbox_2d, shown, case.box_scale)]
     left, top, right, bottom = cut.box_in_original
-    other = (await view_of(case, beside)).handle if beside.strip() else ""
+    other = (await get_view(case, beside)).handle if beside.strip() else ""
     edit = Cut(shown.handle, cut.box_in_original, cut.size, rotate % 360, contrast, other)
-    made = await asyncio.to_thread(edited, case.album, edit) if edit.words else None
+    made = await asyncio.to_thread(edit_photo, case.album, edit) if edit.words else None
     data: dict[str, Any] = {
         "image": shown.handle,
         "box_px": box,
@@ -298,7 +298,7 @@ def around(box: Bounds, size: tuple[int, int]) -> list[int]:
     return [left, top, right, bottom]
 
 
-def looks_at(boxes: Sequence[Bounds], size: tuple[int, int]) -> list[list[int]]:
+def choose_looks(boxes: Sequence[Bounds], size: tuple[int, int]) -> list[list[int]]:
     """Return up to `LOOKS` parts of a picture that hold as many boxes as possible, the fullest first; in thousandths.
 
     There are at most `MAX_SUGGESTED_PARTS`.
@@ -347,7 +347,7 @@ class _Reading(TypedDict):
 def _lines_read(data: Mapping[str, Any]) -> str:
     rows = data.get("lines")
     texts = [str(row.get("text")) for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
-    return counted(texts, "line", "lines", "read")
+    return count_names(texts, "line", "lines", "read")
 
 
 @tool(
@@ -366,13 +366,13 @@ async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = 
         bbox_2d: left, top, right, bottom of the part.
         image: handle of the image; the first photo if left out.
     """
-    shown = await view_of(case, image)
-    looked_at = shown if bbox_2d is None else await cut_of(case, shown.handle, bbox_2d)
+    shown = await get_view(case, image)
+    looked_at = shown if bbox_2d is None else await cut_view(case, shown.handle, bbox_2d)
     if case.reader is not None:
         text = PictureText(list(await asyncio.to_thread(case.reader, looked_at)))
     else:
         options = _QUICK if bbox_2d is not None or shown.reduction >= MIN_REDUCTION_FOR_CROPS else _THOROUGH
-        text = await asyncio.to_thread(_readings_of(case.album).of, looked_at, options)
+        text = await asyncio.to_thread(_get_readings(case.album).read, looked_at, options)
     lines, writing = text
     found = [_line_data(line, looked_at, shown, case) for line in lines if line.text]
     doubtful = [line for line in lines if not line.text or line.confidence <= _DOUBTFUL]
@@ -386,7 +386,7 @@ async def read_text(case: Case, bbox_2d: BoxNumbers | None = None, image: str = 
         advice = " A box around a sign is read larger: give bbox_2d." if bbox_2d is None else ""
         return Output(f"{closer}No text could be read in {part}.{advice}", data, sources=("photo",))
     title = f"{closer}Text in {part}, quoted as it stands there; boxes are {scale_words(case, shown.handle)}:"
-    return Output(numbered(title, map(_line_words, found)), data, sources=("photo",))
+    return Output(number_lines(title, map(_line_words, found)), data, sources=("photo",))
 
 
 class _Readings:
@@ -396,7 +396,7 @@ class _Readings:
         self._lock = Lock()
         self._kept: OrderedDict[object, Future[PictureText]] = OrderedDict()
 
-    def of(self, view: View, options: ReadingOptions) -> PictureText:
+    def read(self, view: View, options: ReadingOptions) -> PictureText:
         """Return the text of a view. Concurrent requests for the same view wait for the same reading."""
         key = (view.photo_handle, view.box_in_original, view.size, options)
         with self._lock:
@@ -420,7 +420,7 @@ class _Readings:
 _readings: WeakKeyDictionary[Album, _Readings] = WeakKeyDictionary()
 
 
-def _readings_of(album: Album) -> _Readings:
+def _get_readings(album: Album) -> _Readings:
     with _readings_lock:
         return _readings.setdefault(album.first, _Readings())
 
@@ -429,11 +429,11 @@ def _looks(doubtful: Sequence[TextLine], looked_at: View, shown: View, case: Cas
     """Return the parts of the named view that enlarge doubtful lines; none if all pixels of the photo are shown."""
     if not doubtful or looked_at.reduction <= 1:
         return []
-    looks = looks_at([_on_shown(line.bounds, looked_at, shown) for line in doubtful], shown.size)
+    looks = choose_looks([_on_shown(line.bounds, looked_at, shown) for line in doubtful], shown.size)
     if case.box_scale == "thousandths":
         return looks
     pixels = [[side * shown.size[at % 2] / 1000 for at, side in enumerate(look)] for look in looks]
-    return [scaled_box(look, shown.size, case.box_scale) for look in pixels]
+    return [scale_box(look, shown.size, case.box_scale) for look in pixels]
 
 
 def _line_data(line: TextLine, looked_at: View, shown: View, case: Case) -> dict[str, Any]:
@@ -442,7 +442,7 @@ def _line_data(line: TextLine, looked_at: View, shown: View, case: Case) -> dict
         "text": one_line(line.text),
         "script": line.script,
         "confidence": round(line.confidence, 3),
-        "bbox_2d": scaled_box((left, top, right, bottom), shown.size, case.box_scale),
+        "bbox_2d": scale_box((left, top, right, bottom), shown.size, case.box_scale),
         "bbox_px": [round(left), round(top), round(right), round(bottom)],
         "engine": line.engine,
         **({"turn": line.turn} if line.turn else {}),
@@ -471,7 +471,7 @@ def _line_words(line: dict[str, Any]) -> str:
     not_scene = on_a_thing.get(overlay, f", {overlay} laid over the image") if overlay else ""
     where = f"at {line['bbox_2d']}{not_scene}"
     guess = " (a guess)" if line["confidence"] <= _GUESSED else ""
-    return f"{quoted(line['text'])} {line['script']}, confidence {line['confidence']:.2f}{guess}, {where}"
+    return f"{quote(line['text'])} {line['script']}, confidence {line['confidence']:.2f}{guess}, {where}"
 
 
 class _Cell(PointData):
@@ -509,11 +509,11 @@ async def visual_prior(case: Case, image: str = "", bbox_2d: BoxNumbers | None =
     prior = case.visual
     if prior is None:
         raise BadInput(NO_PRIOR)
-    shown = await view_of(case, image)
+    shown = await get_view(case, image)
     found = await asyncio.to_thread(prior.look, shown.image)
     # What the whole picture can't be trusted for, a part of it can't either: it may be in the collection itself.
     if bbox_2d is not None and found.reach.trust > 0:
-        found = await asyncio.to_thread(prior.look, (await cut_of(case, shown.handle, bbox_2d)).image)
+        found = await asyncio.to_thread(prior.look, (await cut_view(case, shown.handle, bbox_2d)).image)
     part = shown.handle if bbox_2d is None else f"that part of {shown.handle}"
     return _output(shown.handle, part, found)
 
@@ -539,7 +539,7 @@ def _output(handle: str, part: str, found: Distribution) -> Output:
     shares = {code: trust * share + (1 - trust) * flat.get(code, 0.0) for code, share in clue.countries.items()}
     lines = [f"{country_name(code) or code} ({code}) {percent(share)}" for code, share in list(shares.items())[:_SHOWN]]
     title = f"By its look alone, {part} may be from these countries:"
-    told = [numbered(title, lines), clue.says, *_where(found.best()), found.reach.says]
+    told = [number_lines(title, lines), clue.says, *_where(found.best()), found.reach.says]
     return Output("\n".join(told), data, sources=(source,))
 
 

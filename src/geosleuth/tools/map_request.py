@@ -5,12 +5,12 @@ from typing import TypedDict
 
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.map_place import map_place, map_point
-from geosleuth.atlas.suggestion import get_at, get_command
+from geosleuth.atlas.suggestion import format_get_command, get_command
 from geosleuth.support.errors import BadInput
 
 from .calls import Case, Output
 from .declare import tool
-from .viewer import Viewer, at, one_line, text_of
+from .viewer import Viewer, format_point, get_text, one_line
 
 
 class _Request(TypedDict):
@@ -23,7 +23,7 @@ class _Request(TypedDict):
     use="ask the person for a detailed map that is not installed",
     result=_Request,
     viewer=Viewer(
-        lambda given: f"asks for a map of {text_of(given, 'place')}".rstrip(),
+        lambda given: f"asks for a map of {get_text(given, 'place')}".rstrip(),
         lambda data: f"to fetch it: {data['command']}" if data.get("command") else "it is installed",
         icon="map",
     ),
@@ -46,10 +46,10 @@ async def request_map(case: Case, place: str) -> Output:
     else:
         from geosleuth.atlas.borders import Borders
 
-        words, command = at(point), get_at(point)
-        if await asyncio.to_thread(Borders.load().at, point) is None:
+        words, command = format_point(point), format_get_command(point)
+        if await asyncio.to_thread(Borders.load().find_region, point) is None:
             raise BadInput(f"{words} lies at sea, where there is no map; give a place on land")
-    if isinstance(case.atlas, OfflineAtlas) and await case.atlas.detailed_maps(point):
+    if isinstance(case.atlas, OfflineAtlas) and await case.atlas.list_detailed_maps(point):
         return Output(f"A detailed map of {words} is installed: search it.", _Request(place=words, command=None))
     return Output(
         f'The person is told that "{command}" fetches a map of {words}. Go on without it.',

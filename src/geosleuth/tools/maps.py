@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypedDict
 
-from geosleuth.answer.coordinates import point_at, written_point
+from geosleuth.answer.coordinates import make_point, parse_point
 from geosleuth.atlas import Hit, OfflineAtlas, Picture
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.geo import Extent, LatLon
-from geosleuth.names import country_name, fold, required_country_code
+from geosleuth.names import country_name, fold, require_country_code
 from geosleuth.photo import PhotoLimits, open_photo
 from geosleuth.support.errors import BadInput
 
@@ -18,24 +18,24 @@ from .declare import HitData, Hits, PlaceData, PointData, tool
 from .places import Whereabouts, find, find_area
 from .viewer import (
     Viewer,
-    asked,
-    at,
+    describe_point,
     extent_data,
+    format_point,
+    format_question,
+    get_text,
     hit_data,
     hit_words,
     hits_output,
     length,
     looks_up,
-    numbered,
+    number_lines,
     one_line,
     place_data,
     place_words,
     point_data,
-    point_of,
-    quoted,
-    required_text,
+    quote,
+    require_text,
     several,
-    text_of,
     unique,
 )
 
@@ -90,7 +90,7 @@ def _what_lies_here(data: Mapping[str, Any]) -> str:
     for part in (data.get("address"), data.get("region"), data.get("country_name")):
         if part and not any(fold(str(part)) in fold(other) for other in named):
             named.append(str(part))
-    return f"that is {quoted(', '.join(named), _LINE_CHARS)}" if named else "that is on no map"
+    return f"that is {quote(', '.join(named), _LINE_CHARS)}" if named else "that is on no map"
 
 
 @tool(
@@ -112,25 +112,25 @@ async def maps_geocode(case: Case, address: str, country: str = "") -> Output:
         address: such as "Rue Grimaldi, Monaco"; or the lines of a sign.
         country: only there: name or code.
     """
-    query = required_text(", ".join(filter(str.strip, address.splitlines())), "address", "Rue Grimaldi, Monaco")
-    code = await asyncio.to_thread(required_country_code, country) if country.strip() else None
+    query = require_text(", ".join(filter(str.strip, address.splitlines())), "address", "Rue Grimaldi, Monaco")
+    code = await asyncio.to_thread(require_country_code, country) if country.strip() else None
     hits = await case.atlas.geocode(query, limit=5, country=code)
     there = f" in {code}" if code else ""
     if hits:
-        return hits_output(f"Places for {asked(query)}{there}:", hits, "")
+        return hits_output(f"Places for {format_question(query)}{there}:", hits, "")
     advice = f"Try its local spelling, or name the town and country too. {await _lacks(case, country=code)}".strip()
-    if written_point(query):
+    if parse_point(query):
         advice = "These are coordinates: reverse_geocode says what is there."
-    return hits_output("", hits, f"No place {asked(query)}{there} is known. {advice}")
+    return hits_output("", hits, f"No place {format_question(query)}{there} is known. {advice}")
 
 
 async def _lacks(case: Case, point: LatLon | None = None, country: str | None = None) -> str:
     """Return the gap in the offline map, here or as a whole, and the command that fills it; empty if there is none."""
     if not isinstance(case.atlas, OfflineAtlas):
         return ""
-    if point is not None and await case.atlas.detailed_maps(point):
+    if point is not None and await case.atlas.list_detailed_maps(point):
         return ""
-    everywhere = await case.atlas.detailed_maps()
+    everywhere = await case.atlas.list_detailed_maps()
     known = "no detailed map is installed"
     if everywhere:
         listed = ", ".join(everywhere[:_MAPS_SHOWN]) + (" and others" if len(everywhere) > _MAPS_SHOWN else "")
@@ -145,7 +145,7 @@ async def _lacks(case: Case, point: LatLon | None = None, country: str | None = 
     "reverse_geocode",
     use="say which place lies at given coordinates",
     result=_Here,
-    viewer=Viewer(lambda given: f"looks up what is{point_of(given) or ' there'}", _what_lies_here, icon="map"),
+    viewer=Viewer(lambda given: f"looks up what is{describe_point(given) or ' there'}", _what_lies_here, icon="map"),
     needs=("atlas",),
     aliases=("maps_regeocode", "regeocode", "reverse_geocoding"),
     renames=_POINT_RENAMES,
@@ -157,7 +157,7 @@ async def reverse_geocode(case: Case, latitude: float, longitude: float) -> Outp
         latitude: degrees north.
         longitude: degrees east.
     """
-    found = await case.atlas.reverse(point_at(latitude, longitude))
+    found = await case.atlas.reverse(make_point(latitude, longitude))
     data = {
         **point_data(found.point),
         "country": found.country,
@@ -167,19 +167,19 @@ async def reverse_geocode(case: Case, latitude: float, longitude: float) -> Outp
         "places": [hit_data(hit) for hit in found.places],
     }
     if found.country is None and not found.places:
-        return Output(f"{at(found.point)} lies at sea: no country is near.", data, sources=(found.source,))
+        return Output(f"{format_point(found.point)} lies at sea: no country is near.", data, sources=(found.source,))
     code = f" ({found.country})" if found.country else ""
-    title = f"{at(found.point)} is {one_line(found.address)}{code}."
+    title = f"{format_point(found.point)} is {one_line(found.address)}{code}."
     kept = (hit.place.source for hit in found.places if hit.place.source not in found.source)
     sources = unique((found.source, *kept))
-    return Output(numbered(title, map(hit_words, found.places), sources), data, sources=sources)
+    return Output(number_lines(title, map(hit_words, found.places), sources), data, sources=sources)
 
 
 @tool(
     "nearby",
     use="list what stands around a point, to compare it with what the photo shows",
     result=Hits,
-    viewer=Viewer(lambda given: f"looks what is around{point_of(given).removeprefix(' at')}", icon="map"),
+    viewer=Viewer(lambda given: f"looks what is around{describe_point(given).removeprefix(' at')}", icon="map"),
     needs=("atlas", "features"),
     aliases=("nearby_search", "poi_nearby", "search_nearby", "maps_around_search"),
     renames={**_POINT_RENAMES, "radius": "radius_m", "metres": "radius_m", "meters": "radius_m", "type": "category"},
@@ -193,13 +193,13 @@ async def nearby(case: Case, latitude: float, longitude: float, radius_m: float 
         radius_m: in metres, at most 50000.
         category: only such: "cafe", "shop=bakery".
     """
-    point = point_at(latitude, longitude)
+    point = make_point(latitude, longitude)
     if not 0 < radius_m <= _MAX_RADIUS_M:
         raise BadInput(f"radius_m must lie between 1 and {_MAX_RADIUS_M} metres, not {radius_m:g}")
     kind = one_line(category)
     hits = await case.atlas.nearby(point, radius_m, category=kind or None, limit=20)
-    what = f"{asked(kind)} features" if kind else "features"
-    around = f"within {length(radius_m / 1000)} of {at(point)}"
+    what = f"{format_question(kind)} features" if kind else "features"
+    around = f"within {length(radius_m / 1000)} of {format_point(point)}"
     if hits:
         return hits_output(f"Mapped {what} {around}:", hits, "")
     lacks = await _lacks(case, point)
@@ -228,17 +228,17 @@ async def poi_input_tips(case: Case, text: str, near: str = "") -> Output:
         text: how it begins.
         near: only in and around this: a name or "lat,lon".
     """
-    prefix = required_text(text, "text", "Boulev")
-    where, ground = await _near(case, near)
+    prefix = require_text(text, "text", "Boulev")
+    where, ground = await _resolve_search_area(case, near)
     hits = await case.atlas.suggest(prefix, limit=10 if where is None else 100, near=where.point if where else None)
-    hits = _inside(hits, ground)[:10]
+    hits = _keep_inside(hits, ground)[:10]
     around = f" in or around {where.name}" if where else ""
     lacks = "" if hits else await _lacks(case, where.point if where else None)
-    nothing = f"No name{around} begins with {asked(prefix)}. Try fewer letters. {lacks}".strip()
-    return hits_output(f"Names{around} that begin with {asked(prefix)}:", hits, nothing)
+    nothing = f"No name{around} begins with {format_question(prefix)}. Try fewer letters. {lacks}".strip()
+    return hits_output(f"Names{around} that begin with {format_question(prefix)}:", hits, nothing)
 
 
-async def _near(case: Case, near: str) -> tuple[Whereabouts | None, Extent | None]:
+async def _resolve_search_area(case: Case, near: str) -> tuple[Whereabouts | None, Extent | None]:
     """Return the place that a search is limited to, and its ground; nothing for an empty text, everywhere."""
     if not near.strip():
         return None, None
@@ -246,7 +246,7 @@ async def _near(case: Case, near: str) -> tuple[Whereabouts | None, Extent | Non
     return where, await asyncio.to_thread(lambda: where.ground)
 
 
-def _inside(hits: list[Hit], ground: Extent | None) -> list[Hit]:
+def _keep_inside(hits: list[Hit], ground: Extent | None) -> list[Hit]:
     return hits if ground is None else [hit for hit in hits if ground.contains(hit.place.point)]
 
 
@@ -271,17 +271,17 @@ async def poi_keyword_search(case: Case, keyword: str, near: str = "", category:
         near: only in and around this: a name or "lat,lon".
         category: only such: "cafe", "shop=bakery".
     """
-    query = required_text(keyword, "keyword", "Boulangerie Costa")
-    where, ground = await _near(case, near)
+    query = require_text(keyword, "keyword", "Boulangerie Costa")
+    where, ground = await _resolve_search_area(case, near)
     kind, point = one_line(category), where.point if where else None
     hits = await case.atlas.search_pois(query, near=point, within=ground, category=kind or None, limit=10)
-    hits = _inside(hits, ground)
+    hits = _keep_inside(hits, ground)
     around = f" in or around {where.name}" if where else ""
     lacks = "" if hits else await _lacks(case, point)
     advice = f"Try its most telling word alone{', or no category' if kind else ''}."
     more = lacks if where and lacks else f"{advice} {lacks}".strip()
-    nothing = f"Nothing called {asked(query)} is known{around}. {more}"
-    return hits_output(f"Features called {asked(query)}{around}:", hits, nothing)
+    nothing = f"Nothing called {format_question(query)} is known{around}. {more}"
+    return hits_output(f"Features called {format_question(query)}{around}:", hits, nothing)
 
 
 @tool(
@@ -299,12 +299,14 @@ async def poi_detail_query(case: Case, poi_id: str) -> Output:
     Args:
         poi_id: an id from another result.
     """
-    wanted = required_text(poi_id, "poi_id", "geonames:2988507")
+    wanted = require_text(poi_id, "poi_id", "geonames:2988507")
     place = await case.atlas.poi(wanted)
     if place is None:
-        raise BadInput(f"no place has the id {asked(wanted)}; ids stand in the results of the other map tools")
-    lines = [f"{one_line(place_words(place))}; {at(place.point)}; id {one_line(place.id)}"]
-    lines += [f"{one_line(key)}: {quoted(value)}" for key, value in place.details.items()]
+        raise BadInput(
+            f"no place has the id {format_question(wanted)}; ids stand in the results of the other map tools"
+        )
+    lines = [f"{one_line(place_words(place))}; {format_point(place.point)}; id {one_line(place.id)}"]
+    lines += [f"{one_line(key)}: {quote(value)}" for key, value in place.details.items()]
     lines.append(f"From: {one_line(place.source)}.")
     return Output("\n".join(lines), place_data(place, details=True), sources=(place.source,))
 
@@ -339,7 +341,7 @@ async def find_colocated(case: Case, features: list[str], within_m: float = 150.
     if not 0 < within_m <= _MAX_SPREAD_M:
         raise BadInput(f"within_m must lie between 1 and {_MAX_SPREAD_M} metres, not {within_m:g}")
     groups = await case.atlas.colocated(wanted, within_m, within=await find_area(case, area), limit=10)
-    names = ", ".join(map(asked, wanted))
+    names = ", ".join(map(format_question, wanted))
     around = f"within {length(within_m / 1000)} of each other"
     if not groups:
         text = (
@@ -348,7 +350,7 @@ async def find_colocated(case: Case, features: list[str], within_m: float = 150.
         )
         return Output(text, {"results": []})
     lines = [
-        f"{at(group.point)}; {length(group.spread_m / 1000)} apart; "
+        f"{format_point(group.point)}; {length(group.spread_m / 1000)} apart; "
         + "; ".join(f"{place_words(place)}, id {one_line(place.id)}" for place in group.places)
         for group in groups
     ]
@@ -362,7 +364,7 @@ async def find_colocated(case: Case, features: list[str], within_m: float = 150.
         for group in groups
     ]
     sources = unique(place.source for group in groups for place in group.places)
-    return Output(numbered(f"{names} {around}:", lines, sources), {"results": data}, sources=sources)
+    return Output(number_lines(f"{names} {around}:", lines, sources), {"results": data}, sources=sources)
 
 
 @tool(
@@ -371,7 +373,7 @@ async def find_colocated(case: Case, features: list[str], within_m: float = 150.
     result=Hits,
     viewer=Viewer(
         lambda given: (
-            f"looks where {text_of(given, 'first') or 'one street'} and {text_of(given, 'second') or 'another'} meet"
+            f"looks where {get_text(given, 'first') or 'one street'} and {get_text(given, 'second') or 'another'} meet"
         ),
         icon="map",
     ),
@@ -390,10 +392,12 @@ async def find_crossing(case: Case, first: str, second: str, area: str = "") -> 
         second: the other.
         area: only there: a name, "south,west,north,east" or "lat,lon,radius_km".
     """
-    one, other = required_text(first, "first", "Rue Grimaldi"), required_text(second, "second", "Rue Suffren Reymond")
+    one, other = require_text(first, "first", "Rue Grimaldi"), require_text(second, "second", "Rue Suffren Reymond")
     hits = await case.atlas.crossing(one, other, within=await find_area(case, area), limit=5)
-    nothing = f"No crossing of {asked(one)} and {asked(other)} was found. {await _lacks(case)}".strip()
-    return hits_output(f"Where {asked(one)} and {asked(other)} meet:", hits, nothing)
+    nothing = (
+        f"No crossing of {format_question(one)} and {format_question(other)} was found. {await _lacks(case)}".strip()
+    )
+    return hits_output(f"Where {format_question(one)} and {format_question(other)} meet:", hits, nothing)
 
 
 def _several(features: list[str]) -> list[str]:
@@ -416,7 +420,7 @@ class _MapPicture(PointData):
     "static_map_query",
     use="see the drawn map around a point: streets, junctions, water, railways",
     result=_MapPicture,
-    viewer=Viewer(lambda given: f"looks at a map of {text_of(given, 'centre') or 'a place'}", icon="map"),
+    viewer=Viewer(lambda given: f"looks at a map of {get_text(given, 'centre') or 'a place'}", icon="map"),
     needs=("atlas",),
     aliases=("static_map_tool", "static_map", "map_tool"),
     renames=_RENAMES,
@@ -433,7 +437,7 @@ async def static_map_query(case: Case, centre: str, zoom: float = 15.0) -> Outpu
     drawn = zoom
     if lacks and isinstance(case.atlas, OfflineAtlas):
         drawn = min(zoom, _FEATURES_ZOOM if case.atlas.has_features else _TOWNS_ZOOM)
-    shown = await _shown(await case.atlas.map(where.point, zoom=drawn), where, drawn, "Map")
+    shown = await _build_map_output(await case.atlas.map(where.point, zoom=drawn), where, drawn, "Map")
     further = f"Drawn from zoom {drawn:g}, not {zoom:g}: nearer it would be blank." if drawn < zoom else ""
     return replace(shown, text=" ".join(filter(None, (shown.text, further, lacks))))
 
@@ -442,7 +446,7 @@ async def static_map_query(case: Case, centre: str, zoom: float = 15.0) -> Outpu
     "satellite_map_query",
     use="see a point from above: roofs, fields, shapes of roads",
     result=_MapPicture,
-    viewer=Viewer(lambda given: f"looks at {text_of(given, 'centre') or 'a place'} from above", icon="map"),
+    viewer=Viewer(lambda given: f"looks at {get_text(given, 'centre') or 'a place'} from above", icon="map"),
     needs=(
         "atlas",
         "tiles",
@@ -458,7 +462,9 @@ async def satellite_map_query(case: Case, centre: str, zoom: float = 16.0) -> Ou
         zoom: 13 town, 15 quarter, 17 street.
     """
     where = await _where(case, centre, zoom)
-    return await _shown(await case.atlas.satellite(where.point, zoom=zoom), where, zoom, "Picture from above")
+    return await _build_map_output(
+        await case.atlas.satellite(where.point, zoom=zoom), where, zoom, "Picture from above"
+    )
 
 
 async def _where(case: Case, centre: str, zoom: float) -> Whereabouts:
@@ -467,10 +473,10 @@ async def _where(case: Case, centre: str, zoom: float) -> Whereabouts:
     return await find(case, centre, "centre")
 
 
-async def _shown(picture: Picture, where: Whereabouts, zoom: float, what: str) -> Output:
+async def _build_map_output(picture: Picture, where: Whereabouts, zoom: float, what: str) -> Output:
     photo = (await asyncio.to_thread(open_photo, picture.png, _LIMITS, kind="photo")).photo
     extent = extent_data(picture.extent)
-    name = f"{where.name} at {at(where.point)}" if where.place else at(where.point)
+    name = f"{where.name} at {format_point(where.point)}" if where.place else format_point(where.point)
     ground = ", ".join(f"{side} {degrees:.5f}" for side, degrees in extent.items())
     credit = one_line(picture.attribution) or "none needed"
     text = f"{what} around {name}, zoom {zoom:g}, north is up. It shows {ground}. Credit: {credit}."

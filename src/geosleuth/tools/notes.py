@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
-from geosleuth.answer.coordinates import point_at
+from geosleuth.answer.coordinates import make_point
 from geosleuth.atlas import Hit, NotOffered
 from geosleuth.atlas.granular import wide_country
-from geosleuth.atlas.place_extent import radius_km_of
+from geosleuth.atlas.place_extent import get_radius_km
 from geosleuth.geo import LatLon
 from geosleuth.names import country_name, with_article
 from geosleuth.support.errors import BadInput, ServiceFault
@@ -15,7 +15,7 @@ from geosleuth.support.errors import BadInput, ServiceFault
 from .calls import Case, Output
 from .declare import PointData, tool
 from .places import Whereabouts, look_up
-from .viewer import Viewer, at, length, one_line, percent, place_words, point_data, required_text, text_of
+from .viewer import Viewer, format_point, get_text, length, one_line, percent, place_words, point_data, require_text
 
 _PLACE_CHARS = 200
 _EVIDENCE_CHARS = 400
@@ -39,19 +39,19 @@ class _Note(TypedDict):
 def _notes(arguments: Mapping[str, Any]) -> str:
     confidence = arguments.get("confidence")
     odds = f", {percent(confidence)}" if isinstance(confidence, int | float) and 0 <= confidence <= 1 else ""
-    return f"notes the candidate {text_of(arguments, 'place')}".rstrip() + odds
+    return f"notes the candidate {get_text(arguments, 'place')}".rstrip() + odds
 
 
-def _noted(data: Mapping[str, Any]) -> str:
+def _summarize_note(data: Mapping[str, Any]) -> str:
     given = data.get("hypothesis")
-    return f"noted {text_of(given, 'place')}" if isinstance(given, Mapping) else ""
+    return f"noted {get_text(given, 'place')}" if isinstance(given, Mapping) else ""
 
 
 @tool(
     "note_hypothesis",
     use="put a candidate into the pool, or change what you think of it",
     result=_Note,
-    viewer=Viewer(_notes, _noted, icon="note"),
+    viewer=Viewer(_notes, _summarize_note, icon="note"),
     needs=("atlas",),
     outside_runs="This server keeps no notes between calls: the place is looked up, and the note comes back.",
     aliases=("hypothesis", "add_hypothesis", "note"),
@@ -81,24 +81,24 @@ async def note_hypothesis(
         latitude: degrees north.
         longitude: degrees east.
     """
-    name = required_text(place, "place", "La Condamine, Monaco")[:_PLACE_CHARS]
-    sure = _share(confidence)
-    point = _given_point(latitude, longitude)
+    name = require_text(place, "place", "La Condamine, Monaco")[:_PLACE_CHARS]
+    sure = _parse_share(confidence)
+    point = _build_point(latitude, longitude)
     found = Whereabouts(name, point) if point else await _look_up(case, name)
     hypothesis = {
         "place": name,
         "point": None if found is None else point_data(found.point),
         "radius_km": await _radius_km(found),
-        "country": None if found is None else await _country(case, found),
+        "country": None if found is None else await _find_country(case, found),
         "confidence": sure,
         "evidence_for": _evidence(evidence_for),
         "evidence_against": _evidence(evidence_against),
     }
     sources = (found.place.source,) if found and found.place else ()
-    return Output(_words(hypothesis, found), {"hypothesis": hypothesis}, sources=sources)
+    return Output(_describe_hypothesis(hypothesis, found), {"hypothesis": hypothesis}, sources=sources)
 
 
-def _share(confidence: float) -> float:
+def _parse_share(confidence: float) -> float:
     """Return a probability; values above 1 are taken as percent."""
     share = confidence / 100 if 1 < confidence <= 100 else confidence
     if not 0 <= share <= 1:
@@ -106,12 +106,12 @@ def _share(confidence: float) -> float:
     return share
 
 
-def _given_point(latitude: float | None, longitude: float | None) -> LatLon | None:
+def _build_point(latitude: float | None, longitude: float | None) -> LatLon | None:
     if latitude is None and longitude is None:
         return None
     if latitude is None or longitude is None:
         raise BadInput("give both latitude and longitude, or neither")
-    return point_at(latitude, longitude)
+    return make_point(latitude, longitude)
 
 
 async def _look_up(case: Case, name: str) -> Whereabouts | None:
@@ -121,7 +121,7 @@ async def _look_up(case: Case, name: str) -> Whereabouts | None:
         return None  # a note must not get lost because a service is down
 
 
-async def _country(case: Case, found: Whereabouts) -> str | None:
+async def _find_country(case: Case, found: Whereabouts) -> str | None:
     if found.place and found.place.country:
         return found.place.country
     try:
@@ -133,7 +133,7 @@ async def _country(case: Case, found: Whereabouts) -> str | None:
 async def _radius_km(found: Whereabouts | None) -> float | None:
     if found is None or found.place is None:
         return None
-    radius = await asyncio.to_thread(radius_km_of, found.place)
+    radius = await asyncio.to_thread(get_radius_km, found.place)
     return None if radius is None else round(radius, 3)
 
 
@@ -142,7 +142,7 @@ def _evidence(texts: list[str] | None) -> list[str]:
     return [line for line in lines if line][:_MAX_EVIDENCE]
 
 
-def _words(hypothesis: dict[str, Any], found: Whereabouts | None) -> str:
+def _describe_hypothesis(hypothesis: dict[str, Any], found: Whereabouts | None) -> str:
     sides = f"{len(hypothesis['evidence_for'])} for, {len(hypothesis['evidence_against'])} against"
     noted = f"Noted: {hypothesis['place']}, confidence {percent(hypothesis['confidence'])}, evidence {sides}."
     if found is None:
@@ -151,14 +151,14 @@ def _words(hypothesis: dict[str, Any], found: Whereabouts | None) -> str:
     if country and hypothesis["country"] == country:
         return f"{noted} It lies somewhere in {with_article(country_name(country))}.{_others(found.others)}"
     if found.place is None:
-        return f"{noted} It lies at {at(found.point)}."
+        return f"{noted} It lies at {format_point(found.point)}."
     reach = hypothesis["radius_km"]
     around = f", reaching {length(reach)} around" if reach else ""
-    return f"{noted} Taken as {found.name} at {at(found.point)}{around}.{_others(found.others)}"
+    return f"{noted} Taken as {found.name} at {format_point(found.point)}{around}.{_others(found.others)}"
 
 
 def _others(others: tuple[Hit, ...]) -> str:
     if not others:
         return ""
-    named = "; ".join(f"{place_words(hit.place)} at {at(hit.place.point)}" for hit in others[:3])
+    named = "; ".join(f"{place_words(hit.place)} at {format_point(hit.place.point)}" for hit in others[:3])
     return f" If another is meant, give its coordinates: {named}."

@@ -5,16 +5,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from geosleuth.answer.coordinates import written_point
+from geosleuth.answer.coordinates import parse_point
 from geosleuth.atlas import Hit, Place
-from geosleuth.atlas.place_extent import extent_of
-from geosleuth.atlas.protocol import level_of
+from geosleuth.atlas.place_extent import get_extent
+from geosleuth.atlas.protocol import get_level
 from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
 from geosleuth.names import fold
 from geosleuth.support.errors import BadInput
 
 from .calls import Case
-from .viewer import asked, at, one_line, place_words
+from .viewer import format_point, format_question, one_line, place_words
 
 _AROUND_A_POINT_KM = 10.0
 # What people call near a town.
@@ -48,7 +48,7 @@ class Whereabouts:
     @property
     def ground(self) -> Extent:
         """The ground in and around it: a settlement with its outskirts, a region or country as it is."""
-        ground = (self.place and extent_of(self.place)) or around(self.point)
+        ground = (self.place and get_extent(self.place)) or around(self.point)
         return Disc(ground.centre, max(_AROUND_KM, ground.radius_km)) if isinstance(ground, Disc) else ground
 
 
@@ -58,22 +58,22 @@ async def look_up(case: Case, text: str) -> Whereabouts | None:
     Raises:
         BadInput: coordinates out of range.
     """
-    point = written_point(text)
+    point = parse_point(text)
     if point is not None:
-        return Whereabouts(at(point), point)
+        return Whereabouts(format_point(point), point)
     hits = await case.atlas.geocode(text, limit=_LOOKED_AT)
     sure = [hit for hit in hits if hit.match != "fuzzy"]
     sure = sure or [hit for hit in hits[:1] if _is_misspelling(hit)]
     if not sure:
         return None
-    best = _meant(sure).place
+    best = _choose_hit(sure).place
     others = [
         hit
         for hit in sure
         if distance_km(hit.place.point, best.point) > _SAME_PLACE_KM and not hit.place.kind.startswith("boundary=")
     ]
     missing = next(hit.missing for hit in sure if hit.place is best)
-    name = f"{place_words(best)}, the {level_of(best)} of it" if missing else place_words(best)
+    name = f"{place_words(best)}, the {get_level(best)} of it" if missing else place_words(best)
     return Whereabouts(name, best.point, best, tuple(others), missing)
 
 
@@ -87,7 +87,9 @@ async def find(case: Case, text: str, argument: str) -> Whereabouts:
         raise BadInput(f"{argument} is empty; write a place's name, or its coordinates as 'lat,lon'")
     found = await look_up(case, text)
     if found is None:
-        raise BadInput(f"the atlas knows no place {asked(text)} ({argument}); give its coordinates as 'lat,lon'")
+        raise BadInput(
+            f"the atlas knows no place {format_question(text)} ({argument}); give its coordinates as 'lat,lon'"
+        )
     return found
 
 
@@ -101,13 +103,13 @@ async def find_area(case: Case, text: str) -> Extent | None:
         return None
     if _THREE_OR_FOUR.fullmatch(text[:_READ_CHARS].strip()):
         try:
-            return _written_area([float(number) for number in re.findall(_NUMBER, text)])
+            return _parse_area([float(number) for number in re.findall(_NUMBER, text)])
         except ValueError as error:
-            raise BadInput(f"{asked(text)} is no area: {error}") from error
+            raise BadInput(f"{format_question(text)} is no area: {error}") from error
     found = await find(case, text, "area")
     if found.place is None:
         return around(found.point)
-    return await asyncio.to_thread(extent_of, found.place) or around(found.point)
+    return await asyncio.to_thread(get_extent, found.place) or around(found.point)
 
 
 def _is_misspelling(hit: Hit) -> bool:
@@ -118,14 +120,14 @@ def _is_misspelling(hit: Hit) -> bool:
     return hit.score >= _SURE_OF_SPELLING and fold(hit.matched) == fold(hit.place.name)
 
 
-def _meant(sure: Sequence[Hit]) -> Hit:
+def _choose_hit(sure: Sequence[Hit]) -> Hit:
     """Return the best hit; a country or city of the world goes before a piece of its border in an added region."""
     if sure[0].place.kind.startswith(("boundary=", "place=")):
         return next((hit for hit in sure if "=" not in hit.place.kind), sure[0])
     return sure[0]
 
 
-def _written_area(numbers: list[float]) -> Extent:
+def _parse_area(numbers: list[float]) -> Extent:
     if len(numbers) == 4:
         return Box(*numbers)
     return Disc(LatLon(numbers[0], numbers[1]), numbers[2])

@@ -15,7 +15,7 @@ from geosleuth.support.errors import BadInput
 from .calls import Case, Output, in_order
 from .declare import PointData, tool
 from .places import find_area
-from .viewer import Viewer, asked, one_line, point_data, several, unique
+from .viewer import Viewer, format_question, one_line, point_data, several, unique
 
 KM_A_MILE = 1.609344
 _MAX_TOWNS = 8
@@ -115,8 +115,8 @@ async def range_fix(
         along: road for distances on road signs, straight for those as the crow flies.
         area: the country or region, if known.
     """
-    ranges_km = _checked(towns, distances, unit)
-    found = await in_order(*(_candidates(case, name, area) for name in towns))
+    ranges_km = _check_ranges(towns, distances, unit)
+    found = await in_order(*(_find_candidate_towns(case, name, area) for name in towns))
     readings, results = await asyncio.to_thread(_solve, found, ranges_km, along)
     reading, result = readings[0], results[0]
     if result.absurd:
@@ -124,13 +124,13 @@ async def range_fix(
     places = await asyncio.gather(*(_name(case, fix) for fix in result.fixes))
     others = list(zip(readings[1:], results[1:], strict=True))
     return Output(
-        text=_text(towns, reading, result, places, others, found, ranges_km, along),
+        text=_format_ranges(towns, reading, result, places, others, found, ranges_km, along),
         data={"unit": unit, **_data(towns, reading, result, places, others, found, ranges_km, along)},
         sources=unique(hit.place.source for hit in reading.hits),
     )
 
 
-def _checked(towns: Sequence[str], distances: Sequence[float], unit: str) -> list[float]:
+def _check_ranges(towns: Sequence[str], distances: Sequence[float], unit: str) -> list[float]:
     if not towns or len(towns) != len(distances):
         raise BadInput(f"there are {len(towns)} towns and {len(distances)} distances; give one distance for each town")
     if len(towns) > _MAX_TOWNS:
@@ -142,7 +142,7 @@ def _checked(towns: Sequence[str], distances: Sequence[float], unit: str) -> lis
     return ranges_km
 
 
-async def _candidates(case: Case, name: str, area: str) -> list[Hit]:
+async def _find_candidate_towns(case: Case, name: str, area: str) -> list[Hit]:
     """Return the places that a name may mean, without duplicates, the best known first."""
     country = country_code(area) if area else None
     within = None if country else await find_area(case, area)
@@ -153,8 +153,10 @@ async def _candidates(case: Case, name: str, area: str) -> list[Hit]:
         if all(distance_km(hit.place.point, other.place.point) > _SAME_KM for other in kept):
             kept.append(hit)
     if not kept:
-        where = f" in {asked(area)}" if area else ""
-        raise BadInput(f"no place called {asked(name)} is known{where}; check the spelling, or leave that town out")
+        where = f" in {format_question(area)}" if area else ""
+        raise BadInput(
+            f"no place called {format_question(name)} is known{where}; check the spelling, or leave that town out"
+        )
     return kept
 
 
@@ -228,7 +230,7 @@ def _refusal(hits: Sequence[Hit], ranges_km: Sequence[float], along: Along) -> s
     )
 
 
-def _text(
+def _format_ranges(
     towns: Sequence[str],
     reading: _Reading,
     result: RangeFixes,
@@ -292,7 +294,7 @@ def _data(
             {
                 "name": name,
                 "distance_km": round(km, 3),
-                "straight_km": [round(end, 1) for end in Range(hit.place.point, km).allowed_km(along)],
+                "straight_km": [round(end, 1) for end in Range(hit.place.point, km).compute_limits_km(along)],
                 **_place_data(hit.place),
                 "country": hit.place.country,
                 "candidates": [_place_data(one.place) for one in hits],
@@ -301,7 +303,7 @@ def _data(
         ],
         "fixes": [
             {
-                **_rounded(fix.point),
+                **_round_point(fix.point),
                 "radius_km": round(fix.radius_km, 1),
                 "place": place,
                 "share": round(fix.share, 3),
@@ -314,7 +316,7 @@ def _data(
         "other_readings": [
             {
                 "towns": [_place_data(hit.place) for hit in other.hits],
-                **_rounded(elsewhere.fixes[0].point),
+                **_round_point(elsewhere.fixes[0].point),
                 "radius_km": round(elsewhere.fixes[0].radius_km, 1),
                 "plausibility": round(other.plausibility, 6),
             }
@@ -327,5 +329,5 @@ def _place_data(place: Place) -> dict[str, Any]:
     return {"place": _full(place), "id": place.id, **point_data(place.point)}
 
 
-def _rounded(point: LatLon) -> dict[str, float]:
+def _round_point(point: LatLon) -> dict[str, float]:
     return point_data(LatLon(round(point.lat, 4), round(point.lon, 4)))

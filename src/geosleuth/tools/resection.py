@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 
-from geosleuth.answer.coordinates import written_point
+from geosleuth.answer.coordinates import parse_point
 from geosleuth.atlas import Hit, Marker, OfflineAtlas, Place
 from geosleuth.geo import (
     ColumnSighting,
@@ -28,7 +28,7 @@ from geosleuth.geo import (
     fov_of_focal_length,
     normalize_lon,
     resect,
-    rounded,
+    round_point,
 )
 from geosleuth.geo.resection import REACH_KM
 from geosleuth.names import fold
@@ -39,7 +39,7 @@ from .calls import Case, Output, in_order
 from .declare import PointData, tool
 from .places import find_area
 from .sun_sight import compass
-from .viewer import Viewer, asked, length, one_line, percent, place_words, point_data, several, unique
+from .viewer import Viewer, format_question, length, one_line, percent, place_words, point_data, several, unique
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -208,9 +208,9 @@ async def resection(
     """
     if len(features) != len(columns):
         raise BadInput(f"there are {len(features)} features and {len(columns)} columns; give one column for each")
-    claimed = written_point(check) if one_line(check) else None
+    claimed = parse_point(check) if one_line(check) else None
     if claimed is None and one_line(check):
-        raise BadInput(f"check is {asked(check)}; write coordinates as 'lat,lon'")
+        raise BadInput(f"check is {format_question(check)}; write coordinates as 'lat,lon'")
     try:
         known_fov = None if fov is None else FieldOfView(fov)
     except ValueError as error:
@@ -232,13 +232,13 @@ async def stand_point(case: Case, request: StandRequest) -> Output:
     try:
         sightings = [ColumnSighting(one.point, one.column, request.noise_deg) for one in known]
         checked = None if request.check is None else check_position(sightings, request.check, request.fov)
-        found = await asyncio.to_thread(_resected, sightings, request)
+        found = await asyncio.to_thread(_resect, sightings, request)
     except ValueError as error:
         raise BadInput(str(error)) from error
     address = "" if found is None else one_line((await case.atlas.reverse(found.poses[0].point)).address)
-    picture = await _picture(case, known, found, request.check) if request.picture else None
+    picture = await _draw_picture(case, known, found, request.check) if request.picture else None
     return Output(
-        text="\n".join(_text(request, known, found, checked, address or "open sea")),
+        text="\n".join(_format_resection(request, known, found, checked, address or "open sea")),
         data=_data(request, known, found, checked, address),
         images=(Photo(picture),) if picture else (),
         sources=unique(one.place.source for one in known if one.place is not None),
@@ -256,7 +256,7 @@ def _refuse_repeated(known: Sequence[_Known]) -> None:
                 )
 
 
-def _resected(sightings: Sequence[ColumnSighting], request: StandRequest) -> Resection | None:
+def _resect(sightings: Sequence[ColumnSighting], request: StandRequest) -> Resection | None:
     """Return the camera's position; None if too little is marked for that, and only a place is to be checked."""
     try:
         return resect(sightings, request.fov, request.within)
@@ -268,7 +268,7 @@ def _resected(sightings: Sequence[ColumnSighting], request: StandRequest) -> Res
 
 async def _find(case: Case, marked: Marked, within: Extent | None) -> _Known:
     """Return the place that a name means: a feature of the area first, then a place of the world."""
-    point = written_point(marked.name)
+    point = parse_point(marked.name)
     if point is not None:
         return _Known(marked.name, marked.column, point)
     if not one_line(marked.name):
@@ -288,7 +288,9 @@ async def _find(case: Case, marked: Marked, within: Extent | None) -> _Known:
         like = like or near
     where = " in or around the area" if within is not None else ""
     known = f" (did you mean {' or '.join(like)}?)" if like else ""
-    raise BadInput(f"no feature {asked(marked.name)} is known{where}{known}; give its coordinates as 'lat,lon'")
+    raise BadInput(
+        f"no feature {format_question(marked.name)} is known{where}{known}; give its coordinates as 'lat,lon'"
+    )
 
 
 async def _hits(case: Case, name: str, area: Extent | None) -> tuple[list[Hit], list[str]]:
@@ -306,7 +308,7 @@ async def _hits(case: Case, name: str, area: Extent | None) -> tuple[list[Hit], 
         if hit.match not in ("fuzzy", "part")
     ]
     sure = sure or [hit for hit in features[:1] if hit.score >= _SURE_OF_SPELLING]
-    return sure, list(unique(asked(hit.place.name) for hit in features[:_OTHERS_SHOWN]))
+    return sure, list(unique(format_question(hit.place.name) for hit in features[:_OTHERS_SHOWN]))
 
 
 def _elsewhere(best: Place, hits: Sequence[Hit]) -> int:
@@ -320,7 +322,7 @@ def _elsewhere(best: Place, hits: Sequence[Hit]) -> int:
     return len(kept) - 1
 
 
-def _text(
+def _format_resection(
     request: StandRequest,
     known: Sequence[_Known],
     found: Resection | None,
@@ -330,7 +332,7 @@ def _text(
     taken = "; ".join(f"{one.label} = {one.words}, column {one.column:.3f}" for one in known)
     lines = [f"Features taken as: {taken}."]
     if found is not None:
-        lines += _found_text(request, known, found, address)
+        lines += _format_position(request, known, found, address)
     if checked is not None and request.check is not None:
         lines.append(_check_text(request.check, known, found, checked))
     same = [f"{one.label} ({one.others + 1})" for one in known if one.others]
@@ -343,7 +345,7 @@ def _text(
     return lines
 
 
-def _found_text(request: StandRequest, known: Sequence[_Known], found: Resection, address: str) -> list[str]:
+def _format_position(request: StandRequest, known: Sequence[_Known], found: Resection, address: str) -> list[str]:
     best = found.poses[0]
     given = f" ({request.fov_source})" if request.fov is not None else " (solved for)"
     spread = f" ± {best.fov_sd_deg:.0f}°" if best.fov_sd_deg else ""
@@ -448,7 +450,7 @@ def _data(
     address: str,
 ) -> dict[str, Any]:
     best = None if found is None else found.poses[0]
-    point = None if best is None or found is None else rounded(best.point, found.radius_km)
+    point = None if best is None or found is None else round_point(best.point, found.radius_km)
     left_out = found.misfits if found is not None and len(found.misfits) == 1 else ()
     return {
         "kind": "check" if found is None else found.kind,
@@ -480,7 +482,7 @@ def _data(
         ],
         "others": [
             {
-                **point_data(rounded(pose.point, found.radius_km)),
+                **point_data(round_point(pose.point, found.radius_km)),
                 "share": round(pose.share, 3),
                 "heading_deg": round(pose.heading_deg, 2),
             }
@@ -517,7 +519,7 @@ def _geojson(found: Resection) -> dict[str, Any]:
     return made
 
 
-async def _picture(
+async def _draw_picture(
     case: Case, known: Sequence[_Known], found: Resection | None, claimed: LatLon | None
 ) -> "Image | None":
     """Return the map with the area, the camera and the lines of sight; None if the atlas draws none."""
@@ -541,10 +543,10 @@ async def _picture(
         Marker(one.point, one.label, _WRONG if number in found.misfits else _LINE) for number, one in enumerate(known)
     ]
     picture = await case.atlas.map(centre, zoom=zoom, size=_MAP_PX, markers=markers)
-    return await asyncio.to_thread(_drawn, picture.png, (centre, zoom), known, found, claimed)
+    return await asyncio.to_thread(_draw_position, picture.png, (centre, zoom), known, found, claimed)
 
 
-def _drawn(
+def _draw_position(
     png: bytes, where: tuple[LatLon, float], known: Sequence[_Known], found: Resection, claimed: LatLon | None
 ) -> "Image":
     """Draw the area (orange), lines of sight (blue), camera (red) and a claimed place on a map."""

@@ -8,8 +8,18 @@ from geosleuth.support.errors import BadInput
 
 from .calls import Case, Output, Similar
 from .declare import PointData, tool
-from .image_tools import BOX_RENAMES, BoxNumbers, cut_of, view_of
-from .viewer import Viewer, asked, at, numbered, one_line, point_data, quoted, required_text, unique
+from .image_tools import BOX_RENAMES, BoxNumbers, cut_view, get_view
+from .viewer import (
+    Viewer,
+    format_point,
+    format_question,
+    number_lines,
+    one_line,
+    point_data,
+    quote,
+    require_text,
+    unique,
+)
 
 _RESULTS = 10
 _PASSAGES = 5
@@ -52,7 +62,7 @@ async def search_web(case: Case, query: str) -> Output:
     Args:
         query: a few telling words.
     """
-    text = required_text(query, "query", "yellow taxis white roof Bangkok")
+    text = require_text(query, "query", "yellow taxis white roof Bangkok")
     if case.web is None:
         return await _in_documents(case, text)
     found = (await case.web.search(text, limit=_RESULTS))[:_RESULTS]
@@ -74,7 +84,7 @@ async def search_documents(case: Case, query: str) -> Output:
     Args:
         query: a few telling words, such as "terrain Mongolia" or "flag with a cedar".
     """
-    return await _in_documents(case, required_text(query, "query", "terrain Mongolia"))
+    return await _in_documents(case, require_text(query, "query", "terrain Mongolia"))
 
 
 async def _in_documents(case: Case, text: str) -> Output:
@@ -85,14 +95,14 @@ async def _in_documents(case: Case, text: str) -> Output:
 def _documents(text: str, found: Sequence[Document], keeper: str, advice: str) -> Output:
     data = {"query": text, "results": [_document_data(document) for document in found]}
     if not found:
-        return Output(f"Nothing about {asked(text)} in {keeper}. {advice}", data, sources=(keeper,))
+        return Output(f"Nothing about {format_question(text)} in {keeper}. {advice}", data, sources=(keeper,))
     sources = unique(one_line(document.source) for document in found)
-    title = f"Documents for {asked(text)} from {keeper}, quoted:"
-    return Output(numbered(title, map(_document_words, found), sources), data, sources=sources)
+    title = f"Documents for {format_question(text)} from {keeper}, quoted:"
+    return Output(number_lines(title, map(_document_words, found), sources), data, sources=sources)
 
 
 def _document_words(document: Document) -> str:
-    parts = [quoted(document.title, TITLE_CHARS), quoted(document.snippet, _SNIPPET_CHARS)]
+    parts = [quote(document.title, TITLE_CHARS), quote(document.snippet, _SNIPPET_CHARS)]
     return "; ".join([*parts, one_line(document.url or document.id)])
 
 
@@ -139,8 +149,8 @@ async def search_image(case: Case, image: str = "", bbox_2d: BoxNumbers | None =
     """
     if case.similar is None:
         raise BadInput(NOTHING_TO_COMPARE)
-    shown = await view_of(case, image)
-    view = shown if bbox_2d is None else await cut_of(case, shown.handle, bbox_2d)
+    shown = await get_view(case, image)
+    view = shown if bbox_2d is None else await cut_view(case, shown.handle, bbox_2d)
     found = (await case.similar.search(view, limit=_RESULTS))[:_RESULTS]
     part = shown.handle if bbox_2d is None else f"that part of {shown.handle}"
     keeper = one_line(case.similar.name)
@@ -150,14 +160,14 @@ async def search_image(case: Case, image: str = "", bbox_2d: BoxNumbers | None =
         return Output(nothing, data, sources=(keeper,))
     sources = unique(one_line(one.source) for one in found)
     title = f"Pictures like {part} from {keeper}, titles quoted; likeness is no proof of the place:"
-    return Output(numbered(title, map(_similar_words, found), sources), data, sources=sources)
+    return Output(number_lines(title, map(_similar_words, found), sources), data, sources=sources)
 
 
 def _similar_words(one: Similar) -> str:
-    parts = [quoted(one.title, TITLE_CHARS)]
+    parts = [quote(one.title, TITLE_CHARS)]
     if one.score is not None:
         parts.append(f"likeness {one.score:.2f}")
-    parts.append(at(one.point) if one.point else "place not given")
+    parts.append(format_point(one.point) if one.point else "place not given")
     parts += [one_line(text) for text in (one.place, one.url) if text]
     return "; ".join(parts)
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 from geosleuth.geo import LatLon
-from geosleuth.names import required_country_code
+from geosleuth.names import require_country_code
 from geosleuth.support.errors import BadInput
 
 from .calls import Case, Output
-from .sun import clock_times, sun_anywhere, sun_at, windows_of
-from .sun_sight import MeasuredSun, outline_of, sight_of
+from .sun import build_windows, clock_times, describe_sun, sun_anywhere
+from .sun_sight import MeasuredSun, build_outline, build_sight
 from .viewer import point_data
 
 MAX_SHADOWS = 12
@@ -78,7 +78,7 @@ async def read_shadows(case: Case, question: ShadowQuestion) -> Output:
 
 
 def _sight(shadow: Shadow, question: ShadowQuestion) -> MeasuredSun | None:
-    return sight_of(
+    return build_sight(
         shadow.ratio, shadow.elevation_deg, shadow.direction_deg, shadow.azimuth_deg,
         question.tolerance_deg, question.direction_tolerance_deg,
     )  # fmt: skip
@@ -86,7 +86,7 @@ def _sight(shadow: Shadow, question: ShadowQuestion) -> MeasuredSun | None:
 
 async def _times(question: ShadowQuestion, place: LatLon, sights: Sequence[MeasuredSun | None]) -> Output:
     found = [
-        await sun_at(question.name, place, clock_times(shadow.time, shadow.time_end), sight)
+        await describe_sun(question.name, place, clock_times(shadow.time, shadow.time_end), sight)
         for shadow, sight in zip(question.shadows, sights, strict=True)
     ]
     fits = [one.data["fit"]["fits"] for one in found if "fit" in one.data]
@@ -102,9 +102,9 @@ async def _times(question: ShadowQuestion, place: LatLon, sights: Sequence[Measu
 
 
 async def _band(case: Case, question: ShadowQuestion, sights: Sequence[MeasuredSun]) -> Output:
-    code = required_country_code(question.country) if question.country.strip() else None
+    code = require_country_code(question.country) if question.country.strip() else None
     sightings = [
-        (await asyncio.to_thread(windows_of, *clock_times(shadow.time, shadow.time_end), code), sight)
+        (await asyncio.to_thread(build_windows, *clock_times(shadow.time, shadow.time_end), code), sight)
         for shadow, sight in zip(question.shadows, sights, strict=True)
     ]
     found, band = await sun_anywhere(case, sightings, code, draw=question.picture)
@@ -114,7 +114,7 @@ async def _band(case: Case, question: ShadowQuestion, sights: Sequence[MeasuredS
         "lon": None,
         "fits": None,
         "shadows": [],
-        "area": await asyncio.to_thread(outline_of, band.seen),
+        "area": await asyncio.to_thread(build_outline, band.seen),
         "countries": found.data["countries"],
     }
     return Output(found.text, data, found.images, found.sources)

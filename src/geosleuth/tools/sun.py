@@ -9,7 +9,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.answer.coordinates import point_at
+from geosleuth.answer.coordinates import make_point
 from geosleuth.geo import (
     EARTH_RADIUS_KM,
     FloatArray,
@@ -23,7 +23,7 @@ from geosleuth.geo import (
     sun_positions,
     zenith_distance_deg,
 )
-from geosleuth.names import country_name, required_country_code
+from geosleuth.names import country_name, require_country_code
 from geosleuth.photo import Photo
 from geosleuth.support.errors import BadInput
 
@@ -35,22 +35,22 @@ from .sun_sight import (
     Band,
     MeasuredSun,
     Window,
+    build_sight,
     clock,
     compass,
     draw_band,
+    encode_moment,
     find_band,
-    fixed_zone,
+    format_moment,
+    format_time,
+    make_zone,
     offset_name,
     read_clock,
-    shown,
-    shown_time,
-    sight_of,
     together,
     windows_by_clock,
-    written,
     zone_near,
 )
-from .viewer import Viewer, at, one_line, percent, point_data, point_of
+from .viewer import Viewer, describe_point, format_point, one_line, percent, point_data
 
 _LONGEST_SHADOW = 60.0
 
@@ -80,7 +80,7 @@ def sun_here(
     """
     moments = list(dict.fromkeys((window.start, window.end)))
     day = sun_day(place, window.start.astimezone(here).date())
-    where = f"{name} ({at(place)})" if name else at(place)
+    where = f"{name} ({format_point(place)})" if name else format_point(place)
     lines = [f"{number}. {_moment_text(moment, place, here)}" for number, moment in enumerate(moments, 1)]
     lines.append(f"{len(lines) + 1}. {_day_text(day, here)}")
     data: dict[str, Any] = {
@@ -90,9 +90,9 @@ def sun_here(
         "moments": [_moment_data(moment, place) for moment in moments],
         "day": {
             "kind": day.kind,
-            "sunrise": written(day.sunrise),
-            "noon": written(day.noon),
-            "sunset": written(day.sunset),
+            "sunrise": encode_moment(day.sunrise),
+            "noon": encode_moment(day.noon),
+            "sunset": encode_moment(day.sunset),
             "noon_elevation_deg": round(day.noon_elevation_deg, 2),
         },
     }
@@ -103,7 +103,7 @@ def sun_here(
             "fits": fits,
             "sun_elevation_deg": sight.elevation_deg,
             "sun_azimuth_deg": sight.azimuth_deg,
-            "that_day": [[written(begin), written(end)] for begin, end in stretches],
+            "that_day": [[encode_moment(begin), encode_moment(end)] for begin, end in stretches],
         }
     ending = f"Level ground and a level horizon are assumed. {note}".rstrip()
     return Output("\n".join([f"The sun at {where}:", *lines, ending]), data, sources=("sun formula",))
@@ -112,7 +112,7 @@ def sun_here(
 def _moment_text(moment: datetime, place: LatLon, here: tzinfo) -> str:
     sun = sun_positions(moment, place.lat, place.lon)
     azimuth, elevation = float(sun.azimuth_deg), float(sun.apparent_elevation_deg)
-    clocks = " = ".join(dict.fromkeys((shown(moment), shown(moment, here))))
+    clocks = " = ".join(dict.fromkeys((format_moment(moment), format_moment(moment, here))))
     stands = f"{clocks}: the sun is in the {compass(azimuth)}, azimuth {azimuth:.1f}°, elevation {elevation:.1f}°"
     if elevation <= 0:
         return f"{stands}: below the horizon, no shadows."
@@ -127,7 +127,7 @@ def _moment_data(moment: datetime, place: LatLon) -> dict[str, Any]:
     azimuth, elevation = float(sun.azimuth_deg), float(sun.apparent_elevation_deg)
     up = elevation > 0
     return {
-        "time": written(moment),
+        "time": encode_moment(moment),
         "azimuth_deg": round(azimuth, 3),
         "elevation_deg": round(elevation, 3),
         "elevation_without_air_deg": round(float(sun.elevation_deg), 3),
@@ -140,7 +140,7 @@ def _day_text(day: SunDay, here: tzinfo) -> str:
     date = day.noon.astimezone(here).date()
 
     def local(moment: datetime) -> str:
-        return shown_time(moment, here, date)
+        return format_time(moment, here, date)
 
     noon = f"noon {local(day.noon)} at {day.noon_elevation_deg:.1f}°"
     if day.kind == "polar day":
@@ -184,7 +184,7 @@ def _fit_text(*, fits: bool, stretches: list[tuple[datetime, datetime]], sight: 
         return f"A sun that stands {sight.words} {verdict}: it never does there that day."
     date = stretches[0][0].astimezone(here).date()
     times = " and ".join(
-        f"{shown_time(begin, here, date)} to {shown_time(end, here, date)}" for begin, end in stretches
+        f"{format_time(begin, here, date)} to {format_time(end, here, date)}" for begin, end in stretches
     )
     return f"A sun that stands {sight.words} {verdict}: it does on {date} from {times} by the local clock."
 
@@ -206,7 +206,7 @@ async def sun_anywhere(
     points = [point for _, point in exact]
     picture = await asyncio.to_thread(draw_band, band, every, points, country) if draw else None
     output = Output(
-        text=_text(sightings, country, band, exact, names, drawn=picture is not None),
+        text=_format_sun(sightings, country, band, exact, names, drawn=picture is not None),
         data=_data(windows, sight, country, band, exact, names),
         images=(Photo(picture),) if picture else (),
         sources=("sun formula", "borders, GeoNames"),
@@ -229,7 +229,7 @@ async def _name(case: Case, point: LatLon) -> str:
     return one_line((await case.atlas.reverse(point)).address) or "open sea"
 
 
-def _text(
+def _format_sun(
     sightings: Sequence[Sighting],
     country: str | None,
     band: Band,
@@ -245,11 +245,13 @@ def _text(
     if len(sightings) == 1 and sight.elevation_deg is not None and not country:
         lines.append(_ring_text(windows[0], sight))
     for number, ((moment, point), name) in enumerate(zip(exact, names, strict=True), 1):
-        lines.append(f"Exactly so at {shown(moment)}, point {number}: {point.lat:.2f}, {point.lon:.2f} ({name}).")
+        lines.append(
+            f"Exactly so at {format_moment(moment)}, point {number}: {point.lat:.2f}, {point.lon:.2f} ({name})."
+        )
     people = sum(share.people for share in band.countries)
     for number, share in enumerate(band.countries[:_COUNTRIES_SHOWN], 1):
-        live = f"{_part(share.people / people)} {_OF_TOWNS}" if share.people else "no larger town"
-        lines.append(f"{number}. {share.name}: {live}; {_part(share.of_its_land)} of the country's land.")
+        live = f"{_format_share(share.people / people)} {_OF_TOWNS}" if share.people else "no larger town"
+        lines.append(f"{number}. {share.name}: {live}; {_format_share(share.of_its_land)} of the country's land.")
     more = len(band.countries) - _COUNTRIES_SHOWN
     if more > 0:
         lines.append(f"... and {more} more countries.")
@@ -268,7 +270,7 @@ def _text(
 
 def _when(windows: Sequence[Window]) -> str:
     if len(windows) == 1:
-        return " to ".join(dict.fromkeys((shown(windows[0].start), shown(windows[0].end))))
+        return " to ".join(dict.fromkeys((format_moment(windows[0].start), format_moment(windows[0].end))))
     clocks = [clock(min(window.zones)) for window in windows if window.zones]
     offsets = [offset_name(window.start, zone) for window, zone in zip(windows, clocks, strict=True)]
     ends = dict.fromkeys((windows[0].start, windows[0].end))
@@ -276,7 +278,7 @@ def _when(windows: Sequence[Window]) -> str:
     return f"{local} by the local clocks ({', '.join(offsets)})"
 
 
-def _part(share: float) -> str:
+def _format_share(share: float) -> str:
     return percent(share) if share >= 0.01 else "under 1 %"
 
 
@@ -310,14 +312,18 @@ def _data(
         "tolerance_deg": sight.tolerance_deg,
         "direction_tolerance_deg": sight.azimuth_tolerance_deg,
         "country": country,
-        "windows": [[written(window.start), written(window.end)] for window in windows],
+        "windows": [[encode_moment(window.start), encode_moment(window.end)] for window in windows],
         "rings": [
             _ring_data(moment, sight.elevation_deg, sight)
             for moment in _moments(windows)
             if sight.elevation_deg is not None and len(windows) == 1
         ],
         "points": [
-            {"time": written(moment), **point_data(LatLon(round(point.lat, 3), round(point.lon, 3))), "place": name}
+            {
+                "time": encode_moment(moment),
+                **point_data(LatLon(round(point.lat, 3), round(point.lon, 3))),
+                "place": name,
+            }
             for (moment, point), name in zip(exact, names, strict=True)
         ],
         "land_km2": round(land_km2),
@@ -340,16 +346,16 @@ def _ring_data(moment: datetime, elevation_deg: float, sight: MeasuredSun) -> di
     lat, lon = (float(part) for part in subsolar_points(moment))
     bounds = sight.bounds
     return {
-        "time": written(moment),
+        "time": encode_moment(moment),
         "subsolar": {"lat": round(lat, 3), "lon": round(lon, 3)},
         "radius_km": round(_km(zenith_distance_deg(elevation_deg)), 1),
-        "centre_line": _lines(moment, elevation_deg),
-        "inner_edge": _lines(moment, bounds.high_deg),
-        "outer_edge": _lines(moment, bounds.low_deg),
+        "centre_line": _build_circle(moment, elevation_deg),
+        "inner_edge": _build_circle(moment, bounds.high_deg),
+        "outer_edge": _build_circle(moment, bounds.low_deg),
     }
 
 
-def _lines(moment: datetime, elevation_deg: float) -> dict[str, Any]:
+def _build_circle(moment: datetime, elevation_deg: float) -> dict[str, Any]:
     lats, lons = equal_altitude_circle(moment, elevation_deg, step_deg=_RING_STEP_DEG)
     return {"type": "MultiLineString", "coordinates": _cut_at_antimeridian(lats, lons)}
 
@@ -438,7 +444,7 @@ class _SunAnywhere(TypedDict):
     "sun_position",
     use="work out from a shadow and a time where on Earth the sun could stand so",
     result=_SunHere | _SunAnywhere,
-    viewer=Viewer(lambda given: f"works out where the sun stands{point_of(given)}", icon="sun"),
+    viewer=Viewer(lambda given: f"works out where the sun stands{describe_point(given)}", icon="sun"),
     needs=("atlas",),
     aliases=("sun", "shadow_finder"),
     renames={
@@ -492,20 +498,22 @@ async def sun_position(
         tolerance_deg: how far off the sun's height may be, in degrees.
         direction_tolerance_deg: how far off the direction may be, in degrees.
     """
-    sight = sight_of(shadow_ratio, sun_elevation, shadow_direction, sun_azimuth, tolerance_deg, direction_tolerance_deg)
-    code = required_country_code(country) if country.strip() else None
+    sight = build_sight(
+        shadow_ratio, sun_elevation, shadow_direction, sun_azimuth, tolerance_deg, direction_tolerance_deg
+    )
+    code = require_country_code(country) if country.strip() else None
     start, end = clock_times(time, time_end)
     if utc_offset is not None:
-        start, end = (_in(moment, utc_offset) for moment in (start, end))
+        start, end = (_subtract_offset(moment, utc_offset) for moment in (start, end))
     if place.strip() or latitude is not None or longitude is not None:
-        name, point = await _place(case, place, latitude, longitude)
-        return await sun_at(name, point, (start, end), sight)
+        name, point = await _resolve_place(case, place, latitude, longitude)
+        return await describe_sun(name, point, (start, end), sight)
     if sight is None:
         raise BadInput(
             "say where (place, or latitude and longitude) to learn how the sun stands there, "
             "or how it stands (shadow_ratio, sun_elevation, shadow_direction) to learn where that may be"
         )
-    windows = await asyncio.to_thread(windows_of, start, end, code)
+    windows = await asyncio.to_thread(build_windows, start, end, code)
     return (await sun_anywhere(case, [(windows, sight)], code))[0]
 
 
@@ -515,7 +523,7 @@ def clock_times(time: str, time_end: str) -> tuple[datetime, datetime]:
     return start, read_clock(time_end, "time_end") if time_end.strip() else start
 
 
-async def sun_at(name: str, point: LatLon, ends: tuple[datetime, datetime], sight: MeasuredSun | None) -> Output:
+async def describe_sun(name: str, point: LatLon, ends: tuple[datetime, datetime], sight: MeasuredSun | None) -> Output:
     """Return the sun at a place over a period; times without a zone are local to the place."""
     zone = await asyncio.to_thread(zone_near, point)
     local = any(moment.tzinfo is None for moment in ends)
@@ -525,18 +533,18 @@ async def sun_at(name: str, point: LatLon, ends: tuple[datetime, datetime], sigh
     return await asyncio.to_thread(sun_here, name, point, Window(*_ends(start, end)), sight, here, taken)
 
 
-async def _place(case: Case, place: str, latitude: float | None, longitude: float | None) -> tuple[str, LatLon]:
+async def _resolve_place(case: Case, place: str, latitude: float | None, longitude: float | None) -> tuple[str, LatLon]:
     if latitude is not None and longitude is not None:
-        return one_line(place, 80), point_at(latitude, longitude)
+        return one_line(place, 80), make_point(latitude, longitude)
     if not place.strip():
         raise BadInput("latitude and longitude are needed together")
     found = await find(case, place, "place")
     return found.name, found.point
 
 
-def _in(moment: datetime, utc_offset: float) -> datetime:
+def _subtract_offset(moment: datetime, utc_offset: float) -> datetime:
     """Convert local time to UTC, given the clock's offset in hours."""
-    zone = fixed_zone(utc_offset)
+    zone = make_zone(utc_offset)
     if moment.tzinfo is not None and moment.utcoffset() != zone.utcoffset(None):
         raise BadInput("the time names another offset from UTC than utc_offset; leave one of them out")
     return moment.replace(tzinfo=zone)
@@ -552,7 +560,7 @@ def _clock(zone: str, *, needed: bool) -> tzinfo:
         return UTC
 
 
-def windows_of(start: datetime, end: datetime, country: str | None) -> tuple[Window, ...]:
+def build_windows(start: datetime, end: datetime, country: str | None) -> tuple[Window, ...]:
     """Return the time asked about; one window for each clock of the country if only the country fixes the time."""
     if start.tzinfo and end.tzinfo:
         return (Window(*_ends(start, end)),)

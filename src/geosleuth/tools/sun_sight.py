@@ -25,7 +25,7 @@ from geosleuth.geo import (
 from geosleuth.names import country_name
 from geosleuth.support.errors import BadInput
 
-from .viewer import asked
+from .viewer import format_question
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -89,7 +89,7 @@ class MeasuredSun:
         return " ".join(parts)
 
 
-def sight_of(
+def build_sight(
     shadow_ratio: float | None,
     sun_elevation: float | None,
     shadow_direction: float | None,
@@ -182,7 +182,7 @@ def read_clock(text: str, argument: str) -> datetime:
         moment = datetime.fromisoformat(line)
     except ValueError as error:
         raise BadInput(
-            f"{argument} is {asked(text)}; write a date and a time such as 2024-06-21T14:30Z (Z for UTC) "
+            f"{argument} is {format_question(text)}; write a date and a time such as 2024-06-21T14:30Z (Z for UTC) "
             "or 2024-06-21T14:30+02:00"
         ) from error
     if len(line) <= len("2024-06-21"):
@@ -192,7 +192,7 @@ def read_clock(text: str, argument: str) -> datetime:
     return moment
 
 
-def fixed_zone(utc_offset: float) -> timezone:
+def make_zone(utc_offset: float) -> timezone:
     """Return the time zone with an offset in hours from UTC.
 
     Raises:
@@ -235,12 +235,12 @@ def nearest_town(lats: FloatArray, lons: FloatArray, country: str) -> npt.NDArra
     return own[np.concatenate(nearest)] if nearest else np.empty(0, dtype=np.int64)
 
 
-def shown(moment: datetime, zone: tzinfo = UTC) -> str:
+def format_moment(moment: datetime, zone: tzinfo = UTC) -> str:
     """Return a moment to the minute in a time zone."""
     return f"{_local(moment, zone):%Y-%m-%d %H:%M} {offset_name(moment, zone)}"
 
 
-def shown_time(moment: datetime, zone: tzinfo, day: date) -> str:
+def format_time(moment: datetime, zone: tzinfo, day: date) -> str:
     """Return the time of day in a time zone; with the date if it is not ``day``."""
     local = _local(moment, zone)
     return f"{local:%H:%M}" if local.date() == day else f"{local:%Y-%m-%d %H:%M}"
@@ -256,7 +256,7 @@ def _local(moment: datetime, zone: tzinfo) -> datetime:
     return moment.astimezone(zone) + timedelta(seconds=30)
 
 
-def written(moment: datetime | None) -> str | None:
+def encode_moment(moment: datetime | None) -> str | None:
     """Return a moment as ISO 8601 in UTC, to the second."""
     return None if moment is None else f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
@@ -340,13 +340,13 @@ def find_band(windows: Sequence[Window], sight: SunSight, country: str | None, s
             now &= _by_clock(country, window.zones)
         seen |= now & cells
         people |= here
-    return Band(seen, _shares(seen, people))
+    return Band(seen, _compute_country_shares(seen, people))
 
 
 def together(bands: Sequence[Band]) -> Band:
     """Return the intersection of bands: the place of shadows that were all seen there."""
     seen = np.logical_and.reduce([band.seen for band in bands])
-    return Band(seen, _shares(seen, seen[_cells_of_towns()]))
+    return Band(seen, _compute_country_shares(seen, seen[_cells_of_towns()]))
 
 
 def _cells_of_towns() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -356,7 +356,7 @@ def _cells_of_towns() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     return rows, np.clip(((known.lons + 180) * CELLS_PER_DEGREE).astype(int), 0, 360 * CELLS_PER_DEGREE - 1)
 
 
-def outline_of(seen: Mask) -> "dict[str, Any] | None":
+def build_outline(seen: Mask) -> "dict[str, Any] | None":
     """Return the cells of a band as a GeoJSON geometry; None if there are none."""
     import shapely
 
@@ -440,21 +440,21 @@ def _edges(countries: npt.NDArray[np.int16]) -> Mask:
 
 def _by_clock(country: str, zones: frozenset[str]) -> Mask:
     """Return the cells of a country that use any of the time zones."""
-    rows, columns, clocks = _clocks_of(country)
+    rows, columns, clocks = _get_zone_cells(country)
     own = np.zeros(_world().countries.shape, dtype=np.bool_)
     own[rows, columns] = np.isin(clocks, list(zones))
     return own
 
 
 @lru_cache(maxsize=8)
-def _clocks_of(country: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.str_]]:
+def _get_zone_cells(country: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.str_]]:
     """Return rows and columns of a country's cells, and the time zone of each, by the nearest town."""
     world = _world()
     rows, columns = np.nonzero(world.codes[world.countries] == country)
     return rows, columns, towns().zones[nearest_town(world.lats[rows], world.lons[columns], country)]
 
 
-def _shares(seen: Mask, people: Mask) -> tuple[CountryShare, ...]:
+def _compute_country_shares(seen: Mask, people: Mask) -> tuple[CountryShare, ...]:
     world, known = _world(), towns()
     area = np.broadcast_to(world.row_km2[:, None], seen.shape)
     count = len(world.codes)

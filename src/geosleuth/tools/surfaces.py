@@ -93,7 +93,7 @@ def _method(one: Tool, words: Callable[[Observation], str]) -> Callable[..., Any
     method.__qualname__ = f"ToolEnvironment.{one.name}"
     method.__doc__ = _docstring(one)
     # The schema is read from these. No return type is given and no type says None: either would add to the schema.
-    hints = {parameter.name: without_none(parameter.type) for parameter in one.told}
+    hints = {parameter.name: without_none(parameter.type) for parameter in one.visible_parameters}
     method.__annotations__ = hints
     method.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
@@ -105,16 +105,16 @@ def _method(one: Tool, words: Callable[[Observation], str]) -> Callable[..., Any
                 default=parameter.default,
                 annotation=hints[parameter.name],
             )
-            for parameter in one.told
+            for parameter in one.visible_parameters
         ]
     )
     return method
 
 
 def _docstring(one: Tool) -> str:
-    if not one.told:
+    if not one.visible_parameters:
         return one.description
-    lines = (f"    {parameter.name}: {parameter.description}" for parameter in one.told)
+    lines = (f"    {parameter.name}: {parameter.description}" for parameter in one.visible_parameters)
     return "\n".join((one.description, "", "Args:", *lines))
 
 
@@ -286,7 +286,9 @@ async def mcp_result(seen: Observation, case: Case | None = None, *, photo: str 
     content: list[ContentBlock] = [types.TextContent(text=seen.text)]
     if case is not None:
         for info in seen.images:
-            content += await asyncio.to_thread(_shown, info, case, photo, PICTURE_BYTES // len(seen.images))
+            content += await asyncio.to_thread(
+                _build_image_blocks, info, case, photo, PICTURE_BYTES // len(seen.images)
+            )
     meta = {"sources": list(seen.sources)}
     if seen.failure is not None:
         failed: CallToolResult = types.CallToolResult(content=content, is_error=True, _meta=meta)
@@ -303,7 +305,7 @@ async def mcp_result(seen: Observation, case: Case | None = None, *, photo: str 
     return done
 
 
-def _shown(info: ImageInfo, case: Case, photo: str | None, max_bytes: int) -> "list[ContentBlock]":
+def _build_image_blocks(info: ImageInfo, case: Case, photo: str | None, max_bytes: int) -> "list[ContentBlock]":
     types = require("mcp.types", extra="serve")
     data, smaller = _fitting(case.album[info.handle], max_bytes)
     caption = info.caption if photo is None else f"{photo} {info.caption}"

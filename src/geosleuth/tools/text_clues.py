@@ -13,7 +13,19 @@ from .calls import Case, Output
 from .declare import SpotData, tool
 from .maps import maps_geocode
 from .ranges import range_fix
-from .viewer import Viewer, asked, at, length, numbered, one_line, percent, point_data, quoted, text_of, unique
+from .viewer import (
+    Viewer,
+    format_point,
+    format_question,
+    get_text,
+    length,
+    number_lines,
+    one_line,
+    percent,
+    point_data,
+    quote,
+    unique,
+)
 
 if TYPE_CHECKING:
     from geosleuth.evidence import Clue, TextSeen, TownDistance
@@ -49,7 +61,7 @@ class WeighedLines:
     trouble: str | None = None
 
 
-async def weighed(case: Case, lines: Sequence["TextSeen"]) -> WeighedLines:
+async def weigh(case: Case, lines: Sequence["TextSeen"]) -> WeighedLines:
     """Look up and weigh everything that lines say; if a service fails, leave out what it was asked for."""
     from geosleuth.evidence import text_clues
     from geosleuth.evidence.posterior import posterior
@@ -75,11 +87,11 @@ async def _with_postcodes(case: Case, clues: Sequence["Clue"], lines: Sequence["
     asked = list(dict.fromkeys(one.code for one in seen.values()))[:_POSTCODES]
     found = {code: (await maps_geocode(case, address=code)).data for code in asked}
 
-    def led(clue: "Clue") -> "Clue":
+    def add_towns(clue: "Clue") -> "Clue":
         code = seen.get(clue.where) if clue.kind == "postcode" and clue.where else None
         return with_towns(clue, code, found[code.code]) if code is not None and code.code in found else clue
 
-    return [led(clue) for clue in clues]
+    return [add_towns(clue) for clue in clues]
 
 
 async def _distances_met(case: Case, lines: Sequence["TextSeen"], first: "Posterior") -> "Clue | None":
@@ -88,7 +100,7 @@ async def _distances_met(case: Case, lines: Sequence["TextSeen"], first: "Poster
     from geosleuth.evidence.distances import range_questions
     from geosleuth.evidence.place_clues import range_clue
 
-    towns = await _known_towns(case, distances(lines))
+    towns = await _find_known_towns(case, distances(lines))
     answers: list[Any] = []
     asked: tuple[str, ...] = ()
     sources: list[str] = []
@@ -105,7 +117,7 @@ async def _distances_met(case: Case, lines: Sequence["TextSeen"], first: "Poster
     return None if clue is None else replace(clue, where=seen[0], sources=unique(sources))
 
 
-async def _known_towns(case: Case, towns: Sequence["TownDistance"]) -> list["TownDistance"]:
+async def _find_known_towns(case: Case, towns: Sequence["TownDistance"]) -> list["TownDistance"]:
     """Return the towns that the atlas knows, without duplicates, up to a limit: a question may go to a service."""
     from geosleuth.evidence.distances import MAX_TOWNS, is_known
 
@@ -122,10 +134,11 @@ async def _known_towns(case: Case, towns: Sequence["TownDistance"]) -> list["Tow
 def together_words(found: "Posterior") -> str:
     """The likeliest places and countries on one line; empty where nothing points anywhere."""
     places = [
-        f"{one_line(one.name, 60)}: {at(one.point)}, within {length(one.radius_km)} ({percent(one.probability)})"
-        for one in _places(found)
+        f"{one_line(one.name, 60)}: {format_point(one.point)}, "
+        f"within {length(one.radius_km)} ({percent(one.probability)})"
+        for one in _select_places(found)
     ]
-    countries = [f"{country_name(code)} {percent(share)}" for code, share in _countries(found)]
+    countries = [f"{country_name(code)} {percent(share)}" for code, share in _list_countries(found)]
     return "; ".join([*places, *([", ".join(countries)] if countries else [])])
 
 
@@ -137,13 +150,13 @@ def together_data(found: "Posterior") -> dict[str, Any]:
                 "name": one.name, **point_data(one.point), "radius_km": one.radius_km, "share": one.probability,
                 "country": one.country,
             }
-            for one in _places(found)
+            for one in _select_places(found)
         ],
-        "countries": dict(_countries(found)),
+        "countries": dict(_list_countries(found)),
     }  # fmt: skip
 
 
-def _places(found: "Posterior") -> list["PlaceCandidate"]:
+def _select_places(found: "Posterior") -> list["PlaceCandidate"]:
     likely = [one for one in found.candidates if one.probability >= MIN_SHARE]
     return each_point_once(likely)[:_PLACES]
 
@@ -156,7 +169,7 @@ def each_point_once(places: Iterable[_P]) -> list[_P]:
     return list(kept.values())
 
 
-def _countries(found: "Posterior") -> list[tuple[str, float]]:
+def _list_countries(found: "Posterior") -> list[tuple[str, float]]:
     """Return the likeliest countries if any clue is about a country: population alone is no finding."""
     if not any(clue.countries or clue.spots for clue in found.clues):
         return []
@@ -193,7 +206,7 @@ def _what_it_tells(data: Mapping[str, Any]) -> str:
     "text_clues",
     use="learn what a phone number, postcode, plate, price or web address on a sign says about where it is",
     result=_Clues,
-    viewer=Viewer(lambda given: f"asks what {text_of(given, 'text') or 'a sign'} tells", _what_it_tells, icon="text"),
+    viewer=Viewer(lambda given: f"asks what {get_text(given, 'text') or 'a sign'} tells", _what_it_tells, icon="text"),
     needs=("atlas",),
     aliases=("clues", "phone_lookup", "postcode_lookup", "plate_lookup"),
     renames={"lines": "text", "query": "text", "number": "text", "phone": "text"},
@@ -207,33 +220,39 @@ async def text_clues(case: Case, text: str) -> Output:
     lines = [line for part in text.splitlines() if (line := one_line(part))]
     if not lines:
         raise BadInput("text is empty; write a line of a sign, such as 'Tel. +44 1463 608026'")
-    seen = [_seen(number, line) for number, line in enumerate(lines[:_LINES])]
-    scene = await weighed(case, seen)
+    seen = [_build_text_seen(number, line) for number, line in enumerate(lines[:_LINES])]
+    scene = await weigh(case, seen)
     clues = sorted(scene.found.clues, key=lambda clue: not clue.spots)  # what leads to a place comes first
     data = {"together": together_data(scene.found), "results": [_clue_data(clue) for clue in clues]}
     sources = unique(source for clue in clues for source in clue.sources)
     unasked = f"\nNot everything could be looked up: {one_line(scene.trouble)}" if scene.trouble else ""
     if not clues:
-        nothing = f"{asked(text)} tells nothing of countries or areas. Names of places and shops are for the map."
+        nothing = (
+            f"{format_question(text)} tells nothing of countries or areas. Names of places and shops are for the map."
+        )
         return Output(nothing + unasked, data, sources=sources)
     together = together_words(scene.found)
-    title = f"What {asked(text)} tells, together: {together}. One by one:" if together else f"What {asked(text)} tells:"
-    body = numbered(title, [_line(clue) for clue in clues[:_SHOWN]], sources)
+    title = (
+        f"What {format_question(text)} tells, together: {together}. One by one:"
+        if together
+        else f"What {format_question(text)} tells:"
+    )
+    body = number_lines(title, [_format_clue(clue) for clue in clues[:_SHOWN]], sources)
     return Output(body + unasked, data, sources=sources)
 
 
-def _seen(number: int, line: str) -> "TextSeen":
+def _build_text_seen(number: int, line: str) -> "TextSeen":
     from geosleuth.evidence import TextSeen
-    from geosleuth.photo.text import script_of
+    from geosleuth.photo.text import detect_script
 
     top = number * _LINE_HEIGHT
-    return TextSeen(line, "text", (0.0, top, _LINE_WIDTH, top + _LINE_HEIGHT), 1.0, script_of(line))
+    return TextSeen(line, "text", (0.0, top, _LINE_WIDTH, top + _LINE_HEIGHT), 1.0, detect_script(line))
 
 
-def _line(clue: "Clue") -> str:
-    parts = [f"{clue.kind.replace('_', ' ')} {quoted(clue.seen, 60)}: {one_line(clue.says)}"]
+def _format_clue(clue: "Clue") -> str:
+    parts = [f"{clue.kind.replace('_', ' ')} {quote(clue.seen, 60)}: {one_line(clue.says)}"]
     parts += [
-        f"{one_line(spot.name)}: {at(spot.point)}, within {length(spot.radius_km)}"
+        f"{one_line(spot.name)}: {format_point(spot.point)}, within {length(spot.radius_km)}"
         for spot in each_point_once(clue.spots)[:_SPOTS]
     ]
     likely = [(code, share) for code, share in _likeliest(clue) if share >= MIN_SHARE]

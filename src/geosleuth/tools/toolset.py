@@ -9,7 +9,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from geosleuth.atlas.redaction import redacted
+from geosleuth.atlas.redaction import redact
 from geosleuth.photo import Photo, View
 from geosleuth.support import plugins
 from geosleuth.support.errors import BadInput, BrokenPlugin, ServiceFault, UserError
@@ -138,10 +138,10 @@ class Toolset:
             images += brought if fits else 0
             shown = outcome if fits else _no_room(brought, most_images or 0)
             seen = replace(_observation(call, name, shown, took, case), services=uses)
-            found.append(replace(seen, mended=self._mended(call)) if seen.failure is None else seen)
+            found.append(replace(seen, mended=self._describe_corrections(call)) if seen.failure is None else seen)
         return tuple(found)
 
-    def _mended(self, call: ToolCall) -> Mended | None:
+    def _describe_corrections(self, call: ToolCall) -> Mended | None:
         """Return what was corrected in a call that worked."""
         tool = self.get(call.name)
         box = None if tool is None else tool.read(call.arguments)[0].get("bbox_2d")
@@ -155,10 +155,10 @@ class Toolset:
         found = self.get(call.name)
         name = found.name if found else writable(call.name[:_NAME_SHOWN])
         with counting_services() as uses:
-            outcome = await _call(found, call, case, seconds) if found else self._unknown(call)
+            outcome = await _call(found, call, case, seconds) if found else self._build_unknown_failure(call)
         return name, outcome, time.perf_counter() - started, merge_uses(uses)
 
-    def _unknown(self, call: ToolCall) -> "_Failure":
+    def _build_unknown_failure(self, call: ToolCall) -> "_Failure":
         have = f"there are: {', '.join(self.names)}" if self._tools else "there are none"
         return _Failure("unknown_tool", f"there is no tool {call.name[:_NAME_SHOWN]!r}; {have}")
 
@@ -200,9 +200,9 @@ async def _call(found: Tool, call: ToolCall, case: Case, seconds: float) -> Outp
 
 def _observation(call: ToolCall, name: str, outcome: Output | _Failure, seconds: float, case: Case) -> Observation:
     if isinstance(outcome, _Failure):
-        return Observation(call.id, name, redacted(outcome.text), failure=outcome.kind, seconds=seconds)
+        return Observation(call.id, name, redact(outcome.text), failure=outcome.kind, seconds=seconds)
     images = tuple(image_info(case, _register(case, image)) for image in outcome.images)
-    text, data, sources = redacted(outcome.text), redacted(outcome.data), redacted(outcome.sources)
+    text, data, sources = redact(outcome.text), redact(outcome.data), redact(outcome.sources)
     return Observation(call.id, name, text, data, images, sources, seconds=seconds)
 
 
@@ -212,7 +212,7 @@ def _register(case: Case, image: View | Photo) -> View:
 
 def image_info(case: Case, view: View) -> ImageInfo:
     """Return the record of a view for trajectories."""
-    return ImageInfo(view.handle, view.size, case.album.number_of(view), view.box_in_original)
+    return ImageInfo(view.handle, view.size, case.album.find_number(view), view.box_in_original)
 
 
 class ToolCatalogue(Toolset):
@@ -228,7 +228,7 @@ class ToolCatalogue(Toolset):
         if own is not None:
             return own
         named = plugins.find("tools", name) if ":" in name else _only(name)
-        return None if named is None else _loaded(named)
+        return None if named is None else _load_tool(named)
 
     def _have(self) -> str:
         return ", ".join((*self.names, *plugins.ids("tools")))
@@ -240,7 +240,7 @@ def all_tools() -> ToolCatalogue:
     package = __name__.rpartition(".")[0]
     here = import_module(package).__path__
     names = [one.name for one in iter_modules(here) if not one.ispkg]
-    declared = [tool for name in names for tool in _declared_in(f"{package}.{name}")]
+    declared = [tool for name in names for tool in _list_declared_tools(f"{package}.{name}")]
     return ToolCatalogue(
         sorted(declared, key=lambda tool: _ORDER.index(tool.name) if tool.name in _ORDER else len(_ORDER))
     )
@@ -249,9 +249,9 @@ def all_tools() -> ToolCatalogue:
 def with_plugins() -> tuple[Toolset, tuple[BrokenPlugin, ...]]:
     """All tools, those of installed plug-ins at the end, and why others of these can't be used."""
     tools, broken = list(all_tools()), []
-    for plugin in plugins.installed("tools"):
+    for plugin in plugins.list_installed("tools"):
         try:
-            tools.append(_loaded(plugin))
+            tools.append(_load_tool(plugin))
             Toolset(tools)
         except BrokenPlugin as error:
             broken.append(error)
@@ -263,12 +263,12 @@ def with_plugins() -> tuple[Toolset, tuple[BrokenPlugin, ...]]:
 
 def _only(name: str) -> plugins.Plugin | None:
     """Return the only plug-in whose tool has this name."""
-    found = [one for one in plugins.installed("tools") if one.name == name]
+    found = [one for one in plugins.list_installed("tools") if one.name == name]
     return found[0] if len(found) == 1 else None
 
 
 @cache
-def _loaded(plugin: plugins.Plugin) -> Tool:
+def _load_tool(plugin: plugins.Plugin) -> Tool:
     def check(given: Any) -> Tool:
         made = as_tool(given)
         if made.name != plugin.name:
@@ -282,7 +282,7 @@ def _loaded(plugin: plugins.Plugin) -> Tool:
     return plugin.load(check)
 
 
-def _declared_in(module: str) -> Iterator[Tool]:
+def _list_declared_tools(module: str) -> Iterator[Tool]:
     for value in vars(import_module(module)).values():
         # A module may import another's tool to call it.
         if isinstance(value, Tool) and value.function.__module__ == module:

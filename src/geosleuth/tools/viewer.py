@@ -47,12 +47,12 @@ def one_line(text: str, limit: int = _LINE_CHARS) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def quoted(text: str, limit: int = _LINE_CHARS) -> str:
+def quote(text: str, limit: int = _LINE_CHARS) -> str:
     """Quote third-party text on one line, in quotation marks that its words can't close."""
     return json.dumps(one_line(text, limit), ensure_ascii=False)
 
 
-def required_text(text: str, name: str, example: str) -> str:
+def require_text(text: str, name: str, example: str) -> str:
     """Return a text; raise if it is empty.
 
     Raises:
@@ -64,12 +64,12 @@ def required_text(text: str, name: str, example: str) -> str:
     return line
 
 
-def asked(text: str) -> str:
+def format_question(text: str) -> str:
     """Return a question as an answer repeats it."""
-    return quoted(text, _QUERY_CHARS)
+    return quote(text, _QUERY_CHARS)
 
 
-def at(point: LatLon) -> str:
+def format_point(point: LatLon) -> str:
     """Return coordinates to about a metre."""
     return f"{point.lat:.5f}, {point.lon:.5f}"
 
@@ -134,19 +134,19 @@ def hit_words(hit: Hit) -> str:
     wide = hit.match == "part" and hit.level in ("region", "country")
     parts = [
         place_words(hit.place),
-        f"somewhere in it; {at(hit.place.point)} is its main town" if wide else at(hit.place.point),
+        f"somewhere in it; {format_point(hit.place.point)} is its main town" if wide else format_point(hit.place.point),
     ]
     if hit.distance_km is not None:
         parts.append(f"{length(hit.distance_km)} away")
     if hit.match == "part":
-        parts.append(f"only the {hit.level} is known, not {', '.join(map(quoted, hit.missing))}")
+        parts.append(f"only the {hit.level} is known, not {', '.join(map(quote, hit.missing))}")
     elif hit.match != "near":
-        other = f" as {quoted(hit.matched)}" if hit.matched.casefold() != hit.place.name.casefold() else ""
+        other = f" as {quote(hit.matched)}" if hit.matched.casefold() != hit.place.name.casefold() else ""
         parts.append(f"{hit.match} match{other}, confidence {hit.score:.2f}")
     return "; ".join([*parts, f"id {one_line(hit.place.id)}"])
 
 
-def numbered(title: str, lines: Iterable[str], sources: Sequence[str] = ()) -> str:
+def number_lines(title: str, lines: Iterable[str], sources: Sequence[str] = ()) -> str:
     """Return a title, results counted from 1, and their sources."""
     credit = [f"From: {'; '.join(one_line(source) for source in sources)}."] if sources else []
     return "\n".join([title, *(f"{number}. {line}" for number, line in enumerate(lines, 1)), *credit])
@@ -155,7 +155,7 @@ def numbered(title: str, lines: Iterable[str], sources: Sequence[str] = ()) -> s
 def hits_output(title: str, hits: Sequence[Hit], nothing: str) -> Output:
     """Places found, best first, or what to say where there are none."""
     sources = unique(hit.place.source for hit in hits)
-    text = numbered(title, map(hit_words, hits), sources) if hits else nothing
+    text = number_lines(title, map(hit_words, hits), sources) if hits else nothing
     return Output(text, {"results": [hit_data(hit) for hit in hits]}, sources=sources)
 
 
@@ -198,20 +198,20 @@ class Viewer:
         return (self.result or places_found)(data)
 
 
-def text_of(arguments: Arguments, *names: str) -> str:
+def get_text(arguments: Arguments, *names: str) -> str:
     """Return the first of these arguments that holds text, quoted; empty if there is none."""
     value = next((value for name in names if isinstance(value := arguments.get(name), str) and value.strip()), "")
-    return quoted(value, NAME_CHARS) if value else ""
+    return quote(value, NAME_CHARS) if value else ""
 
 
 def several(arguments: Arguments, name: str) -> str:
     """The texts of a list, quoted, with "and" before the last."""
     values = arguments.get(name)
-    listed = [quoted(str(value), NAME_CHARS) for value in values] if isinstance(values, list | tuple) else []
+    listed = [quote(str(value), NAME_CHARS) for value in values] if isinstance(values, list | tuple) else []
     return f"{', '.join(listed[:-1])} and {listed[-1]}" if len(listed) > 1 else "".join(listed)
 
 
-def image_of(arguments: Arguments) -> str:
+def describe_image(arguments: Arguments) -> str:
     """Return the image, or the part of it, that a call looks at, in words."""
     image = arguments["image"] if isinstance(arguments.get("image"), str) else "the photo"
     if PART_ARGUMENT in arguments:
@@ -219,11 +219,11 @@ def image_of(arguments: Arguments) -> str:
     return f"a part of {image}" if arguments.get("bbox_2d") else image
 
 
-def point_of(arguments: Arguments) -> str:
+def describe_point(arguments: Arguments) -> str:
     """Return the point that a call names, as " at LAT, LON"; empty if it names none."""
     lat: Any = arguments.get("latitude")
     lon: Any = arguments.get("longitude")
-    return f" at {at(LatLon(float(lat), float(lon)))}" if is_valid(lat, lon) else ""
+    return f" at {format_point(LatLon(float(lat), float(lon)))}" if is_valid(lat, lon) else ""
 
 
 def looks_up(what: str, *names: str) -> Words:
@@ -232,12 +232,12 @@ def looks_up(what: str, *names: str) -> Words:
     def words(arguments: Arguments) -> str:
         country = arguments.get("country")
         there = f" in {one_line(country, 40)}" if isinstance(country, str) and country else ""
-        return f"{what} {text_of(arguments, *names)}".rstrip() + f" on the map{there}"
+        return f"{what} {get_text(arguments, *names)}".rstrip() + f" on the map{there}"
 
     return words
 
 
-def places_in(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def iterate_places(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a result that may be places, in its own order."""
     if "address" in data and is_valid(data.get("lat"), data.get("lon")):
         yield data
@@ -260,21 +260,21 @@ def place_name(row: Mapping[str, Any]) -> str:
 
 def places_found(data: Mapping[str, Any]) -> str:
     """Return the number of places in a result, and the first of their names."""
-    return counted([name for row in places_in(data) if (name := place_name(row))], "place", "places", "found")
+    return count_names([name for row in iterate_places(data) if (name := place_name(row))], "place", "places", "found")
 
 
-def counted(names: list[str], one: str, more: str, did: str) -> str:
+def count_names(names: list[str], one: str, more: str, did: str) -> str:
     """Return the number of names and the first few of them, quoted: 'found 2 places: "A", "B"'."""
     if not names:
         return ""
-    shown = ", ".join(quoted(name, NAME_CHARS) for name in names[:_SHOWN])
+    shown = ", ".join(quote(name, NAME_CHARS) for name in names[:_SHOWN])
     return f"{did} {len(names)} {one if len(names) == 1 else more}: {shown}{', …' if len(names) > _SHOWN else ''}"
 
 
 def _argument(arguments: Arguments, name: str) -> str:
     if name == "image":
-        return image_of(arguments)
+        return describe_image(arguments)
     value = arguments.get(name)
     if isinstance(value, list | tuple):
         return several(arguments, name)
-    return "" if value is None or value == "" else quoted(str(value), NAME_CHARS)
+    return "" if value is None or value == "" else quote(str(value), NAME_CHARS)

@@ -315,7 +315,7 @@ def _script() -> ModuleType:
 
 @pytest.mark.parametrize("name", packed_tables.TABLES)
 def test_the_packaged_tables_are_made_of_what_there_is_now(name: str) -> None:
-    assert packed_tables.made_of(packed_tables.read_packaged(name)) == _script().sources(), (
+    assert packed_tables.read_sources_line(packed_tables.read_packaged(name)) == _script().sources(), (
         "run scripts/build_base_tables.py"
     )
 
@@ -340,7 +340,7 @@ def test_damaged_tables_say_so() -> None:
 
 def test_names_of_two_tables_stay_sorted_and_their_places_apart() -> None:
     first, second = packed_tables.PackedLines(b"a\nb\nb\nd\n"), packed_tables.PackedLines(b"a\nb\nc\ne\n")
-    at = first.places_for(second)
+    at = first.find_insert_positions(second)
     assert at == [1, 3, 3, 4]
     assert list(first.with_lines(at, second)) == sorted([*first, *second])
     assert list(first.where(np.array([True, False, True, False]))) == [b"a", b"b"]

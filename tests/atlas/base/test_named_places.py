@@ -116,10 +116,10 @@ def test_a_feature_of_two_countries_is_in_the_one_that_is_named(places: BasePlac
 
 
 def test_has_its_own_size(places: BasePlaces) -> None:
-    from geosleuth.atlas.place_extent import radius_km_of
+    from geosleuth.atlas.place_extent import get_radius_km
 
     crater = places.geocode("Ngorongoro Crater")[0].place
-    assert radius_km_of(crater) == 25.0
+    assert get_radius_km(crater) == 25.0
 
 
 def test_suggests_them_by_their_beginning(places: BasePlaces) -> None:
@@ -127,7 +127,7 @@ def test_suggests_them_by_their_beginning(places: BasePlaces) -> None:
 
 
 def test_the_packaged_table_is_made_of_what_there_is_now(script: ModuleType) -> None:
-    made_of = packed_tables.made_of(packed_tables.read_packaged(packed_tables.NAMED_PLACES_FILE))
+    made_of = packed_tables.read_sources_line(packed_tables.read_packaged(packed_tables.NAMED_PLACES_FILE))
     assert made_of == script.sources(), "run scripts/make_named_places.py"
 
 

@@ -67,7 +67,7 @@ PLACES = {
 @pytest.mark.parametrize("place", PLACES)
 def test_country_and_region(place: str) -> None:
     lat, lon, country, region = PLACES[place]
-    found = Borders.load().at(LatLon(lat, lon))
+    found = Borders.load().find_region(LatLon(lat, lon))
     assert found is not None
     assert found.country == country
     if region is not None:
@@ -75,7 +75,7 @@ def test_country_and_region(place: str) -> None:
 
 
 def test_a_polygon_finer_than_the_region_is_its_district() -> None:
-    paris = Borders.load().at(LatLon(48.8584, 2.2945))
+    paris = Borders.load().find_region(LatLon(48.8584, 2.2945))
     assert paris is not None
     assert (paris.code, paris.district, paris.district_code) == ("FR-IDF", "Paris", "FR-75")
     assert (paris.country_name, paris.geonames) == ("France", "FR.11")
@@ -83,8 +83,8 @@ def test_a_polygon_finer_than_the_region_is_its_district() -> None:
 
 def test_the_open_sea_is_nowhere() -> None:
     borders = Borders.load()
-    assert borders.at(LatLon(0.0, -30.0)) is None
-    assert borders.at(LatLon(-48.9, -123.4), snap_km=100) is None
+    assert borders.find_region(LatLon(0.0, -30.0)) is None
+    assert borders.find_region(LatLon(-48.9, -123.4), snap_km=100) is None
     assert borders.regions[0] == NOWHERE
     assert borders.lookup([0.0, 85.0], [-30.0, 0.0]).tolist() == [0, 0]
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from geosleuth.atlas.facts import Landmark, climate_at, describe_climate, landmarks
+from geosleuth.atlas.facts import Landmark, describe_climate, find_climate, landmarks
 from geosleuth.geo import LatLon, distance_km
 
 
@@ -49,17 +49,17 @@ def test_codes_and_long_names_are_names_too() -> None:
     ],
 )
 def test_climate_of_known_places(lat: float, lon: float, code: str) -> None:
-    found = climate_at(LatLon(lat, lon))
+    found = find_climate(LatLon(lat, lon))
     assert found is not None
     assert found.code == code
     assert found.description == describe_climate(code)
 
 
 def test_there_is_no_climate_class_at_sea_or_at_the_north_pole() -> None:
-    assert climate_at(LatLon(0, -30)) is None
-    assert climate_at(LatLon(90, -180)) is None
-    assert climate_at(LatLon(90, 180)) is None
+    assert find_climate(LatLon(0, -30)) is None
+    assert find_climate(LatLon(90, -180)) is None
+    assert find_climate(LatLon(90, 180)) is None
 
 
 def test_the_edges_of_the_grid() -> None:
-    assert climate_at(LatLon(-90, 180)) == climate_at(LatLon(-90, -180))
+    assert find_climate(LatLon(-90, 180)) == find_climate(LatLon(-90, -180))

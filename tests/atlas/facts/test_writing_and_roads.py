@@ -2,7 +2,7 @@
 
 import pytest
 
-from geosleuth.atlas.facts import by_road_number, by_script, script_of
+from geosleuth.atlas.facts import by_road_number, by_script, get_script
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_chinese_characters_alone_leave_three_ways_open() -> None:
 
 
 def test_script_of_a_character() -> None:
-    assert script_of("a") == "Latn"
-    assert script_of("字") == "Hani"
-    assert script_of("1") is None
-    assert script_of("\x00") is None
+    assert get_script("a") == "Latn"
+    assert get_script("字") == "Hani"
+    assert get_script("1") is None
+    assert get_script("\x00") is None
 
 
 @pytest.mark.parametrize(

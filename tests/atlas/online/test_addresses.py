@@ -5,7 +5,7 @@ from ipaddress import ip_network
 import pytest
 
 from geosleuth.atlas.online import OnlineSettings
-from geosleuth.atlas.online.access import address_of, check_addresses, is_at_home, is_public
+from geosleuth.atlas.online.access import check_addresses, is_at_home, is_public, parse_address
 from geosleuth.support.errors import ServiceFault
 
 # IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890 and its updates), then multicast and deprecated
@@ -90,7 +90,7 @@ def ends(network: str) -> list[str]:
 @pytest.mark.parametrize("network", SPECIAL)
 def test_no_special_block_is_public(network: str) -> None:
     for address in ends(network):
-        assert not is_public(address_of(address)), address
+        assert not is_public(parse_address(address)), address
         with pytest.raises(ServiceFault, match="is not public"):
             check_addresses("maps.example", [address], OnlineSettings())
 
@@ -99,7 +99,7 @@ def test_no_special_block_is_public(network: str) -> None:
 def test_an_address_inside_another_is_seen(network: str) -> None:
     for address in ends(network):
         for prefix in ("::ffff:", "64:ff9b::", "::", "::ffff:0:", "64:ff9b:1::"):
-            assert not is_public(address_of(prefix + address)), prefix + address
+            assert not is_public(parse_address(prefix + address)), prefix + address
 
 
 @pytest.mark.parametrize("address", METADATA)
@@ -112,7 +112,7 @@ def test_metadata_of_clouds_is_refused_for_private_hosts_too(address: str) -> No
 @pytest.mark.parametrize("address", PUBLIC)
 def test_public_addresses_are_public(address: str) -> None:
     check_addresses("maps.example", [address], OnlineSettings())
-    assert not is_at_home(address_of(address))
+    assert not is_at_home(parse_address(address))
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.1.2.3", "172.31.0.1", "192.168.1.1", "::1", "fd12::1"])

@@ -70,10 +70,10 @@ class Recorder(OnlineAtlas):
         super().__init__(OnlineClient(OnlineSettings()))
         self.label = name
         self.found = found
-        self.asked: list[str] = []
+        self.build_request: list[str] = []
 
     def _hits(self, question: str) -> list[Hit]:
-        self.asked.append(question)
+        self.build_request.append(question)
         place = Place(f"{self.label}:1", self.label, "city", PARIS, Disc(PARIS, 0), self.label)
         return [Hit(place, 1.0, "exact", self.label)] if self.found else []
 
@@ -129,9 +129,9 @@ def test_the_router_asks_the_other_when_the_first_finds_nothing() -> None:
     china, elsewhere = Recorder("china"), Recorder("elsewhere", found=False)
     router = RegionRouter(china=china, elsewhere=elsewhere)
     (hit,) = asyncio.run(router.geocode("Hefei"))
-    assert (hit.place.name, elsewhere.asked) == ("china", ["geocode"])
+    assert (hit.place.name, elsewhere.build_request) == ("china", ["geocode"])
     assert asyncio.run(router.geocode("Hefei", country="FR")) == [], "a named country leaves no doubt"
-    assert china.asked == ["geocode"]
+    assert china.build_request == ["geocode"]
 
 
 def test_a_pair_of_names_makes_a_router() -> None:

@@ -23,7 +23,7 @@ QUESTIONS: dict[str, Callable[[Regions], object]] = {
     "geocode": lambda regions: regions.geocode("12 Rue Grimaldi, Monaco"),
     "poi": lambda regions: regions.poi("osm:bad:n4316767531"),
     "colocated": lambda regions: regions.colocated(["amenity=pharmacy", "cafe", "Boulevard des Moulins"], 500),
-    "list": lambda regions: [*regions.store.list(), *regions.store.damaged()],
+    "list": lambda regions: [*regions.store.list(), *regions.store.list_damaged()],
 }
 
 

@@ -57,7 +57,7 @@ def test_killed_at_ten_random_moments(tmp_path: Path, monaco_pbf: Path) -> None:
             assert Regions(folder).crossing("Rue Grimaldi", "Rue Suffren Reymond")
             store.remove("monaco")
         assert store.names() == []
-        assert not store.damaged()
+        assert not store.list_damaged()
     assert killed >= 3
     import_osm(monaco_pbf, "monaco", folder=folder)
     assert [path.name for path in folder.iterdir()] == ["monaco.region.sqlite"]

@@ -3,7 +3,7 @@
 import pytest
 
 from geosleuth.atlas.regions.addresses import split_address, split_crossing
-from geosleuth.atlas.regions.feature_kinds import category_kinds, is_area, kind_of, matching_kinds
+from geosleuth.atlas.regions.feature_kinds import category_kinds, classify_feature, is_area, matching_kinds
 from geosleuth.atlas.regions.tags import address_line, index_names
 from geosleuth.atlas.search import ATTRIBUTE, MAIN, OTHER
 
@@ -19,13 +19,13 @@ from geosleuth.atlas.search import ATTRIBUTE, MAIN, OTHER
     ],
 )
 def test_the_most_telling_tag_is_the_kind(tags: dict[str, str], kind: str | None) -> None:
-    assert kind_of(tags, named=True) == kind
+    assert classify_feature(tags, named=True) == kind
 
 
 def test_nameless_things_count_only_where_someone_would_look_for_them() -> None:
-    assert kind_of({"amenity": "bench"}, named=False) == "amenity=bench"
-    assert kind_of({"highway": "residential"}, named=False) is None
-    assert kind_of({"building": "yes"}, named=False) is None
+    assert classify_feature({"amenity": "bench"}, named=False) == "amenity=bench"
+    assert classify_feature({"highway": "residential"}, named=False) is None
+    assert classify_feature({"building": "yes"}, named=False) is None
 
 
 @pytest.mark.parametrize(

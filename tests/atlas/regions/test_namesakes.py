@@ -122,6 +122,6 @@ def test_a_house_comes_before_the_shops_in_it(tmp_path: Path) -> None:
     source = tmp_path / "helsinki.osm"
     source.write_text(f"<osm version='0.6'>{''.join(nodes)}</osm>", encoding="utf-8")
     import_osm(source, folder=tmp_path)
-    for ask in (Regions(tmp_path).called, Regions(tmp_path).geocode):
+    for ask in (Regions(tmp_path).find_by_name, Regions(tmp_path).geocode):
         (best,) = ask("Bulevardi 14", limit=1)
         assert best.place.kind == "address"

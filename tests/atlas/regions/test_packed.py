@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from geosleuth.atlas.regions.extract import assemble
 from geosleuth.atlas.regions.geometry import (
     E7,
+    extract_segments,
     nearest_points,
     pack,
     pack_lines,
-    segments_of,
     unpack,
 )
-from geosleuth.atlas.regions.pbf import Block, DamagedData, Nodes, Relations, Ways, blobs, tags_of
+from geosleuth.atlas.regions.pbf import Block, DamagedData, Nodes, Relations, Ways, blobs, build_tags
 
 _DEGREES = st.tuples(st.integers(-1_800_000_000, 1_800_000_000), st.integers(-900_000_000, 900_000_000))
 
@@ -48,7 +48,7 @@ def _objects(texts: list[str], group: Nodes | Ways | Relations) -> dict[str, obj
     found: dict[str, object] = {}
     for at, number in enumerate(group.ids.tolist()):
         some = slice(int(group.keys.starts[at]), int(group.keys.starts[at + 1]))
-        tags = tags_of(texts, group.keys.values[some].tolist(), group.values.values[some].tolist())
+        tags = build_tags(texts, group.keys.values[some].tolist(), group.values.values[some].tolist())
         if isinstance(group, Nodes):
             found[f"n{number}"] = (tags, int(group.lats[at]), int(group.lons[at]))
         elif isinstance(group, Ways):
@@ -158,7 +158,7 @@ def test_nearest_points_are_those_of_shapely() -> None:
             shapely.MultiPolygon([shapely.Polygon(ring, [hole]), shapely.Polygon([(1, 1), (1, 2), (2, 2)])]),
         ]  # fmt: skip
         lon, lat = chance.uniform(-0.012, 0.012, 2)
-        found = nearest_points(segments_of(pack(shapes)), float(lat), float(lon))
+        found = nearest_points(extract_segments(pack(shapes)), float(lat), float(lon))
         metres = np.hypot(found[:, 0] - lat, found[:, 1] - lon)
         assert metres == pytest.approx(shapely.distance(shapes, shapely.Point(lon, lat)), abs=2e-7)
 
@@ -166,7 +166,7 @@ def test_nearest_points_are_those_of_shapely() -> None:
 @given(st.binary(min_size=1, max_size=40))
 def test_nearest_points_of_spoilt_bytes_are_refused_or_on_earth(blob: bytes) -> None:
     try:
-        ((lat, _),) = nearest_points(segments_of([blob]), 1.0, 2.0)
+        ((lat, _),) = nearest_points(extract_segments([blob]), 1.0, 2.0)
     except (ValueError, LookupError, ArithmeticError, TypeError):
         return
     assert abs(lat) <= 90.0001

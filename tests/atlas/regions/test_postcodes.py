@@ -8,7 +8,7 @@ import pytest
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.regions import RegionInfo, Regions
 from geosleuth.atlas.regions.region_writer import FeatureRow, open_writer
-from geosleuth.atlas.regions.tags import address_of, index_names, kept_tags
+from geosleuth.atlas.regions.tags import encode_kept_tags, format_address, index_names
 from geosleuth.geo import Box, LatLon, distance_km
 
 
@@ -69,7 +69,8 @@ def written(folder: Path, name: str, rows: list[tuple[float, float, dict[str, st
             told = {"shop": "bakery", "name": f"Shop {number}", **{f"addr:{key}": text for key, text in tags.items()}}
             at = (lat, lon)
             row = FeatureRow(
-                f"n{number}", told["name"], "shop=bakery", at, (*at, *at), 0.5, address_of(told), kept_tags(told),
+                f"n{number}", told["name"], "shop=bakery", at, (*at, *at), 0.5, format_address(told),
+                encode_kept_tags(told),
                 index_names(told),
             )  # fmt: skip
             writer.add_feature(row, told)

@@ -73,7 +73,7 @@ def test_a_damaged_region_is_named_and_the_others_answer(tmp_path: Path, monaco:
         )
     regions = Regions(tmp_path)
     assert [info.name for info in regions.store.list()] == ["good"]
-    (told,) = regions.store.damaged()
+    (told,) = regions.store.list_damaged()
     assert told.path == bad
     assert "geosleuth atlas add EXTRACT --name bad" in told.message
     assert "\n" not in told.message
@@ -81,7 +81,7 @@ def test_a_damaged_region_is_named_and_the_others_answer(tmp_path: Path, monaco:
     with pytest.raises(BadInput, match="region 'bad' is damaged"):
         Regions(tmp_path, only=["bad"]).search_pois("Café de Paris")
     regions.store.remove("bad")
-    assert not regions.store.damaged()
+    assert not regions.store.list_damaged()
 
 
 def test_pages_that_rot_inside_a_file_are_an_error_that_names_it(tmp_path: Path, monaco: RegionInfo) -> None:

@@ -41,13 +41,13 @@ def indexed(names: Iterable[tuple[int, str, int]], keys_at_once: int = 100_000) 
     conn = sqlite3.connect(":memory:")
     run_script(conn, region_names.TABLES)
     rows = [
-        (region_names.class_of(key), key, owner, max(role, 1) if latin else role, text)
+        (region_names.get_length_class(key), key, owner, max(role, 1) if latin else role, text)
         for owner, text, role in names
-        for key, latin in region_names.keys_of(text)
+        for key, latin in region_names.make_keys(text)
     ]
     same = [list(group) for _, group in groupby(sorted(rows), key=itemgetter(0, 1))]
     parts = (chain.from_iterable(same[at : at + keys_at_once]) for at in range(0, len(same), keys_at_once))
-    region_names.write_names(conn, map(region_names.spellings_of, parts))
+    region_names.write_names(conn, map(region_names.build_spellings, parts))
     return conn
 
 

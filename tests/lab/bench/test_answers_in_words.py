@@ -45,9 +45,9 @@ def cli(*words: object) -> dict[str, Any]:
 
 def test_only_unlocated_answers_that_name_a_place_are_put_on_the_map() -> None:
     records = [
-        Record("pointed", Truth(PARIS), answer=Answer(LYON, Address.of("France", None, "Paris"))),
-        Record("named", Truth(PARIS), answer=Answer(None, Address.of("France", None, "Paris"))),
-        Record("unknown", Truth(PARIS), answer=Answer(None, Address.of(None, None, "Atlantis"))),
+        Record("pointed", Truth(PARIS), answer=Answer(LYON, Address.create("France", None, "Paris"))),
+        Record("named", Truth(PARIS), answer=Answer(None, Address.create("France", None, "Paris"))),
+        Record("unknown", Truth(PARIS), answer=Answer(None, Address.create(None, None, "Atlantis"))),
         Record("silent", Truth(PARIS), answer=Answer()),
     ]
     plain = score_records(records, label="model", parser="lenient", distance="geodesic")

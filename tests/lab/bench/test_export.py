@@ -32,7 +32,9 @@ def scored(label: str = "x", *, points: int = 8, without: int = 4) -> Scored:
         Record(
             f"{ODD} {number}",
             Truth(HOME, country="Chad"),
-            answer=Answer(LatLon(10.0, 20.0 + number), Address.of("Chad"), probability=number / 10, radius_km=200.0),
+            answer=Answer(
+                LatLon(10.0, 20.0 + number), Address.create("Chad"), probability=number / 10, radius_km=200.0
+            ),
             fields={"kind": ODD},
         )
         for number in range(points)

@@ -100,7 +100,7 @@ def test_csv_with_points(tmp_path: Path) -> None:
     assert near.truth == Truth(LatLon(1, 2), "France", "Normandie", "Rouen")
     said = near.read("lenient")
     assert (said.point, said.probability, said.radius_km) == (LatLon(1.5, 2.5), 0.5, 10)
-    assert said.address == Address.of("France", "Normandie", "Rouen")
+    assert said.address == Address.create("France", "Normandie", "Rouen")
     assert near.fields == {"kind": "street"}
     assert nowhere.read("lenient") == Answer()
     assert (nowhere.fields, nowhere.truth) == ({}, Truth(LatLon(-1, -2)))

@@ -59,7 +59,7 @@ def test_names_are_judged_level_by_level() -> None:
 
 def test_a_level_that_the_answer_leaves_out_is_told_apart_from_a_wrong_one() -> None:
     truth = Truth(PARIS, "France", "Normandie", "Rouen")
-    said = [Address.of("France", None, "Rouen"), Address.of("France", "Bretagne"), Address.of()]
+    said = [Address.create("France", None, "Rouen"), Address.create("France", "Bretagne"), Address.create()]
     records = [Record(str(number), truth, answer=Answer(PARIS, address)) for number, address in enumerate(said)]
     scored = score(*records)
     assert scored.levels["region"].tolist() == [NOT_NAMED, 0, NOT_NAMED]

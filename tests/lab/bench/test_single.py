@@ -16,8 +16,8 @@ TRUTHS = [
     Truth(LatLon(-33.87, 151.21)),
 ]
 ANSWERS = [
-    Answer(LatLon(48.86, 2.34), Address.of("France", "Île-de-France", "Paris")),
-    Answer(address=Address.of("China")),
+    Answer(LatLon(48.86, 2.34), Address.create("France", "Île-de-France", "Paris")),
+    Answer(address=Address.create("China")),
     Answer(LatLon(-37.8, 144.9)),
 ]
 

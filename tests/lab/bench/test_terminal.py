@@ -30,7 +30,7 @@ def file(label: str, points: Sequence[LatLon | None], **answer: float) -> Scored
         Record(
             f"image {number}",
             Truth(HOME, country="France"),
-            answer=Answer(point, Address.of("France"), **answer),  # type: ignore[arg-type]  # floats only
+            answer=Answer(point, Address.create("France"), **answer),  # type: ignore[arg-type]  # floats only
             fields={"kind": "[/b] :smile:", "data_source": "GeoBench"},
         )
         for number, point in enumerate(points)
@@ -123,7 +123,7 @@ def test_a_comparison_tells_who_is_unlocated_how_files_were_read_and_what_is_odd
 def test_a_level_that_no_answer_names_is_not_called_wrong() -> None:
     def records(region: str | None) -> list[Record]:
         truth = Truth(HOME, country="France", region="Centre", city="Tours")
-        return [Record("a", truth, answer=Answer(HOME, Address.of("France", region, "Tours")))]
+        return [Record("a", truth, answer=Answer(HOME, Address.create("France", region, "Tours")))]
 
     named, silent = (
         report_file(score_records(records(region), label=str(region), parser="strict", distance="geodesic"))

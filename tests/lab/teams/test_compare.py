@@ -216,8 +216,10 @@ def test_another_file_is_no_store(tmp_path: Path) -> None:
 def test_answers_in_words_count_with_the_middle_of_their_place() -> None:
     placer = NamedPlaces({"Malta": MALTA})
     truth = Truth(LatLon(35.9, 14.4))
-    assert asyncio.run(error_km(Answer(address=Address.of(country="Malta")), truth, placer)) == pytest.approx(0, abs=1)
-    assert isnan(asyncio.run(error_km(Answer(address=Address.of(country="Atlantis")), truth, placer)))
+    assert asyncio.run(error_km(Answer(address=Address.create(country="Malta")), truth, placer)) == pytest.approx(
+        0, abs=1
+    )
+    assert isnan(asyncio.run(error_km(Answer(address=Address.create(country="Atlantis")), truth, placer)))
 
 
 def test_measuring_counts_right_answers_tokens_and_calls(examples: list[Example], pictures: list[Drawn]) -> None:

@@ -129,9 +129,9 @@ def test_the_swarm_itself_works_in_every_round_and_answers_are_held_against_the_
 def test_a_country_that_holds_the_truth_is_right_while_learning() -> None:
     from geosleuth.answer import Address, Answer
 
-    country = Reply("Finland", Answer(address=Address.of(country="Finland")))
-    nonsense = Reply("Narnia", Answer(address=Address.of(country="Narnia")))
-    unknown = Reply("A lake", Answer(address=Address.of(country="Finland", precise="Unknown Lake")))
+    country = Reply("Finland", Answer(address=Address.create(country="Finland")))
+    nonsense = Reply("Narnia", Answer(address=Address.create(country="Narnia")))
+    unknown = Reply("A lake", Answer(address=Address.create(country="Finland", precise="Unknown Lake")))
     said = {"country": country, "nonsense": nonsense, "unknown": unknown}
     members = [ScriptedMember(name, then=reply) for name, reply in said.items()]
     settings = LearnSettings(rounds=6, reviewers=0)

@@ -74,7 +74,7 @@ def test_majority_asks_everybody_once_and_counts_near_places_together(request_: 
 
 
 def test_a_region_that_agrees_with_two_towns_does_not_win_over_them(request_: Request) -> None:
-    vague = Reply("France", Answer(address=Address.of(country="France"), probability=0.9))
+    vague = Reply("France", Answer(address=Address.create(country="France"), probability=0.9))
     members = [
         ScriptedMember("a", then=vague),
         *(ScriptedMember(n, then=at(p, 0.2)) for n, p in (("b", PARIS), ("c", LYON))),

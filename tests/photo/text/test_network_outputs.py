@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from geosleuth.photo.text.network_outputs import Map, boxes_of, text_of
+from geosleuth.photo.text.network_outputs import Map, decode_text, extract_boxes
 
 CHARACTERS = ("", "a", "b", " ")
 
@@ -19,7 +19,7 @@ def a_map(*lines: tuple[int, int, int, int, float, float]) -> Map:
 
 
 def test_lines_are_grown_scaled_and_given_clockwise() -> None:
-    ((quad, score),) = boxes_of(a_map((160, 80, 100, 20, 0, 0.9)), (320, 640))
+    ((quad, score),) = extract_boxes(a_map((160, 80, 100, 20, 0, 0.9)), (320, 640))
     # Twice the size; all around 1.6 times the area over the length of its edge, 13.5, is added.
     assert quad[0] == pytest.approx([2 * (110 - 13), 2 * (70 - 13)], abs=4)
     assert quad[2] == pytest.approx([2 * (210 + 13), 2 * (90 + 13)], abs=4)
@@ -29,7 +29,7 @@ def test_lines_are_grown_scaled_and_given_clockwise() -> None:
 
 
 def test_what_is_small_or_unlike_text_is_no_line() -> None:
-    assert boxes_of(a_map((40, 40, 1, 1, 0, 0.9), (200, 80, 80, 20, 0, 0.4)), (160, 320)) == []
+    assert extract_boxes(a_map((40, 40, 1, 1, 0, 0.9), (200, 80, 80, 20, 0, 0.4)), (160, 320)) == []
 
 
 @pytest.mark.slow
@@ -44,11 +44,11 @@ def test_rapidocr_gives_the_same(seed: int) -> None:
     found[0, 0] = cv2.GaussianBlur(found[0, 0], (5, 5), 0)
     theirs = DBPostProcess(thresh=0.3, box_thresh=0.5, unclip_ratio=1.6, use_dilation=True)
     quads, scores = theirs(found, (211, 433))
-    ours = boxes_of(found, (211, 433))
+    ours = extract_boxes(found, (211, 433))
     assert [quad.tolist() for quad, _ in ours] == quads.tolist()
     assert [score for _, score in ours] == pytest.approx(scores)
     strip = rng.random((1, 60, len(CHARACTERS)), dtype=np.float32)
     ((text, confidence),), _ = CTCLabelDecode(character=list(CHARACTERS[1:-1]))(strip)
-    read, sure = text_of(strip, CHARACTERS)
+    read, sure = decode_text(strip, CHARACTERS)
     assert read == text
     assert sure == pytest.approx(confidence)

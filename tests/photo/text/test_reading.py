@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from geosleuth.photo.text import OTHER_SCRIPTS, ReadingOptions, read_picture, read_text, script_of
+from geosleuth.photo.text import OTHER_SCRIPTS, ReadingOptions, detect_script, read_picture, read_text
 from geosleuth.photo.text.script import is_pattern
 from geosleuth.support.errors import BadInput
 
@@ -200,7 +200,7 @@ print(ascii([line.text for line in read_text(Image.open(sys.argv[1]))]))
     [("東京", "chinese"), ("東京タワー", "japanese"), ("12:30", "none"), ("Київ 5", "cyrillic"), ("", "none")],
 )
 def test_scripts_are_named_from_letters(text: str, script: str) -> None:
-    assert script_of(text) == script
+    assert detect_script(text) == script
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from browser import IN_EVERY_LOOK, PATIENCE_MS, Located, Opener, serious_faults
 from geosleuth.geo import LatLon, bearing_deg, distance_km
-from geosleuth.geo.resection import column_of
+from geosleuth.geo.resection import compute_column
 from serving import Served
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -18,7 +18,7 @@ FEATURES = (LatLon(43.7405, 7.4215), LatLon(43.7385, 7.4330), LatLon(43.7352, 7.
 
 def column(feature: LatLon) -> float:
     off = (bearing_deg(CAMERA, feature, "geodesic") - HEADING_DEG + 180) % 360 - 180
-    return min(0.95, max(0.05, column_of(off, FOV_DEG)))
+    return min(0.95, max(0.05, compute_column(off, FOV_DEG)))
 
 
 def mark(page: Page, number: int, feature: LatLon, *, tabs: bool = False) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from geosleuth.support.errors import BadInput
-from geosleuth.tools.borrowed import borrowing_of, read_lenders, tool_name, usable_schema
+from geosleuth.tools.borrowed import read_borrowing, read_lenders, tool_name, usable_schema
 
 
 def servers(folder: Path, document: Any) -> Path:
@@ -32,7 +32,7 @@ def test_programs_and_addresses_are_read_and_keys_come_from_the_environment(
     tides, parks = read_lenders(file)
     assert (tides.command, tides.args, tides.env) == ("uvx", ("tide-tables", "--key=secret"), {"KEY": "hush"})
     assert parks.headers == {"X": "a hush b"}
-    borrowing = borrowing_of(file, ["tides.high_water", "parks.list.all"])
+    borrowing = read_borrowing(file, ["tides.high_water", "parks.list.all"])
     assert borrowing.allowed == (("tides", "high_water"), ("parks", "list.all"))
     # Whoever gives leave learns who is asked, and no secret is shown.
     assert "tides (the program uvx, started on this machine)" in borrowing.consent
@@ -74,7 +74,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_the_list_names_servers_and_tools(tmp_path: Path, word: str) -> None:
     file = servers(tmp_path, {"mcpServers": {"tides": {"command": "x"}}})
     with pytest.raises(BadInput, match="tides"):
-        borrowing_of(file, [word])
+        read_borrowing(file, [word])
 
 
 def test_names_are_such_as_every_provider_takes() -> None:

@@ -147,7 +147,7 @@ def _find_installed_tool(name: str) -> Tool | None:
 def _rename_tool(name: str, tool: Tool | None) -> Tool:
     if tool is None:
         return Tool(name, "", (), _nothing)
-    return Tool(name, tool.description, tool.told, tool.function)
+    return Tool(name, tool.description, tool.visible_parameters, tool.function)
 
 
 async def _nothing(*_: Any, **__: Any) -> Output:

@@ -60,7 +60,7 @@ def _find(name: str) -> Tool | None:
 
 def _find_purpose(name: str) -> str:
     found = _find(name)
-    return "see its description" if found is None else found.good_for
+    return "see its description" if found is None else found.purpose
 
 
 def boxes(tools: Sequence[str], scale: BoxScale) -> str | None:

@@ -72,8 +72,8 @@ def _from_envelope(line: str) -> Address:
     """Of "Paris, France" the last part is the country, where it is one; all before it is the finest place."""
     parts = [part.strip(" .*") for part in line.split(",") if part.strip(" .*")]
     if parts and country_code(parts[-1]):
-        return Address.of(country=parts[-1], precise=", ".join(parts[:-1]) or None)
-    return Address.of(precise=", ".join(parts) or None)
+        return Address.create(country=parts[-1], precise=", ".join(parts[:-1]) or None)
+    return Address.create(precise=", ".join(parts) or None)
 
 
 def smilegeo(box_scale: BoxScale = "pixels") -> Method:

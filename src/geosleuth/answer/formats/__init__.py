@@ -39,7 +39,7 @@ _ALL = (
 FORMATS: Mapping[str, Format] = {one.name: one for one in _ALL}
 
 
-def format_of(path: Path, *, beside: str = "") -> Format:
+def find_format(path: Path, *, beside: str = "") -> Format:
     """Return the format of a file's extension.
 
     Args:
@@ -85,7 +85,7 @@ __all__ = [
     "csv_row",
     "darwin_core_row",
     "document",
-    "format_of",
+    "find_format",
     "geojson",
     "render_as",
     "to_csv",

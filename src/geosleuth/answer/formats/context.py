@@ -11,7 +11,7 @@ import numpy as np
 from geosleuth import __version__
 from geosleuth.answer.answer import Answer, Candidate, Extent, is_the_answer, whole_percent
 from geosleuth.answer.granularity import Granularity, cap_sources
-from geosleuth.geo import EARTH_RADIUS_KM, LatLon, coordinates, decimals_for, destinations
+from geosleuth.geo import EARTH_RADIUS_KM, LatLon, choose_decimals, coordinates, destinations
 from geosleuth.support.lazy import lazy_pattern
 from geosleuth.support.text.safe import legible
 
@@ -45,7 +45,7 @@ def circle_polygons(centre: LatLon, radius_km: float, *, corners: int = _CORNERS
     # Rounded by geometry and not number by number: adjacent pieces stay joined, and none crosses itself.
     shape = shapely.set_precision(_shape(centre, min(radius_km, _HALF_ROUND_KM), corners), 10.0**-_DECIMALS)
     polygons = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon" and part.area > 0]
-    return [rings_of(polygon) for polygon in polygons]
+    return [list_rings(polygon) for polygon in polygons]
 
 
 def _shape(centre: LatLon, radius_km: float, corners: int) -> Any:
@@ -63,13 +63,13 @@ def _shape(centre: LatLon, radius_km: float, corners: int) -> Any:
         # The complement of a smaller circle around the antipode.
         opposite = LatLon(-centre.lat, centre.lon - 180 if centre.lon > 0 else centre.lon + 180)
         return world.difference(_shape(opposite, _HALF_ROUND_KM - radius_km, corners))
-    unrolled = _unrolled(centre, radius_km, corners, pole=90 if north else -90 if south else None)
+    unrolled = _build_unrolled_circle(centre, radius_km, corners, pole=90 if north else -90 if south else None)
     copies = (translate(unrolled, xoff=by) for by in (-360.0, 0.0, 360.0))
     parts = [world.intersection(copy) for copy in copies if copy.intersects(world)]
     return shapely.union_all(parts, grid_size=10.0**-_DECIMALS)
 
 
-def _unrolled(centre: LatLon, radius_km: float, corners: int, pole: float | None) -> "Polygon":
+def _build_unrolled_circle(centre: LatLon, radius_km: float, corners: int, pole: float | None) -> "Polygon":
     """Return one polygon whose longitudes may run past 180; over a pole it goes all the way round."""
     import shapely
 
@@ -86,7 +86,7 @@ def _unrolled(centre: LatLon, radius_km: float, corners: int, pole: float | None
     return polygon if polygon.is_valid else shapely.make_valid(polygon)
 
 
-def rings_of(polygon: "Polygon") -> list[Ring]:
+def list_rings(polygon: "Polygon") -> list[Ring]:
     """Return a polygon's outer ring, counter-clockwise, and its holes, clockwise."""
     from shapely.geometry.polygon import orient
 
@@ -162,7 +162,7 @@ class AnswerContext:
         return CONFIRMED if self.reviewed else ESTIMATED
 
     @property
-    def made_by(self) -> str:
+    def producer(self) -> str:
         """Return program and model in one line."""
         return f"geosleuth {self.geosleuth}" + (f", model {self.model}" if self.model else "")
 
@@ -171,7 +171,7 @@ class AnswerContext:
         """Return the time as ISO 8601, to the second."""
         return None if self.when is None else self.when.isoformat(timespec="seconds")
 
-    def capped(self, granularity: Granularity) -> "AnswerContext":
+    def coarsen(self, granularity: Granularity) -> "AnswerContext":
         """Return the context of a capped answer.
 
         File names, versions and most sources can contain the name of a place: they are removed. The answer's country
@@ -198,7 +198,7 @@ class LocatedAnswer(NamedTuple):
     @property
     def point(self) -> LatLon | None:
         """Return the point to write; None where there is none, and for a country or region."""
-        return written_point(self.answer, self.context)
+        return get_writable_point(self.answer, self.context)
 
 
 def extent_words(answer: Answer, context: AnswerContext) -> str | None:
@@ -206,7 +206,7 @@ def extent_words(answer: Answer, context: AnswerContext) -> str | None:
     return context.extent if answer.located else None
 
 
-def written_point(answer: Answer, context: AnswerContext) -> LatLon | None:
+def get_writable_point(answer: Answer, context: AnswerContext) -> LatLon | None:
     """Return an answer's point where it may be written as one: a country or region is no point."""
     return None if context.wide else answer.point
 
@@ -226,7 +226,7 @@ def cell(text: str | None) -> str:
 
 def degrees(value: float, radius_km: float | None) -> str:
     """Return a coordinate in decimal degrees, with as many digits as its radius justifies."""
-    return f"{value:.{decimals_for(radius_km)}f}"
+    return f"{value:.{choose_decimals(radius_km)}f}"
 
 
 def metres(radius_km: float) -> int:

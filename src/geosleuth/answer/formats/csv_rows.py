@@ -18,9 +18,9 @@ from .context import (
     cell,
     degrees,
     extent_words,
+    get_writable_point,
     metres,
     odds,
-    written_point,
 )
 
 CSV_HEADER = (
@@ -39,15 +39,15 @@ DARWIN_CORE_TERMS = (
 
 def csv_row(answer: Answer, context: AnswerContext) -> list[str]:
     """Return the cells under `CSV_HEADER`; unknown ones are empty. Texts that a spreadsheet would run get a ``'``."""
-    point, address = written_point(answer, context), answer.address
+    point, address = get_writable_point(answer, context), answer.address
     return [
         cell(context.file_name),
         cell(context.sha256),
         "yes" if answer.located else "no",
         "" if point is None else degrees(point.lat, answer.radius_km),
         "" if point is None else degrees(point.lon, answer.radius_km),
-        "" if context.wide else _number(answer.radius_km),
-        _number(answer.probability),
+        "" if context.wide else _format_number(answer.radius_km),
+        _format_number(answer.probability),
         cell(address.country.conclusion),
         cell(context.country_code),
         cell(address.region.conclusion),
@@ -78,13 +78,13 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return stream.getvalue()
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
 
 
 def darwin_core_row(answer: Answer, context: AnswerContext) -> list[str]:
     """Return the cells under `DARWIN_CORE_TERMS`; an unlocated answer has no coordinates and no datum."""
-    point, address = written_point(answer, context), answer.address
+    point, address = get_writable_point(answer, context), answer.address
     media = [f"sha256:{context.sha256}" if context.sha256 else None, context.file_name]
     return [
         cell(" | ".join(part for part in media if part)),
@@ -98,7 +98,7 @@ def darwin_core_row(answer: Answer, context: AnswerContext) -> list[str]:
         cell(context.city),
         cell(address.precise.conclusion),
         cell(str(address)),
-        cell(context.made_by),
+        cell(context.producer),
         cell(context.when_text),
         cell(f"{ESTIMATED} {context.geosleuth}" + (f", method {context.method}" if context.method else "")),
         cell(" | ".join(context.sources)),

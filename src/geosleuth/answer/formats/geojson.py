@@ -13,7 +13,7 @@ from geosleuth.answer.answer import PIN_KM, Answer, answer_to_dict
 from geosleuth.geo import LatLon
 from geosleuth.support.text.safe import legible
 
-from .context import AnswerContext, LocatedAnswer, Polygons, circle_polygons, extent_words, written_point
+from .context import AnswerContext, LocatedAnswer, Polygons, circle_polygons, extent_words, get_writable_point
 
 DOCUMENT_FORMAT = "geosleuth-finding/1"
 
@@ -27,13 +27,13 @@ def document(entry: LocatedAnswer) -> dict[str, Any]:
         "extent": extent_words(answer, context),
         "answer": answer_to_dict(answer),
     }
-    return {**_known(values), **context_fields(context)}
+    return {**_drop_empty(values), **context_fields(context)}
 
 
 def context_fields(context: AnswerContext) -> dict[str, Any]:
     """Return the context as plain values; unknown ones are left out."""
     values = {
-        "photo": _known({"sha256": context.sha256, "file": context.file_name}),
+        "photo": _drop_empty({"sha256": context.sha256, "file": context.file_name}),
         "country_code": context.country_code,
         "city": context.city,
         "model": context.model,
@@ -44,7 +44,7 @@ def context_fields(context: AnswerContext) -> dict[str, Any]:
         "versions": {"geosleuth": context.geosleuth, **context.versions},
         "granularity": context.cap,
     }
-    return _known(values)
+    return _drop_empty(values)
 
 
 def to_json(entries: Sequence[LocatedAnswer]) -> str:
@@ -63,7 +63,7 @@ def dump(plain: Any, *, indent: int | None = 2) -> str:
     return text
 
 
-def _known(values: dict[str, Any]) -> dict[str, Any]:
+def _drop_empty(values: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None and value not in ([], {})}
 
 
@@ -85,7 +85,9 @@ def _features(name: str, answer: Answer, context: AnswerContext) -> Iterator[dic
     outline = area_geometry(context.outline)
     if outline is None and context.wide and answer.point is not None:
         outline = area_geometry(circle_polygons(answer.point, answer.radius_km or PIN_KM))
-    yield _feature(name, outline or _point(written_point(answer, context)), _told(answer, context))
+    yield _feature(
+        name, outline or _build_geometry(get_writable_point(answer, context)), _build_properties(answer, context)
+    )
     if outline is None and answer.point is not None and answer.radius_km is not None:
         circle = circle_polygons(answer.point, answer.radius_km)
         properties = {"role": "uncertainty", "radius_km": answer.radius_km, "probability": answer.probability}
@@ -98,7 +100,7 @@ def _features(name: str, answer: Answer, context: AnswerContext) -> Iterator[dic
             "probability": candidate.probability,
             "evidence": candidate.evidence,
         }
-        geometry = _point(candidate.point) if area is None else area_geometry(area)
+        geometry = _build_geometry(candidate.point) if area is None else area_geometry(area)
         yield _feature(f"{name}-candidate-{rank}", geometry, properties)
 
 
@@ -107,7 +109,7 @@ def _feature(name: str, geometry: dict[str, Any] | None, properties: dict[str, A
     return {"type": "Feature", "id": name, "geometry": geometry, "properties": known}
 
 
-def _told(answer: Answer, context: AnswerContext) -> dict[str, Any]:
+def _build_properties(answer: Answer, context: AnswerContext) -> dict[str, Any]:
     address = answer.address
     return {
         "role": "finding",
@@ -124,7 +126,7 @@ def _told(answer: Answer, context: AnswerContext) -> dict[str, Any]:
     }
 
 
-def _point(point: LatLon | None) -> dict[str, Any] | None:
+def _build_geometry(point: LatLon | None) -> dict[str, Any] | None:
     if point is None:
         return None
     return {"type": "Point", "coordinates": [point.lon, point.lat]}

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 from geosleuth.answer.answer import PIN_KM, Answer, Candidate
-from geosleuth.geo import LatLon, rounded
+from geosleuth.geo import LatLon, round_point
 
 from .context import (
     ESTIMATED,
@@ -36,12 +36,12 @@ def to_kml(entries: Sequence[LocatedAnswer]) -> str:
     _put(top, "description", f"Places {ESTIMATED}. Leads, not verdicts.")
     _styles(top)
     for number, entry in enumerate(entries, start=1):
-        _folder(top, number, *entry)
+        _add_folder(top, number, *entry)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _folder(top: ET.Element, number: int, answer: Answer, context: AnswerContext) -> None:
+def _add_folder(top: ET.Element, number: int, answer: Answer, context: AnswerContext) -> None:
     folder = ET.SubElement(top, "Folder")
     _put(folder, "name", context.file_name or f"photo {number}")
     _finding(folder, answer, context)
@@ -57,7 +57,7 @@ def _finding(folder: ET.Element, answer: Answer, context: AnswerContext) -> None
     _put(mark, "name", place or ("the finding" if answer.located else "no place could be told"))
     if place:
         _put(mark, "address", place)
-    lines = [odds(answer, whole=context.extent == "country"), answer.explanation, f"{ESTIMATED} ({context.made_by})"]
+    lines = [odds(answer, whole=context.extent == "country"), answer.explanation, f"{ESTIMATED} ({context.producer})"]
     _put(mark, "description", "<br/>".join(html.escape(line) for line in lines if line))
     _put(mark, "styleUrl", "#uncertainty" if context.outline or context.wide else "#finding")
     facts = {
@@ -77,21 +77,21 @@ def _finding(folder: ET.Element, answer: Answer, context: AnswerContext) -> None
         if value is not None:
             _put(ET.SubElement(data, "Data", name=name), "value", value)
     if context.outline:
-        _area(mark, context.outline)
+        _add_area(mark, context.outline)
     elif context.wide and answer.point is not None:
-        _area(mark, circle_polygons(rounded(answer.point, answer.radius_km), answer.radius_km or PIN_KM))
+        _add_area(mark, circle_polygons(round_point(answer.point, answer.radius_km), answer.radius_km or PIN_KM))
     elif answer.point is not None:
-        _point(mark, answer.point, answer.radius_km)
+        _add_point(mark, answer.point, answer.radius_km)
 
 
 def _uncertainty(folder: ET.Element, centre: LatLon, radius_km: float) -> None:
     mark = ET.SubElement(folder, "Placemark")
     _put(mark, "name", f"within {radius_km:g} km")
     _put(mark, "styleUrl", "#uncertainty")
-    _area(mark, circle_polygons(rounded(centre, radius_km), radius_km))
+    _add_area(mark, circle_polygons(round_point(centre, radius_km), radius_km))
 
 
-def _area(mark: ET.Element, polygons: Polygons) -> None:
+def _add_area(mark: ET.Element, polygons: Polygons) -> None:
     parts = ET.SubElement(mark, "MultiGeometry")
     for outer, *holes in polygons:
         polygon = ET.SubElement(parts, "Polygon")
@@ -110,12 +110,12 @@ def _candidate(
         _put(mark, "description", html.escape(candidate.evidence))
     _put(mark, "styleUrl", "#candidate")
     if area:
-        _area(mark, area)
+        _add_area(mark, area)
     elif area is None and candidate.point is not None:
-        _point(mark, candidate.point, radius_km)
+        _add_point(mark, candidate.point, radius_km)
 
 
-def _point(mark: ET.Element, point: LatLon, radius_km: float | None) -> None:
+def _add_point(mark: ET.Element, point: LatLon, radius_km: float | None) -> None:
     _put(
         ET.SubElement(mark, "Point"), "coordinates", f"{degrees(point.lon, radius_km)},{degrees(point.lat, radius_km)}"
     )

@@ -8,9 +8,9 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 from geosleuth.answer.answer import Answer
-from geosleuth.geo import rounded
+from geosleuth.geo import round_point
 
-from .context import AnswerContext, LocatedAnswer, extent_words, metres, written_point, xml_text
+from .context import AnswerContext, LocatedAnswer, extent_words, get_writable_point, metres, xml_text
 
 _NAMESPACES = {
     "exif": "http://ns.adobe.com/exif/1.0/",
@@ -39,7 +39,9 @@ def to_xmp(entries: Sequence[LocatedAnswer]) -> str:
     rdf = ET.SubElement(packet, "rdf:RDF", {"xmlns:rdf": _RDF})
     about = {"rdf:about": "", **{f"xmlns:{prefix}": uri for prefix, uri in _NAMESPACES.items()}}
     description = ET.SubElement(rdf, "rdf:Description", about)
-    for name, value in (_place(answer, context) | _names(answer, context) | _provenance(answer, context)).items():
+    for name, value in (
+        _build_position(answer, context) | _build_names(answer, context) | _provenance(answer, context)
+    ).items():
         if value:
             ET.SubElement(description, name).text = xml_text(value)
     _location_created(description, answer, context)
@@ -47,11 +49,11 @@ def to_xmp(entries: Sequence[LocatedAnswer]) -> str:
     return _BEGIN + ET.tostring(packet, encoding="unicode") + _END
 
 
-def _place(answer: Answer, context: AnswerContext) -> dict[str, str | None]:
-    written = written_point(answer, context)
+def _build_position(answer: Answer, context: AnswerContext) -> dict[str, str | None]:
+    written = get_writable_point(answer, context)
     if written is None:
         return {}
-    point = rounded(written, answer.radius_km)
+    point = round_point(written, answer.radius_km)
     return {
         "exif:GPSVersionID": "2.3.0.0",
         "exif:GPSLatitude": _angle(point.lat, "N", "S"),
@@ -62,7 +64,7 @@ def _place(answer: Answer, context: AnswerContext) -> dict[str, str | None]:
     }
 
 
-def _names(answer: Answer, context: AnswerContext) -> dict[str, str | None]:
+def _build_names(answer: Answer, context: AnswerContext) -> dict[str, str | None]:
     city, sublocation = _city_and_below(answer, context)
     return {
         "photoshop:City": city,

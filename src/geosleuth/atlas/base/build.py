@@ -30,7 +30,7 @@ from geosleuth.atlas.search import MAIN, OTHER, write_grams
 from geosleuth.support.errors import BadInput, DataFault
 from geosleuth.support.files import lock_file, replacing
 
-from .packed_tables import BLOCK, PackedLines, PlaceTables, places_of, read_tables, roles_of
+from .packed_tables import BLOCK, PackedLines, PlaceTables, read_tables, unpack_places, unpack_roles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -242,7 +242,7 @@ def _alias_blocks(tables: PlaceTables) -> Iterator[tuple[str, str, bytes]]:
 
 
 def _write_fuzzy(conn: sqlite3.Connection, tables: PlaceTables) -> None:
-    roles, places = roles_of(tables.owners), places_of(tables.owners)
+    roles, places = unpack_roles(tables.owners), unpack_places(tables.owners)
     is_large = tables.populations[places.astype(np.int64) - 1] >= FUZZY_POPULATION
     is_unit = tables.kinds[places.astype(np.int64) - 1] == UNIT  # a misspelled "Kent" is rather a town
     chosen = ((roles == MAIN) | ((roles == OTHER) & is_large)) & ~is_unit
@@ -250,14 +250,18 @@ def _write_fuzzy(conn: sqlite3.Connection, tables: PlaceTables) -> None:
     conn.executemany(
         "INSERT INTO fuzzy VALUES (?, ?, ?)",
         (
-            (start + 1, _text(keys, start, min(start + BLOCK, len(keys))), owners[start : start + BLOCK].tobytes())
+            (
+                start + 1,
+                _decode_keys(keys, start, min(start + BLOCK, len(keys))),
+                owners[start : start + BLOCK].tobytes(),
+            )
             for start in range(0, len(keys), BLOCK)
         ),
     )
-    write_grams(conn, [(places_of(owners), keys.data.decode())])
+    write_grams(conn, [(unpack_places(owners), keys.data.decode())])
 
 
-def _text(keys: PackedLines, start: int, end: int) -> str:
+def _decode_keys(keys: PackedLines, start: int, end: int) -> str:
     return keys.between(start, end)[:-1].decode()
 
 

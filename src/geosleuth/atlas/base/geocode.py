@@ -18,9 +18,9 @@ from geosleuth.atlas.parts import (
     TOWN_REACHES,
     EnclosingPlaces,
     EnclosingTown,
+    belongs_to_country,
     cuts,
     feature_names,
-    is_part_of,
     names_street,
     split_parts,
     split_script,
@@ -28,10 +28,10 @@ from geosleuth.atlas.parts import (
     unit_names,
 )
 from geosleuth.atlas.protocol import UNIT_KIND, Hit, MatchKind, Place
-from geosleuth.atlas.search import ATTRIBUTE, MAIN, MAX_QUERY_CHARS, OTHER, exact_key, is_same_name, is_short_for
+from geosleuth.atlas.search import ATTRIBUTE, MAIN, MAX_QUERY_CHARS, OTHER, exact_key, is_abbreviation, is_same_name
 from geosleuth.geo import Disc, Extent, FloatArray, LatLon, distances_from_km
 from geosleuth.names import country_code, country_name, fold
-from geosleuth.names.cities import listed_regions, without_city_words, without_region_words
+from geosleuth.names.cities import list_regions, without_city_words, without_region_words
 
 from .build import CITY, COUNTRY, LANDMARK, REGION, UNIT
 from .packed_tables import BaseNames, keys_beginning, owners_called
@@ -120,7 +120,7 @@ class BasePlaces:
     def __init__(self, conn: sqlite3.Connection) -> None:
         """Take an open, read-only connection."""
         self._conn = conn
-        self._shared = _shared_of(conn)
+        self._shared = _get_shared_cache(conn)
         self._names = BaseNames(conn, self._shared)
 
     def geocode(
@@ -149,13 +149,13 @@ class BasePlaces:
         parts = split_parts(text)
         if not parts:
             return []
-        hits = _sorted(self._whole(text, parts, country), within)
+        hits = _rank_hits(self._find_whole_names(text, parts, country), within)
         if not hits and guesses:
-            hits = _sorted(self._misspelled(parts, country, limit, guesses), within)
+            hits = _rank_hits(self._find_misspelled(parts, country, limit, guesses), within)
         if not hits and partly:
             if len(parts) == 1:
                 parts = self.split_at_places(parts[0], sure=True)
-            hits = _sorted(self._partly(parts, country), within) if len(parts) > 1 else []
+            hits = _rank_hits(self._partly(parts, country), within) if len(parts) > 1 else []
         return hits[:limit]
 
     def split_at_places(self, text: str, *, sure: bool) -> list[str]:
@@ -206,13 +206,17 @@ class BasePlaces:
         keys = dict.fromkeys((key, without_region_words(key), without_city_words(key), *others))
         rows = list(next((rows for rows in map(self._rows_named, keys) if rows), ()))
         cities = sorted((row for row in rows if row.kind == CITY), key=lambda row: -row.population)[:_MOST_TOWNS]
-        towns = [EnclosingTown(row.country, _point(row), _radius_km(row.population), row.population) for row in cities]
+        towns = [
+            EnclosingTown(row.country, _decode_point(row), _radius_km(row.population), row.population) for row in cities
+        ]
         for row in rows:
             if row.is_area:
                 reach_km = row.radius_hm / 10 / TOWN_REACHES
-                towns += [EnclosingTown(code, _point(row), reach_km, _AREA_PEOPLE) for code in _countries_of(row)]
+                towns += [
+                    EnclosingTown(code, _decode_point(row), reach_km, _AREA_PEOPLE) for code in _list_countries(row)
+                ]
         if len(part) > _MAX_ABBREVIATION or not part.isascii():
-            listed = listed_regions(part)
+            listed = list_regions(part)
             rows += [row for code, name in listed for row in self._rows_named(exact_key(name)) if row.country == code]
         return EnclosingPlaces(
             part,
@@ -224,7 +228,7 @@ class BasePlaces:
     def _rows_named(self, key: str) -> list[_PlaceRow]:
         """Return the places with a folded name; codes only count as names of regions."""
         roles = owners_called(self._conn, key)
-        return [row for row in self._rows(roles) if roles[row.id] < ATTRIBUTE or row.kind == REGION]
+        return [row for row in self._read_place_rows(roles) if roles[row.id] < ATTRIBUTE or row.kind == REGION]
 
     def _places_named(self, name: str) -> list[_PlaceRow]:
         return [row for row in self._rows_named(exact_key(name)) if row.kind not in (LANDMARK, UNIT)]
@@ -236,7 +240,7 @@ class BasePlaces:
             _SURE_POPULATION <= town.population < _AREA_PEOPLE for town in found.towns
         )
 
-    def _whole(self, text: str, parts: Sequence[str], country: str | None) -> Iterable[Hit]:
+    def _find_whole_names(self, text: str, parts: Sequence[str], country: str | None) -> Iterable[Hit]:
         """Return places with an exact name that lie in all other parts of the text."""
         readings = [QueryReading(" ".join(text[:MAX_QUERY_CHARS].split()), country), QueryReading(parts[0], country)]
         if len(parts) == 1:
@@ -274,7 +278,7 @@ class BasePlaces:
             if (known := found.get(owner)) is None or hit.score > known.score:
                 found[owner] = hit
 
-    def _misspelled(self, parts: Sequence[str], country: str | None, limit: int, guesses: int) -> Iterable[Hit]:
+    def _find_misspelled(self, parts: Sequence[str], country: str | None, limit: int, guesses: int) -> Iterable[Hit]:
         """Return places with a similar name, inside all other parts that are known."""
         if len(parts) == 1:
             tails = [(name, tail) for name, tail in cuts(parts[0].split()) if self.is_container(tail)]
@@ -309,7 +313,7 @@ class BasePlaces:
         found: list[tuple[tuple[int, int, int], Hit]] = []
         for at, part in enumerate(parts):
             others = [*parts[:at], *parts[at + 1 :]]
-            candidates = self._candidates(QueryReading(part, country))
+            candidates = self._find_candidates(QueryReading(part, country))
             regions = {(row.country, row.region) for row, *_ in candidates if row.kind == REGION}
             bearers = sum(row.kind == CITY for row, *_ in candidates)
             best_known = max((row.population for row, *_ in candidates if row.kind in (LANDMARK, UNIT)), default=0)
@@ -333,7 +337,7 @@ class BasePlaces:
                     continue  # a region that does not lie in the part after it is a namesake
                 name_score = score - _ALIAS_PENALTY * (role != MAIN)
                 worth = _PARTIAL_FACTOR * name_score - _MISSING_PART_PENALTY * (len(missing) - 1)
-                place = self._place(row, self._country_in(row, inside.values()))
+                place = self._build_base_place(row, self._choose_country(row, inside.values()))
                 hit = Hit(place, max(0.01, worth), "part", part, missing=missing)
                 found.append(((len(missing), coarseness if alone else 0, -at if alone else 0), hit))
         best = min((rank for rank, _ in found), default=None)
@@ -358,7 +362,7 @@ class BasePlaces:
         rank = self._populations[found.astype(np.int64) - 1] * np.where(role == MAIN, 20, 1)
         return [
             Hit(
-                self._place(row := self._row(int(found[at]))),
+                self._build_base_place(row := self._read_place_row(int(found[at]))),
                 _prominence(row.population),
                 "exact" if role[at] == MAIN else "alias",
                 keys[named[firsts[at]]],
@@ -369,12 +373,12 @@ class BasePlaces:
     def place(self, place_id: str) -> Place | None:
         """Return a place by its id."""
         number = place_id.removeprefix("geonames:")
-        rows = _rows_of(self._conn)
+        rows = _get_row_numbers(self._conn)
         if number != place_id and number.isascii() and number.isdigit() and len(number) <= 12:
             found = rows.of_number(int(number))
         else:
             found = rows.of_text.get(place_id)
-        return None if found is None else self._place(self._row(found))
+        return None if found is None else self._build_base_place(self._read_place_row(found))
 
     def around(self, point: LatLon, *, country: str | None, region: str | None = None, limit: int = 5) -> list[Hit]:
         """Return settlements at a point: first those that reach it, in order of distance per radius, then the nearest.
@@ -426,8 +430,8 @@ class BasePlaces:
             return None
         km = distances_from_km(point, self._cities.lat[large], self._cities.lon[large])
         at = int(np.argmin(km))
-        row = self._row(int(self._cities.id[large[at]]))
-        return Hit(self._place(row), 1.0, "near", row.name, float(km[at]))
+        row = self._read_place_row(int(self._cities.id[large[at]]))
+        return Hit(self._build_base_place(row), 1.0, "near", row.name, float(km[at]))
 
     def _within_reach(self, point: LatLon, country: str | None) -> NDArray[np.int64]:
         """Return indices of settlements around a point, in a window that grows until it has some."""
@@ -451,21 +455,21 @@ class BasePlaces:
         lon = cities.lon[near]
         near = near[(lon >= west) & (lon <= east) if west <= east else (lon >= west) | (lon <= east)]
         chosen = near[np.argsort(-cities.population[near], kind="stable")[:limit]]
-        return [self._place(self._row(int(number))) for number in cities.id[chosen]]
+        return [self._build_base_place(self._read_place_row(int(number))) for number in cities.id[chosen]]
 
     def _exact(self, reading: QueryReading) -> dict[int, Hit]:
         hits = {}
-        for row, role, fame in self._candidates(reading):
+        for row, role, fame in self._find_candidates(reading):
             score = fame - _ALIAS_PENALTY * (role != MAIN) - _CODE_PENALTY * (role == ATTRIBUTE)
             match: MatchKind = "exact" if role == MAIN else "alias"
-            place = self._place(row, self._country_in(row, reading.inside))
+            place = self._build_base_place(row, self._choose_country(row, reading.inside))
             hits[row.id] = Hit(place, min(1.0, max(0.01, score)), match, reading.name)
         return hits
 
-    def _candidates(self, reading: QueryReading) -> list[tuple[_PlaceRow, int, float]]:
+    def _find_candidates(self, reading: QueryReading) -> list[tuple[_PlaceRow, int, float]]:
         """Return places with the exact name that fit a reading, with the name's role and the place's fame."""
         roles = owners_called(self._conn, reading.key)
-        rows = [row for row in self._rows(roles) if self._fits_all(row, reading)]
+        rows = [row for row in self._read_place_rows(roles) if self._fits_all(row, reading)]
         rows = sorted(rows, key=lambda row: -row.population)[:_MOST_NAMESAKES]
         found = [(row, roles[row.id]) for row in rows]
         countries = self._country_called(reading, found_else=bool(roles))
@@ -495,28 +499,28 @@ class BasePlaces:
         that name: Scotland and Gaza are places in their own right.
         """
         code = None if "," in reading.name else country_code(reading.name)
-        if code is None or code not in self._countries:
+        if code is None or code not in self._country_rows:
             return []
         # A name in a single language may be that of a part: some languages call the United Kingdom England.
         languages = sum(fold(name) == reading.key for name in country_names(code).values())
         own = languages > 1 or reading.key == fold(country_name(code))
-        return [self._countries[code]] if own or not found_else else []
+        return [self._country_rows[code]] if own or not found_else else []
 
     def _fuzzy(self, reading: QueryReading, limit: int) -> list[Hit]:
         countries = {reading.country, *(one.country for one in reading.inside if not one.regions and not one.towns)}
         only = next((code for code in countries if code), None)
-        among = None if only is None else self._owners_in(only)
+        among = None if only is None else self._find_country_owners(only)
         hits = []
         for found in self._names.search(reading.name, limit=5 * limit, among=among, boost=self._boost):
             if found.score < _MIN_LIKENESS or not (
-                is_same_name(reading.name, found.text) or is_short_for(reading.key, found.text)
+                is_same_name(reading.name, found.text) or is_abbreviation(reading.key, found.text)
             ):
                 continue
-            row = self._row(found.owner)
+            row = self._read_place_row(found.owner)
             if self._fits_all(row, reading):
                 # Similarity decides; fame breaks near-ties.
                 score = 0.78 * found.score + 0.17 * self._fame(row, reading)
-                hits.append(Hit(self._place(row), min(MAX_FUZZY_SCORE, score), "fuzzy", found.text))
+                hits.append(Hit(self._build_base_place(row), min(MAX_FUZZY_SCORE, score), "fuzzy", found.text))
         return hits
 
     @staticmethod
@@ -527,7 +531,7 @@ class BasePlaces:
         return fame + (0.04 if row.kind == COUNTRY else 0.0) + _REGION_BONUS * in_named_region
 
     def _fits_all(self, row: _PlaceRow, reading: QueryReading) -> bool:
-        if reading.country is not None and reading.country not in _countries_of(row):
+        if reading.country is not None and reading.country not in _list_countries(row):
             return False
         return all(self._fits(row, one) for one in reading.inside)
 
@@ -536,31 +540,31 @@ class BasePlaces:
             return False
         if row.kind == REGION:
             return container.country is not None and replace(container, regions=frozenset(), towns=()).holds(
-                row.country, lambda: None, _point(row)
+                row.country, lambda: None, _decode_point(row)
             )
         if row.regions:
-            point = _point(row)
+            point = _decode_point(row)
             return any(container.holds(code[:2], partial(str, code), point) for code in row.regions)
         population = row.population if row.kind == CITY else 0
-        return container.holds(row.country, lambda: self._region_of(row), _point(row), population)
+        return container.holds(row.country, lambda: self._get_region_code(row), _decode_point(row), population)
 
-    def _region_of(self, row: _PlaceRow) -> str | None:
+    def _get_region_code(self, row: _PlaceRow) -> str | None:
         """Return the code of a place's region; for a landmark, that of the nearest settlement."""
         if row.region:
             return f"{row.country}.{row.region}"
-        near = self._within_reach(_point(row), row.country)
+        near = self._within_reach(_decode_point(row), row.country)
         if not len(near):
             return None
-        cities, at = self._cities, _point(row)
+        cities, at = self._cities, _decode_point(row)
         nearest = near[int(np.argmin(distances_from_km(at, cities.lat[near], cities.lon[near])))]
-        settlement = self._row(int(cities.id[nearest]))
+        settlement = self._read_place_row(int(cities.id[nearest]))
         return f"{settlement.country}.{settlement.region}"
 
-    def _row(self, number: int) -> _PlaceRow:
+    def _read_place_row(self, number: int) -> _PlaceRow:
         found = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE id = ?", (number,))  # noqa: S608
         return _PlaceRow._make(found.fetchone())
 
-    def _rows(self, numbers: Iterable[int]) -> list[_PlaceRow]:
+    def _read_place_rows(self, numbers: Iterable[int]) -> list[_PlaceRow]:
         chosen = list(numbers)
         if not chosen:
             return []
@@ -573,26 +577,28 @@ class BasePlaces:
 
     def _settlements(self, numbers: Sequence[int]) -> list["_Settlement"]:
         """Return settlements in this order, from a cache: the same ones are near many points."""
-        known = self._known_settlements
+        known = self._settlement_cache
         missing = [number for number in numbers if number not in known]
         if missing:
             if len(known) + len(missing) > _MOST_REMEMBERED:
                 known.clear()
                 missing = list(numbers)
-            for row in self._rows(missing):
+            for row in self._read_place_rows(missing):
                 region, people = f"{row.country}.{row.region}", row.population
-                known[row.id] = _Settlement(self._place(row), str(row.ref), region, people)
+                known[row.id] = _Settlement(self._build_base_place(row), str(row.ref), region, people)
         return [known[number] for number in numbers]
 
-    def _country_in(self, row: _PlaceRow, inside: Iterable[EnclosingPlaces]) -> str:
+    def _choose_country(self, row: _PlaceRow, inside: Iterable[EnclosingPlaces]) -> str:
         """Return the country of a place that the query names, of those that share it, or else its main one."""
         named = [one.country for one in inside if one.country]
-        return next((code for code in _countries_of(row) for one in named if is_part_of(code, one)), row.country)
+        return next(
+            (code for code in _list_countries(row) for one in named if belongs_to_country(code, one)), row.country
+        )
 
-    def _place(self, row: _PlaceRow, country: str | None = None) -> Place:
-        point, is_landmark, country = _point(row), row.kind == LANDMARK, country or row.country
+    def _build_base_place(self, row: _PlaceRow, country: str | None = None) -> Place:
+        point, is_landmark, country = _decode_point(row), row.kind == LANDMARK, country or row.country
         codes = [code for code in row.regions if code[:2] == country] or [f"{row.country}.{row.region}"]
-        region_name = self._regions.get(codes[0]) if row.region and len(codes) == 1 else None
+        region_name = self._region_names.get(codes[0]) if row.region and len(codes) == 1 else None
         parts = (
             row.name,
             region_name if row.kind != REGION else None,
@@ -626,11 +632,11 @@ class BasePlaces:
         return known
 
     @cached_property
-    def _regions(self) -> dict[str, str]:
+    def _region_names(self) -> dict[str, str]:
         return dict(self._conn.execute("SELECT code, name FROM region"))
 
     @cached_property
-    def _countries(self) -> dict[str | None, _PlaceRow]:
+    def _country_rows(self) -> dict[str | None, _PlaceRow]:
         rows = self._conn.execute(f"SELECT {_COLUMNS} FROM place WHERE kind = ?", (COUNTRY,))  # noqa: S608
         return {row.country: row for row in map(_PlaceRow._make, rows)}
 
@@ -646,7 +652,7 @@ class BasePlaces:
         (packed,) = self._conn.execute("SELECT bytes FROM place_column WHERE \"column\" = 'population'").fetchone()
         return np.frombuffer(packed, dtype="<i4").astype(np.int64)
 
-    def _owners_in(self, country: str) -> NDArray[np.int64]:
+    def _find_country_owners(self, country: str) -> NDArray[np.int64]:
         rows = self._owners_by_country.get(country)
         if rows is None:
             found = self._conn.execute("SELECT id FROM place WHERE country = ? ORDER BY id", (country,)).fetchall()
@@ -662,7 +668,7 @@ class BasePlaces:
         return {}
 
     @cached_property
-    def _known_settlements(self) -> "dict[int, _Settlement]":
+    def _settlement_cache(self) -> "dict[int, _Settlement]":
         return {}
 
 
@@ -703,12 +709,12 @@ class _Cities:
         return rows, *latest[1:]
 
 
-def _countries_of(row: _PlaceRow) -> list[str]:
+def _list_countries(row: _PlaceRow) -> list[str]:
     """Return the codes of all countries that a place lies in, the main one first."""
     return list(dict.fromkeys([row.country, *(code[:2] for code in row.regions)]))
 
 
-def _point(row: _PlaceRow) -> LatLon:
+def _decode_point(row: _PlaceRow) -> LatLon:
     return LatLon(row.lat_e5 / 1e5, row.lon_e5 / 1e5)
 
 
@@ -727,7 +733,7 @@ def _prominence(population: int) -> float:
     return min(1.0, log10(max(1, population)) / 7.5)
 
 
-def _sorted(hits: Iterable[Hit], within: Extent | None) -> list[Hit]:
+def _rank_hits(hits: Iterable[Hit], within: Extent | None) -> list[Hit]:
     """Return the best hit of each place inside the extent, best first."""
     listed = list(hits)
     if within is not None:
@@ -749,7 +755,7 @@ class _Rows:
         return int(self.rows[at]) if at < len(self.numbers) and self.numbers[at] == number else None
 
 
-def _shared_of(conn: sqlite3.Connection) -> dict[str, Any]:
+def _get_shared_cache(conn: sqlite3.Connection) -> dict[str, Any]:
     """Return the cache of a base atlas that all threads share; each thread has its own connection."""
     (_, _, path), *_ = conn.execute("PRAGMA database_list").fetchall()
     if not path:  # in memory
@@ -762,9 +768,9 @@ def _shared_of(conn: sqlite3.Connection) -> dict[str, Any]:
         return _shared_caches[key]
 
 
-def _rows_of(conn: sqlite3.Connection) -> _Rows:
+def _get_row_numbers(conn: sqlite3.Connection) -> _Rows:
     """Return the row numbers of a base atlas, read once."""
-    shared = _shared_of(conn)
+    shared = _get_shared_cache(conn)
     with _shared_lock:
         if "rows" not in shared:
             numbered = conn.execute("SELECT ref, id FROM place WHERE typeof(ref) = 'integer' ORDER BY ref").fetchall()

@@ -19,7 +19,7 @@ from zlib import error as ZlibError  # noqa: N812
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.atlas.keyed_rows import rows_with
+from geosleuth.atlas.keyed_rows import select_rows
 from geosleuth.atlas.search import NameIndex
 from geosleuth.support.errors import DataFault
 
@@ -53,11 +53,11 @@ class PlaceTables:
     """How far each place reaches, in hundreds of metres; 0 where only its population tells."""
     keys: "PackedLines"
     owners: NDArray[np.uint32]
-    """For each key the place's number, from 1, and the role of the name; see `owner_of`."""
+    """For each key the place's number, from 1, and the role of the name; see `pack_owner`."""
 
-    def followed_by(self, later: "PlaceTables") -> "PlaceTables":
+    def concatenate(self, later: "PlaceTables") -> "PlaceTables":
         """Return both tables as one, with the later's places numbered after these."""
-        at = self.keys.places_for(later.keys)
+        at = self.keys.find_insert_positions(later.keys)
         return PlaceTables(
             refs=[*self.refs, *later.refs],
             names=[*self.names, *later.names],
@@ -69,7 +69,7 @@ class PlaceTables:
             populations=np.concatenate([self.populations, later.populations]),
             radii=np.concatenate([self.radii, later.radii]),
             keys=self.keys.with_lines(at, later.keys),
-            owners=np.insert(self.owners, at, later.owners + np.uint32(owner_of(len(self.refs), 0))),
+            owners=np.insert(self.owners, at, later.owners + np.uint32(pack_owner(len(self.refs), 0))),
         )
 
 
@@ -101,7 +101,7 @@ class PackedLines(Sequence[bytes]):
         """Return consecutive lines as one text, with their line breaks."""
         return self.data[self._ends[start - 1] if start else 0 : self._ends[end - 1] if end else 0]
 
-    def places_for(self, lines: Iterable[bytes]) -> list[int]:
+    def find_insert_positions(self, lines: Iterable[bytes]) -> list[int]:
         """Return where to insert other lines, which must ascend, to keep these sorted: after lines that are equal."""
         listed, found, at = list(self), [], 0
         for line in lines:
@@ -123,17 +123,17 @@ class PackedLines(Sequence[bytes]):
         return PackedLines(np.frombuffer(self.data, dtype=np.uint8)[each].tobytes())
 
 
-def owner_of(place: int, role: int) -> int:
+def pack_owner(place: int, role: int) -> int:
     """Pack a place's number and a name's role into one number."""
     return place << _ROLE_BITS | role
 
 
-def places_of(owners: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def unpack_places(owners: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Return the place numbers that `pack_owner` packed."""
     return owners >> np.uint32(_ROLE_BITS)
 
 
-def roles_of(owners: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def unpack_roles(owners: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Return the roles that `pack_owner` packed."""
     return owners & np.uint32((1 << _ROLE_BITS) - 1)
 
@@ -145,7 +145,7 @@ def read_tables() -> PlaceTables:
         DataFault: a table is missing or damaged.
     """
     first, *others = (unpack_tables(read_packaged(name)) for name in (*TABLES, NAMED_PLACES_FILE))
-    return reduce(PlaceTables.followed_by, others, first)
+    return reduce(PlaceTables.concatenate, others, first)
 
 
 def read_packaged(name: str) -> bytes:
@@ -162,7 +162,7 @@ def read_packaged(name: str) -> bytes:
 
 
 def pack_tables(tables: PlaceTables, made_of: str) -> bytes:
-    """Return the tables as a zip file; `made_of` is one line of text that names their sources."""
+    """Return the tables as a zip file; `read_sources_line` is one line of text that names their sources."""
     numbers = [ref for ref in tables.refs if isinstance(ref, int)]
     texts = [ref for ref in tables.refs if isinstance(ref, str)]
     if [*numbers, *texts] != tables.refs:
@@ -170,11 +170,11 @@ def pack_tables(tables: PlaceTables, made_of: str) -> bytes:
     members = {
         MADE_OF: made_of.encode(),
         "numbers.i4": np.asarray(numbers, dtype="<i4").tobytes(),
-        "texts.txt": joined(texts),
-        "names.txt": joined(tables.names),
+        "texts.txt": encode_lines(texts),
+        "names.txt": encode_lines(tables.names),
         "kinds.u1": tables.kinds.astype("u1").tobytes(),
-        "countries.txt": joined(tables.countries),
-        "regions.txt": joined(tables.regions),
+        "countries.txt": encode_lines(tables.countries),
+        "regions.txt": encode_lines(tables.regions),
         "lat_e5.i4": tables.lat_e5.astype("<i4").tobytes(),
         "lon_e5.i4": tables.lon_e5.astype("<i4").tobytes(),
         "populations.i4": tables.populations.astype("<i4").tobytes(),
@@ -205,11 +205,11 @@ def unpack_tables(data: bytes) -> PlaceTables:
             part = {name: archive.read(name) for name in archive.namelist()}
             numbers: list[int] = np.frombuffer(part["numbers.i4"], dtype="<i4").tolist()
             return PlaceTables(
-                refs=[*numbers, *_lines(part["texts.txt"])],
-                names=_lines(part["names.txt"]),
+                refs=[*numbers, *_split_lines(part["texts.txt"])],
+                names=_split_lines(part["names.txt"]),
                 kinds=np.frombuffer(part["kinds.u1"], dtype="u1"),
-                countries=_lines(part["countries.txt"]),
-                regions=_lines(part["regions.txt"]),
+                countries=_split_lines(part["countries.txt"]),
+                regions=_split_lines(part["regions.txt"]),
                 lat_e5=np.frombuffer(part["lat_e5.i4"], dtype="<i4"),
                 lon_e5=np.frombuffer(part["lon_e5.i4"], dtype="<i4"),
                 populations=np.frombuffer(part["populations.i4"], dtype="<i4"),
@@ -221,20 +221,20 @@ def unpack_tables(data: bytes) -> PlaceTables:
         raise DataFault("a table of the base atlas is damaged; install geosleuth again") from error
 
 
-def made_of(data: bytes) -> str:
+def read_sources_line(data: bytes) -> str:
     """Return the line that names the sources of the tables in a zip file."""
     with zipfile.ZipFile(BytesIO(data)) as archive:
         return archive.read(MADE_OF).decode()
 
 
-def joined(lines: Sequence[str]) -> bytes:
+def encode_lines(lines: Sequence[str]) -> bytes:
     """Return lines as one text, each ending with a line break."""
     if any("\n" in line for line in lines):
         raise ValueError("a name contains a line break")
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _lines(data: bytes) -> list[str]:
+def _split_lines(data: bytes) -> list[str]:
     return data.decode().split("\n")[:-1]
 
 
@@ -250,7 +250,7 @@ def owners_called(conn: sqlite3.Connection, key: str) -> dict[int, int]:
     if begin == end:
         return {}
     part = np.frombuffer(found[1], dtype="<u4")[begin:end]
-    return dict(zip(places_of(part).tolist(), roles_of(part).tolist(), strict=True))
+    return dict(zip(unpack_places(part).tolist(), unpack_roles(part).tolist(), strict=True))
 
 
 def keys_beginning(
@@ -266,16 +266,16 @@ def keys_beginning(
     keys = [key for block, _ in blocks for key in block.split("\n")]
     owners = np.frombuffer(b"".join(packed for _, packed in blocks), dtype="<u4")
     part = slice(bisect_left(keys, beginning), bisect_left(keys, last))
-    return keys[part], places_of(owners[part]), roles_of(owners[part])
+    return keys[part], unpack_places(owners[part]), unpack_roles(owners[part])
 
 
 class BaseNames(NameIndex):
     """The fuzzy index: names that are worth finding when misspelled."""
 
-    def _names(self, ids: Sequence[int]) -> Iterator[tuple[int, int, str, int, str]]:
+    def _read_names(self, ids: Sequence[int]) -> Iterator[tuple[int, int, str, int, str]]:
         starts = {number: (number - 1) // BLOCK * BLOCK + 1 for number in ids}
         chosen = list(dict.fromkeys(starts.values()))
-        rows = rows_with(self._conn, "SELECT id, keys, owners FROM fuzzy WHERE id", chosen)
+        rows = select_rows(self._conn, "SELECT id, keys, owners FROM fuzzy WHERE id", chosen)
         blocks = {start: (keys.split("\n"), owners) for start, keys, owners in rows}
         for number, start in starts.items():
             keys, owners = blocks[start]

@@ -24,7 +24,7 @@ from .grid import (
     Grid,
     Labels,
     LocalGrids,
-    cached_layer,
+    load_cached_layer,
     unpack,
 )
 
@@ -73,7 +73,7 @@ class Outlines:
             group[list(ids)] = number
         left, right = group[arcs.left], group[arcs.right]
         border = np.flatnonzero(left != right)
-        self._lines = _lines(arcs, border)
+        self._lines = _convert_arcs(arcs, border)
         sides = np.concatenate([left[border], right[border]])
         order = np.argsort(sides, kind="stable")
         self._line_of = (np.arange(len(sides)) % max(len(border), 1))[order]
@@ -96,7 +96,7 @@ class Outlines:
             if reaches_in:
                 yield Shape(*self._members[number], geometry)
 
-    def of(self, code: str) -> Iterator[Shape]:
+    def get_shapes(self, code: str) -> Iterator[Shape]:
         """Yield the shapes of a code."""
         for number, member in enumerate(self._members):
             if member[0] == code:
@@ -142,7 +142,7 @@ def _shape_members(regions: tuple[BorderRegion, ...], level: Level) -> list[tupl
     return [(code, regions[members[0]].country_name, tuple(members)) for code, members in ids.items()]
 
 
-def _lines(arcs: Arcs, chosen: Numbers) -> npt.NDArray[np.object_]:
+def _convert_arcs(arcs: Arcs, chosen: Numbers) -> npt.NDArray[np.object_]:
     """Return some of the arcs as lines in degrees."""
     lengths = np.diff(arcs.starts)[chosen]
     begin = np.cumsum(lengths) - lengths
@@ -188,7 +188,7 @@ class Borders:
     def load(cls) -> "Borders":
         """Return the borders that come with the package; they are read once and kept in memory."""
         with _loading:  # or else concurrent threads would each read them
-            return _load()
+            return _load_borders()
 
     def lookup(self, lats: npt.ArrayLike, lons: npt.ArrayLike, *, waters: bool = True) -> Labels:
         """Return the region of each point as an index into ``regions``, 0 for none.
@@ -229,12 +229,12 @@ class Borders:
         near = self._local.nearest(lat, lon, snap_km)
         return BorderSpot(self.regions[self._any_region[near[0]]], "near", near[1]) if near else None
 
-    def at(self, point: LatLon, *, snap_km: float = 5.0) -> BorderRegion | None:
+    def find_region(self, point: LatLon, *, snap_km: float = 5.0) -> BorderRegion | None:
         """Return the region at a point, or else the nearest within ``snap_km``."""
         spot = self.reverse(point.lat, point.lon, snap_km=snap_km)
         return spot.region if spot else None
 
-    def shapes_in(self, box: Box, *, level: Level = "country", detail: Detail = "light") -> list[Shape]:
+    def find_shapes(self, box: Box, *, level: Level = "country", detail: Detail = "light") -> list[Shape]:
         """Return the land, countries or regions that intersect a box, as polygons for drawing.
 
         Args:
@@ -250,7 +250,7 @@ class Borders:
         Raises:
             BadInput: there is no such country.
         """
-        for shape in self._outlines("country", detail).of(code.upper()):
+        for shape in self._outlines("country", detail).get_shapes(code.upper()):
             return shape
         raise BadInput(f"no country has the code {code[:20]!r}; codes are ISO 3166-1 alpha-2, such as FR")
 
@@ -285,5 +285,5 @@ def _floats(values: npt.ArrayLike) -> Floats:
 
 
 @lru_cache(maxsize=1)
-def _load() -> Borders:
-    return Borders(cached_layer(), lambda: Arcs.from_bytes(unpack(OUTLINES)))
+def _load_borders() -> Borders:
+    return Borders(load_cached_layer(), lambda: Arcs.from_bytes(unpack(OUTLINES)))

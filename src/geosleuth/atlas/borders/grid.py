@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth import __version__
-from geosleuth.atlas.folders import prepared
+from geosleuth.atlas.folders import open_prepared_files
 from geosleuth.geo import EARTH_RADIUS_KM
 from geosleuth.support.errors import DataFault
 
@@ -139,7 +139,7 @@ def _join_byte_planes(planes: bytes) -> Ints:
     return np.ascontiguousarray(as_bytes.T).view("<i4").reshape(-1).astype(np.int32, copy=False)
 
 
-def cells_of(steps: Floats, limit: int) -> Ints:
+def compute_cells(steps: Floats, limit: int) -> Ints:
     """Return the row or column of positions, clamped to the grid."""
     return np.clip(np.floor((steps + CELL_OFFSET) / CELL), 0, limit - 1).astype(np.int32)
 
@@ -152,7 +152,7 @@ def spread(first: Ints, last: Ints) -> tuple[Ints, Ints]:
     return owner, np.arange(len(owner), dtype=np.int32) + np.repeat(shift, counts)
 
 
-def touched_cells(arcs: Arcs) -> tuple[Ints, Ints]:
+def find_touched_cells(arcs: Arcs) -> tuple[Ints, Ints]:
     """Return all pairs of a fine cell (row * COLUMNS + column) and an edge that touches it, or at least comes close.
 
     Returns the cells and, for each, the position of its edge in ``arcs.edges()``, sorted by cell.
@@ -162,14 +162,14 @@ def touched_cells(arcs: Arcs) -> tuple[Ints, Ints]:
     batches = []
     for begin in range(0, len(at), EDGES_PER_BATCH):
         part = at[begin : begin + EDGES_PER_BATCH]
-        cells, edge = _touched(x[part], y[part], x[part + 1], y[part + 1])
+        cells, edge = _pair_touched_cells(x[part], y[part], x[part + 1], y[part + 1])
         batches.append((cells.astype(np.int64) << 32) + (edge + begin))  # single numbers sort several times as fast
     pairs = np.concatenate(batches) if batches else np.zeros(0, dtype=np.int64)
     pairs.sort()
     return (pairs >> 32).astype(np.int32), pairs.astype(np.int32)  # the lower half is the edge
 
 
-def _touched(x0: Ints, y0: Ints, x1: Ints, y1: Ints) -> tuple[Ints, Ints]:
+def _pair_touched_cells(x0: Ints, y0: Ints, x1: Ints, y1: Ints) -> tuple[Ints, Ints]:
     first, last = (np.minimum(extreme(x0, x1) // CELL, COLUMNS - 1) for extreme in (np.minimum, np.maximum))
     row_first, row_last = (np.minimum(extreme(y0, y1) // CELL, ROWS - 1) for extreme in (np.minimum, np.maximum))
     slanted = np.flatnonzero((first != last) & (row_first != row_last))
@@ -187,8 +187,8 @@ def _touched(x0: Ints, y0: Ints, x1: Ints, y1: Ints) -> tuple[Ints, Ints]:
     y_east = start_y + (np.minimum(wall + CELL + SLACK, east) - start_x) * slope
 
     column, edge = np.concatenate([column_a, column_b]), np.concatenate([edge_a, edge_b])
-    low = np.concatenate([row_first[edge_a], cells_of(np.minimum(y_west, y_east) - SLACK, ROWS)])
-    high = np.concatenate([row_last[edge_a], cells_of(np.maximum(y_west, y_east) + SLACK, ROWS)])
+    low = np.concatenate([row_first[edge_a], compute_cells(np.minimum(y_west, y_east) - SLACK, ROWS)])
+    high = np.concatenate([row_last[edge_a], compute_cells(np.maximum(y_west, y_east) + SLACK, ROWS)])
     piece, row = spread(low, high)
     return row * np.int32(COLUMNS) + column[piece], edge[piece].astype(np.int32)
 
@@ -240,17 +240,17 @@ class BorderLayer:
         return pack(parts)
 
 
-def block_of(cells: Ints) -> Ints:
+def compute_blocks(cells: Ints) -> Ints:
     """Return the number of the block that contains each fine cell."""
     row, column = np.divmod(cells, np.int32(COLUMNS))
     blocks: Ints = row // PER_BLOCK * np.int32(BLOCK_COLUMNS) + column // PER_BLOCK
     return blocks
 
 
-def blocks_of(cells: Ints) -> Ints:
+def list_blocks(cells: Ints) -> Ints:
     """Return the numbers of the blocks that contain fine cells, ascending."""
     has_cell = np.zeros(BLOCK_ROWS * BLOCK_COLUMNS, dtype=bool)
-    has_cell[block_of(cells)] = True
+    has_cell[compute_blocks(cells)] = True
     return np.flatnonzero(has_cell).astype(np.int32)
 
 
@@ -273,7 +273,7 @@ def read_layer(path: Path = BORDERS) -> BorderLayer:
         raise DataFault(f"{path} is damaged ({error}); install geosleuth again") from error
 
 
-def cached_layer(path: Path = BORDERS) -> BorderLayer:
+def load_cached_layer(path: Path = BORDERS) -> BorderLayer:
     """Read a borders file through a cache of its decompressed arrays; decompression takes a fifth of a second.
 
     Raises:
@@ -296,7 +296,7 @@ def cached_layer(path: Path = BORDERS) -> BorderLayer:
             regions,
         ]
 
-    arrays = prepared(f"borders-{__version__}-1-{_content_checksum(path)}").arrays("layer", decompress)
+    arrays = open_prepared_files(f"borders-{__version__}-1-{_content_checksum(path)}").arrays("layer", decompress)
     x, y, starts, left, right, coarse, blocks, numbers, regions = arrays
     rows = json.loads(regions.tobytes())
     return BorderLayer(
@@ -367,13 +367,13 @@ class Grid:
                 points of that block.
         """
         arcs = layer.arcs if arcs is None else arcs
-        cells, edge = touched_cells(arcs)
+        cells, edge = find_touched_cells(arcs)
         coarse: Numbers | None = layer.coarse.astype(np.int32).reshape(-1) if row is None else None
         if row is None:
             numbers, blocks = layer.numbers, layer.blocks
         else:
             numbers, blocks = layer.numbers[row : row + 1], layer.blocks[row : row + 1]
-            inside = block_of(cells) == numbers[0]
+            inside = compute_blocks(cells) == numbers[0]
             cells, edge = cells[inside], edge[inside]
         begin = np.flatnonzero(np.diff(cells, prepend=-1))
         border_cells = cells[begin]
@@ -393,7 +393,7 @@ class Grid:
             block = np.zeros(len(border_cells), dtype=np.int32)
         else:
             coarse[numbers] = -1 - np.arange(len(numbers), dtype=np.int32)
-            block = -1 - coarse[block_of(border_cells)]
+            block = -1 - coarse[compute_blocks(border_cells)]
         self._coarse = coarse
         south, west = (part % PER_BLOCK for part in np.divmod(border_cells, np.int32(COLUMNS)))
         place = block * PER_BLOCK**2 + south * PER_BLOCK + west

@@ -25,10 +25,10 @@ from geosleuth.atlas.online.http import OnlineClient, ServiceRequest, parse_json
 from geosleuth.atlas.online.replies import clean
 from geosleuth.atlas.protocol import Place
 from geosleuth.geo import LatLon
-from geosleuth.geo.extent import repaired
+from geosleuth.geo.extent import repair
 from geosleuth.names import country_code, country_name, fold
 from geosleuth.support.errors import BadInput, ServiceFault
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 
 from .download import missing_file_fault
 
@@ -97,7 +97,7 @@ class Catalogue:
     @property
     def host(self) -> str:
         """The server's host name."""
-        return host_of(self.source)
+        return parse_host(self.source)
 
     def by_name(self, text: str) -> Extract | None:
         """Return the extract with this id, else of this ISO code or country, else with this name."""
@@ -178,7 +178,7 @@ class Catalogue:
             on_earth = is_area and all(abs(edge) <= _MAX_COORDINATE_DEG for edge in parsed.bounds)
             self._shapes[extract.id] = shapely.Polygon()
             with suppress(ValueError):
-                self._shapes[extract.id] = repaired(parsed) if on_earth else shapely.Polygon()
+                self._shapes[extract.id] = repair(parsed) if on_earth else shapely.Polygon()
         return self._shapes[extract.id]
 
 
@@ -205,7 +205,7 @@ def read_catalogue(body: bytes, source: str) -> Catalogue:
     Raises:
         ServiceFault: it is not JSON, or lists no extracts.
     """
-    host = host_of(source)
+    host = parse_host(source)
     parsed = parse_json(body, host)
     features = parsed.get("features") if isinstance(parsed, dict) else None
     found: dict[str, Extract] = {}
@@ -245,8 +245,8 @@ def _address(url: object, source: str) -> tuple[str, str]:
         return "", "names no file"
     base = next((base for base in (source, OFFICIAL) if url.startswith(f"{base}/")), None)
     if base is None:
-        host = host_of(url)
-        if host and host in (host_of(source), host_of(OFFICIAL)):
+        host = parse_host(url)
+        if host and host in (parse_host(source), parse_host(OFFICIAL)):
             return "", "gives an address without https, or of another port or folder"
         if not host:
             return "", "has an address without a host"

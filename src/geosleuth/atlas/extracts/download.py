@@ -28,7 +28,7 @@ from geosleuth.atlas.online.http import OnlineClient, ServiceRequest
 from geosleuth.support.errors import BadInput, ServiceFault
 from geosleuth.support.files import lock_file, write_text_atomically
 from geosleuth.support.limits import TryLater, after_tries
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 from geosleuth.support.text.numbers import size
 
 Progress = Callable[[int, int], None]
@@ -67,7 +67,7 @@ class Offer:
     @property
     def host(self) -> str:
         """The host name of the server."""
-        return host_of(self.url)
+        return parse_host(self.url)
 
 
 def downloads_dir() -> Path:
@@ -97,7 +97,7 @@ async def ask_offer(client: OnlineClient, url: str, *, checked: bool = True) -> 
             return str(response.request.url), response.headers
 
     final_url, headers = await _with_retries(client, send_head)
-    host, length = host_of(final_url), headers.get("content-length", "")
+    host, length = parse_host(final_url), headers.get("content-length", "")
     if not length.isdecimal() or int(length[:20]) == 0:
         raise ServiceFault(host, f"does not say how large {_file_name(final_url)} is")
     if int(length[:20]) > MAX_BYTES:
@@ -115,7 +115,7 @@ async def ask_offer(client: OnlineClient, url: str, *, checked: bool = True) -> 
 
 async def _checksum(client: OnlineClient, url: str, final_url: str) -> str:
     """Return the published MD5 of the file that a redirect leads to, or else of the address before redirects."""
-    host, name = host_of(final_url), _file_name(final_url)
+    host, name = parse_host(final_url), _file_name(final_url)
     for address in dict.fromkeys((final_url, url)):
         question = ServiceRequest(url=f"{address}.md5", absent=(404,))
         content = await client.ask(question, lambda body: body[:200].decode("latin-1"))
@@ -144,7 +144,7 @@ def _file_name(url: str) -> str:
 
 def missing_file_fault(url: str) -> ServiceFault:
     """Return the fault of a server that has no file at a URL."""
-    return ServiceFault(host_of(url), f"has no {urlsplit(url).path[:120]}")
+    return ServiceFault(parse_host(url), f"has no {urlsplit(url).path[:120]}")
 
 
 def check_room(needed: "dict[Path, int]") -> None:
@@ -179,7 +179,7 @@ async def download(client: OnlineClient, offer: Offer, path: Path, progress: Pro
     try:
         _delete_abandoned(path.parent)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _locked_file(path, offer) as handle:
+        with _lock_download(path, offer) as handle:
             await _transfer(client, offer, handle, report)
             _verify(offer, path, handle)
     except OSError as error:
@@ -202,7 +202,7 @@ def _sidecar(path: Path) -> Path:
 
 
 @contextmanager
-def _locked_file(path: Path, offer: Offer) -> Iterator[int]:
+def _lock_download(path: Path, offer: Offer) -> Iterator[int]:
     """Open and lock the download; truncate it unless it is the beginning of the file that is offered."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
@@ -263,7 +263,7 @@ async def _receive(client: OnlineClient, offer: Offer, handle: int, response: ht
         if done > offer.size_bytes:
             os.ftruncate(handle, 0)
             raise ServiceFault(offer.host, f"sends more than the {size(offer.size_bytes)} it announced")
-        _write(handle, piece)
+        _write_bytes(handle, piece)
         report(done, offer.size_bytes)
         if done - kept >= settings.slow_bytes:
             kept, since = done, time.monotonic()
@@ -291,7 +291,7 @@ def _first_byte(response: httpx.Response, offer: Offer, asked: int) -> int:
     return 0
 
 
-def _write(handle: int, piece: bytes) -> None:
+def _write_bytes(handle: int, piece: bytes) -> None:
     """Write all bytes; ``os.write`` may write fewer."""
     left = memoryview(piece)
     while left:

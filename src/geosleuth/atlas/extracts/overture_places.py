@@ -20,7 +20,7 @@ from geosleuth.atlas.online.http import OnlineClient, ServiceRequest, parse_json
 from geosleuth.atlas.regions.overture import COLUMNS
 from geosleuth.geo import Box
 from geosleuth.support.errors import BadInput, ServiceFault, require
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 
 from .download import MAX_BYTES, ask_offer, missing_file_fault
 
@@ -86,15 +86,15 @@ async def find_places(client: OnlineClient, box: Box, *, stac: str = STAC, data:
     index_url = f"{stac}/{release}/collections.parquet"
     index = await client.ask(
         ServiceRequest(url=index_url, keep_s=_INDEX_CACHE_S, absent=(404,)),
-        partial(_read_index, parquet=parquet, host=host_of(stac)),
+        partial(_read_index, parquet=parquet, host=parse_host(stac)),
     )
     if index is None:
         raise missing_file_fault(index_url)
-    touched = [await _part(client, f"{data}/{path}", box, parquet) for path in _place_files(index, release, box)]
+    touched = [await _read_part(client, f"{data}/{path}", box, parquet) for path in _place_files(index, release, box)]
     parts = tuple(part for part in touched if part.groups)
     if not parts:
         raise BadInput(f"Overture's release {release} has no places there")
-    return PlacesOffer(release, box, host_of(data), parts)
+    return PlacesOffer(release, box, parse_host(data), parts)
 
 
 async def fetch_places(
@@ -137,10 +137,10 @@ async def fetch_places(
 
 async def _latest_release(client: OnlineClient, stac: str) -> str:
     def read(body: bytes) -> str:
-        catalogue = parse_json(body, host_of(stac))
+        catalogue = parse_json(body, parse_host(stac))
         release = catalogue.get("latest") if isinstance(catalogue, dict) else None
         if not isinstance(release, str) or not _RELEASE.fullmatch(release):
-            raise ServiceFault(host_of(stac), "its catalogue names no release")
+            raise ServiceFault(parse_host(stac), "its catalogue names no release")
         return release
 
     url = f"{stac}/catalog.json"
@@ -181,14 +181,14 @@ def _place_files(rows: Sequence[dict[str, Any]], release: str, box: Box) -> list
     return list(found)[:_MAX_FILES]
 
 
-async def _part(client: OnlineClient, url: str, box: Box, parquet: Any) -> _Part:
+async def _read_part(client: OnlineClient, url: str, box: Box, parquet: Any) -> _Part:
     """Read a file's footer and return what to download of the file for a box."""
     offer = await ask_offer(client, url, checked=False)
     tail = await _fetch_range(client, url, max(0, offer.size_bytes - _FOOTER_GUESS_BYTES), offer.size_bytes)
     # A Parquet file ends with its metadata, the metadata's length in four bytes, and "PAR1".
     length = struct.unpack_from("<I", tail, len(tail) - 8)[0] + 8 if tail[-4:] == b"PAR1" and len(tail) > 8 else 0
     if not 8 < length <= min(offer.size_bytes, _MAX_FOOTER_BYTES):
-        raise ServiceFault(host_of(url), "has a file of places that is not Parquet")
+        raise ServiceFault(parse_host(url), "has a file of places that is not Parquet")
     if length > len(tail):
         tail = await _fetch_range(client, url, offer.size_bytes - length, offer.size_bytes)
     footer = tail[-length:]
@@ -201,8 +201,8 @@ async def _part(client: OnlineClient, url: str, box: Box, parquet: Any) -> _Part
         any(not 4 <= begin < end <= offer.size_bytes for begin, end in spans)
         or sum(end - begin for begin, end in spans) > MAX_BYTES
     ):
-        raise ServiceFault(host_of(url), "has a file of places whose footer refers to bytes outside the file")
-    return _Part(url, offer.size_bytes, footer, groups, tuple(_merged(spans)))
+        raise ServiceFault(parse_host(url), "has a file of places whose footer refers to bytes outside the file")
+    return _Part(url, offer.size_bytes, footer, groups, tuple(_merge_spans(spans)))
 
 
 def _touches(group: Any, box: Box) -> bool:
@@ -231,7 +231,7 @@ def _column_spans(group: Any) -> Iterator[Span]:
             yield begin, begin + column.total_compressed_size
 
 
-def _merged(spans: Sequence[Span]) -> Iterator[Span]:
+def _merge_spans(spans: Sequence[Span]) -> Iterator[Span]:
     """Merge sorted spans that overlap or lie near each other."""
     current: Span | None = None
     for begin, end in spans:
@@ -255,7 +255,7 @@ def _requests(spans: Sequence[Span]) -> Iterator[Span]:
 async def _fetch_range(client: OnlineClient, url: str, begin: int, end: int) -> bytes:
     def check_length(body: bytes) -> bytes:
         if len(body) != end - begin:
-            raise ServiceFault(host_of(url), "its answer was cut short", retryable=True)
+            raise ServiceFault(parse_host(url), "its answer was cut short", retryable=True)
         return body
 
     headers = (("accept-encoding", "identity"), ("range", f"bytes={begin}-{end - 1}"))
@@ -292,7 +292,7 @@ def _parquet_errors_as_faults(url: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         why = " ".join(str(error).split())[:120]
-        raise ServiceFault(host_of(url), f"its file can't be read as Parquet ({why})") from error
+        raise ServiceFault(parse_host(url), f"its file can't be read as Parquet ({why})") from error
 
 
 def file_name(offer: PlacesOffer) -> str:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from geosleuth.atlas.folders import data_dir
 from geosleuth.atlas.online.http import OnlineClient, ServiceRequest
 from geosleuth.support.errors import BadInput, ServiceFault, require
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 
 from .download import missing_file_fault
 
@@ -63,10 +63,10 @@ async def find_wikipedia(client: OnlineClient, source: str, language: str, editi
         return max(found, key=lambda file: file.month)
     languages = sorted({file.language for file in listed if file.edition == edition})
     if not languages:
-        raise ServiceFault(host_of(source), "lists no Wikipedia files")
+        raise ServiceFault(parse_host(source), "lists no Wikipedia files")
     more = f" and {len(languages) - _LANGUAGES_SHOWN} more" if len(languages) > _LANGUAGES_SHOWN else ""
     raise BadInput(
-        f"{host_of(source)} has no Wikipedia {wanted[:20]!r} ({edition}); give the code of a language, such as "
+        f"{parse_host(source)} has no Wikipedia {wanted[:20]!r} ({edition}); give the code of a language, such as "
         f"{', '.join(languages[:_LANGUAGES_SHOWN])}{more}"
     )
 
@@ -92,13 +92,13 @@ def keep_zim(path: Path, wikipedia: WikipediaFile) -> Path:
     try:
         sound = bool(reader.Archive(path).check())
     except (RuntimeError, ValueError, OSError) as error:
-        host = host_of(wikipedia.url)
+        host = parse_host(wikipedia.url)
         raise ServiceFault(
             host, f"sent {wikipedia.file}, which is not a complete ZIM file; nothing was changed"
         ) from error
     if not sound:
         raise ServiceFault(
-            host_of(wikipedia.url), f"sent {wikipedia.file}, and the checksum in it is wrong; nothing was changed"
+            parse_host(wikipedia.url), f"sent {wikipedia.file}, and the checksum in it is wrong; nothing was changed"
         )
     zim_dir().mkdir(parents=True, exist_ok=True)
     kept = zim_dir() / wikipedia.file

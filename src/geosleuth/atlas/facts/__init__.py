@@ -4,7 +4,7 @@ Everything is read at first use from tables that ship with the package; nothing 
 """
 
 from .brands import BrandHit, brand, by_brand
-from .countries import CountryFacts, Evidence, all_countries, climate_at, country_facts, describe_climate
+from .countries import CountryFacts, Evidence, all_countries, country_facts, describe_climate, find_climate
 from .documents import ZimDocuments, describe, search_documents
 from .landmarks import Landmark, landmarks
 from .lookups import (
@@ -18,7 +18,7 @@ from .lookups import (
     phone,
 )
 from .roads import by_road_number
-from .scripts import by_script, script_of
+from .scripts import by_script, get_script
 
 __all__ = [
     "BrandHit",
@@ -38,12 +38,12 @@ __all__ = [
     "by_script",
     "by_speed_unit",
     "by_tld",
-    "climate_at",
     "country_facts",
     "describe",
     "describe_climate",
+    "find_climate",
+    "get_script",
     "landmarks",
     "phone",
-    "script_of",
     "search_documents",
 ]

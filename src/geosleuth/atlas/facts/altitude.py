@@ -31,9 +31,9 @@ class Terrain:
     roughness: Roughness
 
 
-def terrain_at(point: LatLon) -> Terrain | None:
+def find_terrain(point: LatLon) -> Terrain | None:
     """Return the terrain at a point from its cell and the eight around it; None at sea."""
-    row, column = _GRID.cell_of(point)
+    row, column = _GRID.find_cell(point)
     columns = np.arange(column - 1, column + 2) % _GRID.columns
     around = np.stack([_GRID.row(number)[columns] for number in range(max(0, row - 1), min(_GRID.rows, row + 2))])
     cell = _GRID.row(row)[column]
@@ -47,7 +47,7 @@ def terrain_at(point: LatLon) -> Terrain | None:
     return Terrain(altitude, lowest, highest, _roughness(highest - lowest))
 
 
-def altitudes_at(lats: FloatArray, lons: FloatArray) -> FloatArray:
+def interpolate_altitudes(lats: FloatArray, lons: FloatArray) -> FloatArray:
     """Return metres above sea level at many points, interpolated between cell centres; NaN at sea."""
     down = np.clip((90 - lats) * _CELLS_PER_DEGREE - 0.5, 0, _GRID.rows - 1.001)
     right = (lons + 180) * _CELLS_PER_DEGREE - 0.5

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from geosleuth.atlas.folders import packaged_arrays
+from geosleuth.atlas.folders import load_packaged_arrays
 from geosleuth.atlas.sorted_rows import SortedRows
 from geosleuth.names import fold
 
-from .countries import Evidence, all_countries, weighted_shares
+from .countries import Evidence, all_countries, compute_shares
 
 if TYPE_CHECKING:
     import numpy as np
@@ -154,7 +154,7 @@ def by_brand(text: str) -> Evidence:
         return Evidence("brand", clue, {}, f"{note}: found all over the world")
     known = all_countries()
     people = {code: max(known[code].population, 1) for hit in best for code in hit.countries or () if code in known}
-    return Evidence("brand", clue, weighted_shares(people), note, "people of each country")
+    return Evidence("brand", clue, compute_shares(people), note, "people of each country")
 
 
 @lru_cache(maxsize=4096)
@@ -259,4 +259,4 @@ def _rank(found: tuple[int, BrandHit]) -> tuple[float, int, int, str]:
 
 @cache
 def _index() -> _Index:
-    return _Index(packaged_arrays("geosleuth.atlas.facts", TABLE))
+    return _Index(load_packaged_arrays("geosleuth.atlas.facts", TABLE))

@@ -170,7 +170,9 @@ def all_countries() -> Mapping[str, CountryFacts]:
     table = country_tables()
     try:
         currencies = {code: _currency(code, row) for code, row in table["currencies"].items()}
-        return {code: _country(code, row, currencies, table["languages"]) for code, row in table["countries"].items()}
+        return {
+            code: _build_country(code, row, currencies, table["languages"]) for code, row in table["countries"].items()
+        }
     except (KeyError, TypeError, ValueError) as error:
         raise DataFault("a table of the atlas is damaged: countries.json.gz") from error
 
@@ -184,11 +186,11 @@ def country_tables() -> dict[str, Any]:
 
 def country_names(code: str) -> Mapping[str, str]:
     """Return a country's name by language; empty for an unknown code."""
-    return _names().get(code, {})
+    return _load_country_names().get(code, {})
 
 
 @cache
-def _names() -> dict[str, dict[str, str]]:
+def _load_country_names() -> dict[str, dict[str, str]]:
     names: dict[str, dict[str, str]] = read_json("names.json.gz")
     return names
 
@@ -210,7 +212,7 @@ def _currency(code: str, row: dict[str, Any]) -> Currency:
     return Currency(code, row["name"], tuple(row["symbols"]))
 
 
-def _country(
+def _build_country(
     code: str, row: dict[str, Any], currencies: dict[str, Currency], languages: dict[str, list[str]]
 ) -> CountryFacts:
     postcode = row["postcode"]
@@ -283,7 +285,7 @@ def equal_shares(codes: Iterable[str]) -> dict[str, float]:
     return {code: 1 / len(unique) for code in unique}
 
 
-def weighted_shares(weights: Mapping[str, float]) -> dict[str, float]:
+def compute_shares(weights: Mapping[str, float]) -> dict[str, float]:
     """Return shares in proportion to weights, the largest first; countries without weight are left out."""
     total = sum(weight for weight in weights.values() if weight > 0)
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
@@ -298,10 +300,10 @@ class KoppenClass:
     description: str
 
 
-def climate_at(point: LatLon) -> KoppenClass | None:
+def find_climate(point: LatLon) -> KoppenClass | None:
     """Return the climate class of a point, in cells of 100 arc seconds (3 km at the equator); None at sea."""
     grid = _climate_grid()
-    row, column = grid.cell_of(point)
+    row, column = grid.find_cell(point)
     number = int(grid.row(row)[column])
     return _classes()[number - 1] if 1 <= number <= len(CODES) else None
 

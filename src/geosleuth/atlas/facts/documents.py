@@ -156,7 +156,7 @@ def _connection(folder: Path) -> sqlite3.Connection:
     path = folder / f"documents-{SCHEMA}-{_checksum():08x}.sqlite"
     opened: dict[Path, sqlite3.Connection] = _connections.__dict__.setdefault("opened", {})
     if path not in opened or not path.exists():
-        opened[path] = _open(path)
+        opened[path] = _open_index(path)
     return opened[path]
 
 
@@ -165,7 +165,7 @@ def _checksum() -> int:
     return zlib.crc32(read_bytes(_TABLE), zlib.crc32(read_bytes("countries.json.gz")))
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _open_index(path: Path) -> sqlite3.Connection:
     with _building:
         if not _is_intact(path):
             _build(path)
@@ -215,7 +215,8 @@ def _fill(path: Path) -> None:
             "tokenize = 'porter unicode61 remove_diacritics 2')"
         )
         connection.executemany(
-            "INSERT INTO passages(title, section, body, country, key, source) VALUES (?, ?, ?, ?, ?, ?)", _rows()
+            "INSERT INTO passages(title, section, body, country, key, source) VALUES (?, ?, ?, ?, ?, ?)",
+            _list_passages(),
         )
         connection.execute("INSERT INTO passages(passages) VALUES ('optimize')")
         connection.commit()
@@ -223,7 +224,7 @@ def _fill(path: Path) -> None:
         connection.close()
 
 
-def _rows() -> Iterator[tuple[str, str, str, str, str, str]]:
+def _list_passages() -> Iterator[tuple[str, str, str, str, str, str]]:
     known = all_countries()
     for code, heading, text, year in read_json(_TABLE):
         name = known[code].name if code else "World"
@@ -301,7 +302,7 @@ class ZimDocuments:
             return []
         try:
             paths = self._paths(" ".join(words), limit)
-            return [self._document(path, words, place) for place, path in enumerate(paths)]
+            return [self._read_document(path, words, place) for place, path in enumerate(paths)]
         except (RuntimeError, KeyError, ValueError) as error:
             raise BadInput(f"{self.path}: damaged, or its index can't be read; download it again") from error
 
@@ -314,7 +315,7 @@ class ZimDocuments:
             found = suggestion.SuggestionSearcher(self._archive).suggest(query)
         return list(found.getResults(0, limit))
 
-    def _document(self, path: str, words: list[str], place: int) -> Document:
+    def _read_document(self, path: str, words: list[str], place: int) -> Document:
         entry = self._archive.get_entry_by_path(path)
         item = entry.get_item()
         text = ""

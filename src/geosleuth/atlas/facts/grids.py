@@ -32,7 +32,7 @@ class WorldGrid:
         self._name, self._undo, self._axis = name, undo, axis
         self.band = lru_cache(maxsize=_CACHED_BANDS)(self._read_band)
 
-    def cell_of(self, point: LatLon) -> tuple[int, int]:
+    def find_cell(self, point: LatLon) -> tuple[int, int]:
         """Return the row and column of the cell that a point lies in."""
         per_degree = self.rows / 180
         row = min(self.rows - 1, int((90 - point.lat) * per_degree))

@@ -42,11 +42,11 @@ def landmarks() -> Iterator[Landmark]:
     Raises:
         DataFault: a table is missing or damaged.
     """
-    yield from _read("landmarks.tsv.gz", None)
-    yield from _read("stations_odbl.tsv.gz", "trainline stations (ODbL)")
+    yield from _read_landmarks("landmarks.tsv.gz", None)
+    yield from _read_landmarks("stations_odbl.tsv.gz", "trainline stations (ODbL)")
 
 
-def _read(name: str, source: str | None) -> Iterator[Landmark]:
+def _read_landmarks(name: str, source: str | None) -> Iterator[Landmark]:
     try:
         text = gzip.decompress(read_bytes(name)).decode()
     except (OSError, EOFError, ValueError, zlib.error) as error:

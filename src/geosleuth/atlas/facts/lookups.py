@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from geosleuth.names import fold
 
-from .countries import Evidence, SpeedUnit, all_countries, country_tables, equal_shares, weighted_shares
+from .countries import Evidence, SpeedUnit, all_countries, compute_shares, country_tables, equal_shares
 
 if TYPE_CHECKING:
     from phonenumbers import PhoneNumber
@@ -134,7 +134,7 @@ def by_postcode(postcode: str) -> Evidence:
     }
     regions = {code: region for code in weights if (region := _region_of_postcode(code, text)) is not None}
     note = f"fits the postcodes of {len(weights)} countries" if weights else "no country's postcodes look so"
-    return Evidence("postcode", text, weighted_shares(weights), note, "people per possible code", regions=regions)
+    return Evidence("postcode", text, compute_shares(weights), note, "people per possible code", regions=regions)
 
 
 @cache
@@ -171,7 +171,7 @@ def by_language(language: str) -> Evidence:
     speakers = speakers_by_country().get(code or "", {})
     names = country_tables()["languages"].get(code, ("",))
     note = f"speakers of {names[0]}" if speakers else "no country's table has this language"
-    return Evidence("language", code or text, weighted_shares(speakers), note, "speakers")
+    return Evidence("language", code or text, compute_shares(speakers), note, "speakers")
 
 
 @cache
@@ -208,7 +208,7 @@ def _by_people(codes: Iterable[str]) -> dict[str, float]:
     codes = [code for code in codes if code in known]
     if not any(known[code].population for code in codes):
         return equal_shares(codes)
-    return weighted_shares({code: max(known[code].population, 1) for code in codes})
+    return compute_shares({code: max(known[code].population, 1) for code in codes})
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ def _describe(text: str, number: "PhoneNumber") -> PhoneInfo:
         code for code in candidates if code in known and phonenumbers.is_valid_number_for_region(number, code)
     )
     valid = bool(countries) or phonenumbers.is_valid_number(number)
-    place = _place_of_number(number) if valid else ""
+    place = _find_number_region(number) if valid else ""
     zones = tuple(zone for zone in timezone.time_zones_for_number(number) if "/" in zone and zone != "Etc/Unknown")
     write = phonenumbers.format_number
     return PhoneInfo(
@@ -290,7 +290,7 @@ def _describe(text: str, number: "PhoneNumber") -> PhoneInfo:
     )
 
 
-def _place_of_number(number: "PhoneNumber") -> str:
+def _find_number_region(number: "PhoneNumber") -> str:
     """Return the region or town of a number by the numbering plan, "" if it has none."""
     from phonenumbers import geocoder
 
@@ -312,7 +312,7 @@ def _in_all_countries(text: str) -> PhoneInfo:
             continue
         if phonenumbers.is_valid_number_for_region(number, country.code):
             national = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.NATIONAL)
-            found[country.code] = (re.findall(r"\d+", national) == groups, _place_of_number(number))
+            found[country.code] = (re.findall(r"\d+", national) == groups, _find_number_region(number))
     people = {code: all_countries()[code].population for code in found}
     ranked = sorted(found, key=lambda code: (not found[code][0], -people[code], code))
     if len(ranked) == 1:

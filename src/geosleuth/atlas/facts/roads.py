@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from .countries import Evidence, all_countries, weighted_shares
+from .countries import Evidence, all_countries, compute_shares
 
 _BRAZIL = "AC AL AP AM BA CE DF ES GO MA MT MS MG PA PB PR PE PI RJ RN RS RO RR SC SP SE TO".replace(" ", "|")
 _US = (
@@ -193,7 +193,7 @@ def by_road_number(text: str) -> RoadNumber:
     The table is partial, so an unknown number says nothing. Countries are weighted by the length of their roads, as a
     proxy for how often such a sign is seen.
     """
-    number = _normalised(text)
+    number = _normalize_road(text)
     found: list[tuple[str, tuple[str, ...]]] = []
     e_road = re.fullmatch(r"E-?0?(\d{1,3})", number)
     if e_road:
@@ -203,7 +203,7 @@ def by_road_number(text: str) -> RoadNumber:
     compact = number.replace(" ", "")
     found.extend(
         (meaning, countries)
-        for pattern, countries, meaning in _compiled()
+        for pattern, countries, meaning in _compile_schemes()
         if pattern.fullmatch(compact) or pattern.fullmatch(compact.replace("-", ""))
     )
     weights: dict[str, float] = {}
@@ -211,13 +211,11 @@ def by_road_number(text: str) -> RoadNumber:
         for code in countries:
             weights[code] = _road_km(code)
     note = "; ".join(meaning for meaning, _ in found) or "no scheme of the table fits, which is partial"
-    evidence = Evidence(
-        "road number", number, weighted_shares(weights), note, "length of roads", "the table is partial"
-    )
+    evidence = Evidence("road number", number, compute_shares(weights), note, "length of roads", "the table is partial")
     return RoadNumber(number, tuple(found), evidence)
 
 
-def _normalised(text: str) -> str:
+def _normalize_road(text: str) -> str:
     text = unicodedata.normalize("NFKC", text[:MAX_ROAD_CHARS]).upper().translate(_LOOKALIKES)
     text = re.sub(r"[\s.‐‑–—_]+", lambda match: "-" if match[0].strip(" .") else "", text)
     for words, short in _WORDS:
@@ -226,7 +224,7 @@ def _normalised(text: str) -> str:
 
 
 @cache
-def _compiled() -> tuple[tuple[re.Pattern[str], tuple[str, ...], str], ...]:
+def _compile_schemes() -> tuple[tuple[re.Pattern[str], tuple[str, ...], str], ...]:
     return tuple((re.compile(scheme.pattern), tuple(scheme.countries.split()), scheme.meaning) for scheme in SCHEMES)
 
 

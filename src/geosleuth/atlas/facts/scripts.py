@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
-from .countries import CountryFacts, Evidence, all_countries, weighted_shares
+from .countries import CountryFacts, Evidence, all_countries, compute_shares
 
 # ISO 15924 script code by prefix of the Unicode character name: the Unicode Character Database names characters by
 # script.
@@ -100,7 +100,7 @@ def by_script(text: str) -> Writing:
     legal status, as such languages are the ones on signs.
     """
     text = unicodedata.normalize("NFC", text[:MAX_TEXT_CHARS])
-    letters = Counter(script for character in text if (script := script_of(character)) is not None)
+    letters = Counter(script for character in text if (script := get_script(character)) is not None)
     total = sum(letters.values())
     scripts = {script: count / total for script, count in sorted(letters.items(), key=lambda item: (-item[1], item[0]))}
     if not total:
@@ -115,12 +115,12 @@ def by_script(text: str) -> Writing:
         f"; letters {telling} of {', '.join(languages)}" if telling else ""
     )
     return Writing(
-        scripts, telling, languages, Evidence("script", clue, weighted_shares(weights), note, "people who write so")
+        scripts, telling, languages, Evidence("script", clue, compute_shares(weights), note, "people who write so")
     )
 
 
 @lru_cache(maxsize=1 << 14)
-def script_of(character: str) -> str | None:
+def get_script(character: str) -> str | None:
     """Return the ISO 15924 code of a letter's script; None if it is not a letter, or its script not in the table."""
     if not character.isalpha():
         return None
@@ -182,12 +182,12 @@ def _people_by_country(scripts: tuple[str, ...], languages: tuple[str, ...]) -> 
 def _writers() -> dict[str, dict[str, dict[str, float]]]:
     found: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for country in all_countries().values():
-        for language, script, people in _expected_on_signs(country):
+        for language, script, people in _list_expected_scripts(country):
             found[script][country.code][language] = people
     return {script: dict(countries) for script, countries in found.items()}
 
 
-def _expected_on_signs(country: CountryFacts) -> list[tuple[str, str, float]]:
+def _list_expected_scripts(country: CountryFacts) -> list[tuple[str, str, float]]:
     """Return language, script and number of people of the languages with legal status, or else of the first."""
     expected = [language for language in country.languages if language.status] or list(country.languages[:1])
     people = max(country.population, 1)

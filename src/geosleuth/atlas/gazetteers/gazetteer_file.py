@@ -21,7 +21,7 @@ import shapely
 
 from geosleuth.atlas.regions.region_file import APPLICATION_ID, SHAPE_TABLES, Layer, Progress, new_database, run_script
 from geosleuth.atlas.regions.region_store import GAZETTEER_FORMAT
-from geosleuth.atlas.regions.region_writer import shape_row, staged_shapes
+from geosleuth.atlas.regions.region_writer import shape_row, stage_shapes
 from geosleuth.atlas.search import MAIN, OTHER
 from geosleuth.support.errors import BadInput
 
@@ -117,11 +117,11 @@ class GazetteerWriter:
         """Write names of a feature, each spelling once; ``without_kind`` adds "Balaton" for "Lake Balaton"."""
         seen: set[str] = set()
         if main is not None:
-            for at, key in enumerate(name_index.keys_of(main)):
+            for at, key in enumerate(name_index.make_keys(main)):
                 seen.add(key)
                 self._names.append((number, OTHER if at else MAIN, fame, main, key))
         for text in others:
-            for key in name_index.keys_of(text):
+            for key in name_index.make_keys(text):
                 if key not in seen:
                     seen.add(key)
                     self._names.append((number, OTHER, fame, text, key))
@@ -141,7 +141,7 @@ class GazetteerWriter:
     def add_shape(self, layer: Layer, rank: int, name: str, geometry: shapely.Geometry) -> None:
         """Write a shape for maps."""
         self._shapes += 1
-        row = shape_row(list(staged_shapes([(layer, rank, name, geometry)])))
+        row = shape_row(list(stage_shapes([(layer, rank, name, geometry)])))
         self.conn.execute("INSERT INTO shape VALUES (?, ?, ?, ?, ?)", (self._shapes, *row[:4]))
         self.conn.execute("INSERT INTO shape_box VALUES (?, ?, ?, ?, ?)", (self._shapes, *row[4:]))
 

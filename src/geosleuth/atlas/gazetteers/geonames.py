@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, Final
 
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
-from geosleuth.atlas.regions.region_file import Progress, check_readable, digest_of, no_progress
-from geosleuth.names import required_country_code
+from geosleuth.atlas.regions.region_file import Progress, check_readable, compute_digest, no_progress
+from geosleuth.names import require_country_code
 from geosleuth.support.errors import BadFile
 
 from .gazetteer_file import MAX_NAME_CHARS, MAX_NAMES, GazetteerRow, GazetteerWriter, writing_gazetteer
@@ -87,13 +87,13 @@ def import_geonames(
     Raises:
         BadInput: a file is missing, not a dump, or decompresses to too much; nothing has been changed then.
     """
-    wanted = frozenset(required_country_code(country) for country in countries)
+    wanted = frozenset(require_country_code(country) for country in countries)
     report = progress or no_progress
     files = [path, *([more_names] if more_names else [])]
     for file in files:
         check_readable(file)
     called = region_name(name, path)
-    digest = digest_of(path, report)
+    digest = compute_digest(path, report)
     with writing_gazetteer(folder, called) as writer:
         _add_features(writer, path, wanted, report)
         if more_names:
@@ -114,7 +114,7 @@ def import_geonames(
 
 
 def _add_features(writer: GazetteerWriter, path: Path, wanted: frozenset[str], report: Progress) -> None:
-    for line in _lines(path, writer, "reading", report):
+    for line in _read_lines(path, writer, "reading", report):
         fields = line.split("\t")
         if len(fields) != _COLUMNS:
             writer.refuse("a wrong number of columns")
@@ -172,7 +172,7 @@ def _integer(text: str) -> int | None:
 
 def _add_names(writer: GazetteerWriter, path: Path, report: Progress) -> None:
     writer.flush()
-    for line in _lines(path, writer, "reading names", report):
+    for line in _read_lines(path, writer, "reading names", report):
         fields = line.split("\t")
         number = _integer(fields[1]) if len(fields) in _NAME_COLUMNS else None
         if number is None or not fields[3].strip():
@@ -186,7 +186,7 @@ def _add_names(writer: GazetteerWriter, path: Path, report: Progress) -> None:
     writer.flush()
 
 
-def _lines(path: Path, writer: GazetteerWriter, step: str, report: Progress) -> Iterator[str]:
+def _read_lines(path: Path, writer: GazetteerWriter, step: str, report: Progress) -> Iterator[str]:
     """Yield the lines of a dump; lines that are too long or not UTF-8 are refused and skipped."""
     with _open_dump(path) as (stream, size):
         max_bytes = min(size * MAX_RATIO + (1 << 20), MAX_BYTES)

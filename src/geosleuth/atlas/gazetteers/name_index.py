@@ -20,7 +20,7 @@ import numpy as np
 from anyascii import anyascii
 from numpy.typing import NDArray
 
-from geosleuth.atlas.keyed_rows import rows_with
+from geosleuth.atlas.keyed_rows import select_rows
 from geosleuth.atlas.search import (
     MAIN,
     MAX_QUERY_CHARS,
@@ -83,7 +83,7 @@ _KIND_WORDS: Final = frozenset(
 )
 
 
-def keys_of(text: str) -> tuple[str, ...]:
+def make_keys(text: str) -> tuple[str, ...]:
     """Return the keys of a name: its folded form and, for other scripts, its folded transliteration to Latin."""
     text = text[:MAX_QUERY_CHARS]
     if text.isascii() and text.replace(" ", "").isalnum():  # a shortcut for most names
@@ -124,9 +124,9 @@ def finish(conn: sqlite3.Connection) -> None:
                 spellings.extend(found)
             held_bytes += len(found)
         if held_bytes > _HELD_BYTES:
-            _write(conn, held, part)
+            _write_grams(conn, held, part)
             held, held_bytes, part = {}, 0, part + 1
-    _write(conn, held, part)
+    _write_grams(conn, held, part)
 
 
 def _batches(rows: Iterable[tuple[str, int]]) -> Iterator[Sequence[tuple[str, int]]]:
@@ -180,7 +180,7 @@ def _length(key: str) -> int:
     return min(_MAX_LENGTH, len(key) - key.count(" "))
 
 
-def _write(conn: sqlite3.Connection, held: dict[tuple[str, int], bytearray], part: int) -> None:
+def _write_grams(conn: sqlite3.Connection, held: dict[tuple[str, int], bytearray], part: int) -> None:
     conn.executemany(
         "INSERT INTO gram VALUES (?, ?, ?, ?, ?)",
         ((gram, length, part, len(found) // 4, bytes(found)) for (gram, length), found in sorted(held.items())),
@@ -255,7 +255,7 @@ class GazetteerNames:
         for query, share in ((key, 1.0), (spelled, _LATIN_SHARE)):
             if not query or (share < 1.0 and query == key):
                 continue
-            for name in self._keys(self._candidates(query)):
+            for name in self._keys(self._find_candidate_names(query)):
                 score = share * min(similarity(query, name), _LATIN_SHARE - 0.001)
                 if (
                     score >= _MIN_SIMILARITY
@@ -265,7 +265,7 @@ class GazetteerNames:
                     found[name] = score
         return sorted(((score, name) for name, score in found.items()), key=lambda hit: (-hit[0], hit[1]))
 
-    def _candidates(self, key: str) -> list[int]:
+    def _find_candidate_names(self, key: str) -> list[int]:
         """Return names whose spellings are about as long as the key and share most triples with it, rare ones first."""
         wanted = triples(squeeze(key))[:_MAX_TRIPLES]
         length = _length(key)
@@ -333,7 +333,7 @@ class GazetteerNames:
         return first_names
 
     def _keys(self, ids: Sequence[int]) -> Iterator[str]:
-        for (key,) in rows_with(self._conn, "SELECT key FROM name WHERE id", ids):
+        for (key,) in select_rows(self._conn, "SELECT key FROM name WHERE id", ids):
             yield key
 
 

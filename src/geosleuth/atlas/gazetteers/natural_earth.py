@@ -18,7 +18,7 @@ import shapely
 
 from geosleuth.atlas.regions import RegionInfo, RegionStore, region_name
 from geosleuth.atlas.regions.region_file import Progress, check_readable, no_progress
-from geosleuth.geo.extent import repaired
+from geosleuth.geo.extent import repair
 from geosleuth.support.errors import BadFile, BadInput
 
 from .gazetteer_file import MAX_NAME_CHARS, GazetteerRow, GazetteerWriter, writing_gazetteer
@@ -58,7 +58,7 @@ def import_natural_earth(
     Raises:
         BadInput: a file is missing, not GeoJSON, or decompresses to too much; nothing has been changed then.
     """
-    files = files_in(path)
+    files = list_files(path)
     if not files:
         raise BadInput(f"{path} holds no Natural Earth file (.geojson or .geojson.gz)")
     report = progress or no_progress
@@ -85,7 +85,7 @@ def import_natural_earth(
     return RegionStore(folder).info(called)
 
 
-def files_in(path: Path) -> list[Path]:
+def list_files(path: Path) -> list[Path]:
     """Return the file itself, or the Natural Earth files of a folder."""
     found = sorted(path.iterdir()) if path.is_dir() else [path]
     return [file for file in found if file.name.lower().endswith(SUFFIXES)]
@@ -147,7 +147,7 @@ def _add(writer: GazetteerWriter, feature: Any) -> None:
         writer.refuse("no properties")
         return
     properties = {str(key).lower(): value for key, value in feature["properties"].items()}
-    names = _names(properties)
+    names = _read_feature_names(properties)
     if not names:
         writer.refuse("no name")
         return
@@ -178,7 +178,7 @@ def _add(writer: GazetteerWriter, feature: Any) -> None:
         writer.add_shape("place", _label_rank(kind, rank), names[0], point)
 
 
-def _names(properties: Mapping[str, Any]) -> list[str]:
+def _read_feature_names(properties: Mapping[str, Any]) -> list[str]:
     """Return the main name, then those in other languages; names in capitals are converted to title case."""
     keys = ("name", "name_en", *_NAME_KEYS, *sorted(key for key in properties if key.startswith("name_")))
     found: dict[str, None] = {}
@@ -201,20 +201,20 @@ def _shape(geometry: Any) -> shapely.Geometry:
     Raises:
         ValueError, TypeError, KeyError, ShapelyError: it is malformed or not on Earth.
     """
-    if _points_in(geometry["coordinates"]) > _MAX_POINTS:
+    if _count_points(geometry["coordinates"]) > _MAX_POINTS:
         raise ValueError("too many points")
     shape: shapely.Geometry = shapely.force_2d(shapely.geometry.shape(geometry))
     west, south, east, north = shapely.bounds(shape).tolist()
     if shape.is_empty or not (-180.001 <= west <= east <= 180.001 and -90.001 <= south <= north <= 90.001):
         raise ValueError("nowhere on Earth")
-    return repaired(shape)
+    return repair(shape)
 
 
-def _points_in(coordinates: Any) -> int:
+def _count_points(coordinates: Any) -> int:
     if not isinstance(coordinates, list):
         raise TypeError("no coordinates")
     if coordinates and isinstance(coordinates[0], list):
-        return sum(map(_points_in, coordinates))
+        return sum(map(_count_points, coordinates))
     return 1
 
 

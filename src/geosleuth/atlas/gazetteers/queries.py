@@ -13,9 +13,9 @@ import shapely
 
 from geosleuth.atlas.base.build import admin1_table
 from geosleuth.atlas.base.geocode import radius_km
-from geosleuth.atlas.keyed_rows import rows_with
+from geosleuth.atlas.keyed_rows import select_rows
 from geosleuth.atlas.protocol import Hit, Place
-from geosleuth.atlas.regions.region_store import DamagedRegion, OpenRegion, RegionStore, boxes_around, text_of
+from geosleuth.atlas.regions.region_store import DamagedRegion, OpenRegion, RegionStore, boxes_around, convert_text
 from geosleuth.atlas.search import NameHit
 from geosleuth.geo import Box, Disc, Extent, LatLon, distance_km
 from geosleuth.names import country_name, fold
@@ -69,18 +69,22 @@ class Gazetteers:
     ) -> list[Hit]:
         """Return features of a name, or of similar names if there are none, best first."""
 
-        def found_in(gazetteer: OpenRegion) -> list[Hit]:
+        def search_gazetteer(gazetteer: OpenRegion) -> list[Hit]:
             is_filtered = within is not None or category is not None or near is not None
-            names = _names(gazetteer).search(
+            names = _get_name_index(gazetteer).search(
                 text, _MAX_FILTERED_NAMES if is_filtered else max(_MAX_RANKED_NAMES, limit)
             )
             return _hits(gazetteer, names, near=near, within=within, kinds=_kind_numbers(gazetteer, category))
 
-        return _best(self._ask(found_in))[:limit]
+        return _best(self._search_gazetteers(search_gazetteer))[:limit]
 
     def suggest(self, prefix: str, *, limit: int = 10) -> list[Hit]:
         """Return features whose name begins with a text, the best known first."""
-        return _best(self._ask(lambda gazetteer: _hits(gazetteer, _names(gazetteer).prefix(prefix, 4 * limit))))[:limit]
+        return _best(
+            self._search_gazetteers(
+                lambda gazetteer: _hits(gazetteer, _get_name_index(gazetteer).prefix(prefix, 4 * limit))
+            )
+        )[:limit]
 
     def place(self, place_id: str) -> Place | None:
         """Return a feature by its id, such as "geonames:2988507"; None if there is none."""
@@ -88,17 +92,17 @@ class Gazetteers:
         if not (number.isascii() and number.isdigit() and len(number) <= 15):
             return None
 
-        def found_in(gazetteer: OpenRegion) -> list[Hit]:
-            rows = _rows(gazetteer, [int(number)]) if gazetteer.info.kind == owner else {}
-            return [Hit(_place(gazetteer, row), 1.0, "exact", row[1]) for row in rows.values()]
+        def find_place(gazetteer: OpenRegion) -> list[Hit]:
+            rows = _read_feature_rows(gazetteer, [int(number)]) if gazetteer.info.kind == owner else {}
+            return [Hit(_build_gazetteer_place(gazetteer, row), 1.0, "exact", row[1]) for row in rows.values()]
 
-        return next((hit.place for hit in self._ask(found_in)), None)
+        return next((hit.place for hit in self._search_gazetteers(find_place)), None)
 
     def nearby(self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20) -> list[Hit]:
         """Return features around a point, nearest first; a lake, river or range counts from its nearest part."""
         reach_m = min(radius_m, _FIRST_RADIUS_M)
         while True:  # widened step by step, so as not to read a thousand features for the twenty nearest
-            hits = self._ask(partial(_around, point=point, radius_m=reach_m, category=category))
+            hits = self._search_gazetteers(partial(_find_around, point=point, radius_m=reach_m, category=category))
             if len(hits) >= limit or reach_m >= radius_m:
                 break
             reach_m = min(reach_m * 3, radius_m)
@@ -110,28 +114,30 @@ class Gazetteers:
     def labels(self, box: Box, limit: int) -> list[Place]:
         """Return the best known natural features in a box, for maps; settlements come from the base atlas."""
 
-        def found_in(gazetteer: OpenRegion) -> list[Hit]:
+        def find_labels(gazetteer: OpenRegion) -> list[Hit]:
             if gazetteer.info.kind != "geonames":  # others have shapes for maps
                 return []
             kinds = [number for number, kind in enumerate(gazetteer.kinds) if kind in _LABELLED]
             rows = _in_cells(gazetteer, box, kinds, limit)
-            return [Hit(_place(gazetteer, row), row[5] / 255, "near", text_of(row[1])) for row in rows]
+            return [
+                Hit(_build_gazetteer_place(gazetteer, row), row[5] / 255, "near", convert_text(row[1])) for row in rows
+            ]
 
-        return [hit.place for hit in sorted(self._ask(found_in), key=lambda hit: -hit.score)[:limit]]
+        return [hit.place for hit in sorted(self._search_gazetteers(find_labels), key=lambda hit: -hit.score)[:limit]]
 
-    def _ask(self, found_in: Callable[[OpenRegion], list[Hit]]) -> list[Hit]:
+    def _search_gazetteers(self, found_in: Callable[[OpenRegion], list[Hit]]) -> list[Hit]:
         """Return the hits of all gazetteers; damaged ones are skipped and logged."""
         hits: list[Hit] = []
         for gazetteer in self.store.open_all():
             try:
-                with self.store.explained(gazetteer.info.name):
+                with self.store.explain_errors(gazetteer.info.name):
                     hits.extend(found_in(gazetteer))
             except DamagedRegion as error:
                 _log.warning("%s", error)
         return hits
 
 
-def _around(gazetteer: OpenRegion, point: LatLon, radius_m: float, category: str | None) -> list[Hit]:
+def _find_around(gazetteer: OpenRegion, point: LatLon, radius_m: float, category: str | None) -> list[Hit]:
     kinds = _kind_numbers(gazetteer, category)
     if kinds is None:  # every point lies in a country and on a continent
         kinds = [number for number, kind in enumerate(gazetteer.kinds) if kind not in _TOO_LARGE_FOR_NEARBY]
@@ -142,10 +148,13 @@ def _around(gazetteer: OpenRegion, point: LatLon, radius_m: float, category: str
     ):
         if far * 1000 <= radius_m and (row[0] not in closest or far < closest[row[0]][0]):
             closest[row[0]] = (far, row)
-    return [Hit(_place(gazetteer, row), 1.0, "near", text_of(row[1]), far) for far, row in closest.values()]
+    return [
+        Hit(_build_gazetteer_place(gazetteer, row), 1.0, "near", convert_text(row[1]), far)
+        for far, row in closest.values()
+    ]
 
 
-def _names(gazetteer: OpenRegion) -> GazetteerNames:
+def _get_name_index(gazetteer: OpenRegion) -> GazetteerNames:
     """Return the name index of an open gazetteer, which is kept with it."""
     names = gazetteer.memory.get("names")
     if not isinstance(names, GazetteerNames):
@@ -181,13 +190,13 @@ def _hits(
     within: Extent | None = None,
     kinds: Sequence[int] | None = None,
 ) -> list[Hit]:
-    rows = _rows(gazetteer, [hit.owner for hit in found])
+    rows = _read_feature_rows(gazetteer, [hit.owner for hit in found])
     scored = []
     for hit in found:
         row = rows.get(hit.owner)
         if row is None or (kinds is not None and row[2] not in kinds):
             continue
-        point = _point(row)
+        point = _read_point(row)
         if within is not None and not within.contains(point):
             continue
         far = distance_km(near, point) if near else None
@@ -198,7 +207,7 @@ def _hits(
         scored.append((score, hit, row, far))
     scored.sort(key=lambda item: -item[0])
     return [
-        Hit(_place(gazetteer, row), score, hit.match, text_of(hit.text), far)
+        Hit(_build_gazetteer_place(gazetteer, row), score, hit.match, convert_text(hit.text), far)
         for score, hit, row, far in scored[:_MAX_RANKED_NAMES]
     ]
 
@@ -209,23 +218,24 @@ def _best(hits: Sequence[Hit]) -> list[Hit]:
     return list({hit.place.id: hit for hit in reversed(ranked)}.values())[::-1]
 
 
-def _rows(gazetteer: OpenRegion, numbers: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-    return {row[0]: row for row in rows_with(gazetteer.conn, f"SELECT {_COLUMNS} FROM feature WHERE id", list(numbers))}  # noqa: S608
+def _read_feature_rows(gazetteer: OpenRegion, numbers: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+    query = f"SELECT {_COLUMNS} FROM feature WHERE id"  # noqa: S608
+    return {row[0]: row for row in select_rows(gazetteer.conn, query, list(numbers))}
 
 
-def _point(row: Sequence[Any]) -> LatLon:
+def _read_point(row: Sequence[Any]) -> LatLon:
     return LatLon(row[3] / E5, row[4] / E5)
 
 
-def _place(gazetteer: OpenRegion, row: Sequence[Any]) -> Place:
+def _build_gazetteer_place(gazetteer: OpenRegion, row: Sequence[Any]) -> Place:
     number, name, kind, _, _, _, country, admin1, population, elevation = row
-    point = _point(row)
+    point = _read_point(row)
     region = _region_names().get(f"{country}.{admin1}") if country and admin1 else None
-    parts = (text_of(name), region, country_name(country) if country else None)
+    parts = (convert_text(name), region, country_name(country) if country else None)
     details = {"population": population, "elevation": elevation}
     return Place(
         id=f"{gazetteer.info.kind}:{number}",
-        name=text_of(name),
+        name=convert_text(name),
         kind=gazetteer.kinds[kind],
         point=point,
         extent=_extent(gazetteer, number)
@@ -269,7 +279,7 @@ def _points_around(
 ) -> Iterator[tuple[float, tuple[Any, ...]]]:
     for edges in boxes_around(point, radius_m):
         for row in _in_cells(gazetteer, Box(*edges), kinds):
-            yield distance_km(point, _point(row)), row
+            yield distance_km(point, _read_point(row)), row
 
 
 def _areas_around(
@@ -281,7 +291,7 @@ def _areas_around(
             "WHERE west <= ? AND east >= ? AND south <= ? AND north >= ?",
             (east, west, north, south),
         ).fetchall()
-        rows = _rows(gazetteer, [number for number, _ in found])
+        rows = _read_feature_rows(gazetteer, [number for number, _ in found])
         for number, geom in found:
             if number in rows and (kinds is None or rows[number][2] in kinds):
                 yield _distance_to(point, shapely.from_wkb(geom)), rows[number]

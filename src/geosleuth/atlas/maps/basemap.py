@@ -73,7 +73,7 @@ def name_settlements(labels: Labels, view: MapView, strips: Sequence[Strip], tow
             x, y = view.pixel(point, strip.turns)
             if 0 < x < view.width and 0 < y < view.height:
                 shown += 1
-                labels.dotted(x, y, [name], _TOWN_LABEL)
+                labels.draw_dot_label(x, y, [name], _TOWN_LABEL)
     return shown
 
 
@@ -95,7 +95,7 @@ def draw_arrows(image: Image.Image, labels: Labels, view: MapView, towns: Iterab
         free = labels.is_free([(left, top, left + 20, top + 20)])
         share = min(_to_frame(dx, 0, view, _ARROW_TEXT_INSET_PX[0]), _to_frame(0, dy, view, _ARROW_TEXT_INSET_PX[1]))
         text = f"{name}, {distance_km(view.centre, point):.0f} km"
-        if free and labels.at(middle_x + share * dx, middle_y + share * dy, [text], _ARROW_LABEL):
+        if free and labels.draw_label(middle_x + share * dx, middle_y + share * dy, [text], _ARROW_LABEL):
             _arrow(pen, (tip_x, tip_y), (dx / length, dy / length))
             arrows += 1
 

@@ -50,7 +50,7 @@ class MapCanvas:
         self._image = Image.new("RGB", (width * self.factor, height * self.factor), background)
         self._draw = ImageDraw.Draw(self._image)
 
-    def reduced(self) -> Image.Image:
+    def reduce(self) -> Image.Image:
         """Return the image in its final size."""
         return self._image.reduce(self.factor)
 
@@ -222,7 +222,7 @@ class MapView:
     _top: float = field(init=False)
 
     def __post_init__(self) -> None:
-        _check(self.zoom, self.width, self.height)
+        _check_view(self.zoom, self.width, self.height)
         world_px = TILE_PX * 2.0**self.zoom
         lat = min(max(self.centre.lat, -MAX_LAT_DEG), MAX_LAT_DEG)
         object.__setattr__(self, "world_px", world_px)
@@ -279,7 +279,7 @@ class MapView:
         return METRES_ROUND_THE_EQUATOR * math.cos(lat) / self.world_px
 
 
-def _check(zoom: float, width: int, height: int) -> None:
+def _check_view(zoom: float, width: int, height: int) -> None:
     if not 0 <= zoom <= MAX_ZOOM:
         raise BadInput(f"zoom must lie between 0 and {MAX_ZOOM}, not {zoom}")
     if not (1 <= width <= MAX_SIZE_PX and 1 <= height <= MAX_SIZE_PX):

@@ -64,7 +64,7 @@ def name_countries(labels: Labels, view: MapView, countries: Sequence[tuple[shap
             spot = shapely.point_on_surface(visible)
             found.append((visible.area, spot.x, spot.y, name))
     for _, x, y, name in sorted(found, key=lambda country: -country[0])[:_MAX_COUNTRIES]:
-        labels.at(x, y, [name], _COUNTRY_STYLE, once=True)
+        labels.draw_label(x, y, [name], _COUNTRY_STYLE, once=True)
 
 
 def name_places(
@@ -89,7 +89,7 @@ def name_places(
     places.sort(key=lambda place: place[0])
     for rank, x, y, name in places[: 4 * _MAX_PLACES]:
         shifts = _TOWN_SHIFTS_PX if rank <= 3 else ()
-        labels.at(x, y, [name], _PLACE_STYLE.get(max(rank, 1), _MINOR_PLACE), shifts_px=shifts, once=True)
+        labels.draw_label(x, y, [name], _PLACE_STYLE.get(max(rank, 1), _MINOR_PLACE), shifts_px=shifts, once=True)
 
 
 def name_shapes(labels: Labels, view: MapView, parts: Sequence[MapPart]) -> None:
@@ -102,20 +102,20 @@ def name_shapes(labels: Labels, view: MapView, parts: Sequence[MapPart]) -> None
                 best, lines = streets.setdefault(name, (rank, []))
                 lines.append(geometry)
                 streets[name] = (min(best, rank), lines)
-    areas = _named_areas(view, parts)
+    areas = _find_named_areas(view, parts)
     for x, y, name, ink in areas[:12]:
-        labels.at(x, y, [name], LabelStyle(12, ink))
+        labels.draw_label(x, y, [name], LabelStyle(12, ink))
     order = sorted(streets.items(), key=lambda street: street[1][0])
     for name, (rank, lines) in order[:_MAX_STREETS]:
         size_px = 12 if rank <= 4 and view.zoom >= 15 else 11
         labels.along(np.array(lines, dtype=object), [name], LabelStyle(size_px, style.STREET_INK))
     for x, y, name, ink in areas[12:40]:
-        labels.at(x, y, [name], LabelStyle(11, ink))
+        labels.draw_label(x, y, [name], LabelStyle(11, ink))
     if view.zoom >= style.POI_FROM_ZOOM:
         _name_pois(labels, view, parts)
 
 
-def _named_areas(view: MapView, parts: Sequence[MapPart]) -> list[tuple[float, float, str, str]]:
+def _find_named_areas(view: MapView, parts: Sequence[MapPart]) -> list[tuple[float, float, str, str]]:
     """Return x, y, name and ink of waters and green areas with room for a name, the largest first."""
     found = []
     for part in parts:
@@ -142,7 +142,7 @@ def _name_pois(labels: Labels, view: MapView, parts: Sequence[MapPart]) -> None:
             x, y = view.pixel(poi.point, part.strip.turns)
             ink = style.POI_INK[style.poi_family(poi.kind) or "other"]
             if 0 < x < view.width and 0 < y < view.height:
-                shown += labels.dotted(x, y, [poi.name], LabelStyle(11, ink))
+                shown += labels.draw_dot_label(x, y, [poi.name], LabelStyle(11, ink))
             if shown >= max_pois:
                 break
 
@@ -171,7 +171,9 @@ def draw_markers(image: Image.Image, view: MapView, markers: Sequence[Marker], l
     for marker, x, y in visible:
         if marker.label:
             middle = y - PIN_HEIGHT_PX + _PIN_RADIUS_PX
-            labels.at(x, middle, [marker.label], LabelStyle(13, style.INK, bold=True), beside_px=_PIN_RADIUS_PX + 2)
+            labels.draw_label(
+                x, middle, [marker.label], LabelStyle(13, style.INK, bold=True), beside_px=_PIN_RADIUS_PX + 2
+            )
 
 
 def draw_scale_bar(image: Image.Image, view: MapView, labels: Labels) -> None:
@@ -308,7 +310,7 @@ def draw_map(
             parts += [MapPart(file, strip, file.layers(view, strip)) for file in gazetteers for strip in strips]
         _paint_shapes(canvas, [part.layers for part in parts], view)
         _paint_outside_world(canvas, view)
-        image = canvas.reduced()
+        image = canvas.reduce()
         labels = Labels(image)
         credit = _credit(view, parts, sources.base_attribution if sources.outlines or sources.place_labels else "")
         draw_credit(image, credit, labels)

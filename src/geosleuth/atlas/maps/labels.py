@@ -91,7 +91,7 @@ def _lay_out(text: str, bold: bool, shaping: bool) -> LabelLine | None:  # noqa:
     order = _font_order(text, bold=bold, shaping=shaping)
     runs: list[FontRun] = []
     for char in text:
-        font = _font_for(char, runs[-1].font if runs else None, order)
+        font = _choose_font(char, runs[-1].font if runs else None, order)
         if font is None:
             return None
         if runs and runs[-1].font == font:
@@ -155,7 +155,7 @@ def halo(mask: Image.Image) -> Image.Image:
     return mask.filter(ImageFilter.GaussianBlur(1.3)).point([min(255, level * 5) for level in range(256)])
 
 
-def wrapped(text: str, letters_a_line: int = 16) -> list[str]:
+def wrap_name(text: str, letters_a_line: int = 16) -> list[str]:
     """Break a name between words into up to three lines."""
     lines: list[str] = []
     for word in text.split(" "):
@@ -177,7 +177,7 @@ def _font_order(text: str, *, bold: bool, shaping: bool) -> tuple[str, ...]:
     return (*((BOLD, PLAIN) if bold else (PLAIN,)), *others, *chosen)
 
 
-def _font_for(char: str, current: str | None, order: Sequence[str]) -> str | None:
+def _choose_font(char: str, current: str | None, order: Sequence[str]) -> str | None:
     """Return the first font that has a character; marks and joiners keep the font of the letter before them."""
     coverage = _coverage()
     code = ord(char)
@@ -266,7 +266,7 @@ class Labels:
                 return False
         return True
 
-    def at(
+    def draw_label(
         self,
         x: float,
         y: float,
@@ -291,12 +291,12 @@ class Labels:
         text = writable(names)
         if not text or not self._is_near_image(x, y) or self._is_repeated(text, x, y) or (once and text in self._shown):
             return False
-        lines = wrapped(text)
+        lines = wrap_name(text)
         width, height = measure(lines, label_style.size_px, bold=label_style.bold)
         for left, top in _anchors(x, y, width, height, beside_px, shifts_px):
             box = (left, top, left + width, top + height)
             if self.is_free([box]):
-                self._write(
+                self._paint_label(
                     stencil(lines, label_style.size_px, bold=label_style.bold), round(left), round(top), label_style.ink
                 )
                 self.block((box[0] - _GAP_PX, box[1] - _GAP_PX, box[2] + _GAP_PX, box[3] + _GAP_PX))
@@ -304,10 +304,10 @@ class Labels:
                 return True
         return False
 
-    def dotted(self, x: float, y: float, names: Sequence[str], label_style: LabelStyle) -> bool:
+    def draw_dot_label(self, x: float, y: float, names: Sequence[str], label_style: LabelStyle) -> bool:
         """Draw a dot and a name beside it if there is room for both; return whether there was."""
         dot = (x - 4, y - 4, x + 4, y + 4)
-        if not self.is_free([dot]) or not self.at(x, y, names, label_style, beside_px=4):
+        if not self.is_free([dot]) or not self.draw_label(x, y, names, label_style, beside_px=4):
             return False
         self._image.paste(style.HALO, (round(x) - 4, round(y) - 4), _disc(9))
         self._image.paste(label_style.ink, (round(x) - 3, round(y) - 3), _disc(7))
@@ -336,7 +336,7 @@ class Labels:
                 ):
                     continue
                 drawn = stencil([text], label_style.size_px, bold=label_style.bold, angle_deg=angle_deg)
-                self._write(drawn, round(x - drawn.width / 2), round(y - drawn.height / 2), label_style.ink)
+                self._paint_label(drawn, round(x - drawn.width / 2), round(y - drawn.height / 2), label_style.ink)
                 for square in _covering_squares(x, y, wide, label_style.size_px + 2 * _GAP_PX, angle_deg):
                     self.block(square)
                 self._shown.setdefault(text, []).append((x, y))
@@ -348,7 +348,7 @@ class Labels:
     def _is_near_image(self, x: float, y: float) -> bool:
         return -200 < x < self._image.width + 200 and -100 < y < self._image.height + 100
 
-    def _write(self, drawn: Image.Image, left: int, top: int, ink: str) -> None:
+    def _paint_label(self, drawn: Image.Image, left: int, top: int, ink: str) -> None:
         self._image.paste(style.HALO, (left, top), halo(drawn))
         self._image.paste(ink, (left, top), drawn)
 

@@ -17,7 +17,7 @@ from geosleuth.atlas.folders import open_readonly
 from geosleuth.atlas.regions.geometry import unpack
 from geosleuth.atlas.regions.region_file import FEATURE_BLOCK, unpack_shapes
 from geosleuth.geo import Box, LatLon, is_valid
-from geosleuth.geo.extent import repaired
+from geosleuth.geo.extent import repair
 from geosleuth.support.errors import BadInput
 
 from . import style
@@ -118,7 +118,7 @@ def _gap_closing_lines(lines: Geometries, area: Rectangle) -> Geometries:
     left, top, right, bottom = area
     open_ended = lines[~shapely.is_closed(lines)]
     starts, ends = (shapely.get_coordinates(shapely.get_point(open_ended, at)) for at in (0, -1))
-    starts, ends = (points[_inside(points, area)] for points in (starts, ends))
+    starts, ends = (points[_mask_inside(points, area)] for points in (starts, ends))
     free = np.ones(len(starts), dtype=bool)
     unmatched = []
     added = []
@@ -136,7 +136,7 @@ def _gap_closing_lines(lines: Geometries, area: Rectangle) -> Geometries:
     return np.array(added, dtype=object)
 
 
-def _inside(points: npt.NDArray[np.float64], area: Rectangle) -> npt.NDArray[np.bool_]:
+def _mask_inside(points: npt.NDArray[np.float64], area: Rectangle) -> npt.NDArray[np.bool_]:
     left, top, right, bottom = area
     x, y = points.T
     inside: npt.NDArray[np.bool_] = (x > left + 0.01) & (x < right - 0.01) & (y > top + 0.01) & (y < bottom - 0.01)
@@ -204,7 +204,7 @@ class RegionFile:
 
     def __init__(self, conn: sqlite3.Connection, path: Path) -> None:
         self._conn, self.path = conn, path
-        meta: dict[str, object] = dict(self._rows("SELECT key, value FROM meta"))
+        meta: dict[str, object] = dict(self._query_rows("SELECT key, value FROM meta"))
         self.attribution = str(meta.get("attribution") or "")
         self.bounds = _bounds(str(meta.get("bbox", "")))
 
@@ -236,7 +236,7 @@ class RegionFile:
         """Return layer, rank and name of the shapes inside a box, and their geometries in degrees."""
         rows: list[tuple[Any, ...]] = []
         packed: list[bytes] = []
-        for layer, rank, shapes in self._rows(sql, values):
+        for layer, rank, shapes in self._query_rows(sql, values):
             try:
                 names, geoms = unpack_shapes(shapes)
             except (zlib.error, struct.error, ValueError, TypeError):
@@ -257,7 +257,7 @@ class RegionFile:
 
     def pois(self, strip: Strip) -> list[MapPoi]:
         """Return the points of interest in view, the best known first."""
-        rows = self._rows(_POIS_SQL, _box_values(strip))
+        rows = self._query_rows(_POIS_SQL, _box_values(strip))
         found = [
             MapPoi(LatLon(lat, lon), str(name), str(kind))
             for lat, lon, name, kind in rows
@@ -265,7 +265,7 @@ class RegionFile:
         ]
         return found[:MAX_POIS]
 
-    def _rows(self, sql: str, values: Mapping[str, float] | None = None) -> list[tuple[Any, ...]]:
+    def _query_rows(self, sql: str, values: Mapping[str, float] | None = None) -> list[tuple[Any, ...]]:
         try:
             return self._conn.execute(sql, values or {}).fetchall()
         except sqlite3.Error as error:
@@ -338,7 +338,7 @@ def cut(geometry: shapely.Geometry, left: float, top: float, right: float, botto
         return shapely.clip_by_rect(geometry, left, top, right, bottom)
     except shapely.GEOSException:
         try:
-            return shapely.clip_by_rect(repaired(geometry), left, top, right, bottom)
+            return shapely.clip_by_rect(repair(geometry), left, top, right, bottom)
         except (shapely.GEOSException, ValueError):
             return shapely.Point()
 
@@ -416,7 +416,7 @@ def _paint_region(canvas: MapCanvas, view: MapView, part: MapPart) -> None:
     If no coast is in view, the view is land if it shows something that stands on land, else whatever the nearest coast
     around it implies.
     """
-    area = _covered_rectangle(view, part)
+    area = _crop_to_bounds(view, part)
     if area is None:
         return
     coast = part.layers.get("coast", EMPTY).geometries
@@ -439,7 +439,7 @@ def _paint_region(canvas: MapCanvas, view: MapView, part: MapPart) -> None:
 
 def is_inside(view: MapView, part: MapPart) -> bool:
     """Return whether the view overlaps the region's bounds."""
-    return _covered_rectangle(view, part) is not None
+    return _crop_to_bounds(view, part) is not None
 
 
 def _stands_on_land(part: MapPart) -> bool:
@@ -456,7 +456,7 @@ def _coast_around(view: MapView, part: MapPart, times: int) -> tuple[Geometries,
     return part.region.coast(view, strip, margin_px), frame
 
 
-def _covered_rectangle(view: MapView, part: MapPart) -> Rectangle | None:
+def _crop_to_bounds(view: MapView, part: MapPart) -> Rectangle | None:
     """Return the part of the view, with a small margin, that lies inside the region's bounds; None if there is none."""
     margin_px = 8.0
     left, top, right, bottom = -margin_px, -margin_px, view.width + margin_px, view.height + margin_px

@@ -111,7 +111,7 @@ class PMTiles:
         stream.seek(0)
         head = stream.read(_PMTILES_HEADER.size)
         if len(head) < _PMTILES_HEADER.size:
-            raise self._damaged()
+            raise self._build_damage_error()
         fields = _PMTILES_HEADER.unpack(head)
         if fields[1] != 3:
             raise BadInput(f"{path}: PMTiles version {fields[1]}; only version 3 can be read")
@@ -143,7 +143,7 @@ class PMTiles:
             if run:
                 if tile_id >= first + run or size > MAX_TILE_BYTES:
                     return None
-                data = self._read(self._tiles_at + at, size)
+                data = self._read_span(self._tiles_at + at, size)
                 return self._unzip(data, MAX_TILE_BYTES) if self._gzipped_tiles else data
             offset, length = self._leaves_at + at, size
         return None
@@ -152,25 +152,25 @@ class PMTiles:
         directory = self._directories.get((offset, length))
         if directory is None:
             if length > _MAX_DIRECTORY_BYTES:
-                raise self._damaged()
-            data = self._read(offset, length)
+                raise self._build_damage_error()
+            data = self._read_span(offset, length)
             if self._compression == _GZIP:
                 data = self._unzip(data, _MAX_DIRECTORY_BYTES)
             try:
                 directory = _parse_directory(data)
             except (IndexError, ValueError) as error:
-                raise self._damaged() from error
+                raise self._build_damage_error() from error
             self._directories[offset, length] = directory
         return directory
 
-    def _read(self, offset: int, length: int) -> bytes:
+    def _read_span(self, offset: int, length: int) -> bytes:
         try:
             self._stream.seek(offset)
             data = self._stream.read(length)
         except (OSError, OverflowError, ValueError) as error:
-            raise self._damaged() from error
+            raise self._build_damage_error() from error
         if len(data) < length:
-            raise self._damaged()
+            raise self._build_damage_error()
         return data
 
     def _unzip(self, data: bytes, limit: int) -> bytes:
@@ -179,12 +179,12 @@ class PMTiles:
             unpacker = zlib.decompressobj(wbits=31)
             out = unpacker.decompress(data, limit)
         except zlib.error as error:
-            raise self._damaged() from error
+            raise self._build_damage_error() from error
         if unpacker.unconsumed_tail:
-            raise self._damaged()
+            raise self._build_damage_error()
         return out
 
-    def _damaged(self) -> BadInput:
+    def _build_damage_error(self) -> BadInput:
         return BadInput(f"{self._path}: damaged, or cut off; fetch the PMTiles file again")
 
 
@@ -262,7 +262,7 @@ def satellite(
             return satellite(tiles, centre, zoom, size)
     mosaic = _Mosaic(view, min(round(zoom), source.max_zoom))
     tiles_found: dict[Key, bytes | None] = {}
-    for wanted in mosaic.needed():
+    for wanted in mosaic.list_tiles():
         for key in _ancestors(wanted):
             if key not in tiles_found:
                 tiles_found[key] = source.tile(*key)
@@ -301,7 +301,7 @@ class _Mosaic:
                 for column in range(self.columns):
                     yield column, row, (self.zoom, (self.left + column) % world, self.top + row)
 
-    def needed(self) -> Iterator[Key]:
+    def list_tiles(self) -> Iterator[Key]:
         """Yield the tiles of the mosaic."""
         return iter(dict.fromkeys(key for _, _, key in self.spots()))
 

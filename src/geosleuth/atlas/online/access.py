@@ -22,7 +22,7 @@ import httpx
 from geosleuth.atlas.redaction import remember
 from geosleuth.geo.gcj02 import Datum
 from geosleuth.support.errors import BadInput, ServiceFault
-from geosleuth.support.net import host_of, plain_host
+from geosleuth.support.net import parse_host, plain_host
 
 MEBIBYTE = 1 << 20
 
@@ -198,7 +198,7 @@ class OnlineSettings:
             object.__setattr__(self, name, frozenset(plain_host(host) for host in getattr(self, name)))
 
 
-def address_of(text: str) -> Address:
+def parse_address(text: str) -> Address:
     """Parse an IP address; from a mapped or NAT64 address, return the embedded IPv4 address that packets reach.
 
     Raises:
@@ -234,7 +234,7 @@ def check_consent(url: str, settings: OnlineSettings) -> str:
     """
     try:
         parts = urlsplit(url)
-        host, _ = host_of(url), parts.port
+        host, _ = parse_host(url), parts.port
         # httpx is stricter than urlsplit about host names and characters.
         _ = httpx.URL(url).host
     except (ValueError, httpx.InvalidURL) as error:
@@ -262,7 +262,7 @@ def check_written_address(host: str, settings: OnlineSettings) -> None:
         BadInput: the address is neither public nor that of a private host which the user named.
     """
     try:
-        check_addresses(host, [str(address_of(host))], settings)
+        check_addresses(host, [str(parse_address(host))], settings)
     except ServiceFault as error:
         raise BadInput(
             f"{host} is neither a public address nor one of your network, so it is not asked; "
@@ -272,13 +272,13 @@ def check_written_address(host: str, settings: OnlineSettings) -> None:
         return
 
 
-def redirected(old: str, location: str) -> str:
+def resolve_redirect(old: str, location: str) -> str:
     """Return the URL of a redirect, which may change the path or upgrade http to https, and nothing else.
 
     Raises:
         ServiceFault: it leads to another host or port, drops encryption, or is malformed.
     """
-    host, before = host_of(old), urlsplit(old)
+    host, before = parse_host(old), urlsplit(old)
     try:
         new = urljoin(old, location)
         after = urlsplit(new)
@@ -288,8 +288,8 @@ def redirected(old: str, location: str) -> str:
     except (ValueError, httpx.InvalidURL) as error:
         raise ServiceFault(host, "redirects to an invalid address") from error
     no_login = after.username is None and after.password is None
-    if host_of(new) != host or not (same_origin or to_https) or not no_login:
-        raise ServiceFault(host, f"redirects to {host_of(new)[:100] or 'nowhere'}, which was not asked for")
+    if parse_host(new) != host or not (same_origin or to_https) or not no_login:
+        raise ServiceFault(host, f"redirects to {parse_host(new)[:100] or 'nowhere'}, which was not asked for")
     return new
 
 
@@ -301,7 +301,7 @@ def check_addresses(host: str, addresses: list[str], settings: OnlineSettings) -
     """
     private_is_fine = plain_host(host) in settings.private_hosts
     for text in addresses:
-        address = address_of(text)
+        address = parse_address(text)
         if not (is_public(address) or (private_is_fine and is_at_home(address))):
             hint = "" if private_is_fine else "; if it is meant to be, name the host in private_hosts"
             raise ServiceFault(host, f"its address {address} is not public{hint}")
@@ -335,7 +335,7 @@ class Secret:
         """Return the text with the key replaced, however a service may have encoded it."""
         return self._spellings.sub(HIDDEN, text)
 
-    def is_in(self, body: bytes) -> bool:
+    def is_leaked(self, body: bytes) -> bool:
         """Return whether a response contains the key."""
         return bool(self._spellings.search(body.decode("latin-1")))
 
@@ -362,9 +362,9 @@ class Credentials:
         """All keys."""
         return (*self.params.values(), *self.headers.values())
 
-    def are_in(self, body: bytes | None) -> bool:
+    def are_leaked(self, body: bytes | None) -> bool:
         """Return whether a response contains one of the keys; then it must not be stored."""
-        return body is not None and any(secret.is_in(body) for secret in self.secrets)
+        return body is not None and any(secret.is_leaked(body) for secret in self.secrets)
 
     def scrub(self, text: str) -> str:
         """Return the text with all keys replaced."""

@@ -97,10 +97,10 @@ class Amap(OnlineAtlas):
         query = query_text(text, _MAX_QUERY_CHARS)
         if not query or limit < 1 or (replies.country(country) or "CN") != "CN":
             return []
-        answer = await self._ask("/v3/geocode/geo", {"address": query})
+        answer = await self._ask_amap("/v3/geocode/geo", {"address": query})
         hits = []
         for result in replies.need_objects(answer.get("geocodes"), self.host, '"geocodes"'):
-            at = _point(result.get("location"))
+            at = _parse_location(result.get("location"))
             address = replies.text(result, "formatted_address", LONG_CHARS)
             if at is None or not address:
                 continue
@@ -115,7 +115,7 @@ class Amap(OnlineAtlas):
 
     async def reverse(self, point: LatLon) -> Reverse:
         """Return the address at a point and features nearby; without a country outside China."""
-        answer = await self._ask(
+        answer = await self._ask_amap(
             "/v3/geocode/regeo", {"location": _location(point), "extensions": "all", "radius": 200}
         )
         regeocode = replies.need_object(answer.get("regeocode"), self.host, '"regeocode"')
@@ -140,7 +140,7 @@ class Amap(OnlineAtlas):
         if not query or limit < 1:
             return []
         place_near = None if near is None else _location(near)
-        answer = await self._ask(
+        answer = await self._ask_amap(
             "/v3/assistant/inputtips", {"keywords": query, "location": place_near, "datatype": "all"}
         )
         places = [self._poi(result) for result in replies.need_objects(answer.get("tips"), self.host, '"tips"')]
@@ -177,7 +177,7 @@ class Amap(OnlineAtlas):
         match = _ID.match(place_id)
         if match is None:
             return None
-        answer = await self._ask("/v5/place/detail", {"id": match[1], "show_fields": "business"})
+        answer = await self._ask_amap("/v5/place/detail", {"id": match[1], "show_fields": "business"})
         places = [self._poi(result) for result in replies.need_objects(answer.get("pois"), self.host, '"pois"')]
         return places[0] if places else None
 
@@ -214,7 +214,7 @@ class Amap(OnlineAtlas):
 
         def decode(body: bytes) -> bytes:
             if body[:1] == b"{":
-                self._check(parse_json(body, self.host))
+                self._check_amap(parse_json(body, self.host))
             return png_of_size(body, size, self.host)
 
         png = await self.client.ask(question, decode)
@@ -222,23 +222,23 @@ class Amap(OnlineAtlas):
         low, high = (from_gcj02(LatLon(drawn.south, drawn.west)), from_gcj02(LatLon(drawn.north, drawn.east)))
         return Picture(png or b"", Box(low.lat, low.lon, high.lat, high.lon), "© AutoNavi (AMAP)", self.name)
 
-    async def _ask(self, path: str, params: dict[str, str | int | float | None]) -> replies.Object:
+    async def _ask_amap(self, path: str, params: dict[str, str | int | float | None]) -> replies.Object:
         question = self.question(path, params, credentials=self._credentials)
-        return replies.need_object(await self.client.json(question, self._check), self.host)
+        return replies.need_object(await self.client.json(question, self._check_amap), self.host)
 
     async def _pois(self, path: str, params: dict[str, str | int | float | None], limit: int) -> list[Place]:
         places: list[Place] = []
         wanted = min(limit, _MAX_RESULTS)
         for page in range(1, -(-wanted // _PAGE) + 1):
             paging = {"page_size": min(_PAGE, wanted), "page_num": page}
-            answer = await self._ask(path, {**params, **paging, "show_fields": "business"})
+            answer = await self._ask_amap(path, {**params, **paging, "show_fields": "business"})
             found = replies.need_objects(answer.get("pois"), self.host, '"pois"')
             places += [place for place in (self._poi(result) for result in found) if place]
             if len(found) < _PAGE:
                 break
         return places[:wanted]
 
-    def _check(self, answer: object) -> None:
+    def _check_amap(self, answer: object) -> None:
         if not isinstance(answer, dict) or replies.text(answer, "status") == "1":
             return
         code = replies.text(answer, "infocode") or "no code"
@@ -247,7 +247,11 @@ class Amap(OnlineAtlas):
         raise ServiceFault(self.host, f'reports "{reason}" ({code}){hint}', retryable=code in _RETRYABLE)
 
     def _poi(self, result: replies.Object) -> Place | None:
-        at, name, identity = _point(result.get("location")), replies.text(result, "name"), replies.text(result, "id")
+        at, name, identity = (
+            _parse_location(result.get("location")),
+            replies.text(result, "name"),
+            replies.text(result, "id"),
+        )
         if at is None or not name:
             return None
         levels = (replies.text(result, level) for level in ("pname", "cityname", "adname", "district", "address"))
@@ -284,7 +288,7 @@ def _location(point: LatLon) -> str:
     return f"{shifted.lon:.6f},{shifted.lat:.6f}"
 
 
-def _point(location: object) -> LatLon | None:
+def _parse_location(location: object) -> LatLon | None:
     if not isinstance(location, str):
         return None
     lon, _, lat = location.partition(",")

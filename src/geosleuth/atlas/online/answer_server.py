@@ -132,7 +132,7 @@ class AnswerServer:
             received = Recorded(trouble=fault.trouble)
         finally:
             self.counts["sent"] = self._client.sent
-        if question.credentials.are_in(received.body):
+        if question.credentials.are_leaked(received.body):
             return ServerAnswer(received)
         return ServerAnswer(await asyncio.to_thread(self._record.keep, key, received))
 
@@ -175,7 +175,7 @@ def serving_answers(settings: OnlineSettings, record: Path) -> Iterator[ServingP
     """
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_run, args=(settings, record, theirs), daemon=True, name="answer-server")
+    process = context.Process(target=_run_server, args=(settings, record, theirs), daemon=True, name="answer-server")
     process.start()
     theirs.close()
     try:
@@ -193,7 +193,7 @@ def serving_answers(settings: OnlineSettings, record: Path) -> Iterator[ServingP
             process.join(_END_S)
 
 
-def _run(settings: OnlineSettings, record: Path, pipe: "Connection[Any, Any]") -> None:
+def _run_server(settings: OnlineSettings, record: Path, pipe: "Connection[Any, Any]") -> None:
     # The process that started this one handles Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     path = announcement(record)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NoReturn
 from geosleuth.atlas.protocol import NotOffered
 from geosleuth.support.closing import AsyncClosing
 from geosleuth.support.errors import BadInput
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 
 from .access import Credentials, OnlineSettings
 from .http import OnlineClient, ServiceRequest
@@ -68,7 +68,7 @@ class OnlineService(AsyncClosing):
     @property
     def host(self) -> str:
         """The host name of the service, for messages."""
-        return host_of(self.address())
+        return parse_host(self.address())
 
     async def aclose(self) -> None:
         """Close the client."""
@@ -105,7 +105,7 @@ class OnlineService(AsyncClosing):
         Raises:
             BadInput: nobody said where it is, or it is no address.
         """
-        return address_of(type(self), self.settings, base)
+        return get_service_address(type(self), self.settings, base)
 
 
 class OnlineAtlas(OnlineService):
@@ -129,12 +129,12 @@ class OnlineAtlas(OnlineService):
         return type(self).satellite is not OnlineAtlas.satellite
 
 
-def address_of(service: "type[OnlineService]", settings: OnlineSettings, base: str | None = None) -> str:
+def get_service_address(service: "type[OnlineService]", settings: OnlineSettings, base: str | None = None) -> str:
     """Return the address of a service, see `OnlineService.address`."""
     chosen = settings.base_urls.get(service.name) or base or service.base_url
     if not chosen:
         raise BadInput(service.no_address)
-    if not host_of(chosen) or "?" in chosen or "#" in chosen:
+    if not parse_host(chosen) or "?" in chosen or "#" in chosen:
         raise BadInput(
             f"the address of {service.name} must be one such as https://host/path, without ? and #: {chosen[:100]!r}"
         )

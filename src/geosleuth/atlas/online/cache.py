@@ -59,7 +59,7 @@ class AnswerCache:
             if self._disabled or not self._path.exists():
                 return None
             try:
-                with closing(self._open()) as connection:
+                with closing(self._open_database()) as connection:
                     row = connection.execute(
                         "SELECT body FROM answer WHERE key = ? AND expires > ?", (key, time.time())
                     ).fetchone()
@@ -75,7 +75,7 @@ class AnswerCache:
                 return
             now = time.time()
             try:
-                with closing(self._open()) as connection:
+                with closing(self._open_database()) as connection:
                     connection.execute("BEGIN IMMEDIATE")
                     connection.execute("DELETE FROM answer WHERE key = ?", (key,))
                     connection.execute("INSERT INTO answer VALUES (?, ?, ?, ?)", (key, now, now + lifetime_s, body))
@@ -90,7 +90,7 @@ class AnswerCache:
             if self._disabled or not self._path.exists():
                 return
             try:
-                with closing(self._open()) as connection:
+                with closing(self._open_database()) as connection:
                     connection.execute("DELETE FROM answer WHERE key = ?", (key,))
             except (sqlite3.Error, OSError) as error:
                 self._recover(error)
@@ -107,7 +107,7 @@ class AnswerCache:
             if connection.execute(f"DELETE FROM answer WHERE key IN ({oldest})").rowcount < 1:  # noqa: S608
                 return
 
-    def _open(self) -> sqlite3.Connection:
+    def _open_database(self) -> sqlite3.Connection:
         # Requests reveal what someone is investigating, so the file is readable by its owner only from the start.
         make_private(self._path)
         connection = sqlite3.connect(self._path, timeout=2.0, isolation_level=None)

@@ -104,17 +104,17 @@ class Nominatim(OnlineAtlas):
             return None
         letter, number = reference
         question = self.question("/lookup", {"osm_ids": f"{letter.upper()}{number}", **self._details()})
-        places = self._places(await self.client.json(question, self._check))
+        places = self._parse_results(await self.client.json(question, self._check_amap))
         return places[0][0] if places else None
 
     async def reverse(self, point: LatLon) -> Reverse:
         """Return the address at a point; without a country at sea."""
         question = self.question("/reverse", {"lat": point.lat, "lon": point.lon, "zoom": 18, **self._details()})
-        answer = replies.need_object(await self.client.json(question, self._check), self.host)
+        answer = replies.need_object(await self.client.json(question, self._check_amap), self.host)
         if "error" in answer:
             return Reverse(point, None, None, None, (), self.name)
         parts = replies.inner(answer, "address")
-        found = [place for place, _ in self._places([answer])]
+        found = [place for place, _ in self._parse_results([answer])]
         town = settlement(parts)
         hits = [near_hit(place, point, 1.0) for place in found]
         if town and found and found[0].name != town:
@@ -137,7 +137,7 @@ class Nominatim(OnlineAtlas):
             "accept-language": self.settings.language,
         }
 
-    def _check(self, answer: object) -> None:
+    def _check_amap(self, answer: object) -> None:
         """Raise `ServiceFault` for an error in the body, except for "nothing here", which is an answer."""
         if isinstance(answer, dict) and "error" in answer and answer.get("error") != "Unable to geocode":
             reason = (
@@ -169,9 +169,9 @@ class Nominatim(OnlineAtlas):
                 **self._details(),
             },
         )
-        return self._places(await self.client.json(question, self._check))
+        return self._parse_results(await self.client.json(question, self._check_amap))
 
-    def _places(self, answer: object) -> list[tuple[Place, list[str]]]:
+    def _parse_results(self, answer: object) -> list[tuple[Place, list[str]]]:
         found = []
         for result in replies.need_objects(answer, self.host):
             at = replies.point(result.get("lat"), result.get("lon"))
@@ -324,7 +324,7 @@ class OpenCage(OnlineAtlas):
         if len(query) < 2 or limit < 1:  # OpenCage refuses shorter queries
             return []
         code = (replies.country(country) or "").lower() or None
-        results = await self._ask(
+        results = await self._ask_amap(
             query, limit=min(limit, _OPENCAGE_MAX_LIMIT), bounds=_box_param(within), countrycode=code
         )
         hits = [hit(place, query, is_address=True) for place, _ in results]
@@ -332,7 +332,7 @@ class OpenCage(OnlineAtlas):
 
     async def reverse(self, point: LatLon) -> Reverse:
         """Return the address at a point; without a country at sea."""
-        results = await self._ask(f"{point.lat:.7f},{point.lon:.7f}", limit=1, bounds=None, countrycode=None)
+        results = await self._ask_amap(f"{point.lat:.7f},{point.lon:.7f}", limit=1, bounds=None, countrycode=None)
         if not results:
             return Reverse(point, None, None, None, (), self.name)
         place, parts = results[0]
@@ -342,7 +342,7 @@ class OpenCage(OnlineAtlas):
             hits.insert(0, settlement_hit(self.name, town, point, place.country, place.region))
         return Reverse(point, place.country, replies.text(parts, "country"), place.region, tuple(hits), self.name)
 
-    async def _ask(
+    async def _ask_amap(
         self, query: str, *, limit: int, bounds: str | None, countrycode: str | None
     ) -> list[tuple[Place, replies.Object]]:
         question = self.question(
@@ -358,19 +358,19 @@ class OpenCage(OnlineAtlas):
             },
             credentials=self._credentials,
         )
-        answer = replies.need_object(await self.client.json(question, self._check), self.host)
+        answer = replies.need_object(await self.client.json(question, self._check_amap), self.host)
         results = replies.need_objects(answer.get("results"), self.host, '"results"')
-        found = [(self._place(result), replies.inner(result, "components")) for result in results]
+        found = [(self._parse_result(result), replies.inner(result, "components")) for result in results]
         return [(place, parts) for place, parts in found if place is not None]
 
-    def _check(self, answer: object) -> None:
+    def _check_amap(self, answer: object) -> None:
         status = replies.inner(answer, "status") if isinstance(answer, dict) else {}
         code = replies.number(status.get("code", 200))
         if code != 200:
             reason = self._credentials.scrub(replies.text(status, "message") or "no reason given")
             raise ServiceFault(self.host, f'reports "{reason}"', retryable=code == 429 or (code or 0) >= 500)
 
-    def _place(self, result: replies.Object) -> Place | None:
+    def _parse_result(self, result: replies.Object) -> Place | None:
         parts, geometry = replies.inner(result, "components"), replies.inner(result, "geometry")
         at = replies.point(geometry.get("lat"), geometry.get("lng"))
         address = replies.text(result, "formatted", LONG_CHARS)

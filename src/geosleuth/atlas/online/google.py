@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 from geosleuth.atlas.protocol import Hit, Marker, Picture, Place, Reverse
 from geosleuth.geo import Extent, LatLon
 from geosleuth.support.errors import BadInput, ServiceFault
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 
 from . import replies
 from .access import Credentials, key_from_environment
@@ -29,10 +29,10 @@ from .replies import (
     hit,
     inside,
     near_hit,
-    nested_text,
     picture_box,
     png_of_size,
     query_text,
+    read_nested_text,
     spot,
 )
 
@@ -79,12 +79,12 @@ _MAX_ZOOM = 21
 _RETRYABLE = frozenset({"OVER_QUERY_LIMIT", "UNKNOWN_ERROR"})
 
 
-def place_of(result: replies.Object) -> Place | None:
+def read_place(result: replies.Object) -> Place | None:
     """Return the place in a result of Places (New)."""
     location = replies.inner(result, "location")
     at = replies.point(location.get("latitude"), location.get("longitude"))
     identity, address = replies.text(result, "id", 300), replies.text(result, "formattedAddress", LONG_CHARS)
-    name = nested_text(result, "displayName", "text") or (address.split(",")[0] if address else None)
+    name = read_nested_text(result, "displayName", "text") or (address.split(",")[0] if address else None)
     if at is None or not identity or not name:
         return None
     low, high = replies.inner(result, "viewport", "low"), replies.inner(result, "viewport", "high")
@@ -96,7 +96,7 @@ def place_of(result: replies.Object) -> Place | None:
     return Place(
         f"google:{identity}",
         name,
-        _kind(types),
+        _choose_kind(types),
         at,
         extent or spot(at),
         "google",
@@ -107,7 +107,7 @@ def place_of(result: replies.Object) -> Place | None:
     )
 
 
-def geocoded_place(result: replies.Object) -> Place | None:
+def read_geocoded_place(result: replies.Object) -> Place | None:
     """Return the place in a result of Geocoding."""
     geometry = replies.inner(result, "geometry")
     location = replies.inner(geometry, "location")
@@ -123,7 +123,7 @@ def geocoded_place(result: replies.Object) -> Place | None:
     return Place(
         f"google:{identity}",
         (replies.text(first, "long_name") if named else None) or address.split(",")[0],
-        _kind(types),
+        _choose_kind(types),
         at,
         replies.box(low.get("lat"), low.get("lng"), high.get("lat"), high.get("lng")) or spot(at),
         "google",
@@ -144,7 +144,7 @@ def component(result: replies.Object, component_type: str) -> tuple[str | None, 
     return None, None
 
 
-def _kind(types: list[str]) -> str:
+def _choose_kind(types: list[str]) -> str:
     known = next((_KINDS[google_type] for google_type in types if google_type in _KINDS), None)
     return known or f"google={next((google_type for google_type in types if google_type), 'place')}"
 
@@ -178,13 +178,13 @@ class Google(OnlineAtlas):
                 "components": f"country:{code}" if code else None,
             }
         )
-        hits = [hit(place, query, is_address=True) for place in map(geocoded_place, results) if place]
+        hits = [hit(place, query, is_address=True) for place in map(read_geocoded_place, results) if place]
         return inside(hits, within)[:limit]
 
     async def reverse(self, point: LatLon) -> Reverse:
         """Return the addresses at a point, the town first, then from fine to coarse; without a country at sea."""
         results = await self._geocoding({"latlng": f"{point.lat:.7f},{point.lon:.7f}"})
-        places = [place for place in map(geocoded_place, results) if place]
+        places = [place for place in map(read_geocoded_place, results) if place]
         if not places:
             return Reverse(point, None, None, None, (), self.name)
         country_name = next((name for name in (component(result, "country")[0] for result in results) if name), None)
@@ -197,7 +197,7 @@ class Google(OnlineAtlas):
         query = query_text(prefix)
         if not query or limit < 1:
             return []
-        answer = await self._places(":autocomplete", {"input": query, **self._bias(near)}, fields=None)
+        answer = await self._parse_results(":autocomplete", {"input": query, **self._bias(near)}, fields=None)
         ids = [
             replies.text(replies.inner(result, "placePrediction"), "placeId", 300)
             for result in replies.objects(answer, "suggestions")
@@ -229,13 +229,13 @@ class Google(OnlineAtlas):
         found: list[replies.Object] = []
         wanted = min(limit if within is None else _MAX_RESULTS, _MAX_RESULTS)
         while len(found) < wanted:
-            answer = await self._places(":searchText", {**body, "pageSize": min(_PAGE, wanted)}, fields="places")
+            answer = await self._parse_results(":searchText", {**body, "pageSize": min(_PAGE, wanted)}, fields="places")
             found += replies.objects(answer, "places")
             token = replies.text(answer, "nextPageToken", 5000)
             if not token:
                 break
             body["pageToken"] = token
-        places = [place for place in map(place_of, found) if place]
+        places = [place for place in map(read_place, found) if place]
         return inside((hit(place, query, near=near) for place in places), within)[:limit]
 
     async def poi(self, place_id: str) -> Place | None:
@@ -252,7 +252,7 @@ class Google(OnlineAtlas):
             absent=(404,),
         )
         answer = await self.client.json(question)
-        return None if answer is None else place_of(replies.need_object(answer, host_of(question.url)))
+        return None if answer is None else read_place(replies.need_object(answer, parse_host(question.url)))
 
     async def nearby(
         self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20
@@ -268,8 +268,8 @@ class Google(OnlineAtlas):
         }
         if category:
             body["includedTypes"] = [_google_type(category)]
-        answer = await self._places(":searchNearby", body, fields="places", paged=False)
-        places = [place for place in map(place_of, replies.objects(answer, "places")) if place]
+        answer = await self._parse_results(":searchNearby", body, fields="places", paged=False)
+        places = [place for place in map(read_place, replies.objects(answer, "places")) if place]
         hits = [near_hit(place, point, radius_m / 1000) for place in places]
         return sorted(hits, key=lambda hit: hit.distance_km or 0.0)[:limit]
 
@@ -277,13 +277,13 @@ class Google(OnlineAtlas):
         self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
     ) -> Picture:
         """Return a drawn map; Google rounds the zoom."""
-        return await self._picture(centre, zoom, size, "roadmap", markers)
+        return await self._draw_picture(centre, zoom, size, "roadmap", markers)
 
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
         """Return a satellite picture; Google rounds the zoom."""
-        return await self._picture(centre, zoom, size, "satellite", ())
+        return await self._draw_picture(centre, zoom, size, "satellite", ())
 
-    async def _picture(
+    async def _draw_picture(
         self,
         centre: LatLon,
         zoom: float,
@@ -317,7 +317,7 @@ class Google(OnlineAtlas):
             credentials=self._in_query,
         )
         question = _with_params(question, pins)
-        host = host_of(question.url)
+        host = parse_host(question.url)
         png = await self.client.ask(question, lambda body: png_of_size(body, size, host))
         extent = picture_box(centre, max(0, level) + scale - 1, size)
         return Picture(png or b"", extent, "Map data © Google", self.name)
@@ -325,7 +325,7 @@ class Google(OnlineAtlas):
     async def _geocoding(self, params: dict[str, str | int | float | None]) -> list[replies.Object]:
         params = {**params, "language": self.settings.language}
         question = self.question("/maps/api/geocode/json", params, credentials=self._in_query)
-        host = host_of(question.url)
+        host = parse_host(question.url)
 
         def check(answer: object) -> None:
             status = replies.text(answer, "status") if isinstance(answer, dict) else None
@@ -340,7 +340,7 @@ class Google(OnlineAtlas):
         answer = replies.need_object(await self.client.json(question, check), host)
         return replies.need_objects(answer.get("results"), host, '"results"')
 
-    async def _places(
+    async def _parse_results(
         self, method: str, body: dict[str, object], *, fields: str | None, paged: bool = True
     ) -> replies.Object:
         mask = [f"{fields}.{field}" for field in FIELD_MASK] + (["nextPageToken"] if paged else []) if fields else None
@@ -353,7 +353,7 @@ class Google(OnlineAtlas):
             content_type="application/json",
             headers=(("x-goog-fieldmask", ",".join(mask)),) if mask else (),
         )
-        return replies.need_object(await self.client.json(question), host_of(question.url))
+        return replies.need_object(await self.client.json(question), parse_host(question.url))
 
     def _bias(self, near: LatLon | None) -> dict[str, object]:
         return {} if near is None else {"locationBias": {"rectangle": _rectangle(around(near, _NEAR_KM))}}

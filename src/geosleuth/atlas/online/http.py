@@ -39,7 +39,7 @@ from geosleuth.atlas.folders import cache_dir
 from geosleuth.support.closing import AsyncClosing
 from geosleuth.support.errors import BadInput, GeosleuthError, NotRecorded, Offline, ServiceFault
 from geosleuth.support.limits import Breaker, TryLater, after_tries, backoff_s
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 
 from .access import (
     BearerKey,
@@ -49,7 +49,7 @@ from .access import (
     check_addresses,
     check_consent,
     key_from_environment,
-    redirected,
+    resolve_redirect,
 )
 from .cache import AnswerCache, question_key
 from .record import AnswerRecord, Recorded
@@ -352,7 +352,7 @@ def _retry_after_s(header: str) -> float:
     return max(0.0, wait_s)
 
 
-async def excerpt_of(response: httpx.Response, host: str) -> str:
+async def extract_excerpt(response: httpx.Response, host: str) -> str:
     """Return the beginning of an error response, if it is plain text or JSON; else empty."""
     if not response.headers.get("content-type", "").startswith(("text/plain", "application/json")):
         return ""
@@ -413,7 +413,7 @@ class ServiceRequest:
         """
         keys: dict[str, dict[str, Secret]] = {"params": {}, "headers": {}}
         for place, field_name, variable, is_bearer in wire["keys"]:
-            secret = key_from_environment(variable, host_of(wire["url"]), settings)
+            secret = key_from_environment(variable, parse_host(wire["url"]), settings)
             keys[place][field_name] = BearerKey(secret.reveal(), variable) if is_bearer else secret
         return cls(
             url=wire["url"],
@@ -494,7 +494,7 @@ class OnlineClient(AsyncClosing):
         body, decoded = await self._send_with_retries(question, decode)
         if body is None or decoded is None:
             return None
-        if question.keep_s > 0 and not question.credentials.are_in(body):
+        if question.keep_s > 0 and not question.credentials.are_leaked(body):
             await asyncio.to_thread(self._cache.put, key, body, question.keep_s)
         return decoded
 
@@ -502,7 +502,7 @@ class OnlineClient(AsyncClosing):
         self, record: AnswerRecord, key: bytes, question: ServiceRequest, decode: Callable[[bytes], T]
     ) -> T | None:
         """Return the recorded answer, or send the question and record its outcome."""
-        host, recording = host_of(question.url), self.settings.record
+        host, recording = parse_host(question.url), self.settings.record
         if recording is not None and recording.shared and not recording.only:
             return await self._ask_server(recording.path, question, decode)
         recorded = await asyncio.to_thread(record.get, key, failures=self.settings.only_recorded)
@@ -517,7 +517,7 @@ class OnlineClient(AsyncClosing):
                 received = Recorded(body)
             except ServiceFault as fault:
                 received = Recorded(trouble=fault.trouble)
-            if received.body is not None and question.credentials.are_in(received.body):
+            if received.body is not None and question.credentials.are_leaked(received.body):
                 return decode(received.body)
             recorded = await asyncio.to_thread(record.keep, key, received)
         if recorded.trouble is not None:
@@ -527,7 +527,7 @@ class OnlineClient(AsyncClosing):
     async def _ask_server(self, record: Path, question: ServiceRequest, decode: Callable[[bytes], T]) -> T | None:
         """Return the answer of the process that sends requests for all workers on this machine."""
         # The server asks again if its recorded answer has the checksum `bad`.
-        host, wire, bad = host_of(question.url), question.to_wire(), None
+        host, wire, bad = parse_host(question.url), question.to_wire(), None
         for attempt in range(1, self.settings.tries + 1):
             reply = await ask_shared(record, {"question": wire, "bad": bad})
             if "unusable" in reply:
@@ -577,7 +577,7 @@ class OnlineClient(AsyncClosing):
             except (GeosleuthError, httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
                 fault = as_fault(error, host, question.credentials)
                 if not fault.retryable:
-                    breaker.succeeded()
+                    breaker.record_success()
                     raise fault from None
                 breaker.failed()
                 wait_s = max(self.backoff_s(attempt), fault.wait_s if isinstance(fault, TryLater) else 0.0)
@@ -588,10 +588,10 @@ class OnlineClient(AsyncClosing):
                     postpone(origin, wait_s)
                 await asyncio.sleep(wait_s)
             except BaseException:
-                breaker.abandoned()
+                breaker.release_probe()
                 raise
             else:
-                breaker.succeeded()
+                breaker.record_success()
                 return body, decoded
         raise AssertionError("the last try either answers or raises")
 
@@ -652,7 +652,7 @@ class OnlineClient(AsyncClosing):
                 if response.status_code in (*question.accepted, *question.absent):
                     yield response
                     return
-                excerpt = await excerpt_of(response, host)
+                excerpt = await extract_excerpt(response, host)
                 raise refusal(response, host, question.credentials.scrub(excerpt), question.credentials)
             finally:
                 await response.aclose()
@@ -661,7 +661,7 @@ class OnlineClient(AsyncClosing):
     def _redirect_url(self, question: ServiceRequest, host: str, old: str, response: httpx.Response) -> str:
         if question.method == "POST" and response.status_code not in (307, 308):
             raise ServiceFault(host, "redirects a request that can't be sent elsewhere")
-        new = redirected(old, str(response.extensions[LOCATION]))
+        new = resolve_redirect(old, str(response.extensions[LOCATION]))
         check_consent(new, self.settings)
         # A service may repeat the query with the key in it; drop the key here, since the transport adds it again.
         parts = urlsplit(new)

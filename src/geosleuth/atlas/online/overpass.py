@@ -15,9 +15,17 @@ import numpy as np
 
 from geosleuth.atlas.protocol import Colocation, Hit, Place
 from geosleuth.atlas.regions.combinations import BEARING_TOLERANCE_DEG, lie_in_order
-from geosleuth.atlas.regions.feature_kinds import ADDRESS, STREET, category_kinds, is_street, kind_of
-from geosleuth.atlas.regions.tags import address_of, index_names, main_name
-from geosleuth.geo import Extent, FloatArray, LatLon, bearings_deg, distance_km, great_circle_km, weighted_centre
+from geosleuth.atlas.regions.feature_kinds import ADDRESS, STREET, category_kinds, classify_feature, is_street
+from geosleuth.atlas.regions.tags import format_address, index_names, main_name
+from geosleuth.geo import (
+    Extent,
+    FloatArray,
+    LatLon,
+    bearings_deg,
+    compute_weighted_centre,
+    distance_km,
+    great_circle_km,
+)
 from geosleuth.support.errors import BadInput, ServiceFault
 
 from . import replies
@@ -139,7 +147,7 @@ def colocations(
         if in_order and not lie_in_order(lats[None], lons[None])[0]:
             continue
         spread_km = max(distance_km(a.point, b.point) for a in chosen for b in chosen)
-        centre = weighted_centre(lats, lons) or chosen[0].point
+        centre = compute_weighted_centre(lats, lons) or chosen[0].point
         score = max(0.0, 1 - spread_km * 1000 / within_m)
         found.append(Colocation(tuple(chosen), centre, spread_km * 1000, round(score, 4)))
     found.sort(key=lambda group: (group.spread_m, [place.id for place in group.places]))
@@ -209,7 +217,7 @@ class Overpass(OnlineAtlas):
         named = by_name(text) if name_pattern(text) else ""
         areas = in_area(within) if within else [around_point(near, _NEAR_M)] if near else []
         query = union("nwr", [named + kind for kind in kinds], areas, "found") + f".found {_OUT}"
-        places = self._places(await self._ask(query))
+        places = self._parse_results(await self._ask_amap(query))
         if not named:
             middle = near or (within.centre if within else LatLon(0, 0))
             hits = [near_hit(place, middle, _NEAR_M / 1000) for place, _ in places]
@@ -228,7 +236,9 @@ class Overpass(OnlineAtlas):
             return []
         kinds = by_category(category) if category else ['["name"]']
         query = union("nwr", kinds, [around_point(point, radius_m)], "found") + f".found {_OUT}"
-        hits = [near_hit(place, point, radius_m / 1000) for place, _ in self._places(await self._ask(query))]
+        hits = [
+            near_hit(place, point, radius_m / 1000) for place, _ in self._parse_results(await self._ask_amap(query))
+        ]
         return sorted(hits, key=lambda one: (one.distance_km or 0.0, one.place.id))[:limit]
 
     async def poi(self, place_id: str) -> Place | None:
@@ -237,7 +247,7 @@ class Overpass(OnlineAtlas):
         if reference is None:
             return None
         element = {"n": "node", "w": "way", "r": "rel"}[reference[0]]
-        places = self._places(await self._ask(f"{element}({reference[1]})->.found;\n.found {_OUT}"))
+        places = self._parse_results(await self._ask_amap(f"{element}({reference[1]})->.found;\n.found {_OUT}"))
         return places[0][0] if places else None
 
     async def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
@@ -252,7 +262,7 @@ class Overpass(OnlineAtlas):
         query += f"node(w.first)(w.second)->.found;\n.found out skel {_MAX_ELEMENTS};\n"
         name = f"{query_text(first)} / {query_text(second)}"
         hits: list[Hit] = []
-        for element in await self._ask(query):
+        for element in await self._ask_amap(query):
             at = replies.point(element.get("lat"), element.get("lon"))
             if at is None or any(distance_km(at, one.place.point) <= _SAME_CROSSING_KM for one in hits):
                 continue
@@ -281,17 +291,17 @@ class Overpass(OnlineAtlas):
         check_radius(within_m, _MAX_RADIUS_M, self.name)
         if limit < 1:
             return []
-        sets = self._sets(await self._ask(_neighbours(features, within_m, within)), len(features))
+        sets = self._sets(await self._ask_amap(_neighbours(features, within_m, within)), len(features))
         chosen = [[place for place in places if within.contains(place.point)] for places in sets]
         return colocations(chosen, within_m, bearings=bearings, in_order=in_order, limit=limit)
 
-    async def _ask(self, query: str) -> list[replies.Object]:
+    async def _ask_amap(self, query: str) -> list[replies.Object]:
         body = urlencode({"data": settings(_TIMEOUT_S) + query}).encode()
         question = self.question("/interpreter", {}, body=body, content_type="application/x-www-form-urlencoded")
-        answer = replies.need_object(await self.client.json(question, self._check), self.host)
+        answer = replies.need_object(await self.client.json(question, self._check_amap), self.host)
         return replies.need_objects(answer.get("elements"), self.host, '"elements"')
 
-    def _check(self, answer: object) -> None:
+    def _check_amap(self, answer: object) -> None:
         """Raise `ServiceFault` if a remark reports that the query ran out of time or memory: the answer is partial."""
         remark = replies.text(answer, "remark") if isinstance(answer, dict) else None
         if remark and "error" in remark.lower():
@@ -310,9 +320,9 @@ class Overpass(OnlineAtlas):
             raise ServiceFault(self.host, "answered in an unexpected shape: not one set for each feature")
         if any(len(group) >= _MAX_ELEMENTS for group in groups):
             raise BadInput(f"over {_MAX_ELEMENTS:,} such features stand together there; give a smaller area")
-        return [[place for place, _ in self._places(group)] for group in groups]
+        return [[place for place, _ in self._parse_results(group)] for group in groups]
 
-    def _places(self, elements: Iterable[replies.Object]) -> list[tuple[Place, list[str]]]:
+    def _parse_results(self, elements: Iterable[replies.Object]) -> list[tuple[Place, list[str]]]:
         found = []
         for element in elements:
             tags = replies.details(replies.inner(element, "tags"))
@@ -323,7 +333,7 @@ class Overpass(OnlineAtlas):
             )
             at = at or (box.centre if box else None)
             identity = _osm_id(element)
-            kind = kind_of(tags, named=True) or "place=yes"
+            kind = classify_feature(tags, named=True) or "place=yes"
             name = main_name(tags) or kind.partition("=")[2].replace("_", " ")
             if at is None or identity is None or not name:
                 continue
@@ -336,7 +346,7 @@ class Overpass(OnlineAtlas):
                 self.name,
                 replies.country(tags.get("addr:country")),
                 None,
-                address_of(tags),
+                format_address(tags),
                 tags,
             )
             found.append((place, [text for text, _ in index_names(tags) if text != name]))

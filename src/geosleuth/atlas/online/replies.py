@@ -248,7 +248,7 @@ def spot(point: LatLon) -> Extent:
     return Disc(point, 0.0)
 
 
-def nested_text(value: Object, *path: str) -> str | None:
+def read_nested_text(value: Object, *path: str) -> str | None:
     """Return the cleaned text at a path of names."""
     return text(inner(value, *path[:-1]), path[-1])
 
@@ -263,7 +263,7 @@ def bounding_box(extent: Extent) -> Box:
     if south == -90.0 or north == 90.0:
         return Box(south, -180.0, north, 180.0)
     half_deg = math.degrees(math.asin(min(1.0, math.sin(math.radians(reach_deg)) / math.cos(math.radians(centre.lat)))))
-    return Box(south, _wrapped(centre.lon - half_deg), north, _wrapped(centre.lon + half_deg))
+    return Box(south, _wrap_longitude(centre.lon - half_deg), north, _wrap_longitude(centre.lon + half_deg))
 
 
 def plain_boxes(extent: Extent) -> list[Box]:
@@ -308,7 +308,7 @@ def to_point(x_px: float, y_px: float, zoom: float) -> LatLon:
     """Return the point at a pixel of the world map; x wraps around, y is clamped to the map."""
     world_px = TILE_PX * 2.0**zoom
     lat = math.degrees(math.atan(math.sinh(math.pi * (1 - 2 * max(0.0, min(world_px, y_px)) / world_px))))
-    return LatLon(lat, _wrapped(x_px / world_px * 360 - 180))
+    return LatLon(lat, _wrap_longitude(x_px / world_px * 360 - 180))
 
 
 def picture_box(centre: LatLon, zoom: float, size: tuple[int, int]) -> Box:
@@ -333,7 +333,7 @@ def check_picture(zoom: float, size: tuple[int, int], max_side_px: int, service:
         raise BadInput(f"{service} draws pictures of 16 to {max_side_px} pixels a side")
 
 
-def _wrapped(lon: float) -> float:
+def _wrap_longitude(lon: float) -> float:
     return (lon + 180) % 360 - 180 if not -180 <= lon <= 180 else lon
 
 
@@ -356,10 +356,10 @@ def open_picture(body: bytes, host: str) -> "Image":
 
 def png_of_size(body: bytes, size: tuple[int, int], host: str) -> bytes:
     """Decode a picture and return it as PNG, scaled to a size: some services send more pixels than requested."""
-    return to_png(resized(open_picture(body, host), size))
+    return to_png(resize_picture(open_picture(body, host), size))
 
 
-def resized(image: "Image", size: tuple[int, int]) -> "Image":
+def resize_picture(image: "Image", size: tuple[int, int]) -> "Image":
     """Return a picture scaled to a size."""
     import PIL.Image
 

@@ -21,7 +21,7 @@ from geosleuth.geo import Extent, LatLon
 from geosleuth.geo.gcj02 import in_mainland_china
 from geosleuth.support.closing import AsyncClosing
 from geosleuth.support.errors import BadInput, ServiceFault, UserError
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 from geosleuth.support.service_use import asking_service, count_service
 
 from .access import OnlineSettings
@@ -75,7 +75,7 @@ class ManyAtlases(AsyncClosing, ABC):
 
     async def reverse(self, point: LatLon) -> Reverse:
         """Return what is at a point."""
-        return await self._offered(self._order(point=point), lambda atlas: atlas.reverse(point))
+        return await self._ask_first_offering(self._order(point=point), lambda atlas: atlas.reverse(point))
 
     async def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
         """Return places whose name starts with the prefix."""
@@ -111,7 +111,9 @@ class ManyAtlases(AsyncClosing, ABC):
     ) -> list[Hit]:
         """Return features around a point, from the first atlas that offers it."""
         order = self._order(point=point)
-        return await self._offered(order, lambda atlas: atlas.nearby(point, radius_m, category=category, limit=limit))
+        return await self._ask_first_offering(
+            order, lambda atlas: atlas.nearby(point, radius_m, category=category, limit=limit)
+        )
 
     async def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
         """Return the places where two streets meet."""
@@ -146,7 +148,9 @@ class ManyAtlases(AsyncClosing, ABC):
     ) -> Picture:
         """Return a drawn map."""
         order = self._order(point=centre)
-        return await self._offered(order, lambda atlas: atlas.map(centre, zoom=zoom, size=size, markers=markers))
+        return await self._ask_first_offering(
+            order, lambda atlas: atlas.map(centre, zoom=zoom, size=size, markers=markers)
+        )
 
     @property
     def has_tiles(self) -> bool:
@@ -156,16 +160,16 @@ class ManyAtlases(AsyncClosing, ABC):
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
         """Return a satellite picture."""
         order = self._order(point=centre)
-        return await self._offered(order, lambda atlas: atlas.satellite(centre, zoom=zoom, size=size))
+        return await self._ask_first_offering(order, lambda atlas: atlas.satellite(centre, zoom=zoom, size=size))
 
-    async def _ask(self, atlas: Atlas, ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> T:
+    async def _ask_amap(self, atlas: Atlas, ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> T:
         """Ask an atlas and return its answer; `NotOffered` means that the next atlas is tried."""
         if not isinstance(atlas, OnlineAtlas):
             return await ask(atlas)
         with asking_service(atlas.name):
             return await ask(atlas)
 
-    async def _offered(self, order: Sequence[Atlas], ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> T:
+    async def _ask_first_offering(self, order: Sequence[Atlas], ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> T:
         return await self._through(order, ask, lambda _: True)
 
     async def _first(self, order: Sequence[Atlas], ask: Callable[[Atlas], Coroutine[Any, Any, list[T]]]) -> list[T]:
@@ -180,7 +184,7 @@ class ManyAtlases(AsyncClosing, ABC):
         answers: list[T] = []
         for atlas in order:
             try:
-                answers.append(await self._ask(atlas, ask))
+                answers.append(await self._ask_amap(atlas, ask))
             except NotOffered as error:
                 refusals.append(error)
                 continue
@@ -287,12 +291,12 @@ class BackedAtlas(ManyAtlases):
         """Return a place by its id; a service's OpenStreetMap id is also looked up in every added map."""
         found = await super().poi(place_id)
         reference = osm_reference(place_id)
-        for region in await self.offline.detailed_maps() if found is None and reference else ():
+        for region in await self.offline.list_detailed_maps() if found is None and reference else ():
             letter, number = reference or ("", 0)
             found = found or await self.offline.poi(f"osm:{region}:{letter}{number}")
         return found
 
-    async def _ask(self, atlas: Atlas, ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> T:
+    async def _ask_amap(self, atlas: Atlas, ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> T:
         service, until = self._skipped.get(id(atlas), ("", 0.0))
         if time.monotonic() < until:
             if not _offers(atlas, ask):
@@ -300,14 +304,14 @@ class BackedAtlas(ManyAtlases):
             count_service(service, asked=1, failed=1)
             raise _Failed(service, "it failed a moment ago and is left alone")
         try:
-            return await super()._ask(atlas, ask)
+            return await super()._ask_amap(atlas, ask)
         except ServiceFault as fault:
-            service = fault.service or name_of(atlas)
+            service = fault.service or get_name(atlas)
             self._skipped[id(atlas)] = service, time.monotonic() + self._rest_s
             if not self._announced:
                 for announce in tuple(_listeners):
                     self._announced = True
-                    announce(name_of(atlas), fault)
+                    announce(get_name(atlas), fault)
             raise _Failed(service, str(fault)) from fault
         except UserError as refused:  # such as Overpass without an area; another atlas may answer
             raise NotOffered(str(refused)) from refused
@@ -324,16 +328,16 @@ def _offers(atlas: Atlas, ask: Callable[[Atlas], Coroutine[Any, Any, T]]) -> boo
     return True
 
 
-def name_of(atlas: Atlas) -> str:
+def get_name(atlas: Atlas) -> str:
     """Return the name of a service, or of a pair ("amap+google")."""
     if isinstance(atlas, RegionRouter):
-        return f"{name_of(atlas.china)}+{name_of(atlas.elsewhere)}"
+        return f"{get_name(atlas.china)}+{get_name(atlas.elsewhere)}"
     return str(getattr(atlas, "name", type(atlas).__name__))
 
 
 def public_hosts() -> frozenset[str]:
     """Return the hosts of the services' public servers."""
-    return frozenset(host_of(service.base_url) for service in _CLASSES if service.base_url)
+    return frozenset(parse_host(service.base_url) for service in _CLASSES if service.base_url)
 
 
 def check_service(name: str) -> list[str]:

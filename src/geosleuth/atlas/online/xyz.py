@@ -13,7 +13,17 @@ from geosleuth.support.errors import BadInput, ServiceFault
 from .access import Credentials, TileSource, check_consent, key_from_environment
 from .base import SERVICES_BY_METHOD, OnlineAtlas
 from .http import ServiceRequest
-from .replies import NAME_CHARS, TILE_PX, check_picture, clean, open_picture, picture_box, resized, to_pixels, to_png
+from .replies import (
+    NAME_CHARS,
+    TILE_PX,
+    check_picture,
+    clean,
+    open_picture,
+    picture_box,
+    resize_picture,
+    to_pixels,
+    to_png,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -35,13 +45,13 @@ class XyzTiles(OnlineAtlas):
         self, centre: LatLon, *, zoom: float = 15, size: tuple[int, int] = (640, 640), markers: Sequence[Marker] = ()
     ) -> Picture:
         """Return a map stitched from tiles, with pins."""
-        return await self._stitched("map", self.settings.map_tiles, centre, zoom, size, markers)
+        return await self._stitch_tiles("map", self.settings.map_tiles, centre, zoom, size, markers)
 
     async def satellite(self, centre: LatLon, *, zoom: float = 16, size: tuple[int, int] = (640, 640)) -> Picture:
         """Return a satellite picture stitched from tiles."""
-        return await self._stitched("satellite", self.settings.satellite_tiles, centre, zoom, size, ())
+        return await self._stitch_tiles("satellite", self.settings.satellite_tiles, centre, zoom, size, ())
 
-    async def _stitched(
+    async def _stitch_tiles(
         self,
         question: str,
         source: TileSource | None,
@@ -70,8 +80,8 @@ class XyzTiles(OnlineAtlas):
         canvas = new("RGB", (width, height), _MISSING_TILE_RGB)
         for (column, row), tile in tiles.items():
             if tile is not None:
-                canvas.paste(resized(tile, (TILE_PX, TILE_PX)), (column * TILE_PX - left, row * TILE_PX - top))
-        picture = resized(canvas, size)
+                canvas.paste(resize_picture(tile, (TILE_PX, TILE_PX)), (column * TILE_PX - left, row * TILE_PX - top))
+        picture = resize_picture(canvas, size)
         _draw_pins(picture, [(marker, _pixel(marker.point, centre, zoom, size)) for marker in markers])
         return Picture(to_png(picture), picture_box(centre, zoom, size), clean(source.attribution, NAME_CHARS), host)
 

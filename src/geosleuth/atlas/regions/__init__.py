@@ -5,7 +5,7 @@ Each region is one SQLite file (see `region_file`). `Regions` searches all of th
 
 from typing import TYPE_CHECKING
 
-from geosleuth.support.lazy import exported
+from geosleuth.support.lazy import export_names
 
 if TYPE_CHECKING:
     from .copying import copy_region
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .region_store import DamagedRegion, OpenRegion, RegionInfo, RegionStore
 
 # Searching a region does not load the importers.
-__getattr__ = exported(
+__getattr__ = export_names(
     __name__,
     {
         "copying": ("copy_region",),

@@ -17,7 +17,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from geosleuth.atlas.keyed_rows import rows_with
+from geosleuth.atlas.keyed_rows import select_rows
 from geosleuth.atlas.protocol import Hit, MatchKind, Place
 from geosleuth.atlas.search import ATTRIBUTE, NameHit, is_same_name
 from geosleuth.geo import Box, Extent, LatLon, distance_km, great_circle_km
@@ -28,15 +28,15 @@ from .geometry import E7
 from .region_names import Reading, search_names
 from .region_store import (
     OpenRegion,
-    filter_of,
-    grounds_of,
-    place_of,
-    places_of,
-    rows_of,
-    source_of,
-    spots_of,
-    tags_of,
-    text_of,
+    build_filter,
+    build_place,
+    build_places,
+    convert_text,
+    get_source,
+    read_feature_rows,
+    read_spots,
+    read_tags,
+    unpack_grounds,
 )
 from .tags import index_names
 
@@ -110,7 +110,7 @@ class SimilarStreets:
             keeps = []
             for number, searched in enumerate(self._regions):
                 with self._reading(number):
-                    keeps.append(filter_of(searched, None, streets=True))
+                    keeps.append(build_filter(searched, None, streets=True))
             indexes = [searched.index for searched in self._regions]
             total_limit = limit * min(len(indexes), _REGIONS_WITH_HITS)
             hits_by_region = self._searches[text, limit] = {}
@@ -134,18 +134,18 @@ def find_addresses(
         for found in similar.find(region, street, _MAX_STREETS):
             if found.score >= _MIN_SCORE and (found.score == 1.0 or is_same_name(street, found.text)):
                 owners.append((found.owner, found.score))
-                for name in (found.text, *_names_of(region, found.owner)):
+                for name in (found.text, *_read_feature_names(region, found.owner)):
                     streets.setdefault(fold(name), found.score)
         for key, score in streets.items():
             hits.extend(_find_houses(region, key, house, score))
         if not hits and owners:
-            rows_by_id = rows_of(region, [owner for owner, _ in owners])
+            rows_by_id = read_feature_rows(region, [owner for owner, _ in owners])
             hits.extend(
                 Hit(
-                    place_of(region, rows_by_id[owner]),
+                    build_place(region, rows_by_id[owner]),
                     _STREET_ONLY_SCORE * score,
                     "part",
-                    text_of(rows_by_id[owner][2]),
+                    convert_text(rows_by_id[owner][2]),
                     missing=(number,),
                 )
                 for owner, score in owners
@@ -162,7 +162,7 @@ def exact_addresses(region: OpenRegion, text: str, within: Extent | None, limit:
         found = _find_houses(region, street_key, house, 1.0)
         if not found:
             owners = [hit.owner for hit in region.index.exact(street) if hit.role < ATTRIBUTE][:_MAX_STREETS]
-            other_keys = {fold(name) for owner in owners for name in _names_of(region, owner)} - {street_key}
+            other_keys = {fold(name) for owner in owners for name in _read_feature_names(region, owner)} - {street_key}
             found = [hit for key in other_keys for hit in _find_houses(region, key, house, 1.0)]
         hits.extend(found)
     return [hit for hit in hits if within is None or within.contains(hit.place.point)]
@@ -184,12 +184,12 @@ def _find_houses(region: OpenRegion, street_key: str, wanted: _HouseQuery, score
     found = region.conn.execute(query, (street_key, wanted.number, _MAX_HOUSES)).fetchall()
     ids = np.array([feature for (feature,) in found], dtype=np.int64)
     most = max(wanted.limit, _MAX_COMPARED) if wanted.rest else wanted.limit
-    if len(ids) > most and (keep := filter_of(region, wanted.within)):
+    if len(ids) > most and (keep := build_filter(region, wanted.within)):
         ids = ids[keep(ids)]
     if len(ids) > most:  # the house itself first, then the shops in it
-        plain = np.array([kind == ADDRESS for kind in region.kinds])[spots_of(region, ids)[2]]
+        plain = np.array([kind == ADDRESS for kind in region.kinds])[read_spots(region, ids)[2]]
         ids = np.concatenate([ids[plain], ids[~plain]])
-    places = places_of(region, list(rows_of(region, ids[:most].tolist()).values()))
+    places = build_places(region, list(read_feature_rows(region, ids[:most].tolist()).values()))
     match: MatchKind = "exact" if score == 1.0 else "fuzzy"
     return [
         Hit(place, score_with_fit(score, address_fit(wanted.rest, place)), match, place.address or place.name)
@@ -197,9 +197,9 @@ def _find_houses(region: OpenRegion, street_key: str, wanted: _HouseQuery, score
     ]
 
 
-def _names_of(region: OpenRegion, owner: int) -> list[str]:
+def _read_feature_names(region: OpenRegion, owner: int) -> list[str]:
     """Return all names of a feature, without phone numbers and other attributes."""
-    return [name for name, role in index_names(tags_of(region, owner)) if role < ATTRIBUTE]
+    return [name for name, role in index_names(read_tags(region, owner)) if role < ATTRIBUTE]
 
 
 def address_fit(rest: str, place: Place) -> float:
@@ -237,25 +237,25 @@ def find_crossings(
 
     Streets of exactly these names are tried first.
     """
-    if found := named_crossings(region, names, within, limit):
+    if found := find_named_crossings(region, names, within, limit):
         return found
     one, two = (_similar_streets(region, name, similar) for name in names)
     if not one or not two:
         return []
-    return _corners(_shared_junctions(region, one, two, within), limit) or _near_misses(region, one, two, within)
+    return _corners(_find_shared_junctions(region, one, two, within), limit) or _near_misses(region, one, two, within)
 
 
-def named_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None, limit: int) -> list[Hit]:
+def find_named_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None, limit: int) -> list[Hit]:
     """Return junctions of streets of exactly these names, one hit per corner."""
     one, two = ({fold(name): StreetMatch(1.0, "exact", [])} for name in names)
-    return _corners(_shared_junctions(region, one, two, within), limit)
+    return _corners(_find_shared_junctions(region, one, two, within), limit)
 
 
-def _shared_junctions(
+def _find_shared_junctions(
     region: OpenRegion, one: "Mapping[str, StreetMatch]", two: "Mapping[str, StreetMatch]", within: Extent | None
 ) -> Iterator[Hit]:
     """Yield the junctions that two sets of streets (by folded name) share, best match first."""
-    firsts, seconds = _junctions_of(region, one), _junctions_of(region, two)
+    firsts, seconds = _read_junctions(region, one), _read_junctions(region, two)
     best_pairs: dict[int, tuple[str, str]] = {}  # by node
     for key, nodes in firsts.items():
         for other, other_nodes in seconds.items():
@@ -268,16 +268,16 @@ def _shared_junctions(
     ranked = sorted(best_pairs.items(), key=lambda pair: (-one[pair[1][0]].score * two[pair[1][1]].score, pair[0]))
     for node, (key, other) in ranked:
         row = region.conn.execute("SELECT lat, lon, streets FROM junction WHERE id = ?", (node,)).fetchone()
-        name_of = {fold(street): street for street in text_of(row[2]).split("\n")}
+        name_of = {fold(street): street for street in convert_text(row[2]).split("\n")}
         streets = (name_of.get(key, key), name_of.get(other, other))
         point = LatLon(row[0] / E7, row[1] / E7)
         if within is None or within.contains(point):
             yield _crossing_hit(region, f"n{node}", point, streets, one[key], two[other])
 
 
-def _junctions_of(region: OpenRegion, streets: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
+def _read_junctions(region: OpenRegion, streets: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
     """Return the node ids of the junctions of each street, by folded name."""
-    rows = rows_with(region.conn, "SELECT street_key, junctions FROM junction_street WHERE street_key", list(streets))
+    rows = select_rows(region.conn, "SELECT street_key, junctions FROM junction_street WHERE street_key", list(streets))
     return {key: np.frombuffer(nodes, dtype="<i8") for key, nodes in rows}
 
 
@@ -289,7 +289,7 @@ def junction_place(region: OpenRegion, osm: str) -> Place | None:
     row = region.conn.execute("SELECT lat, lon, streets FROM junction WHERE id = ?", (number,)).fetchone()
     if row is None:
         return None
-    return _crossing_place(region, osm, LatLon(row[0] / E7, row[1] / E7), text_of(row[2]).split("\n"))
+    return _crossing_place(region, osm, LatLon(row[0] / E7, row[1] / E7), convert_text(row[2]).split("\n"))
 
 
 def _similar_streets(region: OpenRegion, text: str, similar: SimilarStreets) -> dict[str, StreetMatch]:
@@ -298,7 +298,7 @@ def _similar_streets(region: OpenRegion, text: str, similar: SimilarStreets) -> 
     if not found:
         return {}
     min_score = max(_MIN_SCORE, found[0].score - _MAX_BELOW_BEST)
-    rows = rows_of(region, [hit.owner for hit in found])
+    rows = read_feature_rows(region, [hit.owner for hit in found])
     streets: dict[str, StreetMatch] = {}
     for hit in found:
         if hit.score >= min_score and hit.owner in rows:
@@ -327,7 +327,7 @@ def _crossing_place(region: OpenRegion, osm: str, point: LatLon, streets: Any) -
         kind="crossing",
         point=point,
         extent=Box(point.lat, point.lon, point.lat, point.lon),
-        source=source_of(region),
+        source=get_source(region),
     )
 
 
@@ -384,7 +384,7 @@ def _closest_approach(region: OpenRegion, first: int, second: int) -> tuple[LatL
         geoms = [geom for (geom,) in region.conn.execute("SELECT geom FROM ground WHERE feature = ?", (street,))]
         if not geoms:
             return None
-        lines.append(grounds_of(geoms)[0])
+        lines.append(unpack_grounds(geoms)[0])
     lon_scale = float(np.cos(np.radians(shapely.get_coordinates(lines[0])[0][1])))
     flat = [shapely.transform(line, lambda xy: xy * [lon_scale, 1.0]) for line in lines]
     (x1, y1), (x2, y2) = shapely.get_coordinates(shapely.shortest_line(*flat))
@@ -451,7 +451,7 @@ def _areas_by_prefix(region: OpenRegion, key: str) -> Iterator[tuple[_PostcodeAr
 def _areas(region: OpenRegion, where: str, values: Sequence[Any]) -> Iterator[_PostcodeArea]:
     """Yield the areas of some codes. Addresses without a town are added to the area around them."""
     query = f"SELECT {_COLUMNS} FROM postcode WHERE {where} ORDER BY key LIMIT {_MAX_ROWS}"  # noqa: S608
-    found = [_area(row) for row in region.conn.execute(query, values)]
+    found = [_build_area(row) for row in region.conn.execute(query, values)]
     for _, same_code in groupby(found, key=lambda area: area.key):
         kept: list[_PostcodeArea] = []
         for area in sorted(same_code, key=lambda one: (not one.town, -one.addresses, one.country, one.town, one.point)):
@@ -459,13 +459,13 @@ def _areas(region: OpenRegion, where: str, values: Sequence[Any]) -> Iterator[_P
             if at is None:
                 kept.append(area)
             else:
-                kept[at] = _joined(kept[at], area)
+                kept[at] = _merge_areas(kept[at], area)
         most = max(area.addresses for area in kept)
         yield from (area for area in kept if area.addresses >= _MISTAGGED_SHARE * most)
 
 
-def _area(row: Sequence[Any]) -> _PostcodeArea:
-    key, code, town, country = map(text_of, row[:4])
+def _build_area(row: Sequence[Any]) -> _PostcodeArea:
+    key, code, town, country = map(convert_text, row[:4])
     return _PostcodeArea(key, code, town, country, int(row[4]), LatLon(row[5], row[6]), Box(*row[7:]))
 
 
@@ -475,7 +475,7 @@ def _is_same_area(one: _PostcodeArea, other: _PostcodeArea) -> bool:
     )
 
 
-def _joined(kept: _PostcodeArea, added: _PostcodeArea) -> _PostcodeArea:
+def _merge_areas(kept: _PostcodeArea, added: _PostcodeArea) -> _PostcodeArea:
     """Return an area with the addresses of another one added; its point stays where most of them are."""
     a, b = kept.extent, added.extent
     extent = a
@@ -500,6 +500,6 @@ def _area_place(region: OpenRegion, area: _PostcodeArea) -> Place:
         kind=POSTCODE,
         point=area.point,
         extent=area.extent,
-        source=source_of(region),
+        source=get_source(region),
         country=area.country if re.fullmatch("[A-Z]{2}", area.country) else None,
     )

@@ -12,13 +12,13 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from geosleuth.atlas.keyed_rows import rows_with
+from geosleuth.atlas.keyed_rows import select_rows
 from geosleuth.geo import Extent, FloatArray
 
-from .cells import NEIGHBOUR_OFFSETS, hashed_cells
+from .cells import NEIGHBOUR_OFFSETS, hash_cells
 from .feature_query import FeatureQuery, FeatureSet, Ints, by_region
 from .geometry import E7
-from .region_store import OpenRegion, RegionStore, check_positions, grounds_of, inside, sources_of
+from .region_store import OpenRegion, RegionStore, check_positions, inside, read_sources, unpack_grounds
 
 _MAX_CACHED: Final = 20_000  # entries in the cache of a region
 _STREET_STEP_DEG: Final = 0.0001  # about 11 m
@@ -59,11 +59,11 @@ def resolve(
         within: positions outside are left out.
         known: numbers of objects, extended by this function, so that they are the same across calls.
     """
-    query = FeatureQuery.of(store, regions, text, within)
-    return candidates_of(store, regions, query.all(), within, known)
+    query = FeatureQuery.look_up(store, regions, text, within)
+    return build_candidates(store, regions, query.all(), within, known)
 
 
-def candidates_of(
+def build_candidates(
     store: RegionStore,
     regions: Sequence[OpenRegion],
     features: FeatureSet,
@@ -106,9 +106,9 @@ def _object_numbers(
     if streets.any():
         doubtful[streets] |= _may_be_cut(points[streets], features.regions[streets])
     for region, places in by_region(regions, features, doubtful.nonzero()[0]):
-        with store.explained(region.info.name):
+        with store.explain_errors(region.info.name):
             ids = features.ids[places].tolist()
-            sources = sources_of(region, ids)
+            sources = read_sources(region, ids)
             for at, number in zip(places.tolist(), ids, strict=True):
                 objects[at] = -1 - known.setdefault((region.info.kind, sources[number]), len(known))
     return objects
@@ -122,7 +122,7 @@ def _may_be_cut(spots: Ints, of: Ints) -> NDArray[np.bool_]:
         of: number of the region of each.
     """
     lats, lons = spots >> 32, (spots << 32) >> 32
-    cells, spot = np.unique(hashed_cells(lats / E7, lons / E7), return_inverse=True)
+    cells, spot = np.unique(hash_cells(lats / E7, lons / E7), return_inverse=True)
     least, most = np.full(len(cells), np.iinfo(np.int64).max), np.full(len(cells), -1)
     np.minimum.at(least, spot, of)  # the first and the last region that has a street in each cell
     np.maximum.at(most, spot, of)
@@ -150,7 +150,7 @@ def _positions(store: RegionStore, regions: Sequence[OpenRegion], features: Feat
         done += len(own_points)
         parts.append(at[own_points])
         belongs.append(own_points)
-        with store.explained(region.info.name):
+        with store.explain_errors(region.info.name):
             along = _along_streets(region, features.ids[own_streets].tolist())
         if features.windows is not None:
             along = [*map(_inside_window, along, features.windows[own_streets].tolist())]
@@ -168,9 +168,9 @@ def _along_streets(region: OpenRegion, streets: Sequence[int]) -> list[FloatArra
     if not missing:
         return [known[street] for street in streets]
     geoms = dict.fromkeys(missing, b"")
-    geoms |= rows_with(region.conn, "SELECT feature, geom FROM ground WHERE feature", missing)
+    geoms |= select_rows(region.conn, "SELECT feature, geom FROM ground WHERE feature", missing)
     drawn = [street for street in missing if geoms[street]]
-    lines = shapely.segmentize(grounds_of([geoms[street] for street in drawn]), _STREET_STEP_DEG)
+    lines = shapely.segmentize(unpack_grounds([geoms[street] for street in drawn]), _STREET_STEP_DEG)
     points, of = shapely.get_coordinates(lines, return_index=True)
     check_positions(points[:, 1], points[:, 0])
     cuts = np.searchsorted(of, np.arange(len(drawn) + 1)).tolist()

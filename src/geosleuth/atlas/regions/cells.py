@@ -2,7 +2,7 @@
 
 - `in_company` discards positions that have no neighbour in each other set; it may keep a few too many.
 - `neighbours` returns pairs of positions that may be within a radius.
-- `cell_numbers` and `hashed_cells` number the cells.
+- `cell_numbers` and `hash_cells` number the cells.
 """
 
 import math
@@ -42,7 +42,7 @@ _MARGIN: Final = 4  # cells added to each number, so that none is negative
 _WIDEST_DEG: Final = 60.0
 
 
-def hashed_cells(rows: FloatArray, columns: FloatArray, shift: float = 0.0) -> Hashes:
+def hash_cells(rows: FloatArray, columns: FloatArray, shift: float = 0.0) -> Hashes:
     """Return the hash of the cell of each position; few cells share one.
 
     Args:
@@ -99,14 +99,14 @@ def _touch(table: NDArray[np.uint8], step: int, rows: FloatArray, columns: Float
         columns: longitudes, in cells.
     """
     last = np.uint32(len(table) - 1)
-    cells = hashed_cells(rows, columns)
+    cells = hash_cells(rows, columns)
     cells &= last
     if step:
         kept = (table.take(cells) >= step).nonzero()[0]
         rows, columns, cells = rows[kept], columns[kept], cells[kept]
     else:
         kept = np.arange(len(cells))
-    north_east = hashed_cells(rows, columns, 0.5)
+    north_east = hash_cells(rows, columns, 0.5)
     for corner in _SOUTH_WEST:
         touched = (north_east + corner) & last
         if step:  # cells that an earlier set does not touch no longer matter

@@ -21,13 +21,13 @@ from geosleuth.atlas.protocol import Colocation, Place
 from geosleuth.geo import Extent, LatLon, normalize_lon
 from geosleuth.support.errors import BadInput
 
-from .candidates import Candidates, candidates_of
+from .candidates import Candidates, build_candidates
 from .combinations import CLOSE_M, WIDENING_FACTOR, CombinationRules, Combinations, CombinationSearch
 from .feature_query import FeatureQuery, FeatureSet, Ints
 from .geometry import E7
 from .pbf import spans
 from .preselection import boxes_around_features, feature_boxes, margins_deg, preselect
-from .region_store import OpenRegion, RegionStore, places_of, rows_of
+from .region_store import OpenRegion, RegionStore, build_places, read_feature_rows
 
 _FIRST_RADIUS_M: Final = 15.0
 _FEW_ANCHORS: Final = 100  # for so few, only features near them are read
@@ -74,10 +74,10 @@ def find_colocated(
         BadInput: the number of features, the distance or the bearings are invalid.
     """
     _check_features(features, within_m)
-    rules = CombinationRules(_checked_bearings(bearings_deg, len(features)), in_order)
+    rules = CombinationRules(_check_bearings(bearings_deg, len(features)), in_order)
     queries: list[FeatureQuery] = []
     for text in features:
-        queries.append(FeatureQuery.of(store, regions, text, within))
+        queries.append(FeatureQuery.look_up(store, regions, text, within))
         if not queries[-1].count:
             return []
     return _ColocationSearch(store, regions, queries, within_m, within, rules, limit).run()
@@ -105,17 +105,19 @@ class _ColocationSearch:
         self._limit = limit
         self._object_numbers: dict[tuple[str, int | str], int] = {}
         self._features_read: dict[int, FeatureSet] = {}
-        counts = [one.count if within is None else len(self._features_of(number)) for number, one in enumerate(queries)]
+        counts = [
+            one.count if within is None else len(self._read_features(number)) for number, one in enumerate(queries)
+        ]
         self._anchor = anchor = counts.index(min(counts))
         self._features_read[anchor] = replace(
-            self._features_of(anchor), boxes=feature_boxes(store, regions, self._features_of(anchor))
+            self._read_features(anchor), boxes=feature_boxes(store, regions, self._read_features(anchor))
         )
         worth_boxes = min(_MAX_BOXES, sum(counts) // (_WORTH_A_BOX * (len(queries) - 1)))
-        self._anchors_are_few = len(self._features_of(anchor)) <= max(_FEW_ANCHORS, worth_boxes)
+        self._anchors_are_few = len(self._read_features(anchor)) <= max(_FEW_ANCHORS, worth_boxes)
 
     def run(self) -> list[Colocation]:
         """Return the tightest combinations; the radius is no larger than it takes to find enough of them."""
-        anchors = len(self._features_of(self._anchor))
+        anchors = len(self._read_features(self._anchor))
         radii_m = [min(CLOSE_M, self._within_m), self._within_m] if anchors > _MANY_ANCHORS else [self._within_m]
         first_m = min(_FIRST_RADIUS_M, self._within_m)
         if anchors >= _WORTH_A_SAMPLE and not self._anchors_are_few:
@@ -132,9 +134,9 @@ class _ColocationSearch:
 
         Features that are everywhere have many tight combinations, so a small radius is likely to be enough.
         """
-        share = max(_MIN_SHARE, _SAMPLE / len(self._features_of(self._anchor)))
+        share = max(_MIN_SHARE, _SAMPLE / len(self._read_features(self._anchor)))
         enough = math.ceil(_SAFETY_FACTOR * self._limit * share)
-        feature_sets = [self._features_of(number) for number in range(len(self._queries))]
+        feature_sets = [self._read_features(number) for number in range(len(self._queries))]
         for radius_m in dict.fromkeys((radii_m[0], min(_FAR_M, self._within_m))):
             _, found = self._tightest(_in_stripes(feature_sets, self._anchor, share, radius_m), radius_m, first_m)
             first_m = radius_m
@@ -157,7 +159,8 @@ class _ColocationSearch:
             return [], Combinations.none(len(feature_sets))
         near = preselect(self._store, self._regions, feature_sets, radius_m)
         sets = [
-            candidates_of(self._store, self._regions, features, self._within, self._object_numbers) for features in near
+            build_candidates(self._store, self._regions, features, self._within, self._object_numbers)
+            for features in near
         ]
         if not all(map(len, sets)):
             return [], Combinations.none(len(sets))
@@ -166,16 +169,16 @@ class _ColocationSearch:
     def _features_near_anchors(self, radius_m: float) -> list[FeatureSet]:
         """Return the features of each query; if anchors are few, only those that may be near one."""
         boxes = (
-            boxes_around_features(self._store, self._regions, self._features_of(self._anchor), radius_m)
+            boxes_around_features(self._store, self._regions, self._read_features(self._anchor), radius_m)
             if self._anchors_are_few
             else None
         )
         return [
-            self._features_of(number) if boxes is None or number == self._anchor else query.near(boxes)
+            self._read_features(number) if boxes is None or number == self._anchor else query.near(boxes)
             for number, query in enumerate(self._queries)
         ]
 
-    def _features_of(self, number: int) -> FeatureSet:
+    def _read_features(self, number: int) -> FeatureSet:
         """Return all features of a query; they are read once."""
         if number not in self._features_read:
             self._features_read[number] = self._queries[number].all()
@@ -233,9 +236,9 @@ def _colocations(
     for number, region in enumerate(regions):
         wanted = list({feature for some in features for of, feature in some if of == number})
         if wanted:
-            with store.explained(region.info.name):
-                rows = rows_of(region, wanted)
-                made = places_of(region, [rows[feature] for feature in wanted])
+            with store.explain_errors(region.info.name):
+                rows = read_feature_rows(region, wanted)
+                made = build_places(region, [rows[feature] for feature in wanted])
             places.update(((number, feature), place) for feature, place in zip(wanted, made, strict=True))
     lats, lons = (np.stack([getattr(one, axis)[at] for one, at in columns]) for axis in ("lats", "lons"))
     middle_lons = normalize_lon(lons[0] + normalize_lon(lons - lons[0]).mean(axis=0))
@@ -264,7 +267,7 @@ def _check_features(features: Sequence[str], within_m: float) -> None:
         raise BadInput(f"the largest distance between the features is 0 to 100000 m, not {within_m}")
 
 
-def _checked_bearings(bearings_deg: Sequence[float | None] | None, count: int) -> tuple[float | None, ...]:
+def _check_bearings(bearings_deg: Sequence[float | None] | None, count: int) -> tuple[float | None, ...]:
     if bearings_deg is None:
         return (None,) * count
     given = tuple(bearings_deg)

@@ -126,7 +126,7 @@ class CombinationSearch:
         parts, spreads = parts[keep], spreads[keep]
         for step, number in enumerate(self._order[2:], start=2):
             pairs = self._pairs(np.unique(parts[:, self._anchor]), number, radius_m)
-            parts, spreads = self._extended(parts, spreads, pairs, number, self._order[:step], radius_m)
+            parts, spreads = self._extend(parts, spreads, pairs, number, self._order[:step], radius_m)
         if self._rules.in_order and len(parts):
             keep = self._lie_in_order(parts)
             parts, spreads = parts[keep], spreads[keep]
@@ -143,7 +143,7 @@ class CombinationSearch:
         order = np.lexsort((columns, rows))
         return rows[order], columns[order], metres[order]
 
-    def _extended(
+    def _extend(
         self,
         parts: Ints,
         spreads: FloatArray,

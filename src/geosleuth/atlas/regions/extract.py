@@ -29,12 +29,12 @@ from .feature_kinds import (
     ADDRESS,
     MAIN_KEYS,
     area_layer,
+    classify_feature,
+    estimate_rank,
     is_area,
     is_street,
-    kind_of,
     line_layer,
     point_layer,
-    rank_of,
 )
 from .geometry import E7, join_lines, pack, pack_lines, unpack
 from .pbf import (
@@ -47,14 +47,14 @@ from .pbf import (
     Relations,
     TaggedObjects,
     Ways,
+    build_tags,
+    compute_starts,
     spans,
-    starts_of,
-    tags_of,
 )
 from .region_file import ROAD_RANKS, Layer, osm_number
-from .region_writer import FeatureRow, StagedRuns, curve_of, shape_rows, stage, staged_row, staged_shapes
+from .region_writer import FeatureRow, StagedRuns, compute_curve, shape_rows, stage, stage_row, stage_shapes
 from .runs import Row
-from .tags import address_line, has_name, house_number, index_names, kept_tags, main_name
+from .tags import address_line, encode_kept_tags, has_name, house_number, index_names, main_name
 
 # Ways of the same name within this distance (about 300 m) are one street; farther apart they are different streets.
 _SAME_STREET_DEG: Final = 0.003
@@ -153,7 +153,7 @@ def read_nodes(path: Path, blobs: Sequence[Blob], store: Path) -> tuple[Rows, No
                 lons.append(group.lons)
                 _add_nodes(rows, block.texts, group)
             elif isinstance(group, Relations):
-                relations.extend(_relations_of(rows, block.texts, group))
+                relations.extend(_select_relations(rows, block.texts, group))
     nodes = _write_node_file(store, *map(np.concatenate, (ids, lats, lons)))
     return rows.stage_to(store), nodes, way_blocks, pickle.dumps(relations) if relations else None
 
@@ -216,7 +216,7 @@ def _tags_of_each(texts: Sequence[str], group: TaggedObjects, which: Ints) -> It
     starts = group.keys.starts.tolist()
     for at in which.tolist():
         begin, end = starts[at], starts[at + 1]
-        yield tags_of(texts, keys[begin:end], values[begin:end])
+        yield build_tags(texts, keys[begin:end], values[begin:end])
 
 
 def _add_nodes(rows: Rows, texts: Sequence[str], group: Nodes) -> None:
@@ -241,16 +241,17 @@ def _add_nodes(rows: Rows, texts: Sequence[str], group: Nodes) -> None:
 def _feature(osm: int, tags: Mapping[str, str], ground: bytes | None = None) -> FeatureRow | None:
     """Return a feature without its position; None if it is not worth searching for."""
     named = has_name(tags)
-    kind = kind_of(tags, named=named)
+    kind = classify_feature(tags, named=named)
     if kind is None:
         address = house_number(tags)
         if address is None:
             return None
         return FeatureRow(
-            osm, address_line(*address), ADDRESS, (0, 0), (0, 0, 0, 0), 0.02, None, kept_tags(tags), [], ground
+            osm, address_line(*address), ADDRESS, (0, 0), (0, 0, 0, 0), 0.02, None, encode_kept_tags(tags), [], ground
         )
     return FeatureRow(
-        osm, main_name(tags), kind, (0, 0), (0, 0, 0, 0), rank_of(kind, tags), None, kept_tags(tags), index_names(tags),
+        osm, main_name(tags), kind, (0, 0), (0, 0, 0, 0), estimate_rank(kind, tags), None,
+        encode_kept_tags(tags), index_names(tags),
         ground,
     )  # fmt: skip
 
@@ -264,15 +265,15 @@ def _add_features(
     if found:
         positions = np.array([position for *_, position in found])
         widths = (positions[:, 4:] - positions[:, 2:4]).max(axis=1)
-        curves = curve_of(positions[:, 0], positions[:, 1], widths).tolist()
+        curves = compute_curve(positions[:, 0], positions[:, 1], widths).tolist()
         rows.features.extend(
-            staged_row(row, tags, position, curve) for (row, tags, position), curve in zip(found, curves, strict=True)
+            stage_row(row, tags, position, curve) for (row, tags, position), curve in zip(found, curves, strict=True)
         )
     if labels:
-        rows.shapes.extend(staged_shapes(labels))
+        rows.shapes.extend(stage_shapes(labels))
 
 
-def _relations_of(rows: Rows, texts: Sequence[str], group: Relations) -> Iterator[Relation]:
+def _select_relations(rows: Rows, texts: Sequence[str], group: Relations) -> Iterator[Relation]:
     tagged = np.flatnonzero(group.keys.counts)
     rows.objects += len(tagged)
     for at, tags in zip(tagged.tolist(), _tags_of_each(texts, group, tagged), strict=True):
@@ -309,7 +310,7 @@ class _WayReader:
         counts = np.diff(np.concatenate([[0], np.cumsum(valid)])[group.refs.starts])
         self._refs = group.refs.values[valid]
         self._lon_lats = np.column_stack([lons[valid], lats[valid]])
-        self._starts = starts_of(counts)
+        self._starts = compute_starts(counts)
         self._counts = counts
         closed = np.zeros(len(group.ids), dtype=bool)
         some = np.flatnonzero((group.refs.counts > 3) & (counts == group.refs.counts))
@@ -345,13 +346,13 @@ class _WayReader:
         self._write_plain_buildings(np.flatnonzero(plain))
         self._write_by_tags(np.flatnonzero(wanted & ~plain))
 
-    def _lines(self, which: Ints) -> tuple[Ints, Ints]:
+    def _build_lines(self, which: Ints) -> tuple[Ints, Ints]:
         """Return the vertices (longitude, latitude) of some ways, and where each way begins."""
         counts = self._counts[which]
-        return self._lon_lats[spans(self._starts[which], counts)], starts_of(counts)
+        return self._lon_lats[spans(self._starts[which], counts)], compute_starts(counts)
 
     def _write_members(self, which: Ints) -> None:
-        packed = pack_lines(*self._lines(which), rings=False)
+        packed = pack_lines(*self._build_lines(which), rings=False)
         for number, bounds_area, geom, box in zip(
             self._group.ids[which].tolist(), self._bounds_area[which].tolist(), packed, self._boxes[which], strict=True
         ):
@@ -359,14 +360,14 @@ class _WayReader:
 
     def _areas(self, which: Ints) -> tuple[Ints, NDArray[np.object_], list[bytes]]:
         """Return which of some closed ways are valid polygons, the polygons, and the packed polygons."""
-        lon_lats, starts = self._lines(which)
+        lon_lats, starts = self._build_lines(which)
         if not len(which):
             return which, np.empty(0, dtype=object), []
         owners = np.repeat(np.arange(len(which)), np.diff(starts))
         polygons = shapely.polygons(shapely.linearrings(lon_lats / E7, indices=owners))
         valid = shapely.is_valid(polygons)
         which, polygons = which[valid], polygons[valid]
-        return which, polygons, pack_lines(*self._lines(which), rings=True)
+        return which, polygons, pack_lines(*self._build_lines(which), rings=True)
 
     def _write_plain_buildings(self, which: Ints) -> None:
         which, _, packed = self._areas(which)
@@ -403,7 +404,7 @@ class _WayReader:
                 found.append((row, tags, (lat, lon, south, west, north, east)))
         _add_features(self._rows, found)
         which = np.array([at for at, _ in shapes], dtype=np.int64)
-        packed = pack_lines(*self._lines(which), rings=False)
+        packed = pack_lines(*self._build_lines(which), rings=False)
         self._rows.shapes.extend(
             (layer, rank, size, curve, name, geom, box)
             for (_, (layer, rank, name)), (size, curve, geom, box) in zip(
@@ -416,9 +417,9 @@ class _WayReader:
         """Write ways that `merge_streets` will merge."""
         which = np.array([at for at, _ in merged], dtype=np.int64)
         streets = StreetNodes()
-        for (at, tags), geom in zip(merged, pack_lines(*self._lines(which), rings=False), strict=True):
+        for (at, tags), geom in zip(merged, pack_lines(*self._build_lines(which), rings=False), strict=True):
             begin, end = int(self._starts[at]), int(self._starts[at + 1])
-            piece = piece_of(int(self._group.ids[at]), tags, geom)
+            piece = build_piece(int(self._group.ids[at]), tags, geom)
             if piece is not None:
                 self._rows.pieces.append(piece)
                 streets.add(piece, tags, self._refs[begin:end], self._lon_lats[begin:end])
@@ -534,7 +535,7 @@ def is_merged(tags: Mapping[str, str]) -> bool:
     return bool(tags.get("name") or tags.get("ref") or any(key.startswith("name:") for key in tags))
 
 
-def piece_of(way: int, tags: Mapping[str, str], geom: bytes) -> Row | None:
+def build_piece(way: int, tags: Mapping[str, str], geom: bytes) -> Row | None:
     """Return a row of the staging table ``piece`` for a way; None if it has no name."""
     kind = next(
         f"{key}={tags[key]}"
@@ -588,7 +589,7 @@ def merge_streets(groups: Sequence[Sequence[Row]], store: Path) -> tuple[Rows, i
         for cluster in _clusters(lines[begin:end], bounds[begin:end]):
             at = np.array(cluster) + begin
             longest = int(np.argmax(lengths[at]))
-            row = _merged([group[member] for member in cluster], longest)
+            row = _merge_pieces([group[member] for member in cluster], longest)
             streets += row.kind.startswith("highway=")
             south_west, north_east = bounds[at, :2].min(axis=0), bounds[at, 2:].max(axis=0)
             found.append((row, int(at[longest]), (*south_west[::-1].tolist(), *north_east[::-1].tolist())))
@@ -599,7 +600,7 @@ def merge_streets(groups: Sequence[Sequence[Row]], store: Path) -> tuple[Rows, i
     return rows.stage_to(store), streets
 
 
-def _merged(pieces: Sequence[Row], longest: int) -> FeatureRow:
+def _merge_pieces(pieces: Sequence[Row], longest: int) -> FeatureRow:
     """Return the feature that pieces of the same name form; the tags of the longest piece come first."""
     all_tags = [msgspec.json.decode(piece[3], type=dict[str, str]) for piece in pieces]
     kind = min((piece[2] for piece in pieces), key=_importance)
@@ -612,8 +613,9 @@ def _merged(pieces: Sequence[Row], longest: int) -> FeatureRow:
     if kind.startswith("highway="):
         ground = pieces[0][4] if len(pieces) == 1 else join_lines([piece[4] for piece in pieces])
     return FeatureRow(
-        osm_number("w", pieces[0][1]), main_name(all_tags[longest]), kind, (0, 0), (0, 0, 0, 0), rank_of(kind, tags),
-        None, kept_tags(tags), names, ground,
+        osm_number("w", pieces[0][1]), main_name(all_tags[longest]), kind, (0, 0), (0, 0, 0, 0),
+            estimate_rank(kind, tags),
+        None, encode_kept_tags(tags), names, ground,
     )  # fmt: skip
 
 

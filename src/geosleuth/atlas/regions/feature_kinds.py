@@ -1,7 +1,7 @@
 """Classify OpenStreetMap features by their tags.
 
-- `kind_of`: the tag that says what a feature is, such as "amenity=cafe".
-- `rank_of`: how well known it probably is.
+- `classify_feature`: the tag that says what a feature is, such as "amenity=cafe".
+- `estimate_rank`: how well known it probably is.
 - `area_layer`, `line_layer`, `point_layer`: the map layer that draws it.
 - `category_kinds`, `matching_kinds`: the kinds that a word such as "pharmacy" means.
 """
@@ -227,7 +227,7 @@ _PLACES: Final = {
 }  # fmt: skip
 
 
-def kind_of(tags: Mapping[str, str], *, named: bool) -> str | None:
+def classify_feature(tags: Mapping[str, str], *, named: bool) -> str | None:
     """Return the kind of a feature ("key=value"); None if it is not worth searching for."""
     found = [key for key in tags if key in _KEY_ORDER]
     if len(found) > 1:
@@ -260,7 +260,7 @@ def is_area(tags: Mapping[str, str]) -> bool:
     return False
 
 
-def rank_of(kind: str, tags: Mapping[str, str]) -> float:
+def estimate_rank(kind: str, tags: Mapping[str, str]) -> float:
     """Estimate from 0 to 1 how well known a feature is; it decides between features of the same name."""
     key, _, value = kind.partition("=")
     rank = _RANKS.get(kind)

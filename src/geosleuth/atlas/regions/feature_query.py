@@ -20,21 +20,21 @@ from geosleuth.names import fold
 
 from .geometry import E7
 from .pbf import spans
-from .region_names import ATTRIBUTE_FACTOR, Keep, all_owners, owners_of, search_spellings
+from .region_names import ATTRIBUTE_FACTOR, Keep, all_owners, decode_owners, search_spellings
 from .region_store import (
     Edges,
     OpenRegion,
     RegionStore,
     are_streets,
     boxes_around,
+    build_filter,
     check_positions,
     count_of_category,
-    filter_of,
     in_boxes,
     kinds_of_category,
     of_category,
+    read_spots,
     roomy,
-    spots_of,
     street_kinds,
 )
 
@@ -132,20 +132,24 @@ class FeatureQuery:
     within: Extent | None = None
 
     @classmethod
-    def of(cls, store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None) -> "FeatureQuery":
+    def look_up(
+        cls, store: RegionStore, regions: Sequence[OpenRegion], text: str, within: Extent | None
+    ) -> "FeatureQuery":
         """Look a text up in an extent; None for everywhere."""
         reaches, of_kind = list[Keep | None](), list[int]()
         for region in regions:
-            with store.explained(region.info.name):
+            with store.explain_errors(region.info.name):
                 reaches.append(_reach(region, within))
                 of_kind.append(count_of_category(region, text))
         named: list[_Part] = []
         if "=" not in text and fold(text):
-            found = _named(store, regions, text, reaches, similar=not any(of_kind))
+            found = _find_named(store, regions, text, reaches, similar=not any(of_kind))
             for number, (region, (owners, scores)) in enumerate(zip(regions, found, strict=True)):
                 if len(owners):
-                    with store.explained(region.info.name):
-                        named.append(_named_part(number, region, owners, scores, text if of_kind[number] else None))
+                    with store.explain_errors(region.info.name):
+                        named.append(
+                            _build_named_part(number, region, owners, scores, text if of_kind[number] else None)
+                        )
         return cls(store, regions, text, reaches, of_kind, named, within)
 
     @property
@@ -162,7 +166,7 @@ class FeatureQuery:
                 return _of_kind(region, text)
             return _in_area(region, text, area)
 
-        return _joined(self.store, self.regions, self._wanted([*self.named, *self._parts_of_kind(read)]))
+        return _join_parts(self.store, self.regions, self._filter_parts([*self.named, *self._parts_of_kind(read)]))
 
     def near(self, boxes: FloatArray) -> FeatureSet:
         """Return the features that may intersect one of some boxes: west, south, east and north."""
@@ -171,39 +175,39 @@ class FeatureQuery:
             return _in_area(region, text, _edges(region, boxes))
 
         few = len(boxes) <= _MAX_BOXES and sum(self.of_kind) >= _COMMON
-        parts = self._wanted([*self.named, *self._parts_of_kind(read if few else _of_kind)])
-        return _joined(self.store, self.regions, _inside(self.store, self.regions, parts, boxes))
+        parts = self._filter_parts([*self.named, *self._parts_of_kind(read if few else _of_kind)])
+        return _join_parts(self.store, self.regions, _filter_inside(self.store, self.regions, parts, boxes))
 
     def _parts_of_kind(self, read: Callable[[OpenRegion, str], FeaturePoints]) -> Iterator[_Part]:
         """Yield the features of the category, read by a function of region and text."""
         for number, (region, count) in enumerate(zip(self.regions, self.of_kind, strict=True)):
             if count:
-                with self.store.explained(region.info.name):
+                with self.store.explain_errors(region.info.name):
                     found = read(region, self.text)
                 yield number, found, np.ones(len(found.ids))
 
-    def _wanted(self, parts: list[_Part]) -> list[_Part]:
+    def _filter_parts(self, parts: list[_Part]) -> list[_Part]:
         """Return the features in the extent, one part per region, each sorted by latitude."""
         parts.sort(key=itemgetter(0))
         for at, (number, found, scores) in enumerate(parts):
             reach = self.reaches[number]
             if reach is not None and len(found.ids):
-                with self.store.explained(self.regions[number].info.name):
+                with self.store.explain_errors(self.regions[number].info.name):
                     kept = reach(found.ids)
                 parts[at] = number, found.chosen(kept), scores[kept]
         parts = [part for part in parts if len(part[1].ids)]
-        return [_merged(number, [*same]) for number, same in groupby(parts, key=itemgetter(0))]
+        return [_merge_parts(number, [*same]) for number, same in groupby(parts, key=itemgetter(0))]
 
 
-def _merged(number: int, parts: Sequence[_Part]) -> _Part:
+def _merge_parts(number: int, parts: Sequence[_Part]) -> _Part:
     if len(parts) == 1:
         return parts[0]
     columns = (np.concatenate(column) for column in zip(*(found for _, found, _ in parts), strict=True))
-    found, order = _ordered(*columns)
+    found, order = _sort_features(*columns)
     return number, found, np.concatenate([scores for _, _, scores in parts])[order]
 
 
-def _ordered(
+def _sort_features(
     ids: Ints, lats: NDArray[np.int32], lons: NDArray[np.int32], streets: NDArray[np.bool_]
 ) -> tuple[FeaturePoints, Ints]:
     """Return features sorted by latitude, and the order that sorts them."""
@@ -211,10 +215,10 @@ def _ordered(
     return FeaturePoints(ids[order], lats[order], lons[order], streets[order]), order
 
 
-def _named_part(number: int, region: OpenRegion, owners: Ints, scores: FloatArray, but_for: str | None) -> _Part:
+def _build_named_part(number: int, region: OpenRegion, owners: Ints, scores: FloatArray, but_for: str | None) -> _Part:
     """Return the features with these ids; without those of a category, if one is given."""
-    lats, lons, kinds = spots_of(region, owners)
-    found, order = _ordered(owners, lats, lons, street_kinds(region)[kinds])
+    lats, lons, kinds = read_spots(region, owners)
+    found, order = _sort_features(owners, lats, lons, street_kinds(region)[kinds])
     if but_for is not None:
         kept = ~kinds_of_category(region, but_for)[kinds[order]]
         return number, found.chosen(kept), scores[order][kept]
@@ -232,7 +236,7 @@ def _small_area(extent: Extent | None) -> list[Edges]:
 
 def _in_area(region: OpenRegion, text: str, area: Sequence[Edges]) -> FeaturePoints:
     ids, spots = in_boxes(region, area, kinds_of_category(region, text))
-    return _ordered(ids, spots["lat"], spots["lon"], street_kinds(region)[spots["kind"]])[0]
+    return _sort_features(ids, spots["lat"], spots["lon"], street_kinds(region)[spots["kind"]])[0]
 
 
 def _of_kind(region: OpenRegion, text: str) -> FeaturePoints:
@@ -241,8 +245,8 @@ def _of_kind(region: OpenRegion, text: str) -> FeaturePoints:
     if (found := known.get(text)) is not None:
         return cast("FeaturePoints", found)
     ids = of_category(region, text)
-    lats, lons, kinds = spots_of(region, ids)
-    found, _ = _ordered(ids, lats, lons, street_kinds(region)[kinds])
+    lats, lons, kinds = read_spots(region, ids)
+    found, _ = _sort_features(ids, lats, lons, street_kinds(region)[kinds])
     if len(ids) <= _MAX_CACHED:
         size = len(ids) + sum(len(one.ids) for one in list(known.values()))
         for oldest in list(known):
@@ -254,7 +258,7 @@ def _of_kind(region: OpenRegion, text: str) -> FeaturePoints:
     return found
 
 
-def _joined(store: RegionStore, regions: Sequence[OpenRegion], parts: Sequence[_Part]) -> FeatureSet:
+def _join_parts(store: RegionStore, regions: Sequence[OpenRegion], parts: Sequence[_Part]) -> FeatureSet:
     """Join the parts of all regions; check the positions."""
     if not parts:
         return FeatureSet(_NONE, _NONE, np.empty(0), *(np.empty(0, dtype=np.int32),) * 2, np.empty(0, dtype=bool))
@@ -269,7 +273,7 @@ def _joined(store: RegionStore, regions: Sequence[OpenRegion], parts: Sequence[_
     )
     wrong = ((np.abs(features.lats_e7) > 90 * E7) | (np.abs(features.lons_e7) > 180 * E7)).nonzero()[0]
     if len(wrong):
-        with store.explained(regions[int(features.regions[wrong[0]])].info.name):
+        with store.explain_errors(regions[int(features.regions[wrong[0]])].info.name):
             check_positions(features.lats[wrong], features.lons[wrong])
     return features
 
@@ -280,11 +284,11 @@ def _reach(region: OpenRegion, within: Extent | None) -> Keep | None:
     All streets pass, since a street may cross the extent even if its middle is outside; its positions are checked one
     by one later.
     """
-    inner = filter_of(region, within)
+    inner = build_filter(region, within)
     return None if inner is None else lambda ids: inner(ids) | are_streets(region, ids)
 
 
-def _inside(
+def _filter_inside(
     store: RegionStore, regions: Sequence[OpenRegion], parts: Sequence[_Part], boxes: FloatArray
 ) -> list[_Part]:
     """Return the features that may intersect any of the boxes; parts that are not worth filtering are kept whole."""
@@ -297,7 +301,7 @@ def _inside(
         some = _points_inside(found, boxes)
         if streets:
             region = regions[number]
-            with store.explained(region.info.name):
+            with store.explain_errors(region.info.name):
                 crossing, _ = in_boxes(region, _edges(region, boxes), street_kinds(region))
             some = np.union1d(some, (found.streets & np.isin(found.ids, crossing)).nonzero()[0])
         kept.append((number, found.chosen(some), scores[some]))
@@ -323,7 +327,7 @@ def _points_inside(found: FeaturePoints, boxes: FloatArray) -> Ints:
     return inner.nonzero()[0]
 
 
-def _named(
+def _find_named(
     store: RegionStore, regions: Sequence[OpenRegion], text: str, reaches: Sequence[Keep | None], *, similar: bool
 ) -> list[tuple[Ints, FloatArray]]:
     """Return for each region the ids and scores of features with that name.
@@ -333,9 +337,9 @@ def _named(
     key, exact_count = fold(text), 0
     found: list[list[tuple[Ints, float | FloatArray]]] = [[] for _ in regions]
     for region, reach, candidates in zip(regions, reaches, found, strict=True):
-        with store.explained(region.info.name):
+        with store.explain_errors(region.info.name):
             row = region.index.find_spelling(key)
-            exact = owners_of(row[2]) if row else []
+            exact = decode_owners(row[2]) if row else []
             if any(role < ATTRIBUTE for role, _ in exact):  # not those that have the name in their address or operator
                 exact = [one for one in exact if one[0] < ATTRIBUTE]
             for _, name_owners in exact:
@@ -350,7 +354,7 @@ def _named(
                     candidates.append((np.array([*chain(*owners)], dtype=np.int64), 0.6 + 0.35 * len(key) / lengths))
     if similar and exact_count < _POOL:  # similar spellings include the name itself
         _add_similar(store, regions, text, reaches, found)
-    return [_best_of(candidates) for candidates in found]
+    return [_keep_best(candidates) for candidates in found]
 
 
 def _add_similar(
@@ -363,7 +367,7 @@ def _add_similar(
     """Add the owners of names similar to a text, the most similar first, until there are enough."""
 
     def reading(number: int) -> AbstractContextManager[None]:
-        return store.explained(regions[number].info.name)
+        return store.explain_errors(regions[number].info.name)
 
     words = set(fold(text).split())
     spellings = search_spellings([region.index for region in regions], text, keeps=reaches, reading=reading)
@@ -379,7 +383,7 @@ def _add_similar(
                 pool -= len(owners)
 
 
-def _best_of(candidates: Sequence[tuple[Ints, float | FloatArray]]) -> tuple[Ints, FloatArray]:
+def _keep_best(candidates: Sequence[tuple[Ints, float | FloatArray]]) -> tuple[Ints, FloatArray]:
     """Return the distinct owners, ascending, and the best score of each."""
     if not candidates:
         return _NONE, np.empty(0)

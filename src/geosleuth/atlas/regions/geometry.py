@@ -24,7 +24,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from .pbf import DamagedData, Ints, spans, starts_of, varints, zigzag
+from .pbf import DamagedData, Ints, compute_starts, spans, varints, zigzag
 
 _POINT, _LINE, _RING, _MULTI, _LINES = 0x11, 0x12, 0x13, 0x14, 0x15  # WKB begins with 0 or 1
 # Stored units per degree.
@@ -128,11 +128,11 @@ def pack_lines(lon_lats: Ints, starts: Ints, *, rings: bool) -> list[bytes]:
         keep = np.ones(len(lon_lats), dtype=bool)
         keep[starts[1:] - 1] = False
         lon_lats, counts = lon_lats[keep], counts - 1
-        starts = starts_of(counts)
+        starts = compute_starts(counts)
     steps = lon_lats.astype(np.int64)
     steps[1:] -= lon_lats[:-1]
     steps[starts[:-1]] = lon_lats[starts[:-1]]
-    rows = starts_of(2 * counts + 2)
+    rows = compute_starts(2 * counts + 2)
     values = np.empty(int(rows[-1]), dtype=np.int64)
     values[rows[:-1]], values[rows[:-1] + 1] = _RING if rings else _LINE, counts
     values[spans(rows[:-1] + 2, 2 * counts)] = _zigzag_encoded(steps).ravel()
@@ -141,10 +141,10 @@ def pack_lines(lon_lats: Ints, starts: Ints, *, rings: bool) -> list[bytes]:
 
 def pack(geometries: Sequence[shapely.Geometry]) -> list[bytes]:
     """Pack any points, lines and areas in degrees."""
-    return [_packed(geometry) for geometry in geometries]
+    return [_pack_geometry(geometry) for geometry in geometries]
 
 
-def _packed(geometry: shapely.Geometry) -> bytes:
+def _pack_geometry(geometry: shapely.Geometry) -> bytes:
     lon_lats = np.rint(shapely.get_coordinates(geometry) * E7).astype(np.int64)
     kind = shapely.get_type_id(geometry)
     if kind == shapely.GeometryType.POINT:
@@ -197,7 +197,7 @@ def _unpack(found: Geometries, places: NDArray[np.intp], blobs: Sequence[bytes])
         return
     ended = np.zeros(len(data) + 1, dtype=np.int64)
     np.cumsum(data < 128, out=ended[1:])
-    rows = ended[starts_of(np.array([len(blob) for blob in blobs]))]
+    rows = ended[compute_starts(np.array([len(blob) for blob in blobs]))]
     kinds, sizes = values[rows[:-1]], np.diff(rows)
     for kind in (_LINE, _RING):
         some = np.flatnonzero((kinds == kind) & (sizes >= 6))
@@ -224,7 +224,7 @@ def _unpack(found: Geometries, places: NDArray[np.intp], blobs: Sequence[bytes])
 def _delta_decoded(values: Ints, begins: Ints, counts: Ints) -> Ints:
     """Return longitudes and latitudes of all vertices of lines, from where each begins and its number of vertices."""
     sums = np.cumsum(zigzag(values[spans(begins, 2 * counts)]).reshape(-1, 2), axis=0)
-    before = np.concatenate([np.zeros((1, 2), dtype=np.int64), sums])[starts_of(counts)[:-1]]
+    before = np.concatenate([np.zeros((1, 2), dtype=np.int64), sums])[compute_starts(counts)[:-1]]
     return np.asarray(sums - np.repeat(before, counts, axis=0))
 
 
@@ -246,7 +246,7 @@ def _point_or_multipolygon(values: Ints) -> shapely.Geometry | None:
     if (np.abs(lon_lats) > _MAX_LON_LAT).any() or (rings < 1).any():
         return None
     lines = shapely.linearrings(lon_lats / E7, indices=np.repeat(np.arange(count), sizes))
-    cuts = starts_of(rings).tolist()
+    cuts = compute_starts(rings).tolist()
     polygons = [shapely.Polygon(lines[cuts[n]], lines[cuts[n] + 1 : cuts[n + 1]]) for n in range(parts)]
     return polygons[0] if kind == shapely.GeometryType.POLYGON else shapely.MultiPolygon(polygons)
 
@@ -285,7 +285,7 @@ class Segments:
     is_area: bool
 
 
-def segments_of(blobs: Sequence[bytes]) -> list[Segments]:
+def extract_segments(blobs: Sequence[bytes]) -> list[Segments]:
     """Return the segments of packed geometries.
 
     There are as many as vertices: each line ends with a segment of no length, and a point is one.

@@ -28,7 +28,7 @@ import numpy as np
 import shapely
 
 from geosleuth import __version__
-from geosleuth.atlas.keyed_rows import rows_with
+from geosleuth.atlas.keyed_rows import select_rows
 from geosleuth.atlas.search import distinct
 from geosleuth.support.errors import BadFile, BadInput
 from geosleuth.support.text.safe import one_line
@@ -40,18 +40,26 @@ from .extract import (
     Rows,
     StreetNodes,
     among,
+    build_piece,
     merge_streets,
-    piece_of,
     read_block,
     read_nodes,
     read_relations,
     read_ways,
 )
 from .geometry import E7, pack
-from .pbf import Blob, DamagedData, Ints, UnsupportedPbf, blobs, starts_of
-from .region_file import FORMAT_VERSION, Progress, check_readable, digest_of, import_folder, no_progress, region_name
+from .pbf import Blob, DamagedData, Ints, UnsupportedPbf, blobs, compute_starts
+from .region_file import (
+    FORMAT_VERSION,
+    Progress,
+    check_readable,
+    compute_digest,
+    import_folder,
+    no_progress,
+    region_name,
+)
 from .region_store import RegionInfo, RegionStore
-from .region_writer import RegionWriter, StagedRuns, open_writer_in
+from .region_writer import RegionWriter, StagedRuns, open_writer_inside
 from .runs import Row
 from .workers import JobPool, worker_pool
 
@@ -82,7 +90,7 @@ class LineMerger:
     def add(self, way: int, tags: Mapping[str, str], positions: Sequence[tuple[int, float, float]]) -> None:
         """Add a way; positions are (node, lat, lon)."""
         line = shapely.LineString([(lon, lat) for _, lat, lon in positions])
-        piece = piece_of(way, tags, pack([line])[0])
+        piece = build_piece(way, tags, pack([line])[0])
         if piece is not None:
             self._pieces.append(piece)
             lon_lats = np.rint(np.array([(lon, lat) for _, lat, lon in positions]) * E7).astype(np.int64)
@@ -114,7 +122,7 @@ def import_osm(
     region = region_name(name, path)
     report = progress or no_progress
     check_readable(path)
-    digest = digest_of(path, report)
+    digest = compute_digest(path, report)
     meta = {
         "name": region, "kind": "osm", "source": path.name, "sha256": digest, "licence": ODBL,
         "attribution": ATTRIBUTION, **(origin or {}),
@@ -127,7 +135,7 @@ def import_osm(
                     raise UnsupportedPbf("another format")
                 _import(path, folder, meta, report)
             except UnsupportedPbf:
-                with _rewritten(path) as copy:
+                with _rewrite_extract(path) as copy:
                     _import(copy, folder, meta, report)
     except BaseException:
         if not was_there:
@@ -138,7 +146,7 @@ def import_osm(
 
 
 def _import(path: Path, folder: Path, meta: Mapping[str, str], report: Progress) -> None:
-    parts = _parts(list(blobs(path)))
+    parts = _group_blocks(list(blobs(path)))
     worker_count = 0 if path.stat().st_size < _WORKERS_FROM_BYTES else min(4, os.cpu_count() or 1)
     header = _header(path)
     resumable = path.stat().st_size >= _RESUMABLE_FROM_BYTES
@@ -146,7 +154,7 @@ def _import(path: Path, folder: Path, meta: Mapping[str, str], report: Progress)
     plan = f"{meta['sha256'][:20]}-{__version__}-{FORMAT_VERSION}-{len(parts)}"
     with (
         import_folder(folder, meta["name"], plan if resumable else None) as work,
-        open_writer_in(folder, meta["name"], work, journal="TRUNCATE" if resumable else "OFF") as writer,
+        open_writer_inside(folder, meta["name"], work, journal="TRUNCATE" if resumable else "OFF") as writer,
         worker_pool(worker_count) as pool,
     ):
         _Import(path, writer, pool, work, report).run(parts)
@@ -155,7 +163,7 @@ def _import(path: Path, folder: Path, meta: Mapping[str, str], report: Progress)
         report("indexing", 1, 1)
 
 
-def _parts(found: Sequence[Blob]) -> list[list[Blob]]:
+def _group_blocks(found: Sequence[Blob]) -> list[list[Blob]]:
     """Group blocks into parts large enough to be a job for a worker."""
     parts: list[list[Blob]] = [[]]
     size = 0
@@ -191,7 +199,7 @@ class _Import:
             raise BadFile(self._path, "holds no tagged OpenStreetMap objects", "is it the right file?")
         self._read_relations(files)
         self._report("reading", len(parts), len(parts))
-        merged = self._committed("streets")
+        merged = self._load_committed("streets")
         if merged:
             self._writer.counts["streets"], staged = merged[0]
         else:
@@ -211,7 +219,7 @@ class _Import:
         """Read nodes and relations; return the files of node positions, and the blocks with ways in parts."""
         files: list[NodeFile] = []
         way_parts: list[list[Blob]] = []
-        done = self._committed("nodes")
+        done = self._load_committed("nodes")
         jobs = [
             partial(read_nodes, self._path, part, self._scratch / f"nodes{at}")
             for at, part in enumerate(parts)
@@ -237,7 +245,7 @@ class _Import:
         return files, way_parts
 
     def _read_ways(self, files: Sequence[NodeFile], way_parts: Sequence[Sequence[Blob]], total: int) -> None:
-        done = self._committed("ways")
+        done = self._load_committed("ways")
         jobs = [
             partial(_ways_of, self._path, part, files, self._scratch / f"ways{at}")
             for at, part in enumerate(way_parts)
@@ -256,7 +264,7 @@ class _Import:
             self._report("reading", total * (at + 1) // (len(way_parts) + 1), total)
 
     def _read_relations(self, files: Sequence[NodeFile]) -> None:
-        done = self._committed("relations")
+        done = self._load_committed("relations")
         for staged in done.get(0, ()):
             self._writer.add_staged(staged)
         if done:
@@ -289,7 +297,7 @@ class _Import:
             all_staged.append(rows.staged)
         self._commit("relations 0", all_staged)
 
-    def _committed(self, step: str) -> dict[int, Any]:
+    def _load_committed(self, step: str) -> dict[int, Any]:
         """Return the results of the parts of a step that an interrupted import had committed, by part."""
         rows = self._writer.stage.execute("SELECT part, result FROM done WHERE part LIKE ?", (f"{step} %",))
         return {int(part.partition(" ")[2]): pickle.loads(result) for part, result in rows}  # noqa: S301  # our own
@@ -300,7 +308,7 @@ class _Import:
 
     def _member_lines(self, ways: Ints) -> tuple[list[bytes | None], Ints]:
         """Return the packed lines and the boxes of some member ways, in their order."""
-        rows = rows_with(self._writer.stage, "SELECT id, geom, box FROM member WHERE id", ways.tolist())
+        rows = select_rows(self._writer.stage, "SELECT id, geom, box FROM member WHERE id", ways.tolist())
         found: dict[int, tuple[bytes | None, bytes]] = {number: (geom, box) for number, geom, box in rows}
         each = [found[number] for number in ways.tolist()]
         boxes = np.frombuffer(b"".join(box for _, box in each), dtype="<i4").reshape(-1, 4).astype(np.int64)
@@ -337,11 +345,11 @@ def _member_ways(parts: Iterator[list[Relation]]) -> tuple[Ints, Ints]:
     for relations in parts:
         for relation in relations:
             (edges if relation.is_area else extents).append(relation.ways)
-        edges, extents = _compacted(edges), _compacted(extents)
+        edges, extents = _drop_duplicates(edges), _drop_duplicates(extents)
     return distinct(np.concatenate(edges)), distinct(np.concatenate(extents))
 
 
-def _compacted(parts: list[Ints]) -> list[Ints]:
+def _drop_duplicates(parts: list[Ints]) -> list[Ints]:
     """Drop duplicates if many numbers have been added; the threshold doubles, so each is sorted only a few times."""
     added = sum(map(len, parts)) - len(parts[0])
     return parts if added < max(len(parts[0]), _UNSORTED_IDS) else [distinct(np.concatenate(parts))]
@@ -354,7 +362,7 @@ def _node_boxes(relations: Sequence[Relation], index: NodeIndex) -> list[Ints]:
     lats, lons = index.positions(nodes)
     boxes = np.column_stack([lats, lons, lats, lons])
     there = (lats <= 90 * E7) & (lons <= 180 * E7)
-    cuts = starts_of(counts).tolist()
+    cuts = compute_starts(counts).tolist()
     return [boxes[a:b][there[a:b]] for a, b in pairwise(cuts)]
 
 
@@ -438,7 +446,7 @@ def _junctions(rows: Ints, names: Sequence[str], nodes: Ints, first: Ints, count
 
 
 @contextmanager
-def _rewritten(path: Path) -> Iterator[Path]:
+def _rewrite_extract(path: Path) -> Iterator[Path]:
     import osmium
 
     if path.suffix.lower() == ".pbf":

@@ -11,8 +11,8 @@ from typing import Any, Final
 from geosleuth.atlas.search import ATTRIBUTE, MAIN, OTHER
 from geosleuth.support.errors import BadFile, require
 
-from .feature_kinds import rank_of
-from .region_file import Progress, check_readable, digest_of, no_progress, region_name
+from .feature_kinds import estimate_rank
+from .region_file import Progress, check_readable, compute_digest, no_progress, region_name
 from .region_store import RegionInfo, RegionStore
 from .region_writer import FeatureRow, RegionWriter, open_writer
 from .tags import MAX_TEXT_CHARS
@@ -66,7 +66,7 @@ def import_overture(
     region = region_name(name, path)
     report = progress or no_progress
     check_readable(path)
-    digest = digest_of(path, report)
+    digest = compute_digest(path, report)
     with _errors_explained(path):
         source = parquet.ParquetFile(path)
         present = source.schema_arrow.names
@@ -110,7 +110,7 @@ def _add_place(writer: RegionWriter, row: Mapping[str, Any]) -> None:
     if at is None or not gers_id:
         return
     tags = _tags(row, primary)
-    kind = _kind(row)
+    kind = _build_kind(row)
     address = tags.get("addr:full")
     roles: dict[str, int] = {primary: MAIN} if primary else {}  # by text to find it by
     for text in _other_names(row):
@@ -119,7 +119,7 @@ def _add_place(writer: RegionWriter, row: Mapping[str, Any]) -> None:
         if text:
             roles.setdefault(str(text).strip()[:MAX_TEXT_CHARS], ATTRIBUTE)
     confidence = row.get("confidence")
-    rank = rank_of(kind, {}) * (0.5 + 0.5 * (confidence if isinstance(confidence, float) else 0.5))
+    rank = estimate_rank(kind, {}) * (0.5 + 0.5 * (confidence if isinstance(confidence, float) else 0.5))
     lat, lon = at
     writer.add_feature(
         FeatureRow(
@@ -130,7 +130,7 @@ def _add_place(writer: RegionWriter, row: Mapping[str, Any]) -> None:
     )  # fmt: skip
 
 
-def _kind(row: Mapping[str, Any]) -> str:
+def _build_kind(row: Mapping[str, Any]) -> str:
     category = (row.get("categories") or {}).get("primary") or row.get("basic_category")
     word = str(category or (row.get("taxonomy") or {}).get("primary") or "place")
     return _OSM_KINDS.get(word, f"overture={word}")

@@ -195,10 +195,13 @@ class Block:
                 yield self._nodes(data, begins, ends)
             elif kind == _WAY:
                 found, counted = _messages(data, begins, ends, {1}, {2, 3, 8})
-                yield Ways(counted[1], *_tags(data, found), _delta_decoded(_ragged(data, *found[8], signed=True)))
+                yield Ways(counted[1], *_tags(data, found), _delta_decoded(_decode_lists(data, *found[8], signed=True)))
             elif kind == _RELATION:
                 found, counted = _messages(data, begins, ends, {1}, {2, 3, 9, 10})
-                members, types = _delta_decoded(_ragged(data, *found[9], signed=True)), _ragged(data, *found[10])
+                members, types = (
+                    _delta_decoded(_decode_lists(data, *found[9], signed=True)),
+                    _decode_lists(data, *found[10]),
+                )
                 if (members.starts != types.starts).any():
                     raise DamagedData("a relation has members without a type")
                 yield Relations(counted[1], *_tags(data, found), members, types)
@@ -208,7 +211,7 @@ class Block:
         granularity = self._numbers.get(_GRANULARITY, _NANODEGREES_PER_UNIT)
         placed = []
         for values, field, most in ((lats, _LAT_OFFSET, 900_000_000), (lons, _LON_OFFSET, 1_800_000_000)):
-            offset = _signed(self._numbers.get(field, 0))
+            offset = _decode_signed(self._numbers.get(field, 0))
             at = (values * granularity + offset) // _NANODEGREES_PER_UNIT
             placed.append(np.where(np.abs(at) <= most, at, NO_POSITION))
         return placed[0], placed[1]
@@ -233,12 +236,12 @@ class Block:
             counts = np.diff(ends, prepend=-1) - 1
             if len(ends) != len(ids) or (counts % 2).any() or ends[-1] != len(pairs) - 1:
                 raise DamagedData("a group has tags without a node")
-            indexes, starts = pairs[pairs != 0], starts_of(counts // 2)
+            indexes, starts = pairs[pairs != 0], compute_starts(counts // 2)
             keys, values = Ragged(indexes[::2], starts), Ragged(indexes[1::2], starts)
         return Nodes(ids, keys, values, *self._positions(lats, lons))
 
 
-def tags_of(texts: Sequence[str], keys: Sequence[int], values: Sequence[int]) -> dict[str, str]:
+def build_tags(texts: Sequence[str], keys: Sequence[int], values: Sequence[int]) -> dict[str, str]:
     """Return tags as a mapping; of a repeated key, the first value counts."""
     if len(set(keys)) == len(keys):
         return {texts[key]: texts[value] for key, value in zip(keys, values, strict=True)}
@@ -248,7 +251,7 @@ def tags_of(texts: Sequence[str], keys: Sequence[int], values: Sequence[int]) ->
     return found
 
 
-def starts_of(counts: Ints) -> Ints:
+def compute_starts(counts: Ints) -> Ints:
     """Return the offsets at which consecutive lists of these lengths begin, and the end of the last."""
     starts = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=starts[1:])
@@ -296,7 +299,7 @@ def _varint(message: bytes, at: int) -> tuple[int, int]:
     raise DamagedData("a number is incomplete")
 
 
-def _signed(value: int) -> int:
+def _decode_signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
@@ -339,7 +342,7 @@ def _messages(
         if not len(active):
             return found, counted
         keys = data[at[active]]
-        values, after = _varints_at(data, at[active] + 1)
+        values, after = _decode_varints(data, at[active] + 1)
         kinds, fields = keys & 7, keys >> 3
         if ((kinds != 0) & (kinds != 2)).any() or (keys > 127).any():
             raise DamagedData("a field has an unknown type")
@@ -361,7 +364,7 @@ def _messages(
     raise UnsupportedPbf("an object has too many fields")
 
 
-def _varints_at(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
+def _decode_varints(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
     """Return the varint at each offset, and the offset behind it."""
     values = np.zeros(len(at), dtype=np.int64)
     at = at.copy()
@@ -402,13 +405,13 @@ def zigzag(values: Ints) -> Ints:
     return (values >> 1 & 0x7FFF_FFFF_FFFF_FFFF) ^ -(values & 1)
 
 
-def _ragged(data: Bytes, begins: Ints, lengths: Ints, *, signed: bool = False) -> Ragged:
+def _decode_lists(data: Bytes, begins: Ints, lengths: Ints, *, signed: bool = False) -> Ragged:
     """Decode the packed lists at some offsets."""
     gathered = data[spans(begins, lengths)]
     values = varints(gathered)
     ended = np.zeros(len(gathered) + 1, dtype=np.int64)
     np.cumsum(gathered < 128, out=ended[1:])
-    cuts = starts_of(lengths)
+    cuts = compute_starts(lengths)
     if (gathered[cuts[1:][lengths > 0] - 1] > 127).any():
         raise DamagedData("a list is incomplete")
     return Ragged(zigzag(values) if signed else values, ended[cuts])
@@ -421,7 +424,7 @@ def _delta_decoded(steps: Ragged) -> Ragged:
 
 
 def _tags(data: Bytes, found: Mapping[int, tuple[Ints, Ints]]) -> tuple[Ragged, Ragged]:
-    keys, values = _ragged(data, *found[2]), _ragged(data, *found[3])
+    keys, values = _decode_lists(data, *found[2]), _decode_lists(data, *found[3])
     if (keys.starts != values.starts).any():
         raise DamagedData("a key has no value")
     return keys, values

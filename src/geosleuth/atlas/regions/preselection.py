@@ -24,7 +24,7 @@ from .cells import MIN_RADIUS_M, ROW_STRIDE, cell_numbers, in_company
 from .feature_query import FeatureSet, Ints, by_region
 from .geometry import E7
 from .pbf import spans
-from .region_store import OpenRegion, RegionStore, boxes_of
+from .region_store import OpenRegion, RegionStore, read_boxes
 
 _FEW: Final = 100  # so few features are not worth preselecting
 _MAX_COMPARED: Final = 200_000  # pairs of boxes; for more, a tree is faster
@@ -51,9 +51,9 @@ def feature_boxes(store: RegionStore, regions: Sequence[OpenRegion], features: F
     lats, lons = features.lats, features.lons
     boxes = np.column_stack([lons, lats, lons, lats])
     for region, streets in by_region(regions, features, features.streets.nonzero()[0]):
-        with store.explained(region.info.name):
+        with store.explain_errors(region.info.name):
             ids = features.ids[streets].tolist()
-            edges = boxes_of(region, ids)
+            edges = read_boxes(region, ids)
             found = [at for at, number in zip(streets.tolist(), ids, strict=True) if number in edges]
             packed = b"".join([edges[number] for number in ids if number in edges])
             boxes[found] = np.frombuffer(packed, dtype="<i4").reshape(-1, 4)[:, [1, 0, 3, 2]] / E7
@@ -189,12 +189,12 @@ def _hulls(of: Ints, boxes: FloatArray, count: int) -> FloatArray:
 def _intersecting(near: FloatArray, some: FloatArray) -> tuple[Ints, Ints]:
     """Return the pairs of intersecting boxes, as indexes into ``near`` and ``some``."""
     points = (some[:, 0] == some[:, 2]) & (some[:, 1] == some[:, 3])
-    found = [_points_in(near, some, points.nonzero()[0]), _boxes_in(near, some, (~points).nonzero()[0])]
+    found = [_pair_points(near, some, points.nonzero()[0]), _pair_boxes(near, some, (~points).nonzero()[0])]
     here, there = (np.concatenate(column) for column in zip(*found, strict=True))
     return here, there
 
 
-def _points_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Ints]:
+def _pair_points(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Ints]:
     """Do `_intersecting` for those rows of ``some`` that are points."""
     rows = rows[some[rows, 1].argsort(kind="stable")]
     lats, lons = some[rows, 1], some[rows, 0]
@@ -205,7 +205,7 @@ def _points_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, In
     return here[met], rows[there[met]]
 
 
-def _boxes_in(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Ints]:
+def _pair_boxes(near: FloatArray, some: FloatArray, rows: Ints) -> tuple[Ints, Ints]:
     """Do `_intersecting` for those rows of ``some`` that are not points."""
     if len(near) * len(rows) > _MAX_COMPARED:
         here, there = STRtree(shapely.box(*some[rows].T)).query(shapely.box(*near.T))

@@ -29,9 +29,9 @@ from .addresses import (
     exact_addresses,
     find_addresses,
     find_crossings,
+    find_named_crossings,
     find_postcodes,
     junction_place,
-    named_crossings,
     postcode_place,
     split_crossing,
 )
@@ -47,17 +47,17 @@ from .region_store import (
     RegionStore,
     Spots,
     boxes_around,
-    filter_of,
+    build_filter,
+    build_place,
+    build_places,
+    convert_text,
     full_row,
     in_boxes,
     numpy_warnings_off,
-    place_of,
-    places_of,
     positions,
-    rows_in,
-    rows_of,
+    read_feature_rows,
+    read_raw_rows,
     snap_to_nearest,
-    text_of,
     touches,
 )
 
@@ -103,17 +103,19 @@ class Regions:
         limit: int = 10,
     ) -> list[Hit]:
         """Find named features by name, phone, website or reference number, optionally of one category."""
-        limit = _checked_limit(limit)
-        found = self._search_jointly(lambda regions: self._named(regions, text, limit, within, category, near), within)
+        limit = _clamp_limit(limit)
+        found = self._search_jointly(
+            lambda regions: self._find_similar(regions, text, limit, within, category, near), within
+        )
         return self._hits(_distinct(found), limit)
 
     def suggest(self, prefix: str, *, limit: int = 10, near: LatLon | None = None) -> list[Hit]:
         """Find features whose name starts with a prefix, the best known first."""
-        limit = _checked_limit(limit)
+        limit = _clamp_limit(limit)
 
-        def found_in(region: OpenRegion) -> list[_Found]:
+        def suggest_names(region: OpenRegion) -> list[_Found]:
             found = region.index.prefix(prefix, limit=200)
-            rows = rows_in(region, [hit.owner for hit in found])
+            rows = read_raw_rows(region, [hit.owner for hit in found])
             hits = []
             for hit in found:
                 row = rows.get(hit.owner)
@@ -122,7 +124,7 @@ class Regions:
                     hits.append(_Found(region, row, min(1.0, 0.5 * hit.score + 0.5 * fame), hit, near))
             return hits
 
-        return self._search_each(found_in, limit=limit)
+        return self._search_each(suggest_names, limit=limit)
 
     def poi(self, place_id: str) -> Place | None:
         """Return the feature with an id such as "osm:monaco:n123"; None if it or its region does not exist."""
@@ -133,35 +135,37 @@ class Regions:
         region = self.store.open(name)
         if region.info.kind != kind:
             return None
-        with self.store.explained(name):
+        with self.store.explain_errors(name):
             found = region.conn.execute("SELECT id FROM feature WHERE osm = ?", (osm_key(osm),)).fetchone()
             if found:
-                return place_of(region, rows_of(region, found)[found[0]])
+                return build_place(region, read_feature_rows(region, found)[found[0]])
             return junction_place(region, osm) or postcode_place(region, osm)
 
-    def called(self, name: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
+    def find_by_name(self, name: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
         """Find features of exactly that name or, if there are none, address. Much faster than a fuzzy search."""
         is_address = "," not in name and any(map(str.isdigit, name))
 
-        def found_in(region: OpenRegion) -> list[Hit | _Found]:
-            named = [hit for hit in region.index.exact(name, filter_of(region, within)) if hit.role != ATTRIBUTE]
+        def find_names(region: OpenRegion) -> list[Hit | _Found]:
+            named = [hit for hit in region.index.exact(name, build_filter(region, within)) if hit.role != ATTRIBUTE]
             houses = exact_addresses(region, name, within, limit) if is_address and not named else []
-            return [*self._scored([region], [(0, hit) for hit in named], None, limit), *houses]
+            return [*self._score_hits([region], [(0, hit) for hit in named], None, limit), *houses]
 
-        return self._search_each(found_in, within, limit=limit)
+        return self._search_each(find_names, within, limit=limit)
 
     def nearby(self, point: LatLon, radius_m: float, *, category: str | None = None, limit: int = 20) -> list[Hit]:
         """Find features around a point, nearest first; the distance is to the nearest part of a street or area.
 
         Plain house numbers are omitted unless the category is "address".
         """
-        limit = _checked_limit(limit)
+        limit = _clamp_limit(limit)
         if not (math.isfinite(radius_m) and radius_m >= 0):
             raise BadInput(f"a radius is a number of metres, zero or more, not {radius_m}")
         step_m = radius_m if radius_m <= _SINGLE_SEARCH_M else _FIRST_RADIUS_M
         while True:  # widen step by step, as the twenty nearest features are usually much nearer than the radius
             enough = limit if step_m < radius_m else 0
-            around = partial(self._around, point=point, radius_m=step_m, category=category, limit=limit, enough=enough)
+            around = partial(
+                self._find_nearest, point=point, radius_m=step_m, category=category, limit=limit, enough=enough
+            )
             near = self._search_jointly(around, Disc(point, step_m / 1000))
             found = list(_distinct(sorted(near, key=_sort_key)))
             if len(found) >= limit or step_m >= radius_m:
@@ -172,9 +176,11 @@ class Regions:
 
     def crossing(self, first: str, second: str, *, within: Extent | None = None, limit: int = 5) -> list[Hit]:
         """Find where two streets meet; where they only nearly meet, the match is "near"."""
-        limit, names = _checked_limit(limit), (first, second)
+        limit, names = _clamp_limit(limit), (first, second)
         # Where streets of exactly these names meet, similar names are not searched.
-        found = self._search_each(lambda region: named_crossings(region, names, within, limit), within, limit=limit)
+        found = self._search_each(
+            lambda region: find_named_crossings(region, names, within, limit), within, limit=limit
+        )
         if found:
             return found
 
@@ -182,7 +188,7 @@ class Regions:
             hits: list[Hit] = []
             similar = SimilarStreets(regions, self._reading(regions))
             for region in regions:
-                with self.store.explained(region.info.name):
+                with self.store.explain_errors(region.info.name):
                     hits += find_crossings(region, names, within, similar, limit)
             return hits
 
@@ -193,30 +199,30 @@ class Regions:
 
         Only addresses use the text after a comma; `OfflineAtlas` ranks all other hits by it.
         """
-        limit = _checked_limit(limit)
+        limit = _clamp_limit(limit)
         text = text[:1000]
         streets = split_crossing(text)
         name = text.split(",")[0]
 
-        def found_in(regions: Sequence[OpenRegion]) -> "list[Hit | _Found]":
+        def geocode_region(regions: Sequence[OpenRegion]) -> "list[Hit | _Found]":
             hits: list[Hit | _Found] = []
             without_exact: list[OpenRegion] = []
             similar = SimilarStreets(regions, self._reading(regions))
             for region in regions:
-                with self.store.explained(region.info.name):
+                with self.store.explain_errors(region.info.name):
                     houses = find_addresses(region, text, within, similar, limit)
                     hits += houses
                     hits += find_postcodes(region, name, within)
                     hits += find_crossings(region, streets, within, similar, limit) if streets else []
                     # Where the very address exists, similar names are not searched.
                     if any(hit.match == "exact" for hit in houses):
-                        named = region.index.exact(name, filter_of(region, within))
-                        hits += self._scored([region], [(0, hit) for hit in named], None, limit)
+                        named = region.index.exact(name, build_filter(region, within))
+                        hits += self._score_hits([region], [(0, hit) for hit in named], None, limit)
                     else:
                         without_exact.append(region)
-            return [*hits, *self._named(without_exact, name, limit, within)]
+            return [*hits, *self._find_similar(without_exact, name, limit, within)]
 
-        return self._hits(_distinct(sorted(self._search_jointly(found_in, within), key=_sort_key)), limit)
+        return self._hits(_distinct(sorted(self._search_jointly(geocode_region, within), key=_sort_key)), limit)
 
     def colocated(
         self,
@@ -229,16 +235,16 @@ class Regions:
         limit: int = 10,
     ) -> list[Colocation]:
         """Find where all these features are near each other; see `find_colocated`."""
-        limit = _checked_limit(limit)
+        limit = _clamp_limit(limit)
 
-        def found_in(regions: Sequence[OpenRegion]) -> list[Colocation]:
+        def find_groups(regions: Sequence[OpenRegion]) -> list[Colocation]:
             return find_colocated(
                 self.store, regions, features, within_m, within, bearings_deg, in_order=in_order, limit=limit
             )
 
-        return self._search_jointly(found_in, within)
+        return self._search_jointly(find_groups, within)
 
-    def _around(
+    def _find_nearest(
         self,
         regions: Sequence[OpenRegion],
         point: LatLon,
@@ -250,26 +256,26 @@ class Regions:
         """Return the features nearest to a point; nothing if fewer than ``enough`` have a box within the radius."""
         candidates = []
         for region in regions:
-            with self.store.explained(region.info.name):
+            with self.store.explain_errors(region.info.name):
                 candidates.append(in_boxes(region, boxes_around(point, radius_m), _kind_mask(region, category)))
         if sum(len(numbers) for numbers, _ in candidates) < enough:
             return []
         near: list[_Near] = []
         for region, (numbers, spots) in zip(regions, candidates, strict=True):
-            with self.store.explained(region.info.name):
+            with self.store.explain_errors(region.info.name):
                 near += _nearest(region, numbers, spots, point, radius_m, limit)
         return near
 
     def reach(self, extent: Extent) -> bool:
         """Return whether a region may have features in an extent."""
-        return bool(self._open(extent))
+        return bool(self._open_regions(extent))
 
-    def _open(self, within: Extent | None = None) -> list[OpenRegion]:
+    def _open_regions(self, within: Extent | None = None) -> list[OpenRegion]:
         return [region for region in self.store.open_all(self._only) if touches(region, within)]
 
     def _search_jointly(self, found_in: Callable[[Sequence[OpenRegion]], _T], within: Extent | None) -> _T:
         """Search all regions together. A damaged one is skipped with a warning, unless it was named."""
-        regions = self._open(within)
+        regions = self._open_regions(within)
         while True:
             try:
                 with numpy_warnings_off():
@@ -280,12 +286,14 @@ class Regions:
                 _log.warning("%s", error)
                 regions = [region for region in regions if region.info.name != error.name]
 
-    def _found_in_each(self, found_in: Callable[[OpenRegion], Sequence[_T]], within: Extent | None = None) -> list[_T]:
+    def _search_one_by_one(
+        self, found_in: Callable[[OpenRegion], Sequence[_T]], within: Extent | None = None
+    ) -> list[_T]:
         """Search regions one by one. A damaged one is skipped with a warning, unless it was named."""
         hits: list[_T] = []
-        for region in self._open(within):
+        for region in self._open_regions(within):
             try:
-                with self.store.explained(region.info.name):
+                with self.store.explain_errors(region.info.name):
                     hits.extend(found_in(region))
             except DamagedRegion as error:
                 if self._only is not None:
@@ -300,7 +308,7 @@ class Regions:
         *,
         limit: int,
     ) -> list[Hit]:
-        return self._hits(_distinct(sorted(self._found_in_each(found_in, within), key=_sort_key)), limit)
+        return self._hits(_distinct(sorted(self._search_one_by_one(found_in, within), key=_sort_key)), limit)
 
     def _hits(self, found: "Iterable[Hit | _Feature]", limit: int) -> list[Hit]:
         """Return the first hits; only for these, places are read."""
@@ -316,9 +324,9 @@ class Regions:
             for name, features in rows.items():
                 try:
                     if name not in unreadable:
-                        with self.store.explained(name):
+                        with self.store.explain_errors(name):
                             region = features[0].region
-                            read = places_of(region, [full_row(region, feature.row) for feature in features])
+                            read = build_places(region, [full_row(region, feature.row) for feature in features])
                         keys = ((name, feature.row[0]) for feature in features)
                         places.update(zip(keys, read, strict=True))
                 except DamagedRegion as error:
@@ -333,7 +341,7 @@ class Regions:
             if isinstance(one, Hit) or one.region.info.name not in unreadable
         ]
 
-    def _named(
+    def _find_similar(
         self,
         regions: Sequence[OpenRegion],
         text: str,
@@ -348,8 +356,8 @@ class Regions:
         pool = max(_MIN_POOL, 4 * limit) if near is None else _NEAR_POOL
         keeps = []
         for region in regions:
-            with self.store.explained(region.info.name):
-                keeps.append(filter_of(region, within, category))
+            with self.store.explain_errors(region.info.name):
+                keeps.append(build_filter(region, within, category))
         indexes, reading = [region.index for region in regions], self._reading(regions)
         found = search_names(indexes, text, limit=pool, keeps=keeps, reading=reading)
         if near is not None and len(found) >= pool:
@@ -359,12 +367,12 @@ class Regions:
                 with reading(number):
                     exact = region.index.exact(text, partial(_nearest_kept, region, near, keep))
                     found.extend((number, hit) for hit in exact if (number, hit.owner) not in seen)
-        return self._scored(regions, found, near, limit)
+        return self._score_hits(regions, found, near, limit)
 
     def _reading(self, regions: Sequence[OpenRegion]) -> Reading:
-        return lambda number: self.store.explained(regions[number].info.name)
+        return lambda number: self.store.explain_errors(regions[number].info.name)
 
-    def _scored(
+    def _score_hits(
         self, regions: Sequence[OpenRegion], found: Sequence[tuple[int, NameHit]], near: LatLon | None, limit: int
     ) -> "list[_Found]":
         """Turn name hits into features, best first; hits that can't be among the best are dropped."""
@@ -383,8 +391,8 @@ class Regions:
         scored: list[tuple[tuple[float, int, str], _Found]] = []
         for number, hits in likely.items():
             region = regions[number]
-            with self.store.explained(region.info.name):
-                rows = rows_in(region, [hit.owner for _, hit in hits])
+            with self.store.explain_errors(region.info.name):
+                rows = read_raw_rows(region, [hit.owner for _, hit in hits])
                 for base, hit in hits:
                     row = rows.get(hit.owner)
                     if row is not None:
@@ -443,7 +451,7 @@ def _nearest(
         return []
     if len(near) > limit:
         near = near[metres[near] <= _nth_smallest(metres[near], limit)]
-    rows = rows_in(region, numbers[near].tolist())
+    rows = read_raw_rows(region, numbers[near].tolist())
     return [_Near(region, rows[int(numbers[at])], float(metres[at])) for at in near.tolist()]
 
 
@@ -550,7 +558,7 @@ class _Found(_Feature):
 
     def hit(self, place: Place) -> Hit:
         far = distance_km(self.near, place.point) if self.near else None
-        return Hit(place, self.score, self.name_hit.match, text_of(self.name_hit.text), far)
+        return Hit(place, self.score, self.name_hit.match, convert_text(self.name_hit.text), far)
 
 
 @dataclass(slots=True)
@@ -589,7 +597,7 @@ def _distinct(hits: "Iterable[_OneT]") -> "Iterator[_OneT]":
 _OneT = TypeVar("_OneT", bound=Hit | _Feature)
 
 
-def _checked_limit(limit: int) -> int:
+def _clamp_limit(limit: int) -> int:
     if limit < 1:
         raise BadInput(f"a limit is a whole number from 1 to {MAX_LIMIT}, not {limit}")
     return min(limit, MAX_LIMIT)

@@ -258,7 +258,7 @@ def new_database(folder: Path, name: str) -> Iterator[sqlite3.Connection]:
     Until it is renamed, the file is hidden and locked. If the import is killed, the lock is released and the next
     import deletes the file.
     """
-    with _locked_partial(folder, name) as partial, open_without_locks(partial) as conn:
+    with _create_partial(folder, name) as partial, open_without_locks(partial) as conn:
         conn.execute("PRAGMA page_size = 8192")
         conn.execute("PRAGMA journal_mode = OFF")  # no rollback needed: an unfinished file is deleted
         conn.execute("PRAGMA synchronous = OFF")  # the file is synced once, before it is renamed
@@ -278,7 +278,7 @@ def new_database(folder: Path, name: str) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def _locked_partial(folder: Path, name: str) -> Iterator[Path]:
+def _create_partial(folder: Path, name: str) -> Iterator[Path]:
     """Provide a new hidden file: locked inside the block, so that `clear_abandoned` leaves it alone, then deleted."""
     handle = None
     try:
@@ -446,7 +446,7 @@ def check_readable(path: Path) -> None:
         raise BadFile(path, "is empty", "download it again")
 
 
-def digest_of(path: Path, report: Progress) -> str:
+def compute_digest(path: Path, report: Progress) -> str:
     """Return the SHA-256 of a file in hexadecimal.
 
     Raises:

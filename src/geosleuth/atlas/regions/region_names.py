@@ -29,7 +29,7 @@ from typing import IO, Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from geosleuth.atlas.keyed_rows import rows_with
+from geosleuth.atlas.keyed_rows import select_rows
 from geosleuth.atlas.search import (
     ATTRIBUTE,
     MAIN,
@@ -48,7 +48,7 @@ from geosleuth.atlas.search import (
 
 from .geometry import are_packed, step_widths, unpack_all
 from .name_runs import NameRow
-from .pbf import Ints, starts_of
+from .pbf import Ints, compute_starts
 
 # Tables of the index.
 #
@@ -119,12 +119,12 @@ Reading = Callable[[int], AbstractContextManager[None]]
 """Returns a context for reading the index at this position; it names the region in errors of damaged data."""
 
 
-def class_of(key: str) -> int:
+def get_length_class(key: str) -> int:
     """Return the length class of a key."""
     return bisect_left(_LENGTHS, len(key) - key.count(" ") + 1)
 
 
-def keys_of(text: str) -> list[tuple[str, bool]]:
+def make_keys(text: str) -> list[tuple[str, bool]]:
     """Return the keys that a name is indexed by, and for each whether it is the transliteration to Latin letters."""
     key = exact_key(text)
     if not key:
@@ -145,7 +145,7 @@ class Spellings:
     holders: Ints  # for each triple the index of a spelling that contains it
 
 
-def spellings_of(rows: Iterable[NameRow]) -> Spellings:
+def build_spellings(rows: Iterable[NameRow]) -> Spellings:
     """Return the spellings of names, which must be sorted by class and key."""
     found = list(_spellings(groupby(rows, key=itemgetter(0, 1))))
     codes, holders = text_triples("".join(f"{key}\n" for _, key, _, _ in found))
@@ -186,8 +186,8 @@ def write_names(conn: sqlite3.Connection, parts: Iterable[Spellings]) -> int:
         scratch.flush()
         codes, counts = _write_grams(conn, scratch, runs, firsts)
     columns: dict[str, NDArray[Any]] = {
-        "gram": codes, "count": counts, "first": firsts.astype("<u4"), "size": _joined(sizes, np.uint8),
-        "owner": _joined(owners, np.uint32), "owners": np.array(owner_counts, dtype=np.uint32),
+        "gram": codes, "count": counts, "first": firsts.astype("<u4"), "size": _join_arrays(sizes, np.uint8),
+        "owner": _join_arrays(owners, np.uint32), "owners": np.array(owner_counts, dtype=np.uint32),
     }  # fmt: skip
     conn.executemany(
         "INSERT INTO name_column VALUES (?, ?)",
@@ -196,7 +196,7 @@ def write_names(conn: sqlite3.Connection, parts: Iterable[Spellings]) -> int:
     return int(sum(owner_counts))
 
 
-def _joined(parts: Sequence[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
+def _join_arrays(parts: Sequence[NDArray[Any]], kind: type[np.generic]) -> NDArray[Any]:
     return np.concatenate([np.empty(0, dtype=kind), *parts])
 
 
@@ -310,7 +310,7 @@ class RegionNames:
         """Return the owners of all spellings, one spelling after another, and where those of each start."""
         known = self._shared.get("names starts")
         if not isinstance(known, np.ndarray):
-            known = self._shared["names starts"] = starts_of(self._column("owners", "<u4")).astype(np.uint32)
+            known = self._shared["names starts"] = compute_starts(self._column("owners", "<u4")).astype(np.uint32)
             self._shared.pop("names owners", None)
         return self._column("owner", "<u4"), known
 
@@ -320,7 +320,7 @@ class RegionNames:
         row = self.find_spelling(key) if key else None
         hits = [
             NameHit(owner, text, role, 1.0, "exact" if role == MAIN else "alias")
-            for role, text, owners in (_decoded(key, row[2], _MAX_OWNERS, keep) if row else ())
+            for role, text, owners in (_decode_names(key, row[2], _MAX_OWNERS, keep) if row else ())
             for owner in owners
         ]
         if keep is not None and hits:
@@ -330,8 +330,8 @@ class RegionNames:
     def find_spelling(self, key: str) -> SpellingRow | None:
         """Return the row of the spelling with this key; None if there is none."""
         if self._last_found is None or self._last_found[0] != key:  # a search may need it more than once
-            row = self._conn.execute(_KEY_QUERY, (class_of(key), key, key)).fetchone()
-            self._last_found = key, None if row is None else _checked([row])[0]
+            row = self._conn.execute(_KEY_QUERY, (get_length_class(key), key, key)).fetchone()
+            self._last_found = key, None if row is None else _check_rows([row])[0]
         return self._last_found[1]
 
     def with_prefix(self, prefix: str, most: int) -> Iterator[tuple[str, str]]:
@@ -341,7 +341,12 @@ class RegionNames:
             firsts = self.first_of_class.tolist()
             classes = ",".join(f"({number},{one},{other})" for number, (one, other) in enumerate(pairwise(firsts)))
             query = self._shared["names beginning"] = _PREFIX_QUERY.format(classes=classes)
-        asked = {"least": class_of(prefix), "prefix": prefix, "last": f"{prefix}{_LAST_CHARACTER}", "most": most}
+        asked = {
+            "least": get_length_class(prefix),
+            "prefix": prefix,
+            "last": f"{prefix}{_LAST_CHARACTER}",
+            "most": most,
+        }
         yield from self._conn.execute(query, asked)
 
     def prefix(self, text: str, limit: int = 100) -> list[NameHit]:
@@ -352,7 +357,7 @@ class RegionNames:
         hits = [
             NameHit(owner, name, role, len(key) / len(full), "exact" if role == MAIN else "alias")
             for full, names in self.with_prefix(key, 4 * limit)
-            for role, name, owners in _decoded(full, names, limit)
+            for role, name, owners in _decode_names(full, names, limit)
             if role <= OTHER
             for owner in owners
         ]
@@ -364,12 +369,12 @@ class RegionNames:
 
     def spellings(self, numbers: Sequence[int]) -> list[SpellingRow]:
         """Return the rows of the spellings with these ids."""
-        return _checked(rows_with(self._conn, "SELECT id, key, names FROM spelling WHERE id", numbers))
+        return _check_rows(select_rows(self._conn, "SELECT id, key, names FROM spelling WHERE id", numbers))
 
     def all_names(self) -> Iterator[tuple[int, str, int]]:
         """Yield owner, text and role of every name."""
         for key, names in self._conn.execute("SELECT key, names FROM spelling"):
-            for role, text, owners in _decoded(key, names, _ALL_OWNERS):
+            for role, text, owners in _decode_names(key, names, _ALL_OWNERS):
                 yield from ((owner, text, role) for owner in owners)
 
     @property
@@ -407,7 +412,7 @@ class RegionNames:
 
     def read_lists(self, ids: Sequence[int]) -> list[tuple[int, bytes]]:
         """Return the ids and packed contents of posting lists."""
-        return rows_with(self._conn, "SELECT id, spellings FROM gram WHERE id", ids)
+        return select_rows(self._conn, "SELECT id, spellings FROM gram WHERE id", ids)
 
     def any_kept(self, numbers: Ints, keep: Keep) -> NDArray[np.bool_]:
         """Return for each spelling whether any of its owners is wanted."""
@@ -420,7 +425,7 @@ class RegionNames:
         return np.asarray(fits[ends] > fits[ends - counts])
 
 
-def _checked(rows: list[Any]) -> list[SpellingRow]:
+def _check_rows(rows: list[Any]) -> list[SpellingRow]:
     """Return rows of the table ``spelling`` if their columns are texts; a damaged file may contain anything."""
     if not all(type(key) is type(names) is str for _, key, names in rows):
         raise TypeError("a spelling is not text")
@@ -436,10 +441,10 @@ class Spelling:
     names: str  # as in the table ``spelling``
     similarity: float  # similarity to the query, from 0 to 1
 
-    def decoded(self, reading: Reading, most: int, keep: Keep | None) -> list[tuple[int, str, list[int]]]:
+    def decode(self, reading: Reading, most: int, keep: Keep | None) -> list[tuple[int, str, list[int]]]:
         """Return role, text and first owners of each name; see `_decode_names`."""
         try:
-            return _decoded(self.key, self.names, most, keep)
+            return _decode_names(self.key, self.names, most, keep)
         except ValueError:
             with reading(self.index):
                 raise
@@ -447,23 +452,23 @@ class Spelling:
     def owners(self, reading: Reading) -> list[tuple[int, Ints]]:
         """Return the role and all owners of each name."""
         with reading(self.index):
-            return owners_of(self.names)
+            return decode_owners(self.names)
 
 
-def owners_of(names: str) -> list[tuple[int, Ints]]:
+def decode_owners(names: str) -> list[tuple[int, Ints]]:
     """Return the role and all owners of each name in a row's ``names``."""
     lines = [line.rpartition("\t") for line in names.split("\n")]
-    return [(int(role_text[0]), _summed_steps(steps)) for role_text, _, steps in lines]
+    return [(int(role_text[0]), _decode_steps(steps)) for role_text, _, steps in lines]
 
 
 def all_owners(names: str) -> list[int]:
     """Return the owners of all names in a row's ``names``, whatever their roles."""
     if "\n" not in names and "," not in names:  # nearly always
         return [int(names.rpartition("\t")[2])]
-    return [owner for _, owners in owners_of(names) for owner in owners.tolist()]
+    return [owner for _, owners in decode_owners(names) for owner in owners.tolist()]
 
 
-def _summed_steps(steps: str) -> Ints:
+def _decode_steps(steps: str) -> Ints:
     """Return owners from the differences between them."""
     if "," not in steps:  # nearly always
         return np.array([int(steps)])
@@ -496,7 +501,7 @@ def search_names(
     for spelling in search_spellings(indexes, query, keeps=keeps, reading=reading):
         if spelling.similarity < least:
             break
-        for role, text, owners in spelling.decoded(reading, most, keeps[spelling.index]):
+        for role, text, owners in spelling.decode(reading, most, keeps[spelling.index]):
             kind: Literal["exact", "alias", "fuzzy"] = "fuzzy"
             if spelling.similarity == 1.0:
                 kind = "exact" if role == MAIN else "alias"
@@ -507,7 +512,7 @@ def search_names(
                     best[spelling.index, owner] = NameHit(owner, text, role, score, kind)
         if len(best) >= enough:  # less similar ones can't be among the best
             least = max(least, ATTRIBUTE_FACTOR * spelling.similarity)
-    return _sorted([(number, hit) for (number, _), hit in best.items()], limit, keeps)
+    return _select_best([(number, hit) for (number, _), hit in best.items()], limit, keeps)
 
 
 def search_spellings(
@@ -525,7 +530,7 @@ def search_spellings(
     if not key or not indexes:
         return []
     rows: list[tuple[int, SpellingRow]] = []
-    codes = _codes_of(squeeze(key))
+    codes = _encode_triples(squeeze(key))
     for number, index in enumerate(indexes):
         with reading(number):
             row = index.find_spelling(key) if index.has_all(codes) else None
@@ -535,11 +540,11 @@ def search_spellings(
     keys = [key] if latin is None or latin == key else [key, latin]
     known = {number: row[0] for number, row in rows}
     most = _MAX_READ_IF_EXACT if rows else _MAX_READ
-    return _ranked(rows + _spellings_like(indexes, keys, keeps, most, known, reading), keys)
+    return _rank_spellings(rows + _spellings_like(indexes, keys, keeps, most, known, reading), keys)
 
 
 @lru_cache(maxsize=64)
-def _codes_of(compact: str) -> Codes:
+def _encode_triples(compact: str) -> Codes:
     """Return the triples of a compact key; the same array each time, which `RegionNames._find` relies on."""
     return triple_codes(triples(compact)[:_MAX_TRIPLES])
 
@@ -563,7 +568,7 @@ def _spellings_like(
         reading: see `Reading`.
     """
     found: list[tuple[int, SpellingRow]] = []
-    chosen = [_candidates(indexes, squeeze(one), keeps, most, reading) for one in keys]
+    chosen = [_find_candidate_spellings(indexes, squeeze(one), keeps, most, reading) for one in keys]
     for number, index in enumerate(indexes):
         numbers = chosen[0][number] if len(chosen) == 1 else np.union1d(*(one[number] for one in chosen))
         if wanted := [one for one in numbers.tolist() if one != known.get(number)]:
@@ -572,14 +577,14 @@ def _spellings_like(
     return found
 
 
-def _candidates(
+def _find_candidate_spellings(
     indexes: Sequence[RegionNames], compact: str, keeps: Sequence[Keep | None], most: int, reading: Reading
 ) -> list[Ints]:
     """Return for each index the ids of the spellings that share the most triples with a query, weighted by rarity.
 
     Spellings of all indexes are numbered consecutively meanwhile: ``offsets`` has how many come before each index.
     """
-    wanted = _codes_of(compact)
+    wanted = _encode_triples(compact)
     lists: list[tuple[Ints, NDArray[np.uint32]]] = []
     sizes: list[NDArray[np.uint8]] = []
     for number, index in enumerate(indexes):
@@ -592,13 +597,15 @@ def _candidates(
         return [_NONE] * len(indexes)
     region_of, places = np.divmod(rows, len(wanted))
     ids, entries = firsts[rows] + slots, lengths[rows, slots].astype(np.int64)
-    offsets = starts_of(np.array([len(some) for some in sizes]))
+    offsets = compute_starts(np.array([len(some) for some in sizes]))
     totals = np.bincount(places, weights=entries, minlength=len(wanted))
     present = totals > 0
     weights = np.log1p(int(offsets[-1]) / np.where(present, totals, 1.0)).astype(np.float32)
     chosen = _worth_reading(slots, entries, len(compact), most)
     unread = _unread(indexes, region_of, slots, weights[places], chosen)
-    numbers, places, counts = _read(indexes, offsets, (region_of[chosen], ids[chosen], places[chosen]), reading)
+    numbers, places, counts = _read_postings(
+        indexes, offsets, (region_of[chosen], ids[chosen], places[chosen]), reading
+    )
     read = np.zeros(len(wanted), dtype=bool)
     read[places] = True
     least = _MIN_WEIGHT_SHARE * float(weights[read].sum())
@@ -653,7 +660,7 @@ def _worth_reading(slots: Ints, long: Ints, letters: int, most: int) -> Ints:
     return order[: max(1, int(np.cumsum(long[order]).searchsorted(most)))]
 
 
-def _read(
+def _read_postings(
     indexes: Sequence[RegionNames], offsets: Ints, lists: tuple[Ints, Ints, Ints], reading: Reading
 ) -> tuple[Ints, Ints, Ints]:
     """Read posting lists.
@@ -698,7 +705,7 @@ def _read(
     return numbers, np.array(triple_of, dtype=np.int64)[runs], counts
 
 
-def _ranked(rows: Sequence[tuple[int, SpellingRow]], keys: Sequence[str]) -> list[Spelling]:
+def _rank_spellings(rows: Sequence[tuple[int, SpellingRow]], keys: Sequence[str]) -> list[Spelling]:
     """Return the spellings that are similar enough, the most similar first.
 
     Args:
@@ -717,7 +724,7 @@ def _ranked(rows: Sequence[tuple[int, SpellingRow]], keys: Sequence[str]) -> lis
     ]
 
 
-def _sorted(
+def _select_best(
     found: Sequence[tuple[int, NameHit]], limit: int, keeps: Sequence[Keep | None]
 ) -> list[tuple[int, NameHit]]:
     """Return the best hits of owners that are wanted."""
@@ -729,7 +736,7 @@ def _sorted(
     return sorted(wanted, key=lambda one: (-one[1].score, one[1].role, len(one[1].text), one[0], one[1].owner))[:limit]
 
 
-def _decoded(key: str, names: str, most: int, keep: Keep | None = None) -> list[tuple[int, str, list[int]]]:
+def _decode_names(key: str, names: str, most: int, keep: Keep | None = None) -> list[tuple[int, str, list[int]]]:
     """Return role, text and first owners of each name of a spelling.
 
     Args:
@@ -742,7 +749,7 @@ def _decoded(key: str, names: str, most: int, keep: Keep | None = None) -> list[
     for line in names.split("\n"):
         role_text, _, steps = line.rpartition("\t")
         if keep is not None and steps.count(",") >= most:
-            every = _summed_steps(steps)
+            every = _decode_steps(steps)
             owners = every[keep(every)][:most].tolist()
         elif "," in steps:
             owners = list(accumulate(map(int, steps.split(",", most)[:most])))
@@ -760,11 +767,11 @@ __all__ = [
     "RegionNames",
     "Spelling",
     "Spellings",
-    "class_of",
-    "keys_of",
-    "owners_of",
+    "build_spellings",
+    "decode_owners",
+    "get_length_class",
+    "make_keys",
     "search_names",
     "search_spellings",
-    "spellings_of",
     "write_names",
 ]

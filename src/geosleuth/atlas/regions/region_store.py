@@ -29,13 +29,13 @@ import shapely
 from numpy.typing import NDArray
 
 from geosleuth.atlas.folders import open_readonly
-from geosleuth.atlas.keyed_rows import rows_with
+from geosleuth.atlas.keyed_rows import select_rows
 from geosleuth.atlas.protocol import Place
 from geosleuth.geo import EARTH_RADIUS_KM, Box, Disc, Extent, FloatArray, LatLon, distances_from_km
 from geosleuth.support.errors import BadInput
 
 from .feature_kinds import ADDRESS, category_kinds, is_street, matching_kinds
-from .geometry import E7, Segments, count_packed, nearest_points, segments_of, unpack, unpack_steps
+from .geometry import E7, Segments, count_packed, extract_segments, nearest_points, unpack, unpack_steps
 from .pbf import spans
 from .region_file import (
     APPLICATION_ID,
@@ -50,7 +50,7 @@ from .region_file import (
     unpack_box,
 )
 from .region_names import Keep, RegionNames
-from .tags import address_of
+from .tags import format_address
 
 _log = logging.getLogger(__name__)
 _HEADER_BYTES = 100
@@ -178,7 +178,7 @@ class RegionStore:
         """Return every region that can be read, sorted by name; see `damaged` for the others."""
         return [region.info for region in self.open_all()]
 
-    def damaged(self) -> Sequence[Damaged]:
+    def list_damaged(self) -> Sequence[Damaged]:
         """Return the regions whose file can't be read."""
         found = []
         for name in self.names():
@@ -203,8 +203,8 @@ class RegionStore:
             BadInput: there is no such region, or its file can't be deleted.
         """
         if name not in self.names():
-            raise BadInput(self._unknown(name))
-        self._opened().pop(name, None)
+            raise BadInput(self._build_unknown_message(name))
+        self._get_open_regions().pop(name, None)
         path = region_path(self.folder, name)
         try:
             path.unlink(missing_ok=True)
@@ -221,7 +221,7 @@ class RegionStore:
         if only is not None:
             return [self.open(name) for name in dict.fromkeys(only)]
         found = []
-        opened = self._opened()
+        opened = self._get_open_regions()
         for name, path in self._files().items():
             region = opened.get(name)
             try:
@@ -241,39 +241,39 @@ class RegionStore:
         try:
             status = path.stat()
         except OSError:
-            raise BadInput(self._unknown(name)) from None
+            raise BadInput(self._build_unknown_message(name)) from None
         stamp = _stamp(status)
-        opened = self._opened().get(name)
+        opened = self._get_open_regions().get(name)
         if opened and opened.stamp == stamp:
             return opened
-        with self.explained(name):
+        with self.explain_errors(name):
             _check_size(path)
             # A connection is used by one thread, but may be closed by another after that thread has ended.
             conn = open_readonly(path, any_thread=True)
             try:
-                region = _read(conn, name, path, stamp)
+                region = _read_region(conn, name, path, stamp)
             except BaseException:
                 conn.close()
                 raise
         weakref.finalize(region, conn.close)
-        self._opened()[name] = region
+        self._get_open_regions()[name] = region
         return region
 
-    def explained(self, name: str) -> AbstractContextManager[None]:
+    def explain_errors(self, name: str) -> AbstractContextManager[None]:
         """Turn errors of the block into `DamagedRegion`, which says how to restore the file.
 
         Only read the file inside the block: validate user input before, as its errors would be blamed on the file.
         """
         return _Explained(self.folder, name)
 
-    def _opened(self) -> "dict[str, OpenRegion]":
+    def _get_open_regions(self) -> "dict[str, OpenRegion]":
         """Return the regions that this thread has opened, by name."""
         opened: dict[str, OpenRegion] | None = getattr(self._threads, "opened", None)
         if opened is None:
             opened = self._threads.opened = {}
         return opened
 
-    def _unknown(self, name: str) -> str:
+    def _build_unknown_message(self, name: str) -> str:
         names = ", ".join(self.names()) or "none yet; fetch one with: geosleuth atlas get PLACE"
         return f"there is no region {name[:80]!r} (regions: {names})"
 
@@ -348,7 +348,7 @@ def _check_size(path: Path) -> None:
         raise _NotReadable("the file is incomplete")
 
 
-def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int, int]) -> OpenRegion:
+def _read_region(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int, int]) -> OpenRegion:
     """Check a file's format and read its metadata."""
     if conn.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise _NotReadable("not a region file")
@@ -386,13 +386,13 @@ def _read(conn: sqlite3.Connection, name: str, path: Path, stamp: tuple[int, int
     if "kinds" in meta:  # a gazetteer, which stores its few kinds in the metadata
         kinds = tuple(meta["kinds"].split(","))
     else:
-        kinds = tuple(text_of(kind) for (kind,) in conn.execute("SELECT kind FROM kind ORDER BY id"))
+        kinds = tuple(convert_text(kind) for (kind,) in conn.execute("SELECT kind FROM kind ORDER BY id"))
     # The cache of a gazetteer depends on its connection, so threads can't share it.
-    memory = {} if "kinds" in meta else _memory_of(path, stamp)
+    memory = {} if "kinds" in meta else _get_file_cache(path, stamp)
     return OpenRegion(info, conn, RegionNames(conn, memory), kinds, stamp, memory)
 
 
-def _memory_of(path: Path, stamp: tuple[int, int, int]) -> dict[str, Any]:
+def _get_file_cache(path: Path, stamp: tuple[int, int, int]) -> dict[str, Any]:
     """Return the cache of a file, which all threads share."""
     cached = _MEMORY.get(path)
     if cached is None or cached[0] != stamp:
@@ -403,7 +403,7 @@ def _memory_of(path: Path, stamp: tuple[int, int, int]) -> dict[str, Any]:
     return cached[1]
 
 
-def text_of(value: Any) -> str:
+def convert_text(value: Any) -> str:
     """Return the value of a text column, which in a damaged file may be anything.
 
     Raises:
@@ -497,7 +497,7 @@ def in_boxes(region: OpenRegion, boxes: Sequence[Edges], kinds: NDArray[np.bool_
     return numbers, spots[indexes]
 
 
-def filter_of(
+def build_filter(
     region: OpenRegion, within: Extent | None, category: str | None = None, *, streets: bool = False
 ) -> Keep | None:
     """Return a filter for features in an extent, of a category, or streets only; None if all features pass."""
@@ -544,7 +544,7 @@ def _matching_kinds(region: OpenRegion, category: str) -> Set[str]:
     """Return the kinds that a category means; fast for texts that are not categories, which most are."""
     patterns = category_kinds(category)
     if not all(pattern[0] == "=" for pattern in patterns):
-        return _cached_matching_kinds(category, region.kinds)
+        return _match_cached_kinds(category, region.kinds)
     by_value = region.memory.get("kinds by value")
     if not isinstance(by_value, dict):
         by_value = {}
@@ -555,7 +555,7 @@ def _matching_kinds(region: OpenRegion, category: str) -> Set[str]:
 
 
 @lru_cache(maxsize=256)
-def _cached_matching_kinds(category: str, kinds: tuple[str, ...]) -> frozenset[str]:
+def _match_cached_kinds(category: str, kinds: tuple[str, ...]) -> frozenset[str]:
     return frozenset(matching_kinds(category, kinds))
 
 
@@ -573,9 +573,9 @@ def features_of_kinds(region: OpenRegion, kinds: Set[str]) -> Ids:
 
 
 def rows_of_kinds(region: OpenRegion, wanted: Callable[[str], bool]) -> list[tuple[Any, ...]]:
-    """Return the rows of all features of the kinds that ``wanted`` accepts, ordered by id; see `rows_of`."""
+    """Return the rows of all features of the kinds that ``wanted`` accepts, ordered by id; see `read_feature_rows`."""
     ids = features_of_kinds(region, {kind for kind in region.kinds if wanted(kind)})
-    return list(rows_of(region, ids.tolist()).values())
+    return list(read_feature_rows(region, ids.tolist()).values())
 
 
 def are_streets(region: OpenRegion, ids: Ids) -> NDArray[np.bool_]:
@@ -601,12 +601,12 @@ def column(region: OpenRegion, name: str) -> NDArray[Any]:
     return values
 
 
-def spots_of(region: OpenRegion, ids: Ids) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
+def read_spots(region: OpenRegion, ids: Ids) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
     """Return latitudes and longitudes (1e-7 degrees) and kinds of features; for a few, without loading columns."""
     if len(ids) > _MAX_ROW_BY_ROW or "lat" in region.memory:
         lats, lons, kinds = (column(region, name)[ids - 1] for name in ("lat", "lon", "kind"))
         return lats, lons, kinds
-    rows = rows_in(region, ids.tolist())
+    rows = read_raw_rows(region, ids.tolist())
     found = np.array([rows[number][5:7] + rows[number][3:4] for number in ids.tolist()], dtype=np.int64).reshape(-1, 3)
     return found[:, 0].astype(np.int32), found[:, 1].astype(np.int32), found[:, 2].astype(np.uint16)
 
@@ -628,12 +628,12 @@ def check_positions(lats: FloatArray, lons: FloatArray) -> None:
         raise ValueError("a position has coordinates out of range")
 
 
-def rows_in(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+def read_raw_rows(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     """Return feature rows by id, with the columns of the table: id, osm, name, kind, rank, lat, lon, box."""
-    return {row[0]: row for row in rows_with(region.conn, f"{_FEATURES} WHERE id", [int(number) for number in ids])}
+    return {row[0]: row for row in select_rows(region.conn, f"{_FEATURES} WHERE id", [int(number) for number in ids])}
 
 
-def boxes_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, bytes]:
+def read_boxes(region: OpenRegion, ids: Sequence[int]) -> dict[int, bytes]:
     """Return the packed boxes of features that are not points, by id; cached, as a search needs them repeatedly."""
     cache: dict[int, bytes | None] = region.memory.setdefault("boxes", {})
     found = {number: cache.get(number) for number in ids}
@@ -646,22 +646,22 @@ def boxes_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, bytes]:
     return {number: box for number, box in found.items() if box is not None}
 
 
-def sources_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, int | str]:
+def read_sources(region: OpenRegion, ids: Sequence[int]) -> dict[int, int | str]:
     """Return the value of column ``osm`` of features, by id; see `osm_text`."""
     return _values_by_id(region, "osm", ids)
 
 
 def _values_by_id(region: OpenRegion, column: str, ids: Sequence[int]) -> dict[int, Any]:
-    return dict(rows_with(region.conn, f"SELECT id, {column} FROM feature WHERE id", ids))  # noqa: S608
+    return dict(select_rows(region.conn, f"SELECT id, {column} FROM feature WHERE id", ids))  # noqa: S608
 
 
-def rows_of(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+def read_feature_rows(region: OpenRegion, ids: Sequence[int]) -> dict[int, tuple[Any, ...]]:
     """Return feature rows by id, in degrees: id, osm, name, kind, lat, lon, south, west, north, east, rank."""
-    return {number: full_row(region, row) for number, row in rows_in(region, ids).items()}
+    return {number: full_row(region, row) for number, row in read_raw_rows(region, ids).items()}
 
 
 def full_row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
-    """Convert a row of `rows_in` to a row of `rows_of`."""
+    """Convert a row of `read_raw_rows` to a row of `read_feature_rows`."""
     number, osm, name, kind, rank, lat, lon, box = row
     point = (lat / E7, lon / E7)
     if box is None:
@@ -671,53 +671,53 @@ def full_row(region: OpenRegion, row: Sequence[Any]) -> tuple[Any, ...]:
     return (number, osm_text(osm), name, region.kinds[kind], *point, *edges, rank / 1000)
 
 
-def tags_of(region: OpenRegion, number: int) -> dict[str, str]:
+def read_tags(region: OpenRegion, number: int) -> dict[str, str]:
     """Return the stored tags of a feature."""
-    return _tags_in(region, [number])[number]
+    return _read_tags_by_id(region, [number])[number]
 
 
-def _tags_in(region: OpenRegion, numbers: Sequence[int]) -> dict[int, dict[str, str]]:
+def _read_tags_by_id(region: OpenRegion, numbers: Sequence[int]) -> dict[int, dict[str, str]]:
     """Return the stored tags of features, by id."""
     wanted = list({(number - 1) // TAG_BLOCK for number in numbers})
     blocks = {
         block: zlib.decompressobj().decompress(packed, _MAX_TAG_BYTES).split(b"\n")
-        for block, packed in rows_with(region.conn, "SELECT block, tags FROM feature_tags WHERE block", wanted)
+        for block, packed in select_rows(region.conn, "SELECT block, tags FROM feature_tags WHERE block", wanted)
     }
     return {number: _DECODER.decode(blocks[(number - 1) // TAG_BLOCK][(number - 1) % TAG_BLOCK]) for number in numbers}
 
 
-def place_of(region: OpenRegion, row: Sequence[Any]) -> Place:
+def build_place(region: OpenRegion, row: Sequence[Any]) -> Place:
     """Return the place of a row of `read_feature_rows`."""
-    return places_of(region, [row])[0]
+    return build_places(region, [row])[0]
 
 
-def places_of(region: OpenRegion, rows: Sequence[Sequence[Any]]) -> list[Place]:
+def build_places(region: OpenRegion, rows: Sequence[Sequence[Any]]) -> list[Place]:
     """Return the places of rows of `read_feature_rows`."""
-    tags_in = _tags_in(region, [row[0] for row in rows])
-    source = source_of(region)
-    return [_place(region, row, tags_in[row[0]], source) for row in rows]
+    tags_in = _read_tags_by_id(region, [row[0] for row in rows])
+    source = get_source(region)
+    return [_build_tagged_place(region, row, tags_in[row[0]], source) for row in rows]
 
 
-def _place(region: OpenRegion, row: Sequence[Any], tags: dict[str, str], source: str) -> Place:
+def _build_tagged_place(region: OpenRegion, row: Sequence[Any], tags: dict[str, str], source: str) -> Place:
     _, osm, name, kind, lat, lon, south, west, north, east, _ = row
     return Place(
         id=f"{region.info.kind}:{region.info.name}:{osm}",
-        name=text_of(name or "") or kind.partition("=")[2].replace("_", " "),
+        name=convert_text(name or "") or kind.partition("=")[2].replace("_", " "),
         kind=kind,
         point=LatLon(lat, lon),
         extent=Box(south, west, north, east),
         source=source,
-        address=address_of(tags) or (name if kind == ADDRESS else None),
+        address=format_address(tags) or (name if kind == ADDRESS else None),
         details=tags,
     )
 
 
-def source_of(region: OpenRegion) -> str:
+def get_source(region: OpenRegion) -> str:
     """Return the source to name for a place."""
     return f"{_SOURCES.get(region.info.kind, region.info.kind)}, region {region.info.name}"
 
 
-def grounds_of(geoms: Sequence[Any]) -> NDArray[np.object_]:
+def unpack_grounds(geoms: Sequence[Any]) -> NDArray[np.object_]:
     """Unpack geometries of table ``ground``.
 
     Raises:
@@ -766,9 +766,9 @@ def _segments(region: OpenRegion, ids: Sequence[int]) -> dict[int, Segments]:
         cache = region.memory["segments"] = _SegmentCache({})
     found = {number: cached for number in ids if (cached := cache.by_feature.get(number)) is not None}
     missing = [number for number in ids if number not in found]
-    geoms = dict(rows_with(region.conn, "SELECT feature, geom FROM ground WHERE feature", missing))
+    geoms = dict(select_rows(region.conn, "SELECT feature, geom FROM ground WHERE feature", missing))
     if geoms:
-        read = dict(zip(geoms, segments_of(list(geoms.values())), strict=True))
+        read = dict(zip(geoms, extract_segments(list(geoms.values())), strict=True))
         found |= read
         count = sum(one.ends.shape[1] for one in read.values())
         if count <= _MAX_SEGMENTS:

@@ -104,7 +104,7 @@ class StagedRuns:
 
 
 def stage(path: Path, features: Sequence[Row], shapes: Sequence[Row]) -> StagedRuns:
-    """Write rows of `staged_feature` and `staged_shapes` as runs, to files whose names start with ``path``."""
+    """Write rows of `stage_feature` and `stage_shapes` as runs, to files whose names start with ``path``."""
     curves = np.array([row[0] for row in features], dtype=np.int64)
     # Only ids of OpenStreetMap are numbers; other features stay in their original order.
     ties = np.array([osm if isinstance(osm, int) else 0 for _, osm, *_ in features], dtype=np.int64)
@@ -125,12 +125,12 @@ def _shape_key(layer: Layer, rank: int, size: int, curve: int) -> int:
 @contextmanager
 def open_writer(folder: Path, name: str) -> Iterator["RegionWriter"]:
     """Provide a writer for a new region; its file replaces an earlier one if the block succeeds, else it is deleted."""
-    with import_folder(folder, name) as work, open_writer_in(folder, name, work) as writer:
+    with import_folder(folder, name) as work, open_writer_inside(folder, name, work) as writer:
         yield writer
 
 
 @contextmanager
-def open_writer_in(folder: Path, name: str, work: Path, *, journal: str = "OFF") -> Iterator["RegionWriter"]:
+def open_writer_inside(folder: Path, name: str, work: Path, *, journal: str = "OFF") -> Iterator["RegionWriter"]:
     """Like `open_writer`, with a given folder for staged rows; a journal makes commits there survive a kill."""
     with new_database(folder, name) as conn, open_without_locks(work / "stage.sqlite") as staged:
         for pragma in (
@@ -166,13 +166,13 @@ class RegionWriter:
             return
         self._ids.add(row.osm)
         self.counts["features"] += 1
-        self._features.append(staged_feature(row, tags))
+        self._features.append(stage_feature(row, tags))
         if len(self._features) >= _ROWS_PER_RUN:
             self._flush()
 
     def add_shape(self, layer: Layer, rank: int, name: str | None, geometry: shapely.Geometry) -> None:
         """Add a shape for the map."""
-        self._shapes.extend(staged_shapes([(layer, rank, name, geometry)]))
+        self._shapes.extend(stage_shapes([(layer, rank, name, geometry)]))
         if len(self._shapes) >= _ROWS_PER_RUN:
             self._flush()
 
@@ -197,7 +197,7 @@ class RegionWriter:
         """Write all tables and the metadata; nothing may be added afterwards."""
         self._flush()
         with self._disk_errors_explained():
-            bounds = self._write(workers or JobPool())
+            bounds = self._write_tables(workers or JobPool())
         about = {
             "format": FORMAT_VERSION,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -215,7 +215,7 @@ class RegionWriter:
         except OSError as error:
             raise unwritable(self.work.parent, error) from error
 
-    def _write(self, workers: JobPool) -> str:
+    def _write_tables(self, workers: JobPool) -> str:
         """Write all tables from the runs; return the bounding box of the features."""
         shapes = [staged.shapes for staged in self._staged if staged.shapes is not None]
         shape_count = workers.start(partial(_pack_shapes, shapes, self.work / "shapes.sqlite"))
@@ -351,7 +351,7 @@ def _pack_features(portion: Portion, first: int, kinds: Mapping[str, int], store
 
 
 def _group_names(portion: NamePortion) -> region_names.Spellings:
-    return region_names.spellings_of(portion.rows())
+    return region_names.build_spellings(portion.rows())
 
 
 def _pack_shapes(runs: Sequence[SortedRun], path: Path) -> int:
@@ -380,7 +380,7 @@ def _shape_blocks(runs: Sequence[SortedRun]) -> Iterator[tuple[Portion, list[int
     """Yield shapes in sorted order, some blocks at a time, and where each block begins."""
     waiting: Portion | None = None
     for chunk in merge_runs(runs):
-        whole = chunk if waiting is None else waiting.followed_by(chunk)
+        whole = chunk if waiting is None else waiting.concatenate(chunk)
         starts = _block_starts(whole.keys)
         # The last block may continue in the next portion.
         cuts = [*range(0, len(starts) - 1, _SHAPE_ROWS_AT_ONCE), len(starts) - 1]
@@ -402,7 +402,7 @@ def _block_starts(keys: Ints) -> Ints:
 
 
 def shape_row(block: Sequence[Row]) -> Row:
-    """Return a row of table ``shape`` without its number, and its box, for rows of `staged_shapes`."""
+    """Return a row of table ``shape`` without its number, and its box, for rows of `stage_shapes`."""
     layer, rank = block[0][:2]
     boxes = np.array([unpack_box(box) for *_, box in block])
     south, west = (boxes[:, :2].min(axis=0) / E7).tolist()
@@ -412,7 +412,7 @@ def shape_row(block: Sequence[Row]) -> Row:
     return layer, rank, widest, packed, west, east, south, north
 
 
-def curve_of(lats: Ints, lons: Ints, widths: Ints) -> Ints:
+def compute_curve(lats: Ints, lons: Ints, widths: Ints) -> Ints:
     """Return the positions of points (1e-7 degrees) on a Z-order curve; large features come after all others."""
     curve = np.zeros(len(lats), dtype=np.int64)
     for axis, (values, span) in enumerate(((lons + 180 * E7, 360 * E7), (lats + 90 * E7, 180 * E7))):
@@ -424,21 +424,21 @@ def curve_of(lats: Ints, lons: Ints, widths: Ints) -> Ints:
     return np.where(widths > _LARGE_E7, curve + _LARGE, curve)
 
 
-def staged_feature(row: FeatureRow, tags: Mapping[str, str]) -> Row:
+def stage_feature(row: FeatureRow, tags: Mapping[str, str]) -> Row:
     """Return the row that `stage` expects for a feature."""
     lat, lon, south, west, north, east = (round(value * E7) for value in (*row.point, *row.bounds))
-    curve = curve_of(np.array([lat]), np.array([lon]), np.array([max(north - south, east - west)]))
-    return staged_row(row, tags, (lat, lon, south, west, north, east), int(curve[0]))
+    curve = compute_curve(np.array([lat]), np.array([lon]), np.array([max(north - south, east - west)]))
+    return stage_row(row, tags, (lat, lon, south, west, north, east), int(curve[0]))
 
 
-def staged_row(row: FeatureRow, tags: Mapping[str, str], at: tuple[int, int, int, int, int, int], curve: int) -> Row:
+def stage_row(row: FeatureRow, tags: Mapping[str, str], at: tuple[int, int, int, int, int, int], curve: int) -> Row:
     """Like `stage_feature`, with a position in 1e-7 degrees: lat, lon, south, west, north, east."""
     lat, lon, south, west, north, east = at
     box = None if south == north == lat and west == east == lon else pack_box(south, west, north, east)
     names = [
-        (region_names.class_of(key), key, max(role, OTHER) if latin else role, text)
+        (region_names.get_length_class(key), key, max(role, OTHER) if latin else role, text)
         for text, role in row.names
-        for key, latin in region_names.keys_of(text)
+        for key, latin in region_names.make_keys(text)
     ]
     house = house_number(tags)
     houses = None
@@ -448,11 +448,11 @@ def staged_row(row: FeatureRow, tags: Mapping[str, str], at: tuple[int, int, int
     osm = osm_key(row.osm) if isinstance(row.osm, str) else row.osm
     return (
         curve, osm, row.name, row.kind, round(1000 * row.rank), lat, lon, box, row.tags_json,
-        (names, houses, _postcode_of(tags)), row.ground,
+        (names, houses, _extract_postcode(tags)), row.ground,
     )  # fmt: skip
 
 
-def _postcode_of(tags: Mapping[str, str]) -> tuple[str, str, str] | None:
+def _extract_postcode(tags: Mapping[str, str]) -> tuple[str, str, str] | None:
     """Return postcode, town and country of an address."""
     code = tags.get("addr:postcode", "").strip()
     if not 3 <= len(code) <= 12:
@@ -499,7 +499,7 @@ def _tag_blocks(tags: Sequence[str], first: int) -> Iterator[tuple[int, bytes]]:
         yield (first + at) // TAG_BLOCK, zlib.compress("\n".join(tags[at : at + TAG_BLOCK]).encode(), 6)
 
 
-def staged_shapes(shapes: Sequence[tuple[Layer, int, str | None, shapely.Geometry]]) -> Iterator[Row]:
+def stage_shapes(shapes: Sequence[tuple[Layer, int, str | None, shapely.Geometry]]) -> Iterator[Row]:
     """Yield the rows that `stage` expects for shapes in degrees."""
     bounds = np.rint(shapely.bounds([geometry for *_, geometry in shapes]) * E7).astype(np.int64)
     packed = pack([geometry for *_, geometry in shapes])
@@ -510,7 +510,7 @@ def staged_shapes(shapes: Sequence[tuple[Layer, int, str | None, shapely.Geometr
 def shape_rows(packed: Sequence[bytes], boxes: Ints) -> Iterator[tuple[int, int, bytes, bytes]]:
     """Yield size class, curve position, geometry and box of shapes; each size class is four times the one before."""
     widths = (boxes[:, 2:] - boxes[:, :2]).max(axis=1)
-    curves = curve_of((boxes[:, 0] + boxes[:, 2]) // 2, (boxes[:, 1] + boxes[:, 3]) // 2, np.zeros_like(widths))
+    curves = compute_curve((boxes[:, 0] + boxes[:, 2]) // 2, (boxes[:, 1] + boxes[:, 3]) // 2, np.zeros_like(widths))
     sizes = (np.log2(np.maximum(widths, 1)) / 2).astype(np.int64)
     boxed = boxes.astype("<i4").tobytes()
     for at, (size, curve, geom) in enumerate(zip(sizes.tolist(), curves.tolist(), packed, strict=True)):

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .pbf import Ints, starts_of
+from .pbf import Ints, compute_starts
 
 Row = tuple[Any, ...]
 _MERGED_AT_ONCE: Final = 1 << 20  # rows, roughly
@@ -62,7 +62,7 @@ def write_run(path: Path, rows: Sequence[Row], keys: Ints, ties: Ints) -> Sorted
         return None
     order = np.lexsort((ties, keys))
     packed = [marshal.dumps(rows[at]) for at in order.tolist()]
-    cuts = starts_of(np.fromiter(map(len, packed), dtype=np.int64, count=len(packed)))
+    cuts = compute_starts(np.fromiter(map(len, packed), dtype=np.int64, count=len(packed)))
     with path.open("wb") as stream:
         for column in (keys[order], ties[order], cuts):
             stream.write(column.astype("<i8").tobytes())
@@ -89,7 +89,7 @@ class Portion:
         runs = [self.runs[at] for at in used.tolist()]
         return Portion(runs, run_of.astype(np.int32), self.places[begin:end], self.keys[begin:end])
 
-    def followed_by(self, other: "Portion") -> "Portion":
+    def concatenate(self, other: "Portion") -> "Portion":
         """Return this portion and another one as one."""
         return Portion(
             [*self.runs, *other.runs],
@@ -128,7 +128,7 @@ def portions(runs: Sequence[SortedRun], size: int) -> Iterator[Portion]:
     """Yield all rows of some runs in sorted order, in portions of one size; the last may be smaller."""
     waiting: Portion | None = None
     for chunk in merge_runs(runs):
-        whole = chunk if waiting is None else waiting.followed_by(chunk)
+        whole = chunk if waiting is None else waiting.concatenate(chunk)
         full = len(whole) // size * size
         for begin in range(0, full, size):
             yield whole.cut(begin, begin + size)

@@ -100,7 +100,7 @@ def index_names(tags: Mapping[str, str]) -> list[tuple[str, int]]:
     return list(found.items())
 
 
-def kept_tags(tags: Mapping[str, str]) -> str:
+def encode_kept_tags(tags: Mapping[str, str]) -> str:
     """Return the tags worth showing as JSON with sorted keys."""
     return _JSON.encode({key: value[:1000] for key, value in tags.items() if _role_and_kept(key)[1]}).decode()
 
@@ -120,7 +120,7 @@ def address_line(number: str, street: str) -> str:
     return f"{number} {street}" if _NUMBER_BEFORE_STREET.search(street) else f"{street} {number}"
 
 
-def address_of(tags: Mapping[str, str]) -> str | None:
+def format_address(tags: Mapping[str, str]) -> str | None:
     """Return the postal address as far as it is tagged, or None."""
     at = house_number(tags)
     line = address_line(*at) if at else tags.get("addr:street") or tags.get("addr:housename") or tags.get("addr:full")

@@ -19,7 +19,7 @@ import shapely
 from geosleuth.atlas.maps.canvas import MapView
 from geosleuth.atlas.maps.layers import cut
 from geosleuth.geo import FloatArray, LatLon
-from geosleuth.geo.extent import repaired
+from geosleuth.geo.extent import repair
 from geosleuth.support.errors import BadInput
 
 # Units across a tile.
@@ -133,7 +133,7 @@ def _point_commands(points: Geometries, owner: Ints, count: int) -> list[bytes]:
 
 
 def _line_commands(lines: Geometries, owner: Ints, count: int) -> list[bytes]:
-    corners, path = _rounded_corners(lines)
+    corners, path = _round_corners(lines)
     size = np.bincount(path, minlength=len(lines))
     keep = size >= 2
     return _path_commands(corners[keep[path]], size[keep], owner[keep], count, closed=False)
@@ -141,7 +141,7 @@ def _line_commands(lines: Geometries, owner: Ints, count: int) -> list[bytes]:
 
 def _polygon_commands(polygons: Geometries, owner: Ints, count: int) -> list[bytes]:
     rings, polygon = shapely.get_rings(polygons, return_index=True)
-    corners, path = _rounded_corners(rings)
+    corners, path = _round_corners(rings)
     begin = np.searchsorted(path, np.arange(len(rings) + 1))
     # The format closes rings by a command, so the last corner, which repeats the first, is dropped.
     size = np.diff(begin) - 1
@@ -150,7 +150,7 @@ def _polygon_commands(polygons: Geometries, owner: Ints, count: int) -> list[byt
     corners, path = corners[~last], path[~last]
     size = np.maximum(size, 0)
     begin = np.concatenate(([0], np.cumsum(size)))
-    area = _doubled_areas(corners, begin, size)
+    area = _compute_doubled_areas(corners, begin, size)
     outer = np.ones(len(rings), dtype=bool)
     outer[1:] = polygon[1:] != polygon[:-1]
     degenerate = (size < 3) | (area == 0)
@@ -164,7 +164,7 @@ def _polygon_commands(polygons: Geometries, owner: Ints, count: int) -> list[byt
     return _path_commands(corners[at][keep[path]], size[keep], owner[polygon[keep]], count, closed=True)
 
 
-def _rounded_corners(paths: Geometries) -> tuple[Ints, Ints]:
+def _round_corners(paths: Geometries) -> tuple[Ints, Ints]:
     """Return corners in whole units, without repeats, and the path of each."""
     coords, path = shapely.get_coordinates(paths, return_index=True)
     corners = np.rint(coords).astype(np.int64)
@@ -173,7 +173,7 @@ def _rounded_corners(paths: Geometries) -> tuple[Ints, Ints]:
     return corners[keep], path[keep]
 
 
-def _doubled_areas(corners: Ints, begin: Ints, size: Ints) -> Ints:
+def _compute_doubled_areas(corners: Ints, begin: Ints, size: Ints) -> Ints:
     """Return twice the signed area of each ring."""
     following = np.arange(1, len(corners) + 1)
     not_empty = size > 0
@@ -336,14 +336,16 @@ def clip(geometries: Geometries, rectangle: tuple[float, float, float, float]) -
     # For a ring that crosses itself, or touches the edge unfavourably, clip_by_rect may return the whole rectangle.
     full = np.flatnonzero(across)[shapely.area(out[across]) > 0.999 * (right - left) * (bottom - top)]
     flooded = full[~shapely.contains_xy(geometries[full], (left + right) / 2, (top + bottom) / 2)]
-    out[flooded] = shapely.intersection([_repaired(shape) for shape in geometries[flooded]], shapely.box(*rectangle))
+    out[flooded] = shapely.intersection(
+        [_repair_shape(shape) for shape in geometries[flooded]], shapely.box(*rectangle)
+    )
     return out
 
 
-def _repaired(shape: shapely.Geometry) -> shapely.Geometry:
+def _repair_shape(shape: shapely.Geometry) -> shapely.Geometry:
     """Return a valid shape, or an empty one where a single shape would hold its tile up for hours."""
     try:
-        return repaired(shape)
+        return repair(shape)
     except ValueError:
         return shapely.Point()
 

@@ -26,7 +26,7 @@ import shapely
 from geosleuth.atlas.base import open_base
 from geosleuth.atlas.base.build import CITY
 from geosleuth.atlas.folders import KeptFiles
-from geosleuth.atlas.maps.labels import MAX_LETTERS, clean, wrapped
+from geosleuth.atlas.maps.labels import MAX_LETTERS, clean, wrap_name
 from geosleuth.geo import FloatArray
 from geosleuth.names import fold
 
@@ -77,7 +77,7 @@ def _label(text: str, *, in_lines: bool) -> str:
     sides = {unicodedata.bidirectional(char) for char in text}
     if sides & _RIGHT_TO_LEFT:
         unmarked = "".join(char for char in text if unicodedata.category(char) != "Mn")
-        lines = wrapped(unmarked) if in_lines else [unmarked]
+        lines = wrap_name(unmarked) if in_lines else [unmarked]
         return "\n".join(_visual_order(_join_arabic(line)) for line in lines)
     if any(unicodedata.category(char)[0] == "M" or _needs_joining(char) for char in text):
         from anyascii import anyascii
@@ -121,13 +121,13 @@ def _visual_order(text: str) -> str:
             following = next((later for later in is_rtl[at + 1 :] if later is not None), base)
             is_rtl[at] = previous if previous == following else base
     runs = [
-        [_mirrored(char) for char, _ in reversed(list(run))] if rtl else [char for char, _ in run]
+        [_mirror_char(char) for char, _ in reversed(list(run))] if rtl else [char for char, _ in run]
         for rtl, run in groupby(zip(text, is_rtl, strict=True), key=lambda pair: pair[1])
     ]
     return "".join(char for run in (reversed(runs) if base else runs) for char in run)
 
 
-def _mirrored(char: str) -> str:
+def _mirror_char(char: str) -> str:
     return {"(": ")", ")": "(", "[": "]", "]": "[", "«": "»", "»": "«"}.get(char, char)
 
 
@@ -232,7 +232,7 @@ def _compute_columns(path: Path) -> bytes:
 def _load_columns(columns_npz: bytes, path: Path) -> Settlements:
     conn, lock = open_base(path), threading.Lock()
 
-    def name_of(number: int) -> str:
+    def get_name(number: int) -> str:
         with lock:
             return _name(conn, number)
 
@@ -243,7 +243,7 @@ def _load_columns(columns_npz: bytes, path: Path) -> Settlements:
             people=columns["people"],
             capital=columns["capital"],
             from_zoom=columns["from_zoom"],
-            name_of=name_of,
+            name_of=get_name,
         )
 
 
@@ -289,7 +289,7 @@ def _first_zooms(
     return found
 
 
-def cell_of(feature: Feature) -> tuple[int, int]:
+def find_cell(feature: Feature) -> tuple[int, int]:
     """Return column and row of the cell of the tile that a point feature lies in."""
     x, y = (shapely.get_coordinates(feature.geometries)[0] * _CELLS_PER_TILE // EXTENT).tolist()
     return int(x), int(y)

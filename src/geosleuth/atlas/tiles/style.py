@@ -133,7 +133,7 @@ def make_style(theme: str, detail: Detail, tiles_url: str, relief_url: str, attr
     layers += _pois(colours) if detail.pois else ()
     layers += _area_names(colours) if detail.ground else ()
     layers += _street_names(colours) if detail.streets else ()
-    layers += _places(colours, detail)
+    layers += _build_place_layers(colours, detail)
     return {
         "version": 8,
         "name": f"geosleuth {theme}",
@@ -408,7 +408,7 @@ def _pois(colours: Palette) -> list[Layer]:
     ]
 
 
-def _places(colours: Palette, detail: Detail) -> list[Layer]:
+def _build_place_layers(colours: Palette, detail: Detail) -> list[Layer]:
     towns = ["match", ["get", "class"], ["city", "capital", "village"], True, False]
     wide = ["interpolate", ["linear"], ["zoom"]]
     size = [

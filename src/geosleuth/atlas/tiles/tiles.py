@@ -20,9 +20,9 @@ from geosleuth.support.errors import BadInput
 
 from .local import FROM_ZOOM, Layers, local_layers
 from .mvt import Feature, TileFrame, Value, encode_tile
-from .settlements import SHARED_CELLS_FROM_ZOOM, Settlements, cell_of, countries
+from .settlements import SHARED_CELLS_FROM_ZOOM, Settlements, countries, find_cell
 from .style import make_style
-from .world_tiles import Detail, TileCache, borders, detail_of, land
+from .world_tiles import Detail, TileCache, borders, get_detail, land
 
 # Tile format version; increment it whenever the content of tiles changes, so that older cached tiles are not used.
 FORMAT = 1
@@ -74,16 +74,16 @@ class TileMaker:
         Raises:
             BadInput: there is no such tile, or its zoom is too close for this granularity.
         """
-        detail = detail_of(finest)
+        detail = get_detail(finest)
         frame = TileFrame(z, x, y)
         if z > detail.max_zoom:
             raise BadInput(f"a map limited to {finest} has tiles up to zoom {detail.max_zoom}, not {z}")
         if z < FROM_ZOOM:
             return self._tile_cache.get(
                 (z, x, y, detail),
-                lambda: self._folder.get(f"{finest}-{z}-{x}-{y}.mvt", lambda: self._make_tile(frame, detail, ())),
+                lambda: self._tile_folder.get(f"{finest}-{z}-{x}-{y}.mvt", lambda: self._make_tile(frame, detail, ())),
             )
-        stamp, regions = self._regions()
+        stamp, regions = self._list_regions()
         near = [info for info in regions if _reaches(info, frame)] if detail.ground else []
         # The key has the state of the regions only if one reaches the tile: changes elsewhere don't affect it.
         key = (z, x, y, detail, stamp if near else "")
@@ -109,13 +109,13 @@ class TileMaker:
         Raises:
             BadInput: there is no such theme or granularity.
         """
-        detail = detail_of(finest)
+        detail = get_detail(finest)
         urls = (f"{url_prefix}/{{z}}/{{x}}/{{y}}.mvt?v={self.version}", f"{url_prefix}/relief/{{z}}/{{x}}/{{y}}.png")
         return make_style(theme, detail, *urls, self.attribution(finest))
 
     def attribution(self, finest: Granularity = "exact") -> str:
         """Return whom to credit for the map, as plain text."""
-        names = [info.attribution for info in self._regions()[1]] if detail_of(finest).ground else []
+        names = [info.attribution for info in self._list_regions()[1]] if get_detail(finest).ground else []
         return " · ".join(
             dict.fromkeys([*(name for name in names if name), "Natural Earth", "country-coder", "GeoNames", "Mapzen"])
         )
@@ -123,7 +123,7 @@ class TileMaker:
     @property
     def version(self) -> str:
         """A digest of everything that tiles are made from: the package's data and the added regions."""
-        stamp = self._regions()[0]
+        stamp = self._list_regions()[0]
         return hashlib.sha256(f"{self._world_version} {stamp}".encode()).hexdigest()[:16]
 
     @cached_property
@@ -135,7 +135,7 @@ class TileMaker:
         return digest.hexdigest()[:16]
 
     @cached_property
-    def _folder(self) -> KeptFiles:
+    def _tile_folder(self) -> KeptFiles:
         return KeptFiles(self._cache, f"world-{self._world_version}")
 
     def _region_folder(self, stamp: str) -> KeptFiles:
@@ -148,9 +148,9 @@ class TileMaker:
     def _settlements(self) -> Settlements:
         with self._lock:
             loaded: Settlements | None = self.__dict__.get("_settlements")
-            return loaded or Settlements.read(ensure_base(), self._folder)
+            return loaded or Settlements.read(ensure_base(), self._tile_folder)
 
-    def _regions(self) -> tuple[str, Sequence[RegionInfo]]:
+    def _list_regions(self) -> tuple[str, Sequence[RegionInfo]]:
         """Return the added regions, preceded by a stamp that changes whenever one of them does."""
         store = RegionStore(self._regions_dir)
         stamps = []
@@ -169,20 +169,23 @@ class TileMaker:
     def _make_tile(self, frame: TileFrame, detail: Detail, regions: Sequence[RegionInfo]) -> bytes:
         local = local_layers(frame, [info.path for info in regions], detail)
         layers: Layers = {name: local.get(name, []) for name in LAYERS}
-        layers["land"] = [Feature(land(frame, self._folder), {"class": "land"}), *layers["land"]]
+        layers["land"] = [Feature(land(frame, self._tile_folder), {"class": "land"}), *layers["land"]]
         layers["borders"] = borders(frame, of_regions=detail.region_borders)
-        layers["places"] = [*countries(frame, self._folder), *self._places(frame, detail, layers["places"])]
+        layers["places"] = [
+            *countries(frame, self._tile_folder),
+            *self._place_settlements(frame, detail, layers["places"]),
+        ]
         return encode_tile(layers)
 
-    def _places(self, frame: TileFrame, detail: Detail, local: Sequence[Feature]) -> list[Feature]:
+    def _place_settlements(self, frame: TileFrame, detail: Detail, local: Sequence[Feature]) -> list[Feature]:
         """Return settlements of the base atlas, and others of added regions where there is room for them."""
         chosen = self._settlements.within(frame, detail.min_population)
         if not local:
             return chosen
         names: set[Value] = {*self._settlements.names_around(frame)}
-        taken = {cell_of(feature) for feature in chosen}
+        taken = {find_cell(feature) for feature in chosen}
         for feature in sorted(local, key=lambda feature: feature.properties["order"]):
-            cell = cell_of(feature)
+            cell = find_cell(feature)
             if feature.properties["name"] in names or (frame.z < SHARED_CELLS_FROM_ZOOM and cell in taken):
                 continue
             names.add(feature.properties["name"])

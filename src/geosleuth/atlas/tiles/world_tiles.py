@@ -53,7 +53,7 @@ class TileCache:
         self._making: dict[Hashable, threading.Lock] = {}
 
     @property
-    def held_bytes(self) -> int:
+    def size_bytes(self) -> int:
         """The current size."""
         return self._held_bytes
 
@@ -67,7 +67,7 @@ class TileCache:
         try:
             with making:
                 value = self._find(key)
-                return self._keep(key, make()) if value is None else value
+                return self._store_tile(key, make()) if value is None else value
         finally:
             with self._lock:
                 self._making.pop(key, None)
@@ -79,7 +79,7 @@ class TileCache:
                 self._cached.move_to_end(key)
             return value
 
-    def _keep(self, key: Hashable, value: bytes) -> bytes:
+    def _store_tile(self, key: Hashable, value: bytes) -> bytes:
         with self._lock:
             self._cached[key] = value
             self._held_bytes += len(value) + _ENTRY_OVERHEAD_BYTES
@@ -195,7 +195,7 @@ def country_shapes() -> Iterator[tuple[str, Geometries]]:
     regions = (NOWHERE, *_layer().regions)
     outlines = Outlines(_arcs("light"), regions, "country", may_cross=True)
     for code in dict.fromkeys(region.country for region in regions[1:]):
-        for shape in outlines.of(code):
+        for shape in outlines.get_shapes(code):
             name = country_name(code)
             yield shape.name if name == code else name, _project(shapely.get_parts(shape.geometry))
 
@@ -204,7 +204,7 @@ def _build_land(detail: BordersDetail) -> bytes:
     """Assemble the world's land, which takes seconds, as bytes that can be cached."""
     outlines = Outlines(_arcs(detail), (NOWHERE, *_layer().regions), "land", may_cross=detail == "light")
     snap = _SNAP_DISTANCE if detail == "light" else 0.0
-    parts = [_project(shapely.get_parts(shape.geometry), snap) for shape in outlines.of("")]
+    parts = [_project(shapely.get_parts(shape.geometry), snap) for shape in outlines.get_shapes("")]
     polygons = [part for part in _valid_parts(np.concatenate(parts)) if part.geom_type == "Polygon"]
     wkb: bytes = shapely.to_wkb(shapely.MultiPolygon(polygons))
     return wkb
@@ -302,7 +302,7 @@ _DETAILS: Final[dict[Granularity, Detail]] = {
 }
 
 
-def detail_of(finest: str) -> Detail:
+def get_detail(finest: str) -> Detail:
     """Return the contents of tiles at a granularity.
 
     Raises:

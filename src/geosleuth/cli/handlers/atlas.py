@@ -29,20 +29,20 @@ from geosleuth.atlas import (
     gazetteers_dir,
     regions_dir,
 )
-from geosleuth.atlas.facts.scripts import script_of
+from geosleuth.atlas.facts.scripts import get_script
 from geosleuth.atlas.folders import open_readonly
 from geosleuth.atlas.place_facts import no_gazetteer
 from geosleuth.atlas.suggestion import get_command
 from geosleuth.cli.preparation import offline_atlas
 from geosleuth.geo import SAME_SPOT_KM, Extent, LatLon, distance_km
 from geosleuth.geo.extent import Outline, extent_dict, plain
-from geosleuth.names import country_code, country_name, fold, required_country_code
+from geosleuth.names import country_code, country_name, fold, require_country_code
 from geosleuth.pipeline.area import Area, get_extent, parse_area, parse_point
 from geosleuth.pipeline.searches import online_settings
 from geosleuth.support.console import facts_view, progress, show, show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import make_folder, refuse_to_replace, write_bytes_atomically
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 from geosleuth.support.text.numbers import distance, plural
 from geosleuth.support.text.safe import one_line
 
@@ -146,7 +146,7 @@ def category(text: str | None) -> str | None:
 
 def country(text: str | None) -> str | None:
     """Return the code of a country given by name or code, if one was given."""
-    return None if text is None else required_country_code(text)
+    return None if text is None else require_country_code(text)
 
 
 def bearings(text: str | None, count: int) -> list[float | None] | None:
@@ -201,7 +201,7 @@ def drop_chance_matches(text: str, hits: list[Hit]) -> list[Hit]:
 
 
 def _scripts(text: str) -> set[str]:
-    return {script for letter in text if (script := script_of(letter)) is not None}
+    return {script for letter in text if (script := get_script(letter)) is not None}
 
 
 def explain_no_results(
@@ -225,7 +225,7 @@ def explain_no_results(
     if category is not None and not in_gazetteers and atlas.has_regions and not _is_on_a_map(category):
         talk(f"no added map has the category {category[:60]!r}; write one such as {_CATEGORY_EXAMPLES}")
         return
-    region = None if where is None else Borders.load().at(where)
+    region = None if where is None else Borders.load().find_region(where)
     code = None if region is None else region.country
     fetch = get_command("andorra" if code is None else country_name(code).lower())
     which = "that of a country, region or city, such as Andorra," if code is None else f"that of {country_name(code)}"
@@ -366,7 +366,7 @@ def _is_place(text: str) -> bool:
 
 
 def _importer(file: Path, countries: Sequence[str], names: Path | None) -> tuple[Callable[..., Any], Path]:
-    from geosleuth.atlas.gazetteers import files_in, import_geonames, import_natural_earth
+    from geosleuth.atlas.gazetteers import import_geonames, import_natural_earth, list_files
     from geosleuth.atlas.regions import copy_region, import_osm, import_overture
 
     ending = file.name.lower()
@@ -374,7 +374,7 @@ def _importer(file: Path, countries: Sequence[str], names: Path | None) -> tuple
         return partial(import_geonames, countries=countries, more_names=names), gazetteers_dir()
     if countries or names:
         raise BadInput("--country and --names belong to GeoNames dumps (.txt, .zip)")
-    if files_in(file):
+    if list_files(file):
         return import_natural_earth, gazetteers_dir()
     if file.is_dir():
         raise BadInput(f"{file} is a folder without Natural Earth files (.geojson, .geojson.gz)")
@@ -502,7 +502,7 @@ def importing() -> Iterator[Callable[[str, int, int], None]]:
     """Show a progress bar for an import; yield the function that the importer reports to."""
     with progress("importing") as bar:
         # A step that is reported only at its beginning and its end takes an unknown time.
-        yield lambda what, done, total: bar.at(done, None if (done, total) == (0, 1) else total, what)
+        yield lambda what, done, total: bar.update(done, None if (done, total) == (0, 1) else total, what)
 
 
 def result_dict(found: Any) -> Any:
@@ -687,7 +687,7 @@ def _region_row(item: "RegionInfo") -> dict[str, str]:
         "MB": f"{item.size_bytes / 1e6:.1f}",
         "data of": day,
         "age": age,
-        "from": host_of(item.origin) if item.origin else item.source,
+        "from": parse_host(item.origin) if item.origin else item.source,
     }
 
 

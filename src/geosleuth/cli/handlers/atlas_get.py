@@ -204,7 +204,7 @@ def _wikipedia(options: GetOptions, language: str, source: DownloadServer) -> No
         plan = f"Wikipedia {found.language} ({edition}): {size(offer.size_bytes)} from {offer.host}"
         agree(plan, yes=options.yes, stopped=_NOTHING)
         with progress(f"downloading {found.file}", offer.size_bytes, measure="bytes") as bar:
-            _run_requests(source, download(source.client, offer, path, bar.at))
+            _run_requests(source, download(source.client, offer, path, bar.update))
         try:
             kept = keep_zim(path, found)
         finally:
@@ -255,7 +255,7 @@ def _get_overture(options: GetOptions, area: str, source: DownloadServer) -> Reg
         raise BadInput(f"a region called {name} is there already; --update replaces it, --name NAME adds another")
     agree(describe_overture(name, offer), yes=options.yes, stopped=_NOTHING)
     with progress(f"downloading {name}", offer.size_bytes, measure="bytes") as bar, importing() as report:
-        return _run_requests(source, add_overture(source, name, offer, bar.at, report))
+        return _run_requests(source, add_overture(source, name, offer, bar.update, report))
 
 
 def _get_target(target: DownloadTarget, options: GetOptions, source: DownloadServer) -> RegionInfo:
@@ -282,6 +282,6 @@ def _get_target(target: DownloadTarget, options: GetOptions, source: DownloadSer
     check_disk(target, offer)
     agree(describe_plan(target, offer), yes=options.yes, stopped=_NOTHING)
     with progress(f"downloading {target.name}", offer.size_bytes, measure="bytes") as bar:
-        _run_requests(source, fetch(source, target, offer, bar.at))
+        _run_requests(source, fetch(source, target, offer, bar.update))
     with importing() as report:
         return add(target, offer, report)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from geosleuth.evidence.guide import field_guide, look_alike, place_code, shown, weigh_sightings
+from geosleuth.evidence.guide import field_guide, format_sighting, look_alike, place_code, weigh_sightings
 from geosleuth.evidence.guide import tell_apart as differences
 from geosleuth.names import country_name
 from geosleuth.support.console import show, show_json, table_view, talk
@@ -42,7 +42,7 @@ def weigh(sightings: Sequence[str], *, within: Sequence[str] = (), as_json: bool
     ], unbroken=("country",)))  # fmt: skip
     show(table_view(("seen", "moved"), [
         (
-            shown(tables, one),
+            format_sighting(tables, one),
             ", ".join(f"{country_name(move.place)} {move.factor:.2g} times as likely" for move in moves) or "nothing",
         )
         for one, moves in zip(weighed.sightings, weighed.moves, strict=True)
@@ -54,7 +54,7 @@ def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
     tables = field_guide()
     asked = [place_code(one) for one in candidates]
     found = differences(asked)
-    codes = list(dict.fromkeys(map(tables.known_place, asked)))
+    codes = list(dict.fromkeys(map(tables.resolve_code, asked)))
     if note := tables.stand_ins(asked):
         talk(note)
     if as_json:
@@ -85,7 +85,7 @@ def guide(about: str, *, as_json: bool) -> None:
         rows = tables.of_attribute(name)
     else:
         code = place_code(about)
-        rows = tables.of_place(tables.known_place(code))
+        rows = tables.of_place(tables.resolve_code(code))
         if note := tables.stand_ins([code]):
             talk(note)
     if as_json:

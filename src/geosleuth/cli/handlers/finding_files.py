@@ -14,7 +14,7 @@ from pathlib import Path
 from geosleuth.agent.locate import Finding
 from geosleuth.atlas import Atlas
 from geosleuth.cli.preparation import confirm
-from geosleuth.geo import coordinates, rounded
+from geosleuth.geo import coordinates, round_point
 from geosleuth.pipeline.outputs import (
     LOCATED_SUFFIX,
     PACKAGE,
@@ -93,7 +93,9 @@ def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) ->
     if not yes and not confirm(f"Write {where} as an estimated place into {called}?"):
         talk("nothing was written into a copy")
         return
-    done = write_exif_copy(photo, copy, rounded(point, answer.radius_km), answer.radius_km, overwrite=outputs.overwrite)
+    done = write_exif_copy(
+        photo, copy, round_point(point, answer.radius_km), answer.radius_km, overwrite=outputs.overwrite
+    )
     replaced = "" if done.replaced is None else "; the place that the original claims is not in it"
     talk(f"wrote {copy if named else 'a copy beside the photo'} with {where} as an estimated place{replaced}")
 
@@ -124,7 +126,7 @@ def _write_copy(one: PlacedPhoto, *, overwrite: bool) -> bool:
     if place is None:
         return False
     try:
-        point = rounded(place, answer.radius_km)
+        point = round_point(place, answer.radius_km)
         write_exif_copy(one.photo, exif_copy_path(one.photo), point, answer.radius_km, overwrite=overwrite)
     except BadInput as error:
         talk(_anonymize_complaint(str(error), one, exif_copy_path(one.photo)))

@@ -12,7 +12,7 @@ from geosleuth.agent.locate import Finding
 from geosleuth.cli.preparation import ask_consent, offline_atlas
 from geosleuth.models.endpoints import announcing_retries
 from geosleuth.photo import OpenedPhoto, open_photos
-from geosleuth.photo.nature import judged, looks_like
+from geosleuth.photo.nature import add_nature_verdict, looks_like
 from geosleuth.pipeline.outputs import build_placed
 from geosleuth.pipeline.plan import Plan, make_plan
 from geosleuth.pipeline.request import LocateRequest
@@ -21,7 +21,7 @@ from geosleuth.pipeline.run import run_plan
 from geosleuth.pipeline.team import files_beside
 from geosleuth.report.chain import telling
 from geosleuth.server.model_discovery import build_locate_command, reach_line, within_reach
-from geosleuth.support.console import EXIT_INTERRUPTED, cancelled_by_ctrl_c, quiet_libraries, show, show_json, talk
+from geosleuth.support.console import EXIT_INTERRUPTED, cancel_on_ctrl_c, quiet_libraries, show, show_json, talk
 from geosleuth.support.errors import GeosleuthError
 from geosleuth.tools import ImageSearch
 
@@ -40,7 +40,7 @@ def locate_photos(paths: Sequence[Path], request: LocateRequest, *, as_json: boo
     """
     with quiet_libraries(), names_left_out(paths, request.granularity):
         plan = make_plan(request, paths)
-        photos = [judged(one) for one in open_photos(paths)]
+        photos = [add_nature_verdict(one) for one in open_photos(paths)]
         similar = plan.searches.find_similar(photos)
         ask_consent(plan, yes=request.yes)
         for path, photo in zip(paths, photos, strict=True):
@@ -107,7 +107,7 @@ async def _locate_photos(
         plan = await plan.load(held, talk)
         offline = offline_atlas(needed=plan.needs_atlas)
         tell = held.enter_context(telling(plan.granularity))
-        held.enter_context(cancelled_by_ctrl_c())
+        held.enter_context(cancel_on_ctrl_c())
         held.enter_context(announcing_retries(talk, exact=plan.granularity == "exact"))
         finding = await run_plan(plan, photos, offline, similar=similar, keep_in=keep_in, sinks=(tell,), say=talk)
         checked = await check_claim(finding, plan, offline)

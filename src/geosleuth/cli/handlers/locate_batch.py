@@ -40,7 +40,7 @@ from geosleuth.server.review import LIST, FindingFiles, Listed, compute_relative
 from geosleuth.support.console import (
     EXIT_INTERRUPTED,
     EXIT_SOME_FAILED,
-    cancelled_by_ctrl_c,
+    cancel_on_ctrl_c,
     progress,
     quiet_libraries,
     show,
@@ -49,7 +49,7 @@ from geosleuth.support.console import (
     this_command,
 )
 from geosleuth.support.errors import BadInput, GeosleuthError, install_command
-from geosleuth.support.files import make_folder, sha256_of, write_text_atomically
+from geosleuth.support.files import compute_sha256, make_folder, write_text_atomically
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import one_line
 
@@ -146,7 +146,7 @@ class _Batch:
             plan = self._plan = await plan.load(held, talk)
             atlas = offline_atlas(needed=True)
             advance = held.enter_context(_progress(len(paths), exact=plan.granularity == "exact"))
-            held.enter_context(cancelled_by_ctrl_c())
+            held.enter_context(cancel_on_ctrl_c())
             held.enter_context(plan.announcing(talk))
             done: list[FinishedPhoto | None] = [None] * len(paths)
             waiting = iter(enumerate(paths))
@@ -176,7 +176,7 @@ class _Batch:
     async def _one(self, number: int, path: Path, atlas: OfflineAtlas) -> FinishedPhoto:
         name = path.name if self._plan.granularity == "exact" else build_photo_label(number)
         try:
-            sha256 = await asyncio.to_thread(sha256_of, path)
+            sha256 = await asyncio.to_thread(compute_sha256, path)
             async with self._under_way.setdefault(sha256, asyncio.Lock()):
                 return self._load_finished(sha256, path, name) or await self._locate_photo(sha256, path, name, atlas)
         except NotAPhoto as error:
@@ -286,7 +286,7 @@ def _progress(total: int, *, exact: bool) -> Iterator[Callable[[str, FinishedPho
             row = one.row
             outcome = row.note if row.status == "failed" else row.place or row.note or "no place found"
             line = f"{name}: {outcome}{' (kept from before)' if one.kept else ''}"
-            if not bar.drawn:
+            if not bar.is_drawn:
                 bar.say(f"{next(count)}/{total} {line}")
             elif row.status == "failed":
                 bar.say(f"failed: {line}")

@@ -25,7 +25,7 @@ from geosleuth.report.card import card
 from geosleuth.report.chain import telling
 from geosleuth.support.console import (
     EXIT_INTERRUPTED,
-    cancelled_by_ctrl_c,
+    cancel_on_ctrl_c,
     progress,
     quiet_libraries,
     show_result,
@@ -86,11 +86,11 @@ def _analyze_video(path: Path) -> tuple[Clip, list[ShownPlace]]:
     with progress("", measure="time") as bar:
 
         def far(what: str, seconds: float) -> None:
-            bar.at(0, None, f"{what}, at {clock(seconds)}")
+            bar.update(0, None, f"{what}, at {clock(seconds)}")
 
         clip = read_clip(path, progress=far)
     with progress("", 100) as bar:
-        return clip, places_shown(clip, progress=lambda what, share: bar.at(round(100 * share), 100, what))
+        return clip, places_shown(clip, progress=lambda what, share: bar.update(round(100 * share), 100, what))
 
 
 async def _locate_places(
@@ -111,7 +111,7 @@ async def _locate_places(
         plan = await plan.load(held, talk)
         atlas = offline_atlas(needed=plan.needs_atlas)
         tell = held.enter_context(telling(plan.granularity))
-        held.enter_context(cancelled_by_ctrl_c())
+        held.enter_context(cancel_on_ctrl_c())
         held.enter_context(announcing_retries(talk, exact=plan.granularity == "exact"))
         places = await locate_places(plan, shown, atlas, keep_in=choose_file, sinks=(tell,), say=talk)
         result = VideoResult(clip, tuple(places))
@@ -157,7 +157,7 @@ def _page(result: VideoResult, name: str, *, exact: bool, linked: bool = False) 
             place.when,
             place.result,
             report=f"place-{number}.html" if linked else None,
-            thumbnail=small_jpeg(best.frame.opened().photo.image) if exact else None,
+            thumbnail=small_jpeg(best.frame.open_photo().photo.image) if exact else None,
         )
         rows.append(replace(row, told=tuple(one.words for one in place.frames) if exact else ()))
     places = plural(len(rows), "place", "places")

@@ -17,7 +17,7 @@ from geosleuth.photo.text import ReadingOptions, TextLine, read_picture
 from geosleuth.pipeline.outputs import exif_copy_path, photos_below, sidecar_path
 from geosleuth.support.console import EXIT_SOME_FAILED, facts_view, progress, show_json, show_result, table_view, talk
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import make_folder, sha256_of
+from geosleuth.support.files import compute_sha256, make_folder
 from geosleuth.support.text import printable
 from geosleuth.support.text.numbers import plural
 from geosleuth.tools.similar import NO_TROUBLE, ImageIndex, IndexSummary, Match, build_index, default_index_path
@@ -74,7 +74,7 @@ def undo_estimates(folder: Path, *, reviewed: bool, yes: bool, as_json: bool) ->
 def _is_ours(photo: Path, path: Path, *, reviewed: bool) -> bool:
     if path == exif_copy_path(photo):
         return is_copy_of_ours(photo, path, reviewed=reviewed)
-    return is_sidecar_of_ours(path, sha256_of(photo), reviewed=reviewed)
+    return is_sidecar_of_ours(path, compute_sha256(photo), reviewed=reviewed)
 
 
 def make_index(folder: Path, out: Path | None, encoder: str, coordinates: Path | None, *, as_json: bool) -> None:
@@ -83,7 +83,7 @@ def make_index(folder: Path, out: Path | None, encoder: str, coordinates: Path |
     if out is None:
         make_folder(path.parent)
     with progress("looking at photos") as bar:
-        done = build_index(folder, path, encoder, bar.at, coordinates=coordinates)
+        done = build_index(folder, path, encoder, bar.update, coordinates=coordinates)
     show_result(
         {"index": str(path), **plain(done), "reasons": dict(done.reasons)}, _summary_view(path, done), as_json=as_json
     )
@@ -92,7 +92,7 @@ def make_index(folder: Path, out: Path | None, encoder: str, coordinates: Path |
 def show_similar(file: Path, index: Path | None, limit: int, *, as_json: bool) -> None:
     """Print which photos of the index look like this one."""
     opened = open_photo(file)
-    photos = ImageIndex.open(index or default_index_path()).searching_for([opened])
+    photos = ImageIndex.open(index or default_index_path()).exclude([opened])
     found = photos.find(first_view(opened.photo).image, limit=limit)
     show_result([plain(match) for match in found], _similar_view(found), as_json=as_json)
 

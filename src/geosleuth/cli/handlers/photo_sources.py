@@ -25,7 +25,7 @@ from geosleuth.photo import PhotoLimits
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.pipeline.searches import is_local, online_settings
 from geosleuth.support.errors import BadInput
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 from geosleuth.support.text.numbers import size
 
 STDIN, CLIPBOARD = "-", "clipboard:"
@@ -73,9 +73,9 @@ def _agree(addresses: Sequence[str], request: LocateRequest) -> None:
         return
     if request.offline:
         raise BadInput("a photo on the web is fetched over the network, which --offline rules out; save it first")
-    if bad := next((one for one in addresses if not host_of(one)), None):
+    if bad := next((one for one in addresses if not parse_host(one)), None):
         raise BadInput(f"not a web address: {bad[:100]!r}; it starts with https:// and a host name")
-    hosts = sorted(set(map(host_of, addresses)))
+    hosts = sorted(set(map(parse_host, addresses)))
     agree(f"this fetches the photo from {' and '.join(hosts)}", yes=request.yes, stopped="nothing was fetched")
 
 
@@ -99,7 +99,7 @@ async def _fetch_photo(url: str) -> bytes:
     from geosleuth.atlas.online import OnlineClient
     from geosleuth.atlas.online.http import ServiceRequest
 
-    host = host_of(url)
+    host = parse_host(url)
     settings = replace(
         online_settings((host,)),
         # Whoever writes down a server of their own network means it.

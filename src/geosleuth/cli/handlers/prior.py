@@ -247,4 +247,4 @@ def _distribution_view(seen: Distribution) -> RenderableType:
 @contextmanager
 def _working() -> Iterator[Progress]:
     with progress("") as bar:
-        yield lambda what, done, total: bar.at(done, total, what)
+        yield lambda what, done, total: bar.update(done, total, what)

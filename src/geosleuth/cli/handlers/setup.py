@@ -137,7 +137,7 @@ def _pull(options: SetupOptions) -> None:
 async def _fetch(root: str, offer: LocalModel) -> None:
     with progress(f"fetching {offer.model}", measure="bytes") as bar:
         async for done, total in pull(root, offer.model):
-            bar.at(done, total)
+            bar.update(done, total)
 
 
 def _build_model_document(one: Reachable) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from geosleuth.support.errors import BadInput
 from geosleuth.tools import Case, Output
 from geosleuth.tools.places import find
 from geosleuth.tools.shadows import Shadow, ShadowQuestion, read_shadows
-from geosleuth.tools.sun_sight import sight_of
+from geosleuth.tools.sun_sight import build_sight
 
 from .resection import write_picture
 
@@ -88,7 +88,7 @@ def _also(text: str, options: "SunOptions") -> Shadow:
     except (IndexError, ValueError) as error:
         raise BadInput(f"--also {text[:60]!r}: write TIME,RATIO such as 2024-06-21T15:00Z,1.2") from error
     try:
-        sight_of(ratio, None, direction, None, options.tolerance, options.direction_tolerance)
+        build_sight(ratio, None, direction, None, options.tolerance, options.direction_tolerance)
     except BadInput as error:
         raise BadInput(f"--also {text[:60]!r}: {_rename_arguments(str(error), {**_OPTIONS, **_OF_ALSO})}") from error
     return Shadow(time, ratio=ratio, direction_deg=direction)

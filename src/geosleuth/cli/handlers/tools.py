@@ -93,7 +93,7 @@ def _tool_dict(tool: Tool) -> dict[str, Any]:
 def _tools_view(tools: list[Tool]) -> RenderableType:
     rows = []
     for tool in tools:
-        arguments = (one.name if one.required else f"[{one.name}]" for one in tool.parameters)
+        arguments = (one.name if one.is_required else f"[{one.name}]" for one in tool.parameters)
         rows.append((tool.name, " ".join(arguments), tool.summary))
     return table_view(("tool", "arguments", "what it does"), rows, unbroken=("tool",))
 

@@ -33,7 +33,7 @@ from geosleuth.report.remade import check_report
 from geosleuth.report.signature import NotSigned, check_signature, sign
 from geosleuth.support.console import quiet_libraries, show_json
 from geosleuth.support.errors import BadInput
-from geosleuth.support.files import sha256_of
+from geosleuth.support.files import compute_sha256
 from geosleuth.support.text.numbers import plural
 from geosleuth.support.text.safe import one_line
 
@@ -149,7 +149,7 @@ def _compare_photos(package: Package, photos: Sequence[Path]) -> str:
     if len(told) != len(photos):
         raise BadInput(f"the package is about {plural(len(told), 'photo', 'photos')}; give as many with --photo")
     for number, (path, digest) in enumerate(zip(photos, told, strict=True), 1):
-        if sha256_of(path) != digest:
+        if compute_sha256(path) != digest:
             raise Changed(f"{path}: is not photo {number} of the package; its SHA-256 is another")
     whose = "the photo is that" if len(photos) == 1 else "the photos are those"
     return f"{whose} of the package, by SHA-256"

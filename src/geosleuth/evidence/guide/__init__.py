@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from geosleuth.support.lazy import exported
+from geosleuth.support.lazy import export_names
 
 if TYPE_CHECKING:
     from .differences import AttributeDifference, look_alike, most_telling, tell_apart
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
         MAX_SIGHTINGS,
         Sighting,
         WeighedSightings,
+        format_sighting,
         read_sightings,
-        shown,
         sighting_clue,
         weigh_sightings,
     )
     from .tables import Attribute, AttributeValue, FieldGuide, Grade, checklist, field_guide, place_code
 
-__getattr__ = exported(
+__getattr__ = export_names(
     __name__,
     {
         "differences": (
@@ -31,7 +31,7 @@ __getattr__ = exported(
             "Sighting",
             "WeighedSightings",
             "read_sightings",
-            "shown",
+            "format_sighting",
             "sighting_clue",
             "weigh_sightings",
         ),
@@ -58,11 +58,11 @@ __all__ = [
     "WeighedSightings",
     "checklist",
     "field_guide",
+    "format_sighting",
     "look_alike",
     "most_telling",
     "place_code",
     "read_sightings",
-    "shown",
     "sighting_clue",
     "tell_apart",
     "weigh_sightings",

@@ -49,11 +49,11 @@ def tell_apart(candidates: Sequence[str], *, limit: int = 12) -> list[AttributeD
     asked = list(dict.fromkeys(code.strip().upper() for code in candidates))
     if len(asked) < 2:
         raise BadInput("Name two or more places to tell apart, by ISO code: JP KR TW")
-    codes = list(dict.fromkeys(map(guide.known_place, asked)))
+    codes = list(dict.fromkeys(map(guide.resolve_code, asked)))
     known = {*guide.places, *(place.partition("-")[0] for place in guide.places)}
     missing = [code for code in codes if code not in known]
     if missing:
-        raise BadInput(f"The field guide has nothing on {', '.join(missing)}. {guide.regions_of(missing)}")
+        raise BadInput(f"The field guide has nothing on {', '.join(missing)}. {guide.describe_regions(missing)}")
     if len(codes) < 2:
         raise BadInput(f"The field guide can't tell {' and '.join(asked)} apart: it has {codes[0]} as a whole.")
     found = (_difference(guide, name, codes) for name in guide.attributes)
@@ -91,12 +91,14 @@ def look_alike(found: Sequence[AttributeDifference]) -> bool:
 
 
 def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> AttributeDifference | None:
-    rows = {code: row for code in codes if (row := _row(guide, attribute, code))}
+    rows = {code: row for code in codes if (row := _merge_grades(guide, attribute, code))}
     if len(rows) < 2:
         return None
     values = list(dict.fromkeys(value for row in rows.values() for value in row))
     unnamed = UNLISTED_PROBABILITY if guide.attributes[attribute].complete else _UNNAMED_FREQUENCY
-    spread = [_shares([_chance(guide, attribute, code, value, unnamed) for value in values]) for code in rows]
+    spread = [
+        _normalize_chances([_chance(guide, attribute, code, value, unnamed) for value in values]) for code in rows
+    ]
     mean = [sum(column) / len(spread) for column in zip(*spread, strict=True)]
     bits = sum(share * log2(share / mean[at]) for row in spread for at, share in enumerate(row) if share) / len(spread)
     usual = {}
@@ -111,18 +113,18 @@ def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> Attr
 
 def _chance(guide: FieldGuide, attribute: str, code: str, value: str, unnamed: float) -> float:
     """Return the frequency of a value; if the row is unchecked, halfway to a value that no table names."""
-    grade = _row(guide, attribute, code).get(value)
+    grade = _merge_grades(guide, attribute, code).get(value)
     if grade is None:
         return unnamed
     chance = GRADE_PROBABILITIES[grade]
     return chance if guide.is_checked(attribute, code, value) else (chance * unnamed) ** 0.5
 
 
-def _row(guide: FieldGuide, attribute: str, code: str) -> dict[str, Grade]:
+def _merge_grades(guide: FieldGuide, attribute: str, code: str) -> dict[str, Grade]:
     table = guide.grades[attribute]
     return {**table.get(code.partition("-")[0], {}), **table.get(code, {})}
 
 
-def _shares(chances: Sequence[float]) -> list[float]:
+def _normalize_chances(chances: Sequence[float]) -> list[float]:
     total = sum(chances)
     return [chance / total for chance in chances]

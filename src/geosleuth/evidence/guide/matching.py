@@ -66,18 +66,18 @@ class _Phrase:
     """How many words it has with its heads."""
 
 
-def described(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def describe(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each attribute that a text describes, with the values that fit best."""
     said = _positions(text)
     fitting: dict[str, dict[str, frozenset[str]]] = {}
-    for phrase in _candidates(said):
+    for phrase in _find_phrases(said):
         attribute = field_guide().attributes[phrase.attribute]
         heads = attribute.heads.intersection(said)
         # "No poles" rules out every pole, but not the phrase that says so.
         if not phrase.words >= attribute.unless.intersection(said) or not _close(phrase, said):
             continue
         if phrase.headed:
-            heads = frozenset(head for head in heads if _near(said[head], phrase.words, said))
+            heads = frozenset(head for head in heads if _is_near_head(said[head], phrase.words, said))
             if not heads:
                 continue
         told = phrase.words | heads if phrase.headed else phrase.words
@@ -105,7 +105,7 @@ def _with_details(attribute: str, values: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*values, *closer)))
 
 
-def _candidates(said: Mapping[str, Sequence[int]]) -> Iterator[_Phrase]:
+def _find_phrases(said: Mapping[str, Sequence[int]]) -> Iterator[_Phrase]:
     for word in said:
         for phrase in _phrases_by_word().get(word, ()):
             if phrase.words.issubset(said.keys()):
@@ -120,13 +120,13 @@ def _phrases_by_word() -> Mapping[str, tuple[_Phrase, ...]]:
     for name, values in guide.values.items():
         attribute = guide.attributes[name]
         for value in values.values():
-            texts = (f"{value.label} {attribute.label}", *value.phrases, *_said_shortly(attribute, value))
+            texts = (f"{value.label} {attribute.label}", *value.phrases, *_shorten_values(attribute, value))
             for words in {*_phrases(attribute, texts)}:
                 found[min(words[0])].append(_Phrase(name, value.name, *words))
     return {word: tuple(phrases) for word, phrases in found.items()}
 
 
-def _said_shortly(attribute: Attribute, value: AttributeValue) -> Iterator[str]:
+def _shorten_values(attribute: Attribute, value: AttributeValue) -> Iterator[str]:
     """Yield short forms that people use: "Spanish street name", "Chinese script", "white edge line"."""
     if attribute.name in _WRITING_NOUNS:
         label = value.label.split()
@@ -162,7 +162,7 @@ def _close(phrase: _Phrase, said: Mapping[str, Sequence[int]]) -> bool:
     return False
 
 
-def _near(head: Sequence[int], words: Iterable[str], said: Mapping[str, Sequence[int]]) -> bool:
+def _is_near_head(head: Sequence[int], words: Iterable[str], said: Mapping[str, Sequence[int]]) -> bool:
     return any(abs(at - one) <= _MAX_HEAD_DISTANCE for at in head for word in words for one in said[word])
 
 

@@ -13,11 +13,11 @@ from functools import cache
 from math import exp, log
 
 from geosleuth.evidence.clue import Clue
-from geosleuth.evidence.country_prior import country_prior, normalised
+from geosleuth.evidence.country_prior import country_prior, normalize
 from geosleuth.names import country_name
 from geosleuth.support.errors import BadInput
 
-from .matching import described
+from .matching import describe
 from .tables import UNLISTED_PROBABILITY, FieldGuide, field_guide
 
 # Probability that a sighting is correct if its confidence is not stated.
@@ -125,12 +125,12 @@ def read_sightings(texts: str | Iterable[str]) -> tuple[list[Sighting], list[str
     given = [texts] if isinstance(texts, str) else list(texts)
     found: dict[tuple[str, tuple[str, ...]], Sighting] = {}
     unknown = []
-    for part in _parts(given):
+    for part in _split_sightings(given):
         words, confidence = _with_confidence(part)
         seen = (
-            [_named(words, confidence)]
+            [_parse_named(words, confidence)]
             if "=" in words
-            else [Sighting(name, values, confidence, words) for name, values in described(words)]
+            else [Sighting(name, values, confidence, words) for name, values in describe(words)]
         )
         if not seen:
             unknown.append(part)
@@ -167,8 +167,8 @@ def weigh_sightings(
     before = prior or {code: share**PRIOR_EXPONENT for code, share in country_prior().items()}
     if strange := sorted(set(within) - set(before)):
         raise BadInput(f"No country has the code {', '.join(strange)}; name countries as in JP KR TW")
-    start = normalised({code: share for code, share in before.items() if not within or code in within})
-    places = _places()
+    start = normalize({code: share for code, share in before.items() if not within or code in within})
+    places = _get_listed_regions()
     weights = _weights(sightings)
     averages = [_average(one, start) for one in sightings]
     support: dict[str, float] = {}
@@ -184,8 +184,8 @@ def weigh_sightings(
         }  # fmt: skip
         # What is seen together was seen in one region: a country is as likely as its regions are on average.
         support[code] = sum(each.values()) / len(each)
-        regions[code] = normalised({place: each[place] for place in inside})
-    odds = normalised({code: share * support[code] for code, share in start.items()})
+        regions[code] = normalize({place: each[place] for place in inside})
+    odds = normalize({code: share * support[code] for code, share in start.items()})
     moves = tuple(_moves(one, average, odds) for one, average in zip(sightings, averages, strict=True))
     telling = {
         code: found
@@ -201,7 +201,7 @@ def sighting_clue(weighed: WeighedSightings) -> Clue | None:
     if not weighed.sightings:
         return None
     guide = field_guide()
-    seen = "; ".join(shown(guide, one) for one in weighed.sightings)
+    seen = "; ".join(format_sighting(guide, one) for one in weighed.sightings)
     first = [country_name(code) for code in list(weighed.countries)[:3]]
     return Clue(
         "sighting", seen, f"such streets are found in {' or '.join(first)} and others", RELIABILITY, weighed.countries,
@@ -209,14 +209,14 @@ def sighting_clue(weighed: WeighedSightings) -> Clue | None:
     )  # fmt: skip
 
 
-def shown(guide: FieldGuide, one: Sighting) -> str:
+def format_sighting(guide: FieldGuide, one: Sighting) -> str:
     """Return a sighting in words for people."""
     labels = " or ".join(guide.values[one.attribute][value].label for value in one.values)
     return f"{guide.attributes[one.attribute].label}: {labels}"
 
 
 @cache
-def _places() -> Mapping[str, tuple[str, ...]]:
+def _get_listed_regions() -> Mapping[str, tuple[str, ...]]:
     """Return the regions of each country that has some in the tables."""
     found: dict[str, tuple[str, ...]] = {}
     for place in sorted(field_guide().places):
@@ -285,14 +285,14 @@ def _likeliest(attribute: str, values: Iterable[str], place: str) -> float | Non
 def _of_writing(attribute: str, value: str, chance: float) -> float:
     """Return a chance; for a script or language foreign to a place, the rate at which it travels there."""
     return (
-        min(chance, ABROAD_SHARE * _written(attribute, value))
+        min(chance, ABROAD_SHARE * _estimate_writing_rate(attribute, value))
         if chance == UNLISTED_PROBABILITY and attribute in _WRITING
         else chance
     )
 
 
 @cache
-def _written(attribute: str, value: str) -> float:
+def _estimate_writing_rate(attribute: str, value: str) -> float:
     """Return how often a photo shows a script or language in a country that the tables list for it."""
     prior, guide = country_prior(), field_guide()
     known = ((share, guide.chance(attribute, code, value)) for code, share in prior.items())
@@ -321,7 +321,7 @@ def _moves(one: Sighting, average: float, odds: Mapping[str, float]) -> tuple[Mo
     return tuple(Move(code, exp(row[code])) for code in ranked if abs(row[code]) > log(1.1))
 
 
-def _parts(texts: Iterable[str]) -> Iterator[str]:
+def _split_sightings(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         for part in _PARTS.split(text[:LONGEST_TEXT].lower()):
             if words := part.strip(" -•*\t"):
@@ -355,7 +355,7 @@ def _with_confidence(part: str) -> tuple[str, float]:
     return part, DOUBTED if _DOUBT.search(part) else CONFIDENCE
 
 
-def _named(words: str, confidence: float) -> Sighting:
+def _parse_named(words: str, confidence: float) -> Sighting:
     guide = field_guide()
     name, _, wanted = (side.strip().replace(" ", "_").replace("-", "_") for side in words.partition("="))
     if name not in guide.attributes:

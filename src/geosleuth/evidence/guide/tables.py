@@ -145,16 +145,16 @@ class FieldGuide:
             "sources": len(self.sources) - 1,
         }
 
-    def known_place(self, code: str) -> str:
+    def resolve_code(self, code: str) -> str:
         """Return the code itself if a table has it, else that of its country."""
         return code if code in self.places else code.partition("-")[0]
 
     def stand_ins(self, codes: Iterable[str]) -> str:
         """Say which countries stand in for regions that no table has; empty where none does."""
-        coarser = [f"{self.known_place(code)} for {code}" for code in codes if self.known_place(code) != code]
+        coarser = [f"{self.resolve_code(code)} for {code}" for code in codes if self.resolve_code(code) != code]
         return f"Taken: {', '.join(coarser)}, which the guide has no table of." if coarser else ""
 
-    def regions_of(self, codes: Iterable[str]) -> str:
+    def describe_regions(self, codes: Iterable[str]) -> str:
         """Say which regions of these codes' countries the tables have, or how places are named."""
         countries = {code.partition("-")[0] for code in codes}
         regions = sorted(place for place in self.places if "-" in place and place.partition("-")[0] in countries)
@@ -176,7 +176,7 @@ class FieldGuide:
         """
         found = {
             attribute.label: {
-                self.values[name][value].label: grade for value, grade in _ranked(self.grades[name][code])
+                self.values[name][value].label: grade for value, grade in _sort_grades(self.grades[name][code])
             }
             for name, attribute in self.attributes.items()
             if code in self.grades[name]
@@ -184,14 +184,14 @@ class FieldGuide:
         if not found:
             raise BadInput(
                 f"The field guide has no place and no attribute {code!r}. Places are countries by name or ISO code, or "
-                f"regions such as US-TX. {self.regions_of([code])} Attributes are {', '.join(self.attributes)}"
+                f"regions such as US-TX. {self.describe_regions([code])} Attributes are {', '.join(self.attributes)}"
             )
         return found
 
     def of_attribute(self, name: str) -> Mapping[str, Mapping[str, Grade]]:
         """Return the places of each value of an attribute by the value's label, each with its grade."""
         return {
-            value.label: dict(_ranked({place: row[key] for place, row in self.grades[name].items() if key in row}))
+            value.label: dict(_sort_grades({place: row[key] for place, row in self.grades[name].items() if key in row}))
             for key, value in self.values[name].items()
         }
 
@@ -210,25 +210,25 @@ def field_guide() -> FieldGuide:
             row["label"],
             row["question"],
             row["group"],
-            _one_of(row, "visible", Visible),
+            _read_choice(row, "visible", Visible),
             row["complete"] == "yes",
             frozenset(row["heads"].split()),
             frozenset(row["unless"].split()),
         )
-        for row in _table(folder / "attributes.csv")
+        for row in _read_table(folder / "attributes.csv")
     }
     values: dict[str, dict[str, AttributeValue]] = {name: {} for name in attributes}
-    for row in _table(folder / "values.csv"):
+    for row in _read_table(folder / "values.csv"):
         phrases = tuple(phrase.strip() for phrase in row["words"].split(";") if phrase.strip())
         values[row["attribute"]][row["value"]] = AttributeValue(row["attribute"], row["value"], row["label"], phrases)
-    sources = {row["key"]: FactSource(row["title"], row["address"]) for row in _table(folder / "sources.csv")}
+    sources = {row["key"]: FactSource(row["title"], row["address"]) for row in _read_table(folder / "sources.csv")}
     grades: dict[str, dict[str, dict[str, Grade]]] = {name: {} for name in attributes}
     checked: dict[tuple[str, str, str], str] = {}
     for name in attributes:
-        for row in _table(folder / "attributes" / f"{name}.csv"):
-            grades[name].setdefault(row["place"], {})[row["value"]] = _one_of(row, "grade", Grade)
+        for row in _read_table(folder / "attributes" / f"{name}.csv"):
+            grades[name].setdefault(row["place"], {})[row["value"]] = _read_choice(row, "grade", Grade)
             checked[name, row["place"], row["value"]] = row["checked"]
-    words = {row["said"]: row["means"] for row in _table(folder / "words.csv")}
+    words = {row["said"]: row["means"] for row in _read_table(folder / "words.csv")}
     return FieldGuide(attributes, values, grades, checked, sources, words)
 
 
@@ -265,18 +265,18 @@ def _bare(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-def _ranked(grades: Mapping[str, Grade]) -> list[tuple[str, Grade]]:
+def _sort_grades(grades: Mapping[str, Grade]) -> list[tuple[str, Grade]]:
     return sorted(grades.items(), key=lambda pair: (-GRADE_PROBABILITIES[pair[1]], pair[0]))
 
 
-def _table(path: Traversable) -> Iterator[dict[str, str]]:
+def _read_table(path: Traversable) -> Iterator[dict[str, str]]:
     try:
         yield from csv.DictReader(path.read_text(encoding="utf-8").splitlines())
     except (OSError, csv.Error) as error:
         raise DataFault(f"a table of the field guide can't be read: {path}") from error
 
 
-def _one_of(row: Mapping[str, str], column: str, words: Any) -> Any:
+def _read_choice(row: Mapping[str, str], column: str, words: Any) -> Any:
     """Return a word of a column that allows only these, the members of a ``Literal``."""
     if row[column] not in get_args(words):
         raise DataFault(f"the field guide has {row[column]!r} for {column}, not one of {', '.join(get_args(words))}")

@@ -6,7 +6,7 @@
 
 from typing import TYPE_CHECKING
 
-from geosleuth.support.lazy import exported
+from geosleuth.support.lazy import export_names
 
 from .visual_clue import HOW_TO_LEARN, MAX_NAMED_COUNTRIES, default_prior_path, load_prior, prior_at_hand, visual_clue
 from .visual_prior import GRID, NEAR_KM, Best, Cell, Distribution, Reach, VisualPrior
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .geoclip import GeoClipPrior
     from .learned import FEWEST_PHOTOS, LearnedPrior, PriorComparison, PriorFigures, compare, learn
 
-__getattr__ = exported(
+__getattr__ = export_names(
     __name__,
     {
         "geoclip": ("GeoClipPrior",),

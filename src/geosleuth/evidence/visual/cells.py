@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from geosleuth.evidence.country_prior import country_prior, normalised
+from geosleuth.evidence.country_prior import country_prior, normalize
 from geosleuth.geo import EARTH_RADIUS_KM, CellGrid, FloatArray, LatLon, great_circle_km
 
 from .visual_prior import GRID, NEAR_KM, Cell, Distribution, Reach
@@ -61,7 +61,7 @@ class LabelledPoints:
     @cached_property
     def cells(self) -> tuple[tuple[Cell, ...], Ints]:
         """The cells that hold points, each with a share of 0, and which of them each point is in."""
-        ids, numbers = np.unique(GRID.cell_of(self.lats, self.lons), return_inverse=True)
+        ids, numbers = np.unique(GRID.find_cells(self.lats, self.lons), return_inverse=True)
         names, country = self.codes
         found = []
         for number, cell in enumerate(ids):
@@ -73,7 +73,7 @@ class LabelledPoints:
         return tuple(found), numbers.astype(np.int64)
 
     @cached_property
-    def _around(self) -> npt.NDArray[np.float32]:
+    def _neighbours(self) -> npt.NDArray[np.float32]:
         """Return the mask of cells within `NEAR_KM` of each cell."""
         lats, lons = self._middles
         return (great_circle_km(lats[:, None], lons[:, None], lats, lons) <= NEAR_KM).astype(np.float32)
@@ -98,7 +98,7 @@ class LabelledPoints:
         np.add.at(by_country, (label, country), 1 / size[label])
         np.add.at(by_cell, (label, cell), 1 / size[label])
         seen = np.asarray(groups, dtype=np.float64)
-        within = (seen @ by_cell).astype(np.float32) @ self._around
+        within = (seen @ by_cell).astype(np.float32) @ self._neighbours
         best = within.argmax(axis=1)
         flat = country_prior()
         elsewhere = tuple(code for code in flat if code not in names)
@@ -114,7 +114,7 @@ class LabelledPoints:
         """The share of each country among the points."""
         names, numbers = self.codes
         counts = np.bincount(numbers, minlength=len(names))
-        return normalised({name: float(count) for name, count in zip(names, counts, strict=True) if name})
+        return normalize({name: float(count) for name, count in zip(names, counts, strict=True) if name})
 
     def spread(self, weights: npt.NDArray[np.floating], reach: Reach, source: str) -> Distribution:
         """The distribution that weights on the points amount to; they need not add up to 1."""
@@ -130,10 +130,10 @@ class LabelledPoints:
             if by_cell[number] > 0
         ]
         shares = {name: float(share) for name, share in zip(names, by_country, strict=True) if name}
-        return Distribution(normalised(shares), self.base, tuple(ranked), reach, source)
+        return Distribution(normalize(shares), self.base, tuple(ranked), reach, source)
 
 
-def places_at(points: Sequence[LatLon]) -> LabelledPoints:
+def label_places(points: Sequence[LatLon]) -> LabelledPoints:
     """Points with the countries they are in, by the borders that come with the package."""
     from geosleuth.atlas.borders import Borders
 
@@ -185,7 +185,7 @@ def arcs_km(these: FloatArray, those: FloatArray) -> FloatArray:
     return EARTH_RADIUS_KM * np.arccos(np.clip(these @ those.T, -1.0, 1.0))
 
 
-def areas_of(places: LabelledPoints) -> tuple[Areas, Ints]:
+def build_areas(places: LabelledPoints) -> tuple[Areas, Ints]:
     """Areas for a collection of photos, and which of them each photo is in.
 
     A country is cut into as many compact parts as it holds `PHOTOS_PER_AREA` photos, the whole world into no more than
@@ -218,23 +218,23 @@ def _cut(points: FloatArray, parts: int) -> Ints:
     return nearest
 
 
-def spots_of(places: LabelledPoints, label: Ints) -> Ints:
+def number_spots(places: LabelledPoints, label: Ints) -> Ints:
     """Return the number of each photo's spot, from 0: photos of the same area and cell of some kilometres.
 
     Photos of a spot are often much the same picture, and tell no more than one of them would.
     """
-    cell = _SPOTS.cell_of(places.lats, places.lons)
+    cell = _SPOTS.find_cells(places.lats, places.lons)
     _, spot = np.unique(np.stack([cell, label], axis=1), axis=0, return_inverse=True)
     return spot.reshape(-1).astype(np.int64)
 
 
-def blocks_of(places: LabelledPoints) -> Ints:
+def number_blocks(places: LabelledPoints) -> Ints:
     """Return the number of the block of land that contains each point, from 0."""
-    _, block = np.unique(_BLOCKS.cell_of(places.lats, places.lons), return_inverse=True)
+    _, block = np.unique(_BLOCKS.find_cells(places.lats, places.lons), return_inverse=True)
     return block.astype(np.int64)
 
 
-def folds_of(block: Ints, seed: int, folds: int = FOLDS) -> Ints:
+def assign_folds(block: Ints, seed: int, folds: int = FOLDS) -> Ints:
     """Blocks dealt out to folds at random, so that all folds hold about as many photos."""
     counts = np.bincount(block)
     # Large blocks first, each to the fold that is emptiest so far; chance decides between equals.

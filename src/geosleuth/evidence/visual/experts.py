@@ -65,18 +65,18 @@ class FeatureScaling:
     spread: Rows
     directions: Rows
 
-    def scaled(self, features: npt.NDArray[np.floating]) -> Rows:
+    def scale(self, features: npt.NDArray[np.floating]) -> Rows:
         """Rows with a spread of about 1 in each feature."""
-        return (_rooted(features) - self.middle) / self.spread
+        return (_take_signed_root(features) - self.middle) / self.spread
 
-    def turned(self, scaled: Rows) -> Rows:
+    def rotate(self, scaled: Rows) -> Rows:
         """Scaled rows by their main directions."""
         return scaled @ self.directions
 
 
-def scaling_of(features: npt.NDArray[np.floating]) -> FeatureScaling:
+def fit_scaling(features: npt.NDArray[np.floating]) -> FeatureScaling:
     """The scaling that fits these features."""
-    rooted = _rooted(features)
+    rooted = _take_signed_root(features)
     middle = rooted.mean(axis=0)
     spread = rooted.std(axis=0)
     spread = np.maximum(spread + MIN_SPREAD * spread.mean(), np.finfo(np.float32).tiny)
@@ -90,7 +90,7 @@ def scaling_of(features: npt.NDArray[np.floating]) -> FeatureScaling:
     return FeatureScaling(middle.astype(np.float32), spread.astype(np.float32), directions)
 
 
-def _rooted(features: npt.NDArray[np.floating]) -> Rows:
+def _take_signed_root(features: npt.NDArray[np.floating]) -> Rows:
     wide = np.asarray(features, dtype=np.float32)
     return np.sign(wide) * np.sqrt(np.abs(wide))
 
@@ -123,7 +123,7 @@ def photo_counts(label: Ints, areas: Areas) -> FloatArray:
     return np.bincount(label, minlength=len(areas)).astype(np.float64) + _UNSEEN
 
 
-def means_of(rows: Rows, group: Ints) -> Rows:
+def compute_means(rows: Rows, group: Ints) -> Rows:
     """The mean row of each group, of which there are no empty ones."""
     sums = np.zeros((int(group.max()) + 1, rows.shape[1]), dtype=np.float32)
     np.add.at(sums, group, rows)
@@ -305,7 +305,7 @@ def logistic(rows: Rows, label: Ints, classes: int) -> tuple[Rows, Rows]:
     return multinomial(rows, label, classes, strength=_STRENGTH, steps=_STEPS)
 
 
-def pooled(weights: FloatArray, opinions: list[Rows]) -> Rows:
+def pool_opinions(weights: FloatArray, opinions: list[Rows]) -> Rows:
     """The shares of areas when the experts' logarithms are added up with these weights.
 
     The first of them goes by the number of photos alone, and always keeps a small share: nobody is ever certain.
@@ -367,7 +367,7 @@ def learn_weights(opinions: list[Rows], country: Ints, near: Rows, areas: Areas)
     return ExpertPool(weights, objective(weights)[0])
 
 
-def tempered(weights: FloatArray, opinions: list[Rows], country: Ints, areas: Areas, missing: float) -> FloatArray:
+def temper(weights: FloatArray, opinions: list[Rows], country: Ints, areas: Areas, missing: float) -> FloatArray:
     """The weights, all times one factor, under which the likeliest country is right as often as is stated on average.
 
     The likeliest weights leave the prior too modest: photos that nobody could know count for more than the many that
@@ -383,7 +383,7 @@ def tempered(weights: FloatArray, opinions: list[Rows], country: Ints, areas: Ar
     low, high = _LEAST_FACTOR, _MOST_FACTOR
     for _ in range(_HALVINGS):
         factor = (low + high) / 2
-        shares = areas.by_country(pooled(factor * weights, opinions))
+        shares = areas.by_country(pool_opinions(factor * weights, opinions))
         stated = (1 - missing) * float(shares.max(axis=1).mean())
         low, high = (factor, high) if stated < float((shares.argmax(axis=1) == country).mean()) else (low, factor)
     return (low + high) / 2 * weights

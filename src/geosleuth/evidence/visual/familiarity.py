@@ -79,11 +79,11 @@ class Familiarity:
         more_unlike = np.minimum(
             1 - np.interp(found.turned, self.turned, QUANTILES), 1 - np.interp(found.away, self.away, QUANTILES)
         )
-        trust = np.minimum(_faded(found.turned, self.turned), _faded(found.away, self.away)) * (1 - self.missing)
+        trust = np.minimum(_fade(found.turned, self.turned), _fade(found.away, self.away)) * (1 - self.missing)
         return [
             Reach(1.0, 0.0, "This very picture is in the collection; it is no evidence for itself.")
             if itself
-            else Reach(float(familiarity), float(share), _words(float(familiarity), float(share)))
+            else Reach(float(familiarity), float(share), _describe_familiarity(float(familiarity), float(share)))
             for itself, familiarity, share in zip(found.is_itself(), more_unlike, trust, strict=True)
         ]
 
@@ -98,7 +98,7 @@ def learn_familiarity(rows: Rows, held_out: list[tuple[Mask, Mask]], missing: fl
     return Familiarity(turned, away, missing)
 
 
-def _faded(values: FloatArray, known: FloatArray) -> FloatArray:
+def _fade(values: FloatArray, known: FloatArray) -> FloatArray:
     usual, middle = float(np.interp(_USUAL, QUANTILES, known)), float(np.interp(0.5, QUANTILES, known))
     return np.clip(1 - (values - usual) / max(_FADES_OVER * (usual - middle), 1e-6), 0, 1)
 
@@ -108,7 +108,7 @@ def _unit(rows: Rows) -> tuple[Rows, Rows]:
     return rows / lengths[:, None], lengths
 
 
-def _words(familiarity: float, trust: float) -> str:
+def _describe_familiarity(familiarity: float, trust: float) -> str:
     if trust <= 0:
         return "Nothing in the collection looks like this picture: it says nothing about where it was taken."
     if familiarity <= 0.01:

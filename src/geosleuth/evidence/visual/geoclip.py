@@ -21,7 +21,7 @@ import numpy as np
 from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.geo import FloatArray
-from geosleuth.photo.image_encoder import TowerEncoder, digest_of, unit_rows
+from geosleuth.photo.image_encoder import TowerEncoder, compute_fingerprint, unit_rows
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import replacing
 
@@ -100,7 +100,7 @@ class GeoClipPrior:
             MissingExtra: geoclip, torch or transformers is not installed.
         """
         with self._lock:
-            between, places, gallery = self._between, self._places, self._gallery
+            between, places, gallery = self._between, self._gallery_places, self._gallery
         embedding = self._tower.embeddings([image])
         if embedding.shape[1] != between.first.shape[1]:
             raise BadInput(
@@ -121,7 +121,7 @@ class GeoClipPrior:
             return _geoclip()
 
     @cached_property
-    def _folder(self) -> Path:
+    def _model_folder(self) -> Path:
         return Path(self._package.__file__).parent / "model"
 
     @cached_property
@@ -134,8 +134,8 @@ class GeoClipPrior:
         return _Between(first, first_offsets, second, second_offsets, sharpness)
 
     @cached_property
-    def _places(self) -> LabelledPoints:
-        with (self._folder / "gps_gallery" / "coordinates_100K.csv").open(encoding="utf-8", newline="") as stream:
+    def _gallery_places(self) -> LabelledPoints:
+        with (self._model_folder / "gps_gallery" / "coordinates_100K.csv").open(encoding="utf-8", newline="") as stream:
             rows = np.array([(float(row["LAT"]), float(row["LON"])) for row in csv.DictReader(stream)])
         lats, lons = rows[:, 0], rows[:, 1]
         return LabelledPoints(lats, lons, Borders.load().countries(lats, lons))
@@ -143,26 +143,26 @@ class GeoClipPrior:
     @cached_property
     def _gallery(self) -> Rows:
         """The embeddings of all places: a minute of work, so they are kept for the next time."""
-        weights = self._folder / "weights" / "location_encoder_weights.pth"
-        table = self._folder / "gps_gallery" / "coordinates_100K.csv"
-        kept = cache_dir() / f"geoclip-{digest_of(weights, table)}.npy"
+        weights = self._model_folder / "weights" / "location_encoder_weights.pth"
+        table = self._model_folder / "gps_gallery" / "coordinates_100K.csv"
+        kept = cache_dir() / f"geoclip-{compute_fingerprint(weights, table)}.npy"
         if kept.is_file():
             try:
                 found = np.load(kept, allow_pickle=False)
-                if len(found) == len(self._places.lats):
+                if len(found) == len(self._gallery_places.lats):
                     return np.asarray(found, dtype=np.float32)
             except (OSError, ValueError):
                 pass  # made anew below
-        gallery = self._embedded_places()
+        gallery = self._embed_places()
         kept.parent.mkdir(parents=True, exist_ok=True)
         with replacing(kept) as neighbour, neighbour.open("wb") as stream:
             np.save(stream, gallery.astype(np.float16))
         return gallery
 
-    def _embedded_places(self) -> Rows:
+    def _embed_places(self) -> Rows:
         torch = require("torch", extra="weights")
         network = self._package.LocationEncoder(from_pretrained=True).eval()
-        points = np.stack([self._places.lats, self._places.lons], axis=1).astype(np.float32)
+        points = np.stack([self._gallery_places.lats, self._gallery_places.lons], axis=1).astype(np.float32)
         with torch.inference_mode():
             rows = [
                 network(torch.from_numpy(points[start : start + _AT_ONCE])).numpy()
@@ -173,7 +173,7 @@ class GeoClipPrior:
     def _weights(self, name: str) -> Any:
         torch = require("torch", extra="weights")
         try:
-            return torch.load(self._folder / "weights" / name, map_location="cpu", weights_only=True)
+            return torch.load(self._model_folder / "weights" / name, map_location="cpu", weights_only=True)
         except (OSError, RuntimeError, ValueError) as error:
             raise BadInput(f"geoclip's {name} can't be read; install the package again") from error
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, LatLon, great_circle_km, medoid
 from geosleuth.photo.image_encoder import ImageEncoder, load_encoder
 from geosleuth.photo.runtime import usable_threads
-from geosleuth.support.calibration import bin_probabilities, expected_calibration_error
+from geosleuth.support.calibration import bin_probabilities, compute_calibration_error
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import replacing
 from geosleuth.support.fitting import log_shares
@@ -31,11 +31,11 @@ from .cells import (
     LabelledPoints,
     Mask,
     apart,
-    areas_of,
-    blocks_of,
-    folds_of,
-    places_at,
-    spots_of,
+    assign_folds,
+    build_areas,
+    label_places,
+    number_blocks,
+    number_spots,
     unit_vectors,
 )
 from .experts import (
@@ -48,18 +48,18 @@ from .experts import (
     Network,
     Rows,
     SeenPhotos,
+    compute_means,
+    fit_scaling,
     learn_gaussians,
     learn_linear,
     learn_network,
     learn_weights,
     logistic,
-    means_of,
     nearness,
     photo_counts,
-    pooled,
-    scaling_of,
+    pool_opinions,
     soft_targets,
-    tempered,
+    temper,
     without_unseen,
 )
 from .familiarity import Collection, Familiarity, learn_familiarity
@@ -142,8 +142,8 @@ class LearnedPrior:
 
     def judge(self, features: npt.NDArray[np.floating]) -> list[Distribution]:
         """Return where pictures with these features may have been taken, a row per picture."""
-        scaled = self.knowledge.scaling.scaled(features)
-        shares = self._shares(scaled)
+        scaled = self.knowledge.scaling.scale(features)
+        shares = self._compute_shares(scaled)
         reaches = self.knowledge.familiarity.reaches(self._collection.unlikeness(scaled))
         label = self.knowledge.label
         return [
@@ -154,22 +154,22 @@ class LearnedPrior:
     def guess(self, features: npt.NDArray[np.floating]) -> Guesses:
         """The same for many pictures at once, in short."""
         known = self.knowledge
-        scaled = known.scaling.scaled(features)
+        scaled = known.scaling.scale(features)
         reaches = known.familiarity.reaches(self._collection.unlikeness(scaled))
         trust = np.array([reach.trust for reach in reaches])
-        return self.places.guess(self._shares(scaled), known.label, trust)
+        return self.places.guess(self._compute_shares(scaled), known.label, trust)
 
     def holds(self, features: npt.NDArray[np.floating]) -> npt.NDArray[np.bool_]:
         """Return whether pictures with these features are in the collection it was learned from."""
-        return self._collection.unlikeness(self.knowledge.scaling.scaled(features)).is_itself()
+        return self._collection.unlikeness(self.knowledge.scaling.scale(features)).is_itself()
 
-    def _shares(self, scaled: Rows) -> Rows:
+    def _compute_shares(self, scaled: Rows) -> Rows:
         known = self.knowledge
-        seen = SeenPhotos(scaled, known.scaling.turned(scaled))
+        seen = SeenPhotos(scaled, known.scaling.rotate(scaled))
         counts = photo_counts(known.label, known.areas)
         prior = np.tile(np.log(counts / counts.sum()).astype(np.float32), (len(seen), 1))
         experts = (known.gaussian, known.network, known.linear)
-        return pooled(known.weights, [prior, *(expert.log_shares(seen) for expert in experts)])
+        return pool_opinions(known.weights, [prior, *(expert.log_shares(seen) for expert in experts)])
 
     @cached_property
     def _photos(self) -> FloatArray:
@@ -177,7 +177,7 @@ class LearnedPrior:
 
     @cached_property
     def _collection(self) -> Collection:
-        return Collection(self.knowledge.scaling.scaled(self.features))
+        return Collection(self.knowledge.scaling.scale(self.features))
 
     @cached_property
     def _encoder(self) -> ImageEncoder:
@@ -246,14 +246,14 @@ class LearnedPrior:
                 header = json.loads(bytes(arrays[_HEADER]))
                 if header["format"] != FORMAT:
                     raise BadInput(f"{path}: the prior is of format {header['format']}, not {FORMAT}; learn it anew")
-                return cls(header["encoder"], header["spec"], *_read(header, arrays))
+                return cls(header["encoder"], header["spec"], *_read_knowledge(header, arrays))
         except OSError as error:
             raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
         except (KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise BadInput(f"{path}: this is no prior, or a damaged one; learn it anew") from error
 
 
-def _read(
+def _read_knowledge(
     header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
 ) -> tuple[Knowledge, LabelledPoints, npt.NDArray[np.float16]]:
     members = tuple(
@@ -361,7 +361,7 @@ def compare(prior: LearnedPrior, features: npt.NDArray[np.floating], points: Seq
     Raises:
         BadInput: no photo is left to test on.
     """
-    places = places_at(points) if points else LabelledPoints(np.empty(0), np.empty(0), np.empty(0, dtype=np.str_))
+    places = label_places(points) if points else LabelledPoints(np.empty(0), np.empty(0), np.empty(0, dtype=np.str_))
     at_sea = places.countries == ""
     known = prior.holds(features) if len(features) else np.zeros(0, dtype=np.bool_)
     kept = ~at_sea & ~known
@@ -374,13 +374,13 @@ def compare(prior: LearnedPrior, features: npt.NDArray[np.floating], points: Seq
         NEIGHBOUR: nearest_neighbour(prior.features, prior.places, rows),
         LINEAR: plain_linear(prior.features, prior.places, rows),
     }
-    far = _far_from(truth, prior.places)
-    everywhere = {who: figures_of(guess, truth) for who, guess in guesses.items()}
-    elsewhere = {who: figures_of(guess, truth, far) for who, guess in guesses.items()} if far.any() else None
+    far = _find_distant(truth, prior.places)
+    everywhere = {who: compute_figures(guess, truth) for who, guess in guesses.items()}
+    elsewhere = {who: compute_figures(guess, truth, far) for who, guess in guesses.items()} if far.any() else None
     return PriorComparison(everywhere, elsewhere, int(known.sum()), int((at_sea & ~known).sum()))
 
 
-def figures_of(guess: Guesses, truth: LabelledPoints, chosen: Mask | None = None) -> PriorFigures:
+def compute_figures(guess: Guesses, truth: LabelledPoints, chosen: Mask | None = None) -> PriorFigures:
     """Return the accuracy of guesses at places, or at some of them."""
     some = np.ones(len(truth.lats), dtype=np.bool_) if chosen is None else chosen
     shares, codes = guess.shares[some], np.array(guess.codes)
@@ -402,10 +402,10 @@ def figures_of(guess: Guesses, truth: LabelledPoints, chosen: Mask | None = None
 
 def calibration_error(stated: npt.NDArray[np.float64], came_true: Mask) -> float:
     """Return the mean gap between stated probabilities and observed frequencies over ten bins."""
-    return expected_calibration_error(bin_probabilities(np.clip(stated, 0.0, 1.0), came_true))
+    return compute_calibration_error(bin_probabilities(np.clip(stated, 0.0, 1.0), came_true))
 
 
-def _far_from(places: LabelledPoints, others: LabelledPoints) -> Mask:
+def _find_distant(places: LabelledPoints, others: LabelledPoints) -> Mask:
     these, those = (unit_vectors(one.lats, one.lons).astype(np.float32) for one in (places, others))
     far = np.ones(len(these), dtype=np.bool_)
     for start in range(0, len(these), _MEASURING_ROWS_AT_ONCE):
@@ -430,7 +430,7 @@ class _Lesson:
     def gaussians(self, used: Mask, strengths: tuple[float, ...]) -> list[Gaussian]:
         """The first expert at several strengths, from the spots of some of the photos."""
         _, first, spot = np.unique(self.spot[used], return_index=True, return_inverse=True)
-        rows = means_of(self.seen.turned[used], spot)
+        rows = compute_means(self.seen.turned[used], spot)
         return learn_gaussians(rows, self.label[used][first], self.areas, strengths)
 
     def network(self, used: Mask) -> Network:
@@ -489,18 +489,20 @@ def learn(
     if len(kept) < FEWEST_PHOTOS:
         counted = f"only {len(kept)} of {len(points)} photos with coordinates were taken on land"
         raise BadInput(f"{counted}; a prior needs at least {FEWEST_PHOTOS}")
-    block = blocks_of(places)
+    block = number_blocks(places)
     folds = min(FOLDS, int(block.max()) + 1)
     if folds < FEWEST_BLOCKS:
         raise BadInput("all photos are from one corner of the world; a prior needs photos from several regions")
     steps = folds + 2
     progress("scaling", 0, steps)
     half = np.asarray(features)[kept].astype(np.float16)
-    scaling = scaling_of(half)
-    scaled = scaling.scaled(half)
-    areas, label = areas_of(places)
-    lesson = _Lesson(SeenPhotos(scaled, scaling.turned(scaled)), places, areas, label, spots_of(places, label), seed)
-    fold = folds_of(block, seed, folds)
+    scaling = fit_scaling(half)
+    scaled = scaling.scale(half)
+    areas, label = build_areas(places)
+    lesson = _Lesson(
+        SeenPhotos(scaled, scaling.rotate(scaled)), places, areas, label, number_spots(places, label), seed
+    )
+    fold = assign_folds(block, seed, folds)
     held_out = [(apart(places, fold == number), fold == number) for number in range(folds)]
     held_out = [(used, out) for used, out in held_out if used.sum() >= FEWEST_PHOTOS // 2 and out.any()]
     if not held_out:
@@ -521,7 +523,7 @@ def learn(
     best = int(np.argmin([pool.loss for pool in pools]))
     missing = _missing(areas, lesson.country, block)
     chosen = [blind, by_gaussian[best], by_network, by_linear]
-    weights = tempered(pools[best].weights, chosen, country, areas, missing)
+    weights = temper(pools[best].weights, chosen, country, areas, missing)
     everything = np.ones(len(kept), dtype=np.bool_)
     knowledge = Knowledge(
         scaling,
@@ -532,14 +534,16 @@ def learn(
         lesson.linear(everything),
         weights,
         learn_familiarity(scaled, held_out, missing),
-        _held_out((1 - missing) * areas.by_country(pooled(weights, chosen)), country),
+        _evaluate_held_out((1 - missing) * areas.by_country(pool_opinions(weights, chosen)), country),
     )
     progress("done", steps, steps)
     return LearnedPrior(encoder, spec, knowledge, places, half)
 
 
 def _on_land(points: Sequence[LatLon]) -> tuple[Ints, LabelledPoints]:
-    places = places_at(points) if len(points) else LabelledPoints(np.empty(0), np.empty(0), np.empty(0, dtype=np.str_))
+    places = (
+        label_places(points) if len(points) else LabelledPoints(np.empty(0), np.empty(0), np.empty(0, dtype=np.str_))
+    )
     kept = np.flatnonzero(places.countries != "")
     return kept, LabelledPoints(places.lats[kept], places.lons[kept], places.countries[kept])
 
@@ -554,7 +558,7 @@ def _missing(areas: Areas, country: Ints, block: Ints) -> float:
     return min(0.5, (once + 0.5) / (len(pairs) + 1))
 
 
-def _held_out(shares: FloatArray, country: Ints) -> HeldOut:
+def _evaluate_held_out(shares: FloatArray, country: Ints) -> HeldOut:
     ranked = np.argsort(-shares, axis=1)[:, :5]
     hits = ranked == country[:, None]
     error = calibration_error(shares.max(axis=1), hits[:, 0])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from geosleuth.atlas.folders import data_dir
 from geosleuth.evidence.clue import Clue, CluePlace
-from geosleuth.evidence.country_prior import country_prior, normalised
+from geosleuth.evidence.country_prior import country_prior, normalize
 from geosleuth.names import country_name
 
 from .visual_prior import Distribution, VisualPrior
@@ -29,7 +29,7 @@ def visual_clue(distribution: Distribution) -> Clue:
     """
     seen, base = distribution.seen, distribution.base
     lift = {code: seen.get(code, 0.0) / max(share, _MIN_BASE) for code, share in base.items()}
-    countries = normalised({code: share * lift.get(code, 1.0) for code, share in country_prior().items()})
+    countries = normalize({code: share * lift.get(code, 1.0) for code, share in country_prior().items()})
     factors = {code: countries.get(code, 0.0) / share for code, share in seen.items() if share > 0}
     weights = [cell.share * factors.get(cell.country, 0.0) for cell in distribution.cells]
     total = max(1.0, sum(weights))
@@ -72,7 +72,7 @@ def load_prior(spec: str | Path) -> VisualPrior:
         from .geoclip import GeoClipPrior
 
         return GeoClipPrior(Path(spec.removeprefix(GEOCLIP)).expanduser())
-    return _learned(Path(spec).expanduser())
+    return _load_learned_prior(Path(spec).expanduser())
 
 
 def prior_at_hand() -> VisualPrior | None:
@@ -87,10 +87,10 @@ def prior_at_hand() -> VisualPrior | None:
     except OSError:
         # A folder that this user may not look into holds nothing that this user learned.
         return None
-    return _learned(path) if there else None
+    return _load_learned_prior(path) if there else None
 
 
-def _learned(path: Path) -> VisualPrior:
+def _load_learned_prior(path: Path) -> VisualPrior:
     from .learned import LearnedPrior
 
     return LearnedPrior.load(path)

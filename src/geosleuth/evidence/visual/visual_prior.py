@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from geosleuth.evidence.country_prior import country_prior, normalised
+from geosleuth.evidence.country_prior import country_prior, normalize
 from geosleuth.geo import CellGrid, LatLon, great_circle_km
 
 if TYPE_CHECKING:
@@ -84,9 +84,7 @@ class Distribution:
         """
         trust, flat = self.reach.trust, country_prior()
         codes = flat.keys() | self.seen.keys()
-        return normalised(
-            {code: trust * self.seen.get(code, 0.0) + (1 - trust) * flat.get(code, 0.0) for code in codes}
-        )
+        return normalize({code: trust * self.seen.get(code, 0.0) + (1 - trust) * flat.get(code, 0.0) for code in codes})
 
     def best(self, radius_km: float = NEAR_KM) -> Best | None:
         """The cell with most probability around it; None where the prior knows no cells."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from geosleuth.answer import Address, Answer
 from geosleuth.evidence.country_prior import TOWN_PEOPLE_PER_KM2
-from geosleuth.evidence.heartlands import country_at
+from geosleuth.evidence.heartlands import find_country
 from geosleuth.evidence.visual.cells import unit_vectors
 from geosleuth.geo import EARTH_RADIUS_KM, FloatArray, LatLon, destination, destinations, great_circle_km
 from geosleuth.models.protocol import Conversation, Policy, Step
@@ -394,10 +394,10 @@ def _mass(kind: Kind) -> Mass:
 
 
 def _build_blind_answer(guess: BlindGuess, says: str, why: str) -> Answer:
-    code = country_at(guess.point)
+    code = find_country(guess.point)
     return Answer(
         point=guess.point,
-        address=Address.of(country_name(code) if code else None),
+        address=Address.create(country_name(code) if code else None),
         probability=guess.share,
         radius_km=guess.radius_km,
         explanation=(

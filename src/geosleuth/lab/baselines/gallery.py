@@ -25,15 +25,15 @@ from geosleuth.photo.image_encoder import (
     ImageEncoder,
     Preparation,
     TorchEncoder,
-    digest_of,
+    compute_fingerprint,
     is_named,
     load_encoder,
-    preparation_of,
+    read_preparation,
     unit_rows,
 )
 from geosleuth.support.errors import BadInput, require
 from geosleuth.support.files import read_json
-from geosleuth.tools.similar.index_file import open_for_reading, read_info, shown
+from geosleuth.tools.similar.index_file import format_key, open_for_reading, read_info
 
 SCRIPTED: Final = (".pt", ".ts", ".torchscript")
 _SETTINGS: Final = "preprocessor_config.json"
@@ -112,7 +112,7 @@ class ScriptedEncoder(TorchEncoder):
     def name(self) -> str:
         """The file's name with a fingerprint of its content."""
         settings = self._path.parent / _SETTINGS
-        return f"{self._path.stem}@{digest_of(self._path, *([settings] if settings.is_file() else []))}"
+        return f"{self._path.stem}@{compute_fingerprint(self._path, *([settings] if settings.is_file() else []))}"
 
     @cached_property
     def _loaded(self) -> tuple[Any, Preparation]:
@@ -121,7 +121,7 @@ class ScriptedEncoder(TorchEncoder):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)
                 network = torch.jit.load(str(self._path), map_location="cpu").eval()
-            return network, preparation_of(_settings(self._path.parent / _SETTINGS), _USUAL_SIDE_PX)
+            return network, read_preparation(_settings(self._path.parent / _SETTINGS), _USUAL_SIDE_PX)
         except (OSError, RuntimeError, ValueError, TypeError, AttributeError) as error:
             raise self._trouble("it can't be loaded as a TorchScript network", error) from error
 
@@ -192,7 +192,7 @@ def _index(path: Path, asked: Mapping[str, Features], given: ImageEncoder | None
         for number, (name, lat, lon, digest, blob) in enumerate(conn.execute(query)):
             if not is_valid(lat, lon) or not isinstance(blob, bytes) or len(blob) != 2 * info.dimension:
                 raise BadInput(f"{path}: the index is damaged; delete it and make it anew")
-            ids.append(shown(name))
+            ids.append(format_key(name))
             points.append((lat, lon))
             rows.append(np.frombuffer(blob, dtype="<f2"))
             pixels[digest.hex()] = (*pixels.get(digest.hex(), ()), number)

@@ -73,7 +73,7 @@ class GeoClipPolicy:
         code = str(places.countries[best])
         return Answer(
             point=point,
-            address=Address.of(country_name(code) if code else None),
+            address=Address.create(country_name(code) if code else None),
             probability=round(min(1.0, TRUST * float(shares[near].sum())), 4),
             radius_km=self._within_km,
             explanation=(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from geosleuth.answer import Address, Answer, Candidate
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.evidence.heartlands import country_at
+from geosleuth.evidence.heartlands import find_country
 from geosleuth.geo import FloatArray, LatLon, density_mode, great_circle_km
 from geosleuth.models.protocol import Conversation, Policy, Step
 from geosleuth.names import country_name
@@ -336,10 +336,10 @@ class NearestPolicy:
         vote = count_votes(gallery.lats[rows], gallery.lons[rows], cosines, settings.vote, settings.within_km)
         chosen = int(rows[vote.chosen])
         point = _get_row_point(gallery, chosen)
-        code = country_at(point)
+        code = find_country(point)
         return Answer(
             point=point,
-            address=Address.of(country_name(code) if code else None),
+            address=Address.create(country_name(code) if code else None),
             probability=None if odds is None else round(odds.probability(vote), 4),
             radius_km=settings.within_km,
             explanation=_explain_neighbour(

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from geosleuth.atlas.folders import cache_dir
-from geosleuth.support.databases import check_stamp, committed, explained, stamp
+from geosleuth.support.databases import check_stamp, explain_errors, run_transaction, stamp
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS known (
@@ -34,7 +34,7 @@ class Memory:
 
     def find(self, question: str, by: str, about: str) -> bytes | None:
         """Return the stored answer; None if there is none."""
-        with self._lock, explained(self.path, _WHAT):
+        with self._lock, explain_errors(self.path, _WHAT):
             row = self._conn.execute(
                 "SELECT said FROM known WHERE question = ? AND by = ? AND about = ?", (question, by, about)
             ).fetchone()
@@ -46,9 +46,9 @@ class Memory:
         What was ``paid`` for is on disk when this returns. What can be recomputed survives the end of the process, but
         perhaps not a power cut: syncing would take longer than the work.
         """
-        with self._lock, explained(self.path, _WHAT):
+        with self._lock, explain_errors(self.path, _WHAT):
             self._conn.execute(f"PRAGMA synchronous = {'FULL' if paid else 'NORMAL'}")
-            with committed(self._conn):
+            with run_transaction(self._conn):
                 self._conn.execute("INSERT OR REPLACE INTO known VALUES (?, ?, ?, ?)", (question, by, about, said))
 
 
@@ -60,11 +60,11 @@ def open_memory(path: Path | None = None) -> Iterator[Memory]:
         BadInput: it can't be opened or written, or is something else.
     """
     path = path or usual_path()
-    with explained(path, _WHAT):
+    with explain_errors(path, _WHAT):
         path.parent.mkdir(parents=True, exist_ok=True)
         conn = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
     with closing(conn):
-        with explained(path, _WHAT):
+        with explain_errors(path, _WHAT):
             if conn.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 check_stamp(conn, path, _WHAT, _APPLICATION, _VERSION)
             else:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from geosleuth.answer import Answer
-from geosleuth.answer.answer import words_of
+from geosleuth.answer.answer import format_words
 from geosleuth.atlas import Atlas, OfflineAtlas
 from geosleuth.atlas.placing import Placer
 from geosleuth.geo import LatLon
@@ -51,7 +51,7 @@ def create_placer(open_atlas: Callable[[], Atlas] = OfflineAtlas) -> PlaceText:
 
 def find_measured_point(answer: Answer, place: PlaceText) -> tuple[LatLon | None, str | None]:
     """Return the point that an answer is measured from, and the level of its place if only words give it."""
-    if answer.point is not None or not (text := words_of(answer.address)):
+    if answer.point is not None or not (text := format_words(answer.address)):
         return answer.point, None
     found = place(text)
     return (found.point, found.level) if found is not None else (None, None)

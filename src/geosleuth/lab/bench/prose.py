@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from geosleuth.answer import Address, Answer, parse_lenient
-from geosleuth.answer.parse import prose_of
+from geosleuth.answer.parse import extract_prose
 from geosleuth.geo import LatLon
 from geosleuth.names.cities import cities_called, is_listed_region, same_city, without_region_words
 from geosleuth.names.country_names import cities_by_country, country_code, country_name
@@ -165,7 +165,7 @@ class Extracted:
         fine = [one for one in (self.address, self.city) if one]
         if len(fine) == 2 and fold(fine[1]) in fold(fine[0]):
             fine = fine[:1]
-        return Address.of(self.country, self.region, ", ".join(fine) or None)
+        return Address.create(self.country, self.region, ", ".join(fine) or None)
 
 
 @dataclass(slots=True)
@@ -200,7 +200,7 @@ def read_reply(text: str) -> Answer:
     answer = parse_lenient(text)
     if answer.address:
         return answer
-    sentences = list(_sentences(prose_of(text)[-_MAX_PROSE_CHARS:]))
+    sentences = list(_sentences(extract_prose(text)[-_MAX_PROSE_CHARS:]))
     return replace(answer, address=_find_written_address(sentences) or extract(text).to_address())
 
 
@@ -208,7 +208,7 @@ def extract(text: str) -> Extracted:
     """Return country, region, city, address and point of a reply, by rule alone. Any text is accepted."""
     answer = parse_lenient(text)
     labelled = _parse_labelled(answer.address)
-    sentences = list(_sentences(prose_of(text)[-_MAX_PROSE_CHARS:]))
+    sentences = list(_sentences(extract_prose(text)[-_MAX_PROSE_CHARS:]))
     country = labelled.country or _vote_country(sentences)
     code = country_code(country) if country else None
     city = labelled.city or _city(sentences, code) or (country if code in _CITY_STATES else None)
@@ -442,7 +442,7 @@ def _build_address(parts: Sequence[str]) -> Address:
     country = next((part for part in reversed(fine) if part != region and (country_code(part) is not None)), None)
     if country is not None and region is not None and not is_listed_region(region, country):
         country = None  # Columbia, South Carolina
-    return Address.of(country, region, ", ".join(part for part in fine if part not in (country, region)) or None)
+    return Address.create(country, region, ", ".join(part for part in fine if part not in (country, region)) or None)
 
 
 # The levels.

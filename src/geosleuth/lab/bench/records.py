@@ -280,7 +280,7 @@ def _answer_of_row(numbers: Mapping[str, float], names: Mapping[str, str]) -> An
         raise ValueError("lat and lon must be given together")
     return Answer(
         point=LatLon(numbers["lat"], numbers["lon"]) if "lat" in numbers else None,
-        address=Address.of(names.get("country"), names.get("region"), names.get("city")),
+        address=Address.create(names.get("country"), names.get("region"), names.get("city")),
         probability=numbers.get("probability"),
         radius_km=numbers.get("radius_km"),
     )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.answer import Answer, ParserName
-from geosleuth.answer.answer import words_of
+from geosleuth.answer.answer import format_words
 from geosleuth.geo import THRESHOLDS_KM, DistanceMethod, LatLon, distances_km, geoscore
 from geosleuth.geo.gcj02 import Datum, from_gcj02
 from geosleuth.lab.score import (
@@ -31,7 +31,7 @@ from geosleuth.lab.score import (
     match_levels,
     summarise,
 )
-from geosleuth.names import continent_of, country_code, country_name
+from geosleuth.names import country_code, country_name, get_continent
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.safe import one_line, printable
 
@@ -161,7 +161,7 @@ class _Columns:
         for column, value in zip(self.numbers.values(), values, strict=True):
             column.append(value)
         truth, said = record.truth, answer.address
-        if answer.point is None and (text := words_of(said)):
+        if answer.point is None and (text := format_words(said)):
             self.named_only[row] = text
         names = AnswerNames(said.country.conclusion, said.region.conclusion, said.precise.conclusion)
         result = match_levels(TruthNames(truth.country, truth.region, truth.city), names)
@@ -204,7 +204,7 @@ def _geography(country: str | None) -> dict[str, str]:
     code = country_code(country) if country else None
     if code is None:
         return {"country": UNKNOWN, "continent": UNKNOWN}
-    return {"country": country_name(code), "continent": continent_of(code) or UNKNOWN}
+    return {"country": country_name(code), "continent": get_continent(code) or UNKNOWN}
 
 
 def _make_ids_unique(columns: _Columns, numbers: dict[str, FloatColumn]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -48,7 +48,7 @@ from geosleuth.names import country_code, country_name, fold
 from geosleuth.names.cities import is_listed_region
 from geosleuth.names.country_names import City, cities_by_country
 from geosleuth.names.folding import fold_once
-from geosleuth.photo.text import script_of
+from geosleuth.photo.text import detect_script
 from geosleuth.support.errors import ServiceFault
 from geosleuth.tools.ranges import KM_A_MILE
 
@@ -256,7 +256,7 @@ def _build_text_line(line: str, number: int) -> TextSeen:
     # Each stands by itself: nothing may be read across two lines that were never on one sign.
     top = 10 * _LINE_HEIGHT * number
     box = (0.0, top, 0.6 * _LINE_HEIGHT * len(line), top + _LINE_HEIGHT)
-    return TextSeen(line, "reasoning", box, 1.0, script_of(line))
+    return TextSeen(line, "reasoning", box, 1.0, detect_script(line))
 
 
 def _signs(sentence: str) -> Iterator[str]:
@@ -374,7 +374,7 @@ def _find_map_clues(sentences: Sequence[str], code: str, search: Search) -> list
 
 
 def _region_name(point: LatLon, code: str) -> str | None:
-    region = Borders.load().at(point)
+    region = Borders.load().find_region(point)
     return None if region is None or region.country != code else region.name
 
 

@@ -7,7 +7,7 @@ line says that it was read so: its engine is "clue boxes".
 from collections.abc import Sequence
 
 from geosleuth.photo import View
-from geosleuth.photo.text import TextLine, script_of
+from geosleuth.photo.text import TextLine, detect_script
 from geosleuth.tools import TextReader
 
 from .scene import Mark, Scene
@@ -74,4 +74,4 @@ def clue_reader(scene: Scene, marks: Sequence[Mark], *, photo: str | None = None
 def _build_line(text: str, box: Sequence[float]) -> TextLine:
     left, top, right, bottom = box
     corners = ((left, top), (right, top), (right, bottom), (left, bottom))
-    return TextLine(text, corners, 1.0 if text else 0.0, script_of(text), "clue boxes")
+    return TextLine(text, corners, 1.0 if text else 0.0, detect_script(text), "clue boxes")

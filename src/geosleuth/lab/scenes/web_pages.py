@@ -158,7 +158,7 @@ class PagedAtlas(OfflineAtlas):
 
     async def search_documents(self, text: str, *, limit: int = 10) -> list[Document]:
         """Pages about businesses, then passages about countries."""
-        pages = await self._run(lambda: search_pages(self._pages, text, limit))
+        pages = await self._run_in_thread(lambda: search_pages(self._pages, text, limit))
         if len(pages) >= limit:
             return pages
         return [*pages, *await super().search_documents(text, limit=limit - len(pages))]

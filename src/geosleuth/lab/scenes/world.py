@@ -17,12 +17,12 @@ from geosleuth.atlas.borders import Borders
 from geosleuth.atlas.folders import cache_dir
 from geosleuth.atlas.regions import OpenRegion, Progress, RegionStore, import_osm
 from geosleuth.atlas.regions import region_name as usual_name
-from geosleuth.atlas.regions.feature_kinds import is_street, rank_of
+from geosleuth.atlas.regions.feature_kinds import estimate_rank, is_street
 from geosleuth.atlas.regions.osm import LineMerger
 from geosleuth.atlas.regions.region_file import ROAD_RANKS, SUFFIX, region_path
-from geosleuth.atlas.regions.region_store import grounds_of, rows_of_kinds, tags_of
+from geosleuth.atlas.regions.region_store import read_tags, rows_of_kinds, unpack_grounds
 from geosleuth.atlas.regions.region_writer import FeatureRow, RegionWriter, open_writer
-from geosleuth.atlas.regions.tags import address_of, index_names, kept_tags
+from geosleuth.atlas.regions.tags import encode_kept_tags, format_address, index_names
 from geosleuth.geo import Box, LatLon
 from geosleuth.support.errors import BadInput
 from geosleuth.support.files import link_or_copy
@@ -93,7 +93,7 @@ def real_region(file: Path) -> RealRegion:
     """
     name = file.name.removesuffix(SUFFIX)
     store = RegionStore(file.parent)
-    with store.explained(name):
+    with store.explain_errors(name):
         region = store.open(name)
         streets = tuple(_streets(region))
         stops = tuple(
@@ -116,7 +116,7 @@ def _sample_businesses(region: OpenRegion) -> list[tuple[str, str, str, float, f
     ]
     rows.sort(key=lambda row: sha256(row[0].encode()).digest())
     chosen = sorted(rows[:MAX_BUSINESSES], key=lambda row: row[0])
-    return [(*row[:5], tags_of(region, row[5])) for row in chosen]
+    return [(*row[:5], read_tags(region, row[5])) for row in chosen]
 
 
 def _streets(region: OpenRegion) -> Iterable[Street]:
@@ -126,7 +126,7 @@ def _streets(region: OpenRegion) -> Iterable[Street]:
     grounds = region.conn.execute("SELECT feature, geom FROM ground").fetchall()
     drawn = [(rows[number], geom) for number, geom in grounds if number in rows]
     longest: dict[str, tuple[float, str, str, Any]] = {}
-    lines, of = shapely.get_parts(grounds_of([geom for _, geom in drawn]), return_index=True)
+    lines, of = shapely.get_parts(unpack_grounds([geom for _, geom in drawn]), return_index=True)
     for at, shape in sorted(zip(of.tolist(), lines, strict=True), key=lambda one: drawn[one[0]][0][1]):
         _, osm, name, kind, *_ = drawn[at][0]
         if osm not in longest or shape.length > longest[osm][0]:
@@ -399,7 +399,8 @@ def _feature(writer: RegionWriter, osm: str, point: LatLon, tags: dict[str, str]
     kind = next(f"{key}={tags[key]}" for key in ("amenity", "shop", "tourism", "highway") if key in tags)
     at = (point.lat, point.lon)
     row = FeatureRow(
-        osm, tags["name"], kind, at, (*at, *at), rank_of(kind, tags), address_of(tags), kept_tags(tags),
+        osm, tags["name"], kind, at, (*at, *at), estimate_rank(kind, tags), format_address(tags),
+        encode_kept_tags(tags),
         index_names(tags),
     )  # fmt: skip
     writer.add_feature(row, tags)

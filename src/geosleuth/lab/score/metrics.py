@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geosleuth.geo import GEOSCORE_MAX, THRESHOLDS_KM, geoscore
-from geosleuth.support.calibration import CalibrationBin, bin_probabilities, expected_calibration_error
+from geosleuth.support.calibration import CalibrationBin, bin_probabilities, compute_calibration_error
 
 Z_95 = 1.959963984540054
 _MAX_FLIPPED = 20_000
@@ -321,7 +321,7 @@ def calibration(
     if count == 0:
         return None
     filled = bin_probabilities(probability[usable], distance_km[usable] <= radius_km[usable], bins)
-    return Calibration(count, filled, expected_calibration_error(filled))
+    return Calibration(count, filled, compute_calibration_error(filled))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from geosleuth.lab.traces.scripted import find_visible_sorts, plants
 from geosleuth.models import Conversation, Step
 from geosleuth.names import country_name
 from geosleuth.photo import OpenedPhoto
-from geosleuth.photo.text import script_of
+from geosleuth.photo.text import detect_script
 from geosleuth.tools import Toolset
 
 METHOD = "geoagent"
@@ -114,7 +114,7 @@ def keep_visible_clues(scene: Scene, marks: Sequence[Mark], view_width: int) -> 
 def _country_odds(lines: Sequence[str], drives_on: str | None) -> dict[str, float]:
     """Return country probabilities from the lines alone, the likeliest first."""
     seen = [
-        TextSeen(line, "image-1", (0.0, 20.0 * row, 100.0, 20.0 * row + 12.0), _READ_SURELY, script_of(line))
+        TextSeen(line, "image-1", (0.0, 20.0 * row, 100.0, 20.0 * row + 12.0), _READ_SURELY, detect_script(line))
         for row, line in enumerate(lines)
     ]
     prior, known = country_prior(), all_countries()

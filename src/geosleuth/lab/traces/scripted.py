@@ -22,7 +22,7 @@ from geosleuth.models import Conversation, Message, Observed, Prompt, Step, Usag
 from geosleuth.models.detective import Detective, build_answer
 from geosleuth.names import country_name, fold
 from geosleuth.photo import View
-from geosleuth.photo.text import script_of
+from geosleuth.photo.text import detect_script
 from geosleuth.support.errors import BadInput
 from geosleuth.tools import Observation, ToolCall
 from geosleuth.tools.toolset import all_tools
@@ -280,7 +280,7 @@ class Notes:
             top += 20.0 if board == before else 400.0
             before = board
             row = {"text": line, "bbox_px": [0.0, top, 100.0, top + 12.0], "confidence": 1.0}
-            lines.append({**row, "script": script_of(line)})
+            lines.append({**row, "script": detect_script(line)})
         call = ToolCall("read", "read_text", {"image": self._first})
         seen = Observation("read", "read_text", "", data={"image": self._first, "lines": lines})
         return [Step(calls=(call,)), Observed((seen,))]

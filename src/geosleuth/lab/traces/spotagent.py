@@ -28,7 +28,7 @@ from geosleuth.agent.setup import AgentSetup, Resources
 from geosleuth.atlas import Atlas
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.models import Conversation, Message, Observed, Policy, Prompt, Sampling, Step, Usage
-from geosleuth.photo import BoxScale, OpenedPhoto, View, scaled_box, to_pixels
+from geosleuth.photo import BoxScale, OpenedPhoto, View, scale_box, to_pixels
 from geosleuth.support.errors import BadInput
 from geosleuth.tools import Observation, WebSearch
 from geosleuth.tools.toolset import all_tools
@@ -92,7 +92,7 @@ _THREE = tuple(re.compile(rf"\b{word}\b\s*[:-]", re.IGNORECASE) for word in ("se
 
 def build_system(boxes: BoxScale) -> str:
     """Return what the Observer is told, which gives boxes in its own scale."""
-    first, second = (scaled_box(box, (1000, 1000), boxes) for box in ((412, 300, 520, 340), (880, 210, 905, 220)))
+    first, second = (scale_box(box, (1000, 1000), boxes) for box in ((412, 300, 520, 340), (880, 210, 905, 220)))
     return _SYSTEM.format(first=first, second=second, unit=BOX_UNITS[boxes])
 
 

@@ -29,9 +29,9 @@ from geosleuth.lab.traces import Store, geoagent
 from geosleuth.lab.traces.photo_chats import complete_truth, format_reply
 from geosleuth.lab.traces.rows import build_sample
 from geosleuth.lab.traces.trajectory_store import image_name
-from geosleuth.photo import BoxScale, Photo, first_view, open_photo, scaled_box
+from geosleuth.photo import BoxScale, Photo, first_view, open_photo, scale_box
 from geosleuth.photo.runtime import no_probing
-from geosleuth.photo.text import script_of
+from geosleuth.photo.text import detect_script
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
 from geosleuth.support.errors import BadInput, require
 from geosleuth.tools.calls import ImageInfo
@@ -146,7 +146,7 @@ def _ask_country(asked: _Asked) -> Question:
 
 
 def _script(asked: _Asked) -> Question:
-    scripts = sorted({script_of(line.text) for line in asked.lines} - {"none"})
+    scripts = sorted({detect_script(line.text) for line in asked.lines} - {"none"})
     return Question("script", asked.chance.choice(_SCRIPT), f"{', '.join(scripts)}." if scripts else _NOTHING)
 
 
@@ -162,7 +162,7 @@ def _boxes(asked: _Asked) -> Question | None:
         return None
     line = asked.chance.choice(single)
     text = asked.chance.choice(_BOXES).format(what=json.dumps(line.text, ensure_ascii=False))
-    box = scaled_box(line.box, asked.view_size, asked.box_scale)
+    box = scale_box(line.box, asked.view_size, asked.box_scale)
     return Question("boxes", text, json.dumps({"bbox_2d": box}))
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from geosleuth.answer import Address, Answer, Candidate, Level
-from geosleuth.atlas.suggestion import map_for
+from geosleuth.atlas.suggestion import suggest_map
 from geosleuth.evidence import Clue, ClueKind, TextSeen
 from geosleuth.evidence.areas import outside_km
 from geosleuth.evidence.bearing import telling_letters
@@ -14,12 +14,12 @@ from geosleuth.evidence.heartlands import HELD_SHARE, heartland
 from geosleuth.evidence.naming import kind_said
 from geosleuth.evidence.posterior import Contribution
 from geosleuth.evidence.selftest import LeftOut, Sign
-from geosleuth.evidence.text_clue import said_of
+from geosleuth.evidence.text_clue import specify_country
 from geosleuth.geo import SAME_SPOT_KM, LatLon, distance_km
 from geosleuth.names import country_name, fold
 from geosleuth.support.text.numbers import distance
 from geosleuth.support.text.safe import one_line
-from geosleuth.tools.viewer import length, percent, quoted
+from geosleuth.tools.viewer import length, percent, quote
 
 from .candidates import RankedPlace, full_name, standing
 from .checking import list_rejected_places
@@ -64,7 +64,9 @@ def would_help(reasoning: Reasoning) -> str:
     names = find_unplaced_names(reasoning)
     if names and decision.country and not on_added_map(reasoning):
         whole = country_name(decision.country)
-        missing = map_for(decision.country, decision.point, decision.radius_km if decision.level != "country" else None)
+        missing = suggest_map(
+            decision.country, decision.point, decision.radius_km if decision.level != "country" else None
+        )
         title = f"{whole} or of the right part of it" if missing.place == whole else missing.place
         return (
             f"What would help: {_where_names_stand(reasoning, names[:_SHOWN_NAMES])}; a map of {title} may know more. "
@@ -113,8 +115,8 @@ def find_unplaced_names(reasoning: Reasoning) -> list[str]:
 def _where_names_stand(reasoning: Reasoning, names: Sequence[str]) -> str:
     """Return the sentence that names are on no map, or were found only weakly."""
     found = {name: _describe_weak_match(reasoning, name) for name in names}
-    nowhere = [quoted(name, 40) for name, place in found.items() if not place]
-    weakly = [f"{quoted(name, 40)} was found only weakly ({place})" for name, place in found.items() if place]
+    nowhere = [quote(name, 40) for name, place in found.items() if not place]
+    weakly = [f"{quote(name, 40)} was found only weakly ({place})" for name, place in found.items() if place]
     stand = "stand" if len(nowhere) > 1 else "stands"
     return "; ".join([*([f"{' and '.join(nowhere)} {stand} on no map of this machine"] if nowhere else []), *weakly])
 
@@ -174,7 +176,7 @@ def _address(reasoning: Reasoning) -> Address:
     if decision.country:
         shares = reasoning.full_posterior.country_contributions(decision.country)
         strongest = (part.clue for part in shares[:SHOWN_REASONS] if part.log_ratio > 0.1)
-        telling = tuple(evidence_line(said_of(clue, decision.country)) for clue in strongest)
+        telling = tuple(evidence_line(specify_country(clue, decision.country)) for clue in strongest)
         # Of a country that is the answer these are its own odds, and no finer place is likelier than its country.
         whole = decision.level == "country"
         odds = reasoning.probability if whole else max(decision.country_probability, reasoning.probability)
@@ -238,7 +240,7 @@ def _explain_answer(reasoning: Reasoning, candidates: Sequence[RankedPlace]) -> 
             _reasons(reasoning),
             _explain_contradictions(reasoning, candidates),
             _list_rejections(reasoning),
-            disagreement(reasoning.self_test_result.disputed),
+            disagreement(reasoning.self_test_result.conflicting_signs),
             _hangs(reasoning),
             _explain_denial(reasoning),
             would_help(reasoning),
@@ -268,7 +270,7 @@ def _explain_area_miss(reasoning: Reasoning) -> str:
     # Where all clues point elsewhere, what speaks for the area is seen only beside the rest of the world.
     weighed = reasoning.full_posterior if reasoning.outside is None else reasoning.anywhere
     parts = weighed.country_contributions(country)
-    fits = [evidence_line(said_of(part.clue, country)) for part in parts if _is_visible_support(part)]
+    fits = [evidence_line(specify_country(part.clue, country)) for part in parts if _is_visible_support(part)]
     said = f"; what was read fits it and names no place in it: {fits[0]}" if fits else ""
     return f"Looked for only within {area}, as you asked{said}.{doubt}"
 
@@ -291,7 +293,9 @@ def _best_reasons(reasoning: Reasoning) -> list[str]:
     decision = reasoning.decision
     clues = decision.supporting[:SHOWN_REASONS]
     point = None if decision.level == "country" else decision.point
-    return [evidence_line(said_of(clue, decision.country, point) if decision.country else clue) for clue in clues]
+    return [
+        evidence_line(specify_country(clue, decision.country, point) if decision.country else clue) for clue in clues
+    ]
 
 
 def _explain_contradictions(reasoning: Reasoning, candidates: Sequence[RankedPlace]) -> str:
@@ -356,14 +360,14 @@ def _silence(reasoning: Reasoning) -> str:
     if not clues and not reasoning.lines:
         overlays = [line for line in reasoning.notebook.lines if line.overlay is not None]
         if overlays:
-            shown = ", ".join(quoted(line.text, _LINE_CHARS) for line in overlays[:SHOWN_LINES])
+            shown = ", ".join(quote(line.text, _LINE_CHARS) for line in overlays[:SHOWN_LINES])
             return f"Only text that is not part of the scene was found, such as captions, stamps and labels: {shown}."
         return "No readable text found."
     read = dict.fromkeys(line.text.strip() for line in _telling_first(reasoning))
     if read:
         doubted = [line.text.strip() for line in reasoning.doubtful][:SHOWN_LINES]
         kept = [text for text in read if text not in doubted][: SHOWN_LINES - min(1, len(doubted))]
-        lines = ", ".join(quoted(text, _LINE_CHARS) for text in [*kept, *doubted][:SHOWN_LINES])
+        lines = ", ".join(quote(text, _LINE_CHARS) for text in [*kept, *doubted][:SHOWN_LINES])
         return f"The text found is too weak to name a place: {lines}."
     best = "; ".join(evidence_line(clue) for clue in clues[:SHOWN_REASONS])
     read_nothing = "read_text" in reasoning.notebook.tools and not reasoning.notebook.lines
@@ -377,7 +381,7 @@ def _explain_hint(reasoning: Reasoning) -> str:
     hints = [clue for clue in clues if clue.kind == "hint"]
     if not hints and (said := reasoning.known.hint) and said in reasoning.hints:
         known = any(_is_known(reasoning, name) for name in reasoning.hint_names)
-        return "" if known else f"Your hint {quoted(said, 40)} names no place that is known here."
+        return "" if known else f"Your hint {quote(said, 40)} names no place that is known here."
     places = dict.fromkeys(place for clue in hints for place in _places_hinted(clue))
     if not places:
         return ""
@@ -403,7 +407,7 @@ def _explain_denial(reasoning: Reasoning) -> str:
     said = reasoning.known.hint
     if not said or not is_denial(said):
         return ""
-    return f"Your hint {quoted(said, 40)} was left out: it says where it is not, and only a place that it names counts."
+    return f"Your hint {quote(said, 40)} was left out: it says where it is not, and only a place that it names counts."
 
 
 def _places_hinted(clue: Clue) -> list[str]:
@@ -429,7 +433,7 @@ def _list_rejections(reasoning: Reasoning) -> str:
     dismissed = LeftOutBy(text for text in known.left_out if text not in known.misread)
     clues = list(dict.fromkeys(name_clue(clue) for clue in reasoning.clues_ruled_out if dismissed.clue(clue)))
     places = list_rejected_places(reasoning)
-    corrected = [f"{quoted(one.text, 40)}, not {quoted(one.was, 40)}" for one in known.readings if one.was]
+    corrected = [f"{quote(one.text, 40)}, not {quote(one.was, 40)}" for one in known.readings if one.was]
     reads = f"A person reads {'; and '.join(corrected[:SHOWN_REASONS])}." if corrected else ""
     told = []
     if clues:

@@ -8,7 +8,7 @@ from geosleuth.evidence import Clue
 from geosleuth.evidence.decision import STATED_KINDS, says_more
 from geosleuth.evidence.heartlands import heartland
 from geosleuth.evidence.posterior import Contribution, PlaceCandidate, Posterior
-from geosleuth.evidence.text_clue import said_of
+from geosleuth.evidence.text_clue import specify_country
 from geosleuth.geo import LatLon, distance_km
 from geosleuth.names import country_name, fold
 
@@ -93,7 +93,7 @@ def full_name(name: str, country: str | None) -> str:
 def _rank_places(reasoning: Reasoning, share: float) -> list[RankedPlace]:
     decision = reasoning.decision
     kept: list[RankedPlace] = []
-    least = MIN_WHERE_DISPUTED if reasoning.self_test_result.disputed else MIN_PROBABILITY
+    least = MIN_WHERE_DISPUTED if reasoning.self_test_result.conflicting_signs else MIN_PROBABILITY
     taken = [(decision.point, max(_MIN_APART_KM, _APART * (decision.radius_km or 0.0)))]
     for one in reasoning.full_posterior.candidates:
         if one.probability * share < least or len(kept) >= MAX_RIVALS:
@@ -171,7 +171,7 @@ def _sides(
     """Return what supports and what contradicts a place, in a few lines each, the strongest first."""
     ordered = list(parts)
     telling = [part.clue for part in ordered if part.speaks_for]
-    speaks_for = [evidence_line(said_of(clue, country, point) if country else clue) for clue in telling]
+    speaks_for = [evidence_line(specify_country(clue, country, point) if country else clue) for clue in telling]
     against = [evidence_line(part.clue) for part in reversed(ordered) if part.speaks_against]
     return tuple(speaks_for[:_LINES]), tuple(against[:_LINES])
 
@@ -206,7 +206,10 @@ def compute_odds(reasoning: Reasoning) -> dict[str, float]:
 
 def _build_ranked_place(one: PlaceCandidate) -> RankedPlace:
     sides = [
-        tuple(evidence_line(said_of(clue, one.country, one.point) if one.country else clue) for clue in clues[:_LINES])
+        tuple(
+            evidence_line(specify_country(clue, one.country, one.point) if one.country else clue)
+            for clue in clues[:_LINES]
+        )
         for clues in (one.supporting, one.contradicting)
     ]
     name, hinted = full_name(one.name, one.country), _only_hinted(one.supporting)

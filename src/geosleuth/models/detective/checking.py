@@ -7,7 +7,7 @@ from geosleuth.evidence import Clue
 from geosleuth.evidence.posterior import SEPARATOR
 from geosleuth.geo import LatLon, distance_km, is_valid
 from geosleuth.names import country_name, fold, whole_country
-from geosleuth.tools.viewer import at
+from geosleuth.tools.viewer import format_point
 
 from .candidates import RankedPlace, compute_odds, standing
 from .map_questions import Call
@@ -107,7 +107,7 @@ def list_rejected_places(reasoning: Reasoning) -> list[str]:
     found = [country_name(code) for code in known.not_in]
     for extent in known.not_at:
         inside = [place for place, point in points.items() if extent.contains(point) and not whole_country(place)]
-        found += inside or [f"at {at(extent.centre)}"]
+        found += inside or [f"at {format_point(extent.centre)}"]
     return list(dict.fromkeys(found))
 
 

@@ -6,7 +6,7 @@ from geosleuth.evidence import Clue, ClueKind
 from geosleuth.evidence.posterior import NAME_KINDS, SEPARATOR
 from geosleuth.evidence.selftest import Sign
 from geosleuth.names import country_name, fold
-from geosleuth.tools.viewer import quoted
+from geosleuth.tools.viewer import quote
 
 _TEXT_CHARS = 60
 _SAYS_CHARS = 220
@@ -48,7 +48,7 @@ def evidence_line(clue: Clue) -> str:
         return f"names that meet: {says}"
     if f'"{clue.seen}"' in clue.says or clue.where is None:
         return f"{kind}: {says}"
-    return f"{kind} in {quoted(clue.seen, _TEXT_CHARS)}: {says}"
+    return f"{kind} in {quote(clue.seen, _TEXT_CHARS)}: {says}"
 
 
 def name_clue(clue: Clue | Sign) -> str:
@@ -57,7 +57,7 @@ def name_clue(clue: Clue | Sign) -> str:
         other = clue.disputed_by[0] if clue.disputed_by else None
         return _sign(clue) if other is None else f"{_sign(clue)} ({_dispute(clue, other)})"
     kind = KIND_WORDS[clue.kind]
-    return kind if clue.where is None else f"{kind} {quoted(clue.seen, _TEXT_CHARS)}"
+    return kind if clue.where is None else f"{kind} {quote(clue.seen, _TEXT_CHARS)}"
 
 
 def disagreement(disputed: Sequence[Sign]) -> str:
@@ -72,7 +72,7 @@ def disagreement(disputed: Sequence[Sign]) -> str:
 
 
 def _sign(sign: Sign) -> str:
-    return f"the sign {quoted(sign.seen, _TEXT_CHARS)}"
+    return f"the sign {quote(sign.text, _TEXT_CHARS)}"
 
 
 def _format_sign_place(sign: Sign) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from geosleuth.atlas.facts import script_of
+from geosleuth.atlas.facts import get_script
 from geosleuth.evidence import TextSeen
 from geosleuth.evidence.sign_layout import on_one_panel, with_columns
 from geosleuth.geo import FloatArray
@@ -186,7 +186,7 @@ class Notebook:
 
 
 def _least_believed(text: str) -> float:
-    scripts = [script for script in map(script_of, text) if script is not None]
+    scripts = [script for script in map(get_script, text) if script is not None]
     rare = [script for script in scripts if script not in _WIDELY_READ]
     return MIN_BELIEVED_SHORT if 2 * len(rare) > len(scripts) and len(rare) < _FEW_LETTERS else MIN_BELIEVED
 

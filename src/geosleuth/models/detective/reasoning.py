@@ -11,7 +11,7 @@ from geosleuth.evidence.calibration import apply
 from geosleuth.evidence.decision import Decision, decide
 from geosleuth.evidence.heartlands import shares_within
 from geosleuth.evidence.naming import in_a_shops_name, kind_said
-from geosleuth.evidence.place_clues import around, asked_in, of_somebody, place_clues, range_clue
+from geosleuth.evidence.place_clues import around, of_somebody, place_clues, range_clue, restrict_to_country
 from geosleuth.evidence.posterior import Posterior, distinct, posterior
 from geosleuth.evidence.selftest import SelfTest, self_test
 from geosleuth.evidence.sign_layout import on_one_panel
@@ -20,7 +20,7 @@ from geosleuth.evidence.web import addresses_seen
 from geosleuth.geo import distance_km
 from geosleuth.models.feedback import CorrectedReading
 from geosleuth.names import fold
-from geosleuth.photo.text.script import script_of
+from geosleuth.photo.text.script import detect_script
 from geosleuth.tools.ranges import KM_A_MILE
 
 from .map_questions import find_line
@@ -68,7 +68,7 @@ class Reasoning:
             return None
         (width, height), (left, top, right, bottom) = view.size, reading.box
         box = (left * width, top * height, right * width, bottom * height)
-        return TextSeen(reading.text, handle, box, 1.0, script_of(reading.text))
+        return TextSeen(reading.text, handle, box, 1.0, detect_script(reading.text))
 
     @cached_property
     def doubtful(self) -> tuple[TextSeen, ...]:
@@ -309,7 +309,7 @@ class Reasoning:
             somebodys = _is_somebodys(query, seen, wanted) or self._under_a_trade(query, seen)
             for found in place_clues(SEARCH_OF_TOOL[one.name], one.data, seen, asked=query, manner=manner):
                 clue = of_somebody(found) if somebodys and found.kind == "place" else found
-                clue = asked_in(clue, country) if country and (somebodys or not is_told) else clue
+                clue = restrict_to_country(clue, country) if country and (somebodys or not is_told) else clue
                 yield replace(clue, reliability=clue.reliability * share)
         elif query in self.hint_names:
             rows = [row for row in one.data.get("results", ()) if row.get("match") != "fuzzy"]

@@ -300,11 +300,11 @@ def time_words(taken: datetime) -> str:
 
 def is_night_there(known: StatedFacts) -> bool:
     """Return whether the sun was down in all of the given area at the given time."""
-    from geosleuth.evidence.heartlands import towns_in
+    from geosleuth.evidence.heartlands import list_town_positions
 
     if known.taken is None or known.taken.tzinfo is None or not known.has_area:
         return False
-    lats, lons = towns_in(known.area_countries, known.area)
+    lats, lons = list_town_positions(known.area_countries, known.area)
     return bool(lats.size) and bool((sun_positions(known.taken, lats, lons).elevation_deg < _DUSK_DEG).all())
 
 

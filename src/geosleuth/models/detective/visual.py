@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any, TypeGuard
 
 from geosleuth.evidence import Clue, CluePlace
-from geosleuth.evidence.country_prior import normalised
+from geosleuth.evidence.country_prior import normalize
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.names import country_name
 
@@ -17,7 +17,7 @@ _SHOWN = 3
 
 def visual_clues(data: Mapping[str, Any]) -> Iterator[Clue]:
     """One clue, or none where the tool found nothing; what is malformed is passed over."""
-    countries = normalised(_parse_shares(data.get("countries")))
+    countries = normalize(_parse_shares(data.get("countries")))
     spots = tuple(_spots(data.get("cells")))
     if not countries and not spots:
         return

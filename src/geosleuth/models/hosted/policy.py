@@ -19,7 +19,7 @@ from pydantic_ai.messages import BinaryContent, ModelMessage, ModelResponse
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
-from geosleuth.atlas.redaction import redacted
+from geosleuth.atlas.redaction import redact
 from geosleuth.models.endpoints import EndpointSettings, SaidNothing, get_endpoint
 from geosleuth.models.local_models import thinks_unasked
 from geosleuth.models.protocol import Conversation, Sampling, Step, Usage, is_truncated_thinking, thinking_tokens
@@ -328,10 +328,10 @@ class HostedPolicy:
 
 def _redact_step(step: Step) -> Step:
     calls = tuple(
-        replace(call, id=redacted(call.id), name=redacted(call.name), arguments=redacted(call.arguments))
+        replace(call, id=redact(call.id), name=redact(call.name), arguments=redact(call.arguments))
         for call in step.calls
     )
-    texts = {name: redacted(getattr(step, name)) for name in ("text", "thinking", "model")}
+    texts = {name: redact(getattr(step, name)) for name in ("text", "thinking", "model")}
     return replace(step, calls=calls, **texts)
 
 

@@ -7,9 +7,17 @@ picture is read.
 
 from .lines import Corner, TextLine
 from .reader import PictureText, ReadingOptions, read_picture, read_text
-from .script import OTHER_SCRIPTS, RIGHT_TO_LEFT, SCRIPTS, script_of
+from .script import OTHER_SCRIPTS, RIGHT_TO_LEFT, SCRIPTS, detect_script
 
 __all__ = [
-    "OTHER_SCRIPTS", "RIGHT_TO_LEFT", "SCRIPTS", "Corner", "PictureText", "ReadingOptions", "TextLine", "read_picture",
-    "read_text", "script_of",
+    "OTHER_SCRIPTS",
+    "RIGHT_TO_LEFT",
+    "SCRIPTS",
+    "Corner",
+    "PictureText",
+    "ReadingOptions",
+    "TextLine",
+    "detect_script",
+    "read_picture",
+    "read_text",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from geosleuth.geo import FloatArray
-from geosleuth.photo.runtime import packaged_session
+from geosleuth.photo.runtime import open_packaged_session
 
 from .strips import Pixels, Quad, cut_strip
 
@@ -31,7 +31,7 @@ _WEIGHTS = Path(__file__).parent / "data" / "scripts.onnx"
 _LOADING, _RUNNING = Lock(), Lock()
 
 
-def strip_for(pixels: Pixels, quad: Quad) -> Pixels:
+def cut_classifier_strip(pixels: Pixels, quad: Quad) -> Pixels:
     """Return the beginning of the line in a box as the grey strip that the network looks at."""
     return _windows(cut_strip(pixels, quad, tall=TALL, margin=_MARGIN))[0]
 
@@ -66,9 +66,9 @@ def _windows(strip: Pixels) -> list[Pixels]:
 
 def _session() -> Any:
     with _LOADING:
-        return _load()
+        return _load_classifier()
 
 
 @cache
-def _load() -> Any:
-    return packaged_session(_WEIGHTS, threads=1)
+def _load_classifier() -> Any:
+    return open_packaged_session(_WEIGHTS, threads=1)

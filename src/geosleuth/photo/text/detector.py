@@ -83,12 +83,12 @@ def search(pixels: Pixels, detail_px: int, *, cuts: int = MOST_CUTS) -> Search:
     """Return the same with the grid; at most so many cuts are looked at more closely."""
     height, width = pixels.shape[:2]
     finer = max(1.0, FINE_SHORT_SIDE_PX / min(height, width))
-    seen, scale = _resized(pixels, min(finer, detail_px / max(height, width)))
+    seen, scale = _resize_pixels(pixels, min(finer, detail_px / max(height, width)))
     if seen.shape[0] * seen.shape[1] <= LARGE_PIXELS:
         boxes, noticed = _detect(seen, scale)
         return Search(boxes, _grid(noticed))
     boxes, noticed = _detect(seen, scale, quick=True)
-    closer = _closer(pixels, _missed(boxes, _traces(noticed, seen, scale)), scale, cuts)
+    closer = _closer(pixels, _find_missed_traces(boxes, _traces(noticed, seen, scale)), scale, cuts)
     return Search(_together(boxes, closer), _grid(noticed))
 
 
@@ -98,7 +98,7 @@ def _grid(noticed: Map) -> Grid:
     return tuple(tuple(round(float(cell.max()), 2) if cell.size else 0.0 for cell in row) for row in cells)
 
 
-def _resized(pixels: Pixels, scale: float) -> tuple[Pixels, npt.NDArray[np.float32]]:
+def _resize_pixels(pixels: Pixels, scale: float) -> tuple[Pixels, npt.NDArray[np.float32]]:
     """Return the picture at another size, and how much of it a pixel is of the old, across and down."""
     import cv2
 
@@ -134,9 +134,11 @@ def _traces(noticed: Map, seen: Pixels, scale: npt.NDArray[np.float32]) -> list[
     return traces
 
 
-def _missed(boxes: Sequence[TextBox], traces: Iterable[_Trace]) -> list[_Trace]:
+def _find_missed_traces(boxes: Sequence[TextBox], traces: Iterable[_Trace]) -> list[_Trace]:
     """Return the traces outside the boxes, the strongest first."""
-    missed = [one for one in traces if not any(_covered(one.bounds, box.bounds) > _COVERED for box in boxes)]
+    missed = [
+        one for one in traces if not any(_compute_rectangle_overlap(one.bounds, box.bounds) > _COVERED for box in boxes)
+    ]
     return sorted(missed, key=lambda one: -one.strength)
 
 
@@ -148,7 +150,7 @@ def _closer(pixels: Pixels, traces: Sequence[_Trace], scale: npt.NDArray[np.floa
     for trace in traces:
         if len(cuts) == most:
             break
-        if any(_covered(trace.bounds, cut) > _COVERED for cut in cuts):
+        if any(_compute_rectangle_overlap(trace.bounds, cut) > _COVERED for cut in cuts):
             continue
         left, top, right, bottom = trace.bounds
         grow_x = max((CUT_PX[0] / float(scale[0]) - (right - left)) / 2, bottom - top)
@@ -162,12 +164,12 @@ def _closer(pixels: Pixels, traces: Sequence[_Trace], scale: npt.NDArray[np.floa
         larger = CLOSER * float(scale.min())
         larger = min(larger, math.sqrt(CUT_PIXELS / max(1, part.shape[0] * part.shape[1])))
         shift = np.array(cut[:2], dtype=np.float32)
-        lines = _joined(_detect(*_resized(part, larger))[0])
+        lines = _join_upright_boxes(_detect(*_resize_pixels(part, larger))[0])
         found += [TextBox(box.quad + shift, box.score) for box in lines]
     return found
 
 
-def _joined(boxes: Sequence[TextBox]) -> list[TextBox]:
+def _join_upright_boxes(boxes: Sequence[TextBox]) -> list[TextBox]:
     """Return boxes, with upright ones that stand beside each other in one line as one."""
     kept: list[TextBox] = []
     for box in sorted(boxes, key=lambda one: one.bounds[0]):
@@ -194,14 +196,14 @@ def _together(boxes: Sequence[TextBox], more: Iterable[TextBox]) -> list[TextBox
     """Return boxes with those of a closer look, where a longer box of the same line takes the place of its parts."""
     kept = list(boxes)
     for new in more:
-        parts = [old for old in kept if _shared(old.quad, new.quad) > _COVERED]
+        parts = [old for old in kept if _compute_box_overlap(old.quad, new.quad) > _COVERED]
         two_lines = any(min(sides(new.quad)) > TWO_LINE_RATIO * min(sides(old.quad)) for old in parts)
-        if not two_lines and not any(_shared(new.quad, old.quad) > _COVERED for old in kept):
+        if not two_lines and not any(_compute_box_overlap(new.quad, old.quad) > _COVERED for old in kept):
             kept = [old for old in kept if all(old is not part for part in parts)] + [new]
     return kept
 
 
-def _covered(inner: Sequence[float], outer: Sequence[float]) -> float:
+def _compute_rectangle_overlap(inner: Sequence[float], outer: Sequence[float]) -> float:
     """Return how much of a rectangle lies in another, 0 to 1."""
     wide = min(inner[2], outer[2]) - max(inner[0], outer[0])
     tall = min(inner[3], outer[3]) - max(inner[1], outer[1])
@@ -209,7 +211,7 @@ def _covered(inner: Sequence[float], outer: Sequence[float]) -> float:
     return wide * tall / size if wide > 0 and tall > 0 and size > 0 else 0.0
 
 
-def _shared(inner: Quad, outer: Quad) -> float:
+def _compute_box_overlap(inner: Quad, outer: Quad) -> float:
     """Return how much of a box, which may be slanted, lies in another, 0 to 1."""
     import cv2
 

@@ -62,10 +62,10 @@ class TextLine:
     @property
     def upright_bounds(self) -> Bounds:
         """The bounds as they lie once the picture is turned so that the line stands upright."""
-        return turned_bounds(self.bounds, self.turn)
+        return rotate_bounds(self.bounds, self.turn)
 
 
-def turned_bounds(bounds: Bounds, turn: int) -> Bounds:
+def rotate_bounds(bounds: Bounds, turn: int) -> Bounds:
     """Return a rectangle turned clockwise about the origin: what lies where to what is kept, distances too."""
     left, top, right, bottom = bounds
     match turn:

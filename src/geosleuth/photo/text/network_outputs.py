@@ -24,7 +24,7 @@ _MIN_SIDE = 3
 _BLANK = 0
 
 
-def boxes_of(found: Map, shape: tuple[int, ...]) -> list[tuple[Map, float]]:
+def extract_boxes(found: Map, shape: tuple[int, ...]) -> list[tuple[Map, float]]:
     """Return the lines in a map of how much each part looks like text, as the detector gives it.
 
     The detector is trained on lines whose edges are cut away; each is grown again by as much.
@@ -95,7 +95,7 @@ def _clockwise(corners: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.array([left[0], right[0], right[1], left[1]])
 
 
-def text_of(found: Map, characters: Sequence[str]) -> tuple[str, float]:
+def decode_text(found: Map, characters: Sequence[str]) -> tuple[str, float]:
     """Return the text of one strip, as the reader gives it, and the mean confidence of its characters.
 
     At every step the reader gives the blank or a character; the same one twice in a row is one character.

@@ -133,13 +133,15 @@ def mark_overlays(lines: Sequence[TextLine], pixels: Pixels, scale: float) -> li
     # An instruction may go on over many lines.
     spoken = [line for line in marked if line.overlay == "instruction"]
     while spoken:
-        more = [line for line in marked if line.overlay is None and any(_goes_on(line, other) for other in spoken)]
+        more = [
+            line for line in marked if line.overlay is None and any(_is_continuation(line, other) for other in spoken)
+        ]
         spoken = [replace(line, overlay="instruction") for line in more]
         marked = [replace(line, overlay="instruction") if line in more else line for line in marked]
     return marked
 
 
-def _goes_on(line: TextLine, other: TextLine, most_gap: float = 1.0) -> bool:
+def _is_continuation(line: TextLine, other: TextLine, most_gap: float = 1.0) -> bool:
     """Return whether two lines are equally high, and stand below each other, or beside within so many heights."""
     left, top, right, bottom = line.bounds
     height, box = bottom - top, other.bounds
@@ -179,7 +181,9 @@ def _with_its_kind(line: TextLine, look: LineLook, marked: Sequence[TextLine]) -
     if not (look.level and look.ink.plain):
         return line
     for other in marked:
-        if other.overlay not in (None, "registration", "product", "instruction") and _goes_on(line, other, np.inf):
+        if other.overlay not in (None, "registration", "product", "instruction") and _is_continuation(
+            line, other, np.inf
+        ):
             return replace(line, overlay=other.overlay)
     return line
 

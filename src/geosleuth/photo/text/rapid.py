@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geosleuth.photo.runtime import packaged_session
+from geosleuth.photo.runtime import open_packaged_session
 from geosleuth.support.errors import BadInput
 
-from .network_outputs import Map, boxes_of, text_of
+from .network_outputs import Map, decode_text, extract_boxes
 from .strips import Pixels, with_slack
 
 DETECT, READ = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx"
@@ -41,10 +41,10 @@ def detect_lines(picture: Pixels, *, quick: bool = False) -> tuple[list[tuple[Ma
 
     height, width = (max(_STEP_PX, round(side / _STEP_PX) * _STEP_PX) for side in picture.shape[:2])
     fitting = cv2.resize(with_slack(picture), (width, height))
-    detector = _loaded(QUICK_DETECTOR) if quick else _loaded(_model(DETECT))
+    detector = _get_network(QUICK_DETECTOR) if quick else _get_network(_model(DETECT))
     with _RUNNING:
-        found = _run(detector, _input(np.asarray(fitting, np.uint8), width))
-    return boxes_of(found, picture.shape), found[0, 0]
+        found = _run_network(detector, _input(np.asarray(fitting, np.uint8), width))
+    return extract_boxes(found, picture.shape), found[0, 0]
 
 
 def read_strips(strips: list[Pixels]) -> list[tuple[str, float]]:
@@ -61,8 +61,8 @@ def read_strips(strips: list[Pixels]) -> list[tuple[str, float]]:
             wide = -(-wide * LINE_PX[0] // tall)
             strip = np.asarray(cv2.resize(with_slack(strip), (wide, LINE_PX[0])), np.uint8)  # noqa: PLW2901
         with _RUNNING:
-            found = _run(reader.network, _input(strip, max(wide, LINE_PX[1])))
-        read.append(text_of(found, reader.characters))
+            found = _run_network(reader.network, _input(strip, max(wide, LINE_PX[1])))
+        read.append(decode_text(found, reader.characters))
     return read
 
 
@@ -76,13 +76,13 @@ def _input(picture: Pixels, wide: int) -> Map:
     return ready
 
 
-def _run(network: Any, given: Map) -> Map:
+def _run_network(network: Any, given: Map) -> Map:
     found: Map = network.run(None, {network.get_inputs()[0].name: given})[0]
     return found
 
 
 def _reader() -> _Reader:
-    network = _loaded(_model(READ))
+    network = _get_network(_model(READ))
     with _LOADING:
         return _with_characters(network)
 
@@ -93,15 +93,15 @@ def _with_characters(network: Any) -> _Reader:
     return _Reader(network, ("", *characters, " "))
 
 
-def _loaded(path: Path) -> Any:
+def _get_network(path: Path) -> Any:
     """Return a network, loaded when it is first needed: most photos hold no line to read."""
     with _LOADING:
-        return _load(path)
+        return _load_network(path)
 
 
 @cache
-def _load(path: Path) -> Any:
-    return packaged_session(path, threads=THREADS)
+def _load_network(path: Path) -> Any:
+    return open_packaged_session(path, threads=THREADS)
 
 
 @cache

@@ -21,18 +21,18 @@ from .lines import Engine, TextLine, Turn, in_reading_order, join_neighbours, ov
 from .overlays import mark_overlays
 from .rapid import read_strips
 from .reading_reliability import Reading, reading_probability
-from .script import SCRIPTS, count_scripts, is_pattern, may_be_lookalike, script_of, tidy
+from .script import SCRIPTS, count_scripts, detect_script, is_pattern, may_be_lookalike, tidy
 from .strips import (
     LINE_HEIGHT_PX,
     Pixels,
     Quad,
+    cut_stacked_strip,
     cut_strip,
     cut_strips,
     dark_on_white,
     is_tall,
+    rotate_quad,
     sides,
-    stacked_strip,
-    turned_quad,
     with_slack,
 )  # fmt: skip
 from .tesseract import MODELS, Guess, guess, refine
@@ -107,7 +107,7 @@ class _Found:
         """Return the line as a level strip."""
         if self.level is not None and (tall, margin) == (LINE_HEIGHT_PX, 0.0):
             return self.level
-        stacked = stacked_strip(pixels, self.quad, tall=tall, margin=margin) if self.stacked else None
+        stacked = cut_stacked_strip(pixels, self.quad, tall=tall, margin=margin) if self.stacked else None
         return cut_strip(pixels, self.quad, tall=tall, margin=margin) if stacked is None else stacked
 
 
@@ -189,23 +189,25 @@ def read_picture(image: "Image", options: ReadingOptions | None = None) -> Pictu
         return PictureText([])
     pixels, shrunk = _pixels(image)
     options = options or ReadingOptions()
-    read, turn = _lines(pixels, shrunk, image.size, options)
+    read, turn = _read_lines(pixels, shrunk, image.size, options)
     if turn == 0:
         return read
     # Once it stands, small lines are found and captions known as in any other picture.
     size = image.size if turn == 180 else image.size[::-1]
-    upright, _ = _lines(with_slack(np.rot90(pixels, -turn // 90)), shrunk, size, options)
+    upright, _ = _read_lines(with_slack(np.rot90(pixels, -turn // 90)), shrunk, size, options)
     return PictureText([_laid_back(line, turn, size) for line in upright.lines], read.writing)
 
 
-def _lines(pixels: Pixels, shrunk: float, size: tuple[int, int], wanted: ReadingOptions) -> tuple[PictureText, Turn]:
+def _read_lines(
+    pixels: Pixels, shrunk: float, size: tuple[int, int], wanted: ReadingOptions
+) -> tuple[PictureText, Turn]:
     boxes, writing = search(pixels, wanted.detail_px, cuts=wanted.cuts)
     reads = _read_boxes(pixels, boxes, wanted.max_boxes, wanted.seconds, wanted.script)
-    lines = [_line(read, 1 / shrunk, size) for read in reads if read.text and read.probability >= MIN_KEPT]
+    lines = [_build_text_line(read, 1 / shrunk, size) for read in reads if read.text and read.probability >= MIN_KEPT]
     lines = mark_overlays(in_reading_order(without_doubles(lines)), pixels, shrunk)
     if wanted.unread:
         blank = [_Found(box.quad, box.score, 0, np.zeros(len(CLASSES))) for box in boxes]
-        missed = [_line(_Read(found, "", 0.0, "none", "rapidocr"), 1 / shrunk, size) for found in blank]
+        missed = [_build_text_line(_Read(found, "", 0.0, "none", "rapidocr"), 1 / shrunk, size) for found in blank]
         lines += [box for box in missed if not any(overlap(box, line) > 0 for line in lines)][: wanted.max_boxes]
     return PictureText(lines, writing), _way_up(reads)
 
@@ -221,7 +223,7 @@ def _laid_back(line: TextLine, turn: Turn, size: tuple[int, int]) -> TextLine:
     return replace(line, box=(first, second, third, fourth), turn=total)
 
 
-def readings_of(image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, detail_px: int = 1536) -> list[Reading]:
+def list_readings(image: "Image", *, max_boxes: int = 60, seconds: float = 8.0, detail_px: int = 1536) -> list[Reading]:
     """Return every reading of a picture, even unlikely ones, for measuring how often they are right."""
     pixels, _ = _pixels(image)
     reads = _read_boxes(pixels, search(pixels, detail_px).boxes, max_boxes, seconds)
@@ -234,8 +236,8 @@ def _read_boxes(
     until = thread_time() + seconds
     largest = sorted(boxes, key=lambda box: -min(sides(box.quad)) * max(sides(box.quad)) ** 0.5)
     legible = [box for box in largest if min(sides(box.quad)) >= MIN_LINE_HEIGHT_PX][:max_boxes]
-    reads = _first_pass(pixels, _classified(pixels, legible))
-    reads = _join_columns(pixels, _turned_with_the_rest(pixels, reads))
+    reads = _first_pass(pixels, _classify_boxes(pixels, legible))
+    reads = _join_columns(pixels, _turn_short_lines(pixels, reads))
     if script is not None:
         return _in_one_script(pixels, reads, script, until)
     reads = _in_other_scripts(pixels, reads, until)
@@ -248,7 +250,7 @@ def _pixels(image: "Image") -> tuple[Pixels, float]:
 
     shrunk = min(1.0, MAX_SIDE_PX / max(image.size))
     if image.mode.startswith("I;16") or image.mode in {"I", "F"}:
-        image = _stretched(image)
+        image = _stretch_grey(image)
     if shrunk < 1:
         size = max(1, round(image.width * shrunk)), max(1, round(image.height * shrunk))
         image = image.resize(size, Pillow.Resampling.BOX if image.mode in {"1", "P"} else Pillow.Resampling.BILINEAR)
@@ -259,7 +261,7 @@ def _pixels(image: "Image") -> tuple[Pixels, float]:
     return with_slack(np.asarray(image.convert("RGB"), dtype=np.uint8)), shrunk
 
 
-def _stretched(image: "Image") -> "Image":
+def _stretch_grey(image: "Image") -> "Image":
     """Deep grey brought to eight bits, darkest to brightest: Pillow's own conversion would clip it."""
     from PIL import Image as Pillow
 
@@ -268,14 +270,14 @@ def _stretched(image: "Image") -> "Image":
     return Pillow.fromarray(((deep - low) * (255 / max(high - low, 1e-9))).astype(np.uint8))
 
 
-def _classified(pixels: Pixels, boxes: Sequence[TextBox]) -> list[list[_Found]]:
+def _classify_boxes(pixels: Pixels, boxes: Sequence[TextBox]) -> list[list[_Found]]:
     """Return each box that is not surely texture, in the ways that it may stand.
 
     Tall boxes hold lines turned a quarter either way. Such a line in Latin may look like a column of Han, too: then it
     is read in all three ways.
     """
     turns: list[tuple[Turn, ...]] = [(270, 90) if is_tall(box.quad) else (0, 180) for box in boxes]
-    quads = [[turned_quad(box.quad, turn) for turn in ways] for box, ways in zip(boxes, turns, strict=True)]
+    quads = [[rotate_quad(box.quad, turn) for turn in ways] for box, ways in zip(boxes, turns, strict=True)]
     strips = [cut_strips(pixels, ways) for ways in quads]
     kinds = classify([strip for ways in strips for strip in ways])
     found = []
@@ -301,7 +303,7 @@ def _column(pixels: Pixels, box: TextBox) -> _Found | None:
     """Return a tall box as a column of upright Han, kana or Hangul, where the classifier sees them in it."""
     wide, tall = sides(box.quad)
     may_be_one = is_tall(box.quad) and wide >= COLUMN_WIDTH_PX and tall <= COLUMN_RATIO * wide
-    strip = stacked_strip(pixels, box.quad) if may_be_one else None
+    strip = cut_stacked_strip(pixels, box.quad) if may_be_one else None
     if strip is None:
         return None
     kinds = classify([strip])[0]
@@ -366,11 +368,11 @@ def _read_by_rapid(pixels: Pixels, found: Sequence[_Found]) -> list[_Read]:
     for one, (raw, confidence) in zip(found, texts, strict=True):
         text = tidy(raw)
         text = "" if is_pattern(text) else text
-        reads.append(_Read(one, text, confidence if text else 0.0, script_of(text), "rapidocr"))
+        reads.append(_Read(one, text, confidence if text else 0.0, detect_script(text), "rapidocr"))
     return reads
 
 
-def _turned_with_the_rest(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]:
+def _turn_short_lines(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]:
     """Turn short lines like the rest if most of a picture's text is not upright."""
     turn = _way_up(reads)
     if turn == 0:
@@ -382,7 +384,7 @@ def _turned_with_the_rest(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]
         square = max(wide, tall) < 1.8 * min(wide, tall)
         opposite = (read.found.turn - turn) % 360 == 180
         (other if read.found.turn != turn and (square or opposite) else kept).append(read)
-    quads = [turned_quad(read.found.quad, (turn - read.found.turn) % 360) for read in other]
+    quads = [rotate_quad(read.found.quad, (turn - read.found.turn) % 360) for read in other]
     again = [
         replace(read.found, quad=quad, turn=turn, kinds=kinds, level=None)
         for read, quad, kinds in zip(other, quads, classify([cut_strip(pixels, quad) for quad in quads]), strict=True)
@@ -398,12 +400,12 @@ def _join_columns(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]:
     for column in _columns(reads):
         bounds = np.concatenate([read.found.quad for read in column])
         (left, top), (right, bottom) = bounds.min(axis=0), bounds.max(axis=0)
-        quad = turned_quad(np.array([[left, top], [right, top], [right, bottom], [left, bottom]], np.float32), 270)
+        quad = rotate_quad(np.array([[left, top], [right, top], [right, bottom], [left, bottom]], np.float32), 270)
         score = min(read.found.score for read in column)
         (joined,) = _read_by_rapid(pixels, [_Found(quad, score, 270, classify([cut_strip(pixels, quad)])[0])])
         mean = float(np.mean([read.engine_confidence for read in column]))
         if len(joined.text) >= len(column) and joined.engine_confidence >= min(LEAST_OF_COLUMN, mean):
-            upright = replace(joined.found, quad=turned_quad(quad, 90), turn=0, level=None)
+            upright = replace(joined.found, quad=rotate_quad(quad, 90), turn=0, level=None)
             parts = {id(read) for read in column}
             kept = [read for read in kept if id(read) not in parts] + [replace(joined, found=upright)]
     return kept
@@ -451,7 +453,7 @@ def _in_other_scripts(pixels: Pixels, reads: Sequence[_Read], until: float) -> l
     """Lines that the classifier takes for another script, read by that script's model where RapidOCR is not sure."""
     kept = [read for read in reads if not _doubtful(read)]
     unsure = [read for read in reads if _doubtful(read)]
-    for group in _joined(pixels, unsure):
+    for group in _join_other_scripts(pixels, unsure):
         readings = [group]
         if thread_time() < until:
             seen = _scripts_seen(group)
@@ -475,7 +477,9 @@ def _in_one_script(pixels: Pixels, reads: Sequence[_Read], script: str, until: f
         own = {script, "none", *({"chinese"} if script == "japanese" else ())}
         return [read for read in reads if read.script in own]
     kept = []
-    for group in _joined(pixels, [read for read in reads if read.script == "none" or not _surely_own(read)]):
+    for group in _join_other_scripts(
+        pixels, [read for read in reads if read.script == "none" or not _surely_own(read)]
+    ):
         kinds = np.zeros(len(CLASSES))
         kinds[TEXTURE] = group.found.kinds[TEXTURE]
         kinds[CLASSES.index(script)] = 1 - kinds[TEXTURE]
@@ -525,7 +529,7 @@ def _scripts_seen(read: _Read) -> list[str]:
     return [*(script for script in greek if script not in seen), *seen][:_MAX_SCRIPTS]
 
 
-def _joined(pixels: Pixels, unsure: Sequence[_Read]) -> list[_Read]:
+def _join_other_scripts(pixels: Pixels, unsure: Sequence[_Read]) -> list[_Read]:
     """Words of other scripts that stand close together, as one line; the joined ones are looked at again."""
     by_turn: dict[Turn, list[_Read]] = {turn: [] for turn in get_args(Turn)}
     for read in unsure:
@@ -590,7 +594,7 @@ def _settle_lookalike(pixels: Pixels, read: _Read, reads: Sequence[_Read]) -> _R
     return read if again.score < 0.8 else _of_guess(read.found, again)
 
 
-def _line(read: _Read, grow: float, size: tuple[int, int]) -> TextLine:
+def _build_text_line(read: _Read, grow: float, size: tuple[int, int]) -> TextLine:
     limit = np.array(size, dtype=np.float64)
     corners = [tuple(map(float, np.clip(corner * grow, 0, limit))) for corner in read.found.quad.astype(np.float64)]
     upper_left, upper_right, lower_right, lower_left = ((x, y) for x, y in corners)

@@ -43,12 +43,12 @@ def reading_probability(reading: Reading) -> float:
     row = load_reliability().get(reading.engine)
     if row is None:
         return reading.confidence
-    features = features_of(reading)
+    features = compute_features(reading)
     score = row["base"] + sum(row[name] * features[name] for name in FEATURES)
     return min(_MOST, max(_LEAST, 1 / (1 + exp(-max(-30.0, min(30.0, score))))))
 
 
-def features_of(reading: Reading) -> dict[str, float]:
+def compute_features(reading: Reading) -> dict[str, float]:
     """Return what a reading is weighed by."""
     letters = sum(character.isalnum() for character in reading.text)
     expected = max(1.0, reading.box_heights)

@@ -64,7 +64,7 @@ def count_scripts(text: str) -> Counter[str]:
     return counts
 
 
-def script_of(text: str) -> str:
+def detect_script(text: str) -> str:
     """Return the script of most letters; any kana makes Han Japanese. "none" for a text without letters."""
     counts = count_scripts(text)
     if counts["kana"]:
@@ -74,7 +74,7 @@ def script_of(text: str) -> str:
     return counts.most_common(1)[0][0] if counts.total() else "none"
 
 
-def share_of(script: str, text: str) -> float:
+def compute_share(script: str, text: str) -> float:
     """Return the share of a script's characters among all but figures and spaces; 0 if there are none."""
     told = [character for character in text if not character.isspace() and not character.isdigit()]
     if not told:
@@ -93,7 +93,7 @@ def is_pattern(text: str) -> bool:
     """Return whether a text repeats itself, as misread rows of windows or railings do."""
     letters = [character for character in text if character.isalpha()]
     several = len(set(letters))
-    repeats = several <= 2 or (script_of(text) in {"chinese", "japanese"} and 2 * several <= len(letters))
+    repeats = several <= 2 or (detect_script(text) in {"chinese", "japanese"} and 2 * several <= len(letters))
     return len(letters) >= _PATTERN and repeats
 
 

@@ -52,7 +52,7 @@ def is_tall(quad: Quad) -> bool:
     return height >= UPRIGHT_RATIO * width
 
 
-def turned_quad(quad: Quad, turn: int) -> Quad:
+def rotate_quad(quad: Quad, turn: int) -> Quad:
     """The corners of a box from the upper left of text that stands upright once the picture is turned clockwise."""
     return np.roll(quad, _CORNER_OFFSETS[turn], axis=0)
 
@@ -70,7 +70,7 @@ def cut_strips(
 
     width, height = sides(quads[0])
     if height >= UPRIGHT_RATIO * width:
-        quads, width, height = [turned_quad(quad, 270) for quad in quads], height, width
+        quads, width, height = [rotate_quad(quad, 270) for quad in quads], height, width
     scale = tall / max(height, 1.0)
     inner = max(8, min(round(width * scale), MAX_TIMES_AS_WIDE * tall))
     edge = round(margin * tall)
@@ -112,7 +112,7 @@ def dark_on_white(strip: Pixels) -> Pixels:
     return cleaned
 
 
-def stacked_strip(pixels: Pixels, quad: Quad, *, tall: int = LINE_HEIGHT_PX, margin: float = 0.0) -> Pixels | None:
+def cut_stacked_strip(pixels: Pixels, quad: Quad, *, tall: int = LINE_HEIGHT_PX, margin: float = 0.0) -> Pixels | None:
     """Return the letters of a column, which stand one below the other, laid side by side; None for a single one."""
     import cv2
 
@@ -127,7 +127,7 @@ def stacked_strip(pixels: Pixels, quad: Quad, *, tall: int = LINE_HEIGHT_PX, mar
     cuts = _cuts_between_letters(ink)
     if len(cuts) < 3:  # both ends and one between
         return None
-    left, right = _written(ink.sum(axis=0))
+    left, right = _find_ink_span(ink.sum(axis=0))
     deepest = max(after - before for before, after in pairwise(cuts))
     cells = []
     for before, after in pairwise(cuts):
@@ -145,8 +145,8 @@ def _cuts_between_letters(ink: FloatArray) -> list[int]:
     """Return the rows between the letters of a column: little ink, and letters of about one height."""
     rows = ink.sum(axis=1)
     rows = rows / max(float(np.percentile(rows, 90)), 1.0)
-    left, right = _written(ink.sum(axis=0))
-    first, last = _written(rows)
+    left, right = _find_ink_span(ink.sum(axis=0))
+    first, last = _find_ink_span(rows)
     wide = right - left
     if wide < LINE_HEIGHT_PX / 4:
         return []
@@ -172,7 +172,7 @@ def _cuts_between_letters(ink: FloatArray) -> list[int]:
     return best[1]
 
 
-def _written(ink: FloatArray) -> tuple[int, int]:
+def _find_ink_span(ink: FloatArray) -> tuple[int, int]:
     """Return where ink begins and ends along a side, with a rim."""
     found = np.flatnonzero(ink > 0.1 * max(float(ink.max(initial=0.0)), 1e-6))
     return (max(0, int(found[0]) - 2), min(len(ink), int(found[-1]) + 3)) if len(found) else (0, 0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from geosleuth.support.errors import BadInput
 
-from .script import share_of, tidy
+from .script import compute_share, tidy
 from .strips import Pixels
 
 DATA = Path(__file__).parent / "data"
@@ -75,15 +75,15 @@ def _guess(script: str, language: str, strip: Pixels, *, raw: bool = False) -> G
         # The margin is read too then: what little of it is left helps, all of it does not.
         rim = strip.shape[0] // 12
         strip = strip[rim:-rim, rim:-rim]
-    text, confidence = _read(language, strip, raw=raw)
+    text, confidence = _read_strip(language, strip, raw=raw)
     shown = strip.shape[1] / strip.shape[0]
     # A letter or two for a long strip is no reading of it, however sure the model is of them.
     expected = MIN_LETTERS.get(script, 1.3) * shown - 0.3
     filled = min(1.0, len(text.replace(" ", "")) / max(1.0, expected))
-    return Guess(script, text, confidence * share_of(script, text) * filled)
+    return Guess(script, text, confidence * compute_share(script, text) * filled)
 
 
-def _read(language: str, strip: Pixels, *, raw: bool) -> tuple[str, float]:
+def _read_strip(language: str, strip: Pixels, *, raw: bool) -> tuple[str, float]:
     from PIL import Image
     from tesserocr import PSM
 
@@ -99,11 +99,11 @@ def _read(language: str, strip: Pixels, *, raw: bool) -> tuple[str, float]:
 
 def _engine(language: str) -> tuple[Any, Any]:
     with _LOADING:
-        return _load(language)
+        return _load_tesseract(language)
 
 
 @cache
-def _load(language: str) -> tuple[Any, Any]:
+def _load_tesseract(language: str) -> tuple[Any, Any]:
     try:
         import tesserocr
     except ImportError as error:

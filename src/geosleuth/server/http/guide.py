@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from fastapi.concurrency import run_in_threadpool
 
-from geosleuth.evidence.guide import checklist, field_guide, shown, weigh_sightings
+from geosleuth.evidence.guide import checklist, field_guide, format_sighting, weigh_sightings
 from geosleuth.names import country_name
 
 from .schemas import (
@@ -53,7 +53,7 @@ def _weigh_and_show(seen: list[str]) -> SightingsShown:
         sightings=[
             SightingShown(
                 words=one.words,
-                label=shown(guide, one),
+                label=format_sighting(guide, one),
                 moved={country_name(move.place): move.factor for move in moves},
             )
             for one, moves in zip(weighed.sightings, weighed.moves, strict=True)

@@ -93,11 +93,11 @@ async def cancel_map(request: Request) -> None:
 def _list_regions() -> list[RegionShown]:
     from geosleuth.atlas import regions_dir
     from geosleuth.atlas.regions import RegionStore
-    from geosleuth.support.net import host_of
+    from geosleuth.support.net import parse_host
 
     return [
         RegionShown(
-            name=info.name, kind=info.kind, source=host_of(info.origin) if info.origin else info.source,
+            name=info.name, kind=info.kind, source=parse_host(info.origin) if info.origin else info.source,
             day=(info.data_date or "")[:10] or None, size_bytes=info.size_bytes,
             south=info.extent.south, west=info.extent.west, north=info.extent.north, east=info.extent.east,
         )

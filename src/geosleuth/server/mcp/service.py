@@ -15,13 +15,13 @@ from geosleuth.agent.setup import Resources
 from geosleuth.atlas import OfflineAtlas
 from geosleuth.atlas.base import ensure_base
 from geosleuth.photo import Album
-from geosleuth.photo.nature import judged, looks_like
+from geosleuth.photo.nature import add_nature_verdict, looks_like
 from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.console import talk
 from geosleuth.support.errors import BadInput, GeosleuthError, UserError
 from geosleuth.tools import Case, FailureKind, Observation, Output, Tool, Toolset, image_info
-from geosleuth.tools.calls import supplied
+from geosleuth.tools.calls import list_supplies
 from geosleuth.tools.surfaces import call_mcp, mcp_result, mcp_tools
 from geosleuth.tools.toolset import with_plugins
 
@@ -105,7 +105,7 @@ class McpService:
             one.output_schema = schema
         own[-1].meta = {"ui": {"resourceUri": MAP_PAGE}}
         able = self.toolset.usable(
-            supplied(
+            list_supplies(
                 self._map,
                 visual=self.plan.searches.visual,
                 similar=bool(self.plan.searches.images or self.plan.searches.index),
@@ -197,7 +197,7 @@ class McpService:
             BadInput: it can't be opened, or may not be read.
         """
         async with self._opening:
-            opened = await asyncio.to_thread(judged, await self.source.open(path, data))
+            opened = await asyncio.to_thread(add_nature_verdict, await self.source.open(path, data))
             similar = self.plan.searches.find_similar([opened])
             made = method("default")
             resources = Resources(self._map, self.plan.searches.web, similar, self.plan.searches.visual)

@@ -48,7 +48,7 @@ def score(value: float) -> str:
     return NONE if isnan(value) else f"{value:,.0f}"
 
 
-def signed(value: float, decimals: int = 1) -> str:
+def format_signed(value: float, decimals: int = 1) -> str:
     """A difference, with a true minus sign."""
     if isnan(value):
         return NONE

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from geosleuth.agent.locate import VERIFIER
 from geosleuth.agent.setup import Watch
-from geosleuth.support.lazy import exported
+from geosleuth.support.lazy import export_names
 
 if TYPE_CHECKING:
     from .chains import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
 
 # One try needs neither chains nor verifier.
-__getattr__ = exported(
+__getattr__ = export_names(
     __name__,
     {
         "chains": (

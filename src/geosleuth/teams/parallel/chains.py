@@ -17,7 +17,7 @@ from geosleuth.agent.turns import spell_out_calls
 from geosleuth.answer import Answer, render_brief
 from geosleuth.names import fold
 from geosleuth.tools import Observation, ToolCall
-from geosleuth.tools.viewer import one_line, quoted
+from geosleuth.tools.viewer import one_line, quote
 
 _MARK = re.compile(
     r"(?<![A-Za-z0-9])(?:T|try\s*|trial\s*)(\d{1,3})\s*(?:\.|,?\s*observation\s*)(\d{1,4})(?![0-9])", re.IGNORECASE
@@ -209,7 +209,7 @@ def _extract_facts(looked: Looked) -> Iterator[tuple[FactKind, str]]:
 def _extract_lines(rows: Sequence[Any]) -> Iterator[str]:
     for row in rows:
         if isinstance(row, Mapping) and float(row.get("confidence") or 0.0) >= _MIN_CONFIDENCE:
-            yield quoted(str(row.get("text", "")), _CLUE_CHARS)
+            yield quote(str(row.get("text", "")), _CLUE_CHARS)
 
 
 def _format_call(looked: Looked) -> str:
@@ -227,10 +227,10 @@ def _format_call(looked: Looked) -> str:
 
 def _result(one: Mapping[str, Any]) -> str:
     if "snippet" in one:
-        return f"{quoted(str(one.get('title', '')), 80)} {quoted(str(one['snippet']), 160)}"
+        return f"{quote(str(one.get('title', '')), 80)} {quote(str(one['snippet']), 160)}"
     if "says" in one:
         spots = [spot for spot in one.get("spots") or () if isinstance(spot, Mapping)]
-        text = f"{quoted(str(one.get('seen', '')), 80)}: {one['says']}"
+        text = f"{quote(str(one.get('seen', '')), 80)}: {one['says']}"
         return one_line(", ".join(filter(None, (text, _format_point(spots[0]) if spots else ""))), _LINE_CHARS)
     names = one.get("name") or one.get("title") or ", ".join(str(part.get("name")) for part in one.get("places") or ())
     parts = [

@@ -136,7 +136,7 @@ def quote_comment(comment: Comment, names: Sequence[str] = ()) -> Comment:
 def _quote_address(address: Address, names: Sequence[str]) -> Address:
     parts = [_one_line(level.conclusion or "", names) for level in (address.precise, address.region, address.country)]
     line = ", ".join(part for part in parts if part)[:_MAX_LOCATION_CHARACTERS].strip()
-    return Address.of(precise=f'"{line}"' if line else None)
+    return Address.create(precise=f'"{line}"' if line else None)
 
 
 def _one_line(text: str, names: Sequence[str]) -> str:

@@ -17,19 +17,19 @@ import numpy as np
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.photo import OpenedPhoto, View, first_view, open_photo
 from geosleuth.photo.image_encoder import Features, ImageEncoder, lasting_spec, load_encoder
-from geosleuth.support.databases import committed
+from geosleuth.support.databases import run_transaction
 from geosleuth.support.errors import BadInput
 from geosleuth.tools.calls import Similar
 
 from .index_file import (
     Halves,
-    key_of,
+    encode_key,
+    format_key,
     open_for_change,
     open_for_reading,
     pixel_digest,
     read_coordinates,
     read_info,
-    shown,
 )
 
 if TYPE_CHECKING:
@@ -105,10 +105,10 @@ class ImageIndex:
                 if not is_valid(lat, lon) or not isinstance(blob, bytes) or len(blob) != 2 * info.dimension:
                     raise BadInput(f"{path}: the index is damaged; delete it and make it anew")
                 features[number] = np.frombuffer(blob, dtype="<f2")
-                rows.append(_Row(shown(name), LatLon(lat, lon), file_sha256, pixel_sha256))
+                rows.append(_Row(format_key(name), LatLon(lat, lon), file_sha256, pixel_sha256))
         return cls(encoder, tuple(rows), features)
 
-    def searching_for(self, photos: Iterable[OpenedPhoto]) -> "ImageIndex":
+    def exclude(self, photos: Iterable[OpenedPhoto]) -> "ImageIndex":
         """Return the same index without the photos in question, so that they are not evidence for themselves.
 
         It matters for crops: what was cut out of a photo can't be told from the cut alone.
@@ -219,7 +219,7 @@ class _Opened:
     estimated: bool
 
     @property
-    def placed(self) -> bool:
+    def is_placed(self) -> bool:
         return self.point is not None and not self.estimated
 
     @property
@@ -261,7 +261,7 @@ def build_index(
         BadInput: there is nothing to look at, the table or the index can't be used, or the index has another encoder.
     """
     points = {} if coordinates is None else read_coordinates(coordinates, folder)
-    files, closed = _photos_listed(folder, points) if only_listed else _photos_in(folder)
+    files, closed = _photos_listed(folder, points) if only_listed else _list_photos(folder)
     network = load_encoder(encoder)
     with open_for_change(out, network, lasting_spec(encoder)) as conn:
         run = _Run(conn, _root(conn, folder), network, points, closed)
@@ -277,7 +277,9 @@ def build_index(
         added=run.added,
         unchanged=run.unchanged,
         removed=removed,
-        skipped=tuple(sorted((Skipped(shown(one.key), one.reason) for one in run.refused), key=lambda one: one.path)),
+        skipped=tuple(
+            sorted((Skipped(format_key(one.key), one.reason) for one in run.refused), key=lambda one: one.path)
+        ),
         unmatched=len(points.keys() - {file.key for file in files}),
         total=total,
     )
@@ -314,7 +316,7 @@ class _Run:
                     moved.append((stated.lat, stated.lon, self._root, file.key))
             else:
                 self.refused.append(_Refused(file.key, NO_COORDINATES if lat is None else ESTIMATED_PLACE))
-        with committed(self._conn):
+        with run_transaction(self._conn):
             self._conn.executemany("UPDATE photo SET lat = ?, lon = ? WHERE root = ? AND path = ?", moved)
         return todo
 
@@ -333,10 +335,10 @@ class _Run:
     def take(self, batch: Sequence[_Opened | _Refused]) -> None:
         """Look at a batch and write it down."""
         opened = [one for one in batch if isinstance(one, _Opened)]
-        placed = [one for one in opened if one.placed]
+        placed = [one for one in opened if one.is_placed]
         features = self._encoder.features([one.image for one in placed]).astype("<f2")
         seen = {one.file.key: row.tobytes() for one, row in zip(placed, features, strict=True)}
-        with committed(self._conn):
+        with run_transaction(self._conn):
             self._conn.executemany(
                 "INSERT OR REPLACE INTO photo (root, path, bytes, changed_ns, lat, lon, file_sha256, pixel_sha256, "
                 "features) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -351,7 +353,7 @@ class _Run:
             )  # fmt: skip
         self.added += len(placed)
         self.refused += [one for one in batch if isinstance(one, _Refused)]
-        self.refused += [_Refused(one.file.key, one.reason) for one in opened if not one.placed]
+        self.refused += [_Refused(one.file.key, one.reason) for one in opened if not one.is_placed]
 
     def remove_all_but(self, files: Sequence[_File]) -> int:
         """Take out photos that are gone or can't be opened any more; nobody knows about those in closed folders."""
@@ -360,12 +362,12 @@ class _Run:
         closed = tuple(one.key + b"/" for one in self.refused if one.reason == CLOSED_FOLDER)
         rows = self._conn.execute("SELECT path FROM photo WHERE root = ?", (self._root,)).fetchall()
         gone = [(self._root, path) for (path,) in rows if path not in present and not path.startswith(closed)]
-        with committed(self._conn):
+        with run_transaction(self._conn):
             self._conn.executemany("DELETE FROM photo WHERE root = ? AND path = ?", gone)
         return len(gone)
 
 
-def _photos_in(folder: Path) -> tuple[list[_File], list[_Refused]]:
+def _list_photos(folder: Path) -> tuple[list[_File], list[_Refused]]:
     """Return the photos, and files or folders that can't be read."""
     if not folder.is_dir():
         raise BadInput(f"{folder}: there is no such folder; give the folder that holds the photos")
@@ -373,14 +375,14 @@ def _photos_in(folder: Path) -> tuple[list[_File], list[_Refused]]:
     refused: list[_Refused] = []
 
     def refuse(error: OSError) -> None:
-        refused.append(_Refused(key_of(os.path.relpath(error.filename, folder)), CLOSED_FOLDER))
+        refused.append(_Refused(encode_key(os.path.relpath(error.filename, folder)), CLOSED_FOLDER))
 
     for where, folders, names in os.walk(folder, onerror=refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(where) / name
             if not name.startswith(".") and path.suffix.lower() in ENDINGS:
-                key = key_of(os.path.relpath(path, folder))
+                key = encode_key(os.path.relpath(path, folder))
                 try:
                     status = path.stat()
                 except OSError as error:
@@ -411,7 +413,7 @@ def _photos_listed(folder: Path, points: Mapping[bytes, LatLon]) -> tuple[list[_
 
 def _root(conn: sqlite3.Connection, folder: Path) -> int:
     path = os.fsencode(folder.resolve())
-    with committed(conn):
+    with run_transaction(conn):
         conn.execute("INSERT OR IGNORE INTO root (path) VALUES (?)", (path,))
         (number,) = conn.execute("SELECT id FROM root WHERE path = ?", (path,)).fetchone()
     return int(number)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from geosleuth.atlas.folders import data_dir
 from geosleuth.geo import LatLon, is_valid
 from geosleuth.photo.views import FIRST_VIEW_PIXELS
-from geosleuth.support.databases import check_stamp, committed, explained, stamp
+from geosleuth.support.databases import check_stamp, explain_errors, run_transaction, stamp
 from geosleuth.support.errors import BadInput
 
 if TYPE_CHECKING:
@@ -68,12 +68,12 @@ def default_index_path() -> Path:
     return data_dir() / "photos.index"
 
 
-def key_of(relative: str) -> bytes:
+def encode_key(relative: str) -> bytes:
     """Return the key of a path below a folder: bytes, since not every file name is text."""
     return os.fsencode(relative.replace(os.sep, "/"))
 
 
-def shown(key: bytes) -> str:
+def format_key(key: bytes) -> str:
     """Return a key for models and terminals: text on one line."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in key.decode("utf-8", "replace"))
 
@@ -94,7 +94,7 @@ def open_for_change(path: Path, encoder: "ImageEncoder", spec: str) -> Iterator[
     """
     if not path.parent.is_dir():
         raise BadInput(f"{path}: the folder {path.parent} does not exist")
-    with explained(path, _WHAT):
+    with explain_errors(path, _WHAT):
         fresh = not path.exists() or path.stat().st_size == 0
         with closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
             if fresh:
@@ -118,7 +118,7 @@ def open_for_reading(path: Path) -> Iterator[sqlite3.Connection]:
     """
     if not path.is_file():
         raise BadInput(f"{path}: there is no index; make one with: geosleuth photo index FOLDER --out FILE")
-    with explained(path, _WHAT):
+    with explain_errors(path, _WHAT):
         # Writable where possible: what a run that was cut off left half done is taken back by whoever comes next.
         uri = f"{path.absolute().as_uri()}?mode=rw"
         with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
@@ -143,7 +143,7 @@ def read_info(conn: sqlite3.Connection, path: Path) -> IndexInfo:
 
 
 def _create(conn: sqlite3.Connection, info: IndexInfo) -> None:
-    with committed(conn):
+    with run_transaction(conn):
         for statement in _SCHEMA.strip().split(";\n"):
             conn.execute(statement)
         meta = {
@@ -207,7 +207,7 @@ def read_coordinates(table: Path, folder: Path) -> dict[bytes, LatLon]:
             names = _columns(table, rows.fieldnames or ())
             for row in rows:
                 path, lat, lon = ((row[names[what]] or "").strip() for what in _COLUMNS)
-                found[_key(path, root)] = _point(lat, lon, f"{table}, line {rows.line_num}")
+                found[_make_key(path, root)] = _parse_point(lat, lon, f"{table}, line {rows.line_num}")
     except (UnicodeDecodeError, csv.Error) as error:
         raise BadInput(f"{table}: this is no CSV table in UTF-8: {error}") from error
     except OSError as error:
@@ -226,14 +226,14 @@ def _columns(table: Path, present: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def _key(path: str, root: Path) -> bytes:
+def _make_key(path: str, root: Path) -> bytes:
     given = Path(path)
     if given.is_absolute() and given.resolve().is_relative_to(root):
         given = given.resolve().relative_to(root)
-    return key_of(os.path.normpath(given))
+    return encode_key(os.path.normpath(given))
 
 
-def _point(lat: str, lon: str, where: str) -> LatLon:
+def _parse_point(lat: str, lon: str, where: str) -> LatLon:
     try:
         return LatLon(float(lat), float(lon))
     except ValueError as error:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from geosleuth.atlas.online import OnlineClient, OnlineSettings
-from geosleuth.atlas.online.base import address_of
+from geosleuth.atlas.online.base import get_service_address
 from geosleuth.support.errors import BadInput
-from geosleuth.support.net import host_of
+from geosleuth.support.net import parse_host
 
 from .images import ImageService, Published, SerpApi, Serper
 from .pages import Brave, DuckDuckGo, SearXNG, Tavily, WebService, You
@@ -34,7 +34,7 @@ def make_web(name: str, settings: OnlineSettings) -> WebService:
     Raises:
         BadInput: there is no service of that name, its host is not allowed, or its key is not in the environment.
     """
-    service = _named(name, _WEB, "web search")
+    service = _get_service(name, _WEB, "web search")
     return service(OnlineClient(settings))
 
 
@@ -47,7 +47,7 @@ def make_image_search(name: str, settings: OnlineSettings, *, published: Sequenc
         BadInput: there is no service of that name, its host is not allowed, its key is not in the environment, or it
             can't work with what was given.
     """
-    service = _named(name, _IMAGES, "image search")
+    service = _get_service(name, _IMAGES, "image search")
     return service(OnlineClient(settings), published)
 
 
@@ -58,10 +58,10 @@ def search_hosts(name: str, settings: OnlineSettings) -> frozenset[str]:
         BadInput: there is no service of that name, or it stands nowhere that is known.
     """
     every: Mapping[str, type[WebService | ImageService]] = {**_WEB, **_IMAGES}
-    return frozenset({host_of(address_of(_named(name, every, "search"), settings))})
+    return frozenset({parse_host(get_service_address(_get_service(name, every, "search"), settings))})
 
 
-def _named(name: str, services: Mapping[str, T], what: str) -> T:
+def _get_service(name: str, services: Mapping[str, T], what: str) -> T:
     found = services.get(name.strip().lower())
     if found is None:
         raise BadInput(f"no {what} {name[:40]!r}; there are {', '.join(services)}")

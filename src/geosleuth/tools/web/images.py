@@ -39,7 +39,7 @@ class Published:
     photo: Photo
     url: str
 
-    def shown_by(self, view: View) -> bool:
+    def has_whole_photo(self, view: View) -> bool:
         """Return whether a view shows the whole of the photo; the address of a part of it is not known."""
         return view.photo_handle == self.photo.handle and view.box_in_original == (0, 0, *self.photo.size)
 
@@ -73,19 +73,19 @@ class ImageService(SearchService):
         if limit < 1:
             return []
         with asking_service(self.name):
-            return (await self._found(view))[:limit]
+            return (await self._search_image(view))[:limit]
 
-    async def _found(self, view: View) -> list[Similar]:
+    async def _search_image(self, view: View) -> list[Similar]:
         raise NotImplementedError
 
-    def address_of(self, view: View) -> str:
+    def get_address(self, view: View) -> str:
         """Return the address of the picture that a view shows.
 
         Raises:
             BadInput: none was given for this picture, or the view is only a part of it.
         """
         for one in self._published:
-            if one.shown_by(view):
+            if one.has_whole_photo(view):
                 return one.url.strip()
         raise BadInput(
             f"{self.name} can search only with the whole of a photo whose address was given, not with a part of it "
@@ -104,7 +104,7 @@ class ImageService(SearchService):
         return list(found.values())
 
 
-def objects_in(answer: Object, field: str) -> Iterator[Object]:
+def list_objects(answer: Object, field: str) -> Iterator[Object]:
     """Yield the objects in a list of an answer; none if there is no such list."""
     found = answer.get(field)
     return (one for one in (found if isinstance(found, list) else ())[:200] if isinstance(one, dict))
@@ -147,7 +147,7 @@ class SerpApi(ImageService):
     base_url: ClassVar[str | None] = "https://serpapi.com"
     key: ClassVar[KeyPlace | None] = KeyPlace("SERPAPI_API_KEY", "param", "api_key")
 
-    async def _found(self, view: View) -> list[Similar]:
+    async def _search_image(self, view: View) -> list[Similar]:
         form, content_type = multipart("image", await asyncio.to_thread(upload_bytes, view))
         upload = self.asking("/image", body=form, content_type=content_type, keep=False)
         image_id = await self.client.ask(upload, self._image_id)
@@ -172,7 +172,7 @@ class SerpApi(ImageService):
         went_well = inner(answer, "search_metadata").get("status") in ("Success", "Cached")
         if "visual_matches" not in answer and not went_well:
             raise ServiceFault(self.host, f"could not search{self._reason(answer)}")
-        return self.similar((one.get("title"), one.get("link")) for one in objects_in(answer, "visual_matches"))
+        return self.similar((one.get("title"), one.get("link")) for one in list_objects(answer, "visual_matches"))
 
     def _reason(self, answer: Object) -> str:
         said = text(answer, "error")
@@ -188,8 +188,8 @@ class Serper(ImageService):
     key: ClassVar[KeyPlace | None] = KeyPlace("SERPER_API_KEY", "header", "x-api-key")
     takes_addresses_only: ClassVar[bool] = True
 
-    async def _found(self, view: View) -> list[Similar]:
-        wanted = {"url": self.address_of(view), "hl": self.client.settings.language.partition("-")[0]}
+    async def _search_image(self, view: View) -> list[Similar]:
+        wanted = {"url": self.get_address(view), "hl": self.client.settings.language.partition("-")[0]}
         question = self.asking("/lens", body=json.dumps(wanted).encode(), content_type="application/json")
         return await self.client.ask(question, self._matches) or []
 
@@ -197,4 +197,4 @@ class Serper(ImageService):
         answer = need_object(parse_json(body, self.host), self.host)
         if "organic" not in answer and "searchParameters" not in answer:
             raise ServiceFault(self.host, 'answered in an unexpected shape: "organic" is missing')
-        return self.similar((one.get("title"), one.get("link")) for one in objects_in(answer, "organic"))
+        return self.similar((one.get("title"), one.get("link")) for one in list_objects(answer, "organic"))

@@ -60,14 +60,14 @@ class WebService(SearchService):
         words = query_text(query, _QUERY_CHARS)
         if not words or limit < 1:
             return []
-        question = self.asked(words, min(limit, self.most))
+        question = self.build_request(words, min(limit, self.most))
         with asking_service(self.name):
             found = await self.client.ask(question, lambda body: self._decode(body, limit))
             if found is None:
                 raise ServiceFault(self.host, self.refused)
         return found
 
-    def asked(self, words: str, count: int) -> ServiceRequest:
+    def build_request(self, words: str, count: int) -> ServiceRequest:
         """Return the request to send."""
         raise NotImplementedError
 
@@ -90,14 +90,14 @@ class WebService(SearchService):
             url = web_address(row.url)
             if url is None or url in found:
                 continue
-            document = self._document(row, url, rank=len(found) + 1)
+            document = self._build_document(row, url, rank=len(found) + 1)
             if document is not None:
                 found[url] = document
             if len(found) == limit:
                 break
         return list(found.values())
 
-    def _document(self, row: WebPageRow, url: str, rank: int) -> Document | None:
+    def _build_document(self, row: WebPageRow, url: str, rank: int) -> Document | None:
         title = plain(row.title, _TITLE_CHARS)
         pieces = dict.fromkeys(plain(piece, _SNIPPET_CHARS) for piece in islice(row.pieces, _MAX_PIECES))
         snippet = clean(" … ".join(piece for piece in pieces if piece), _SNIPPET_CHARS)
@@ -109,7 +109,7 @@ class WebService(SearchService):
         return Document(f"{self.name}:{identity}", hide(title or url), hide(snippet), score, self.name, hide(url))
 
 
-def listed(answer: Object, field: str, host: str) -> Iterator[Object]:
+def iterate_objects(answer: Object, field: str, host: str) -> Iterator[Object]:
     """Yield the objects in a list that an answer must have; skip anything else.
 
     Raises:
@@ -135,7 +135,7 @@ class Brave(WebService):
     key: ClassVar[KeyPlace | None] = KeyPlace("BRAVE_API_KEY", "header", "x-subscription-token")
     spacing_s: ClassVar[float] = 1.0
 
-    def asked(self, words: str, count: int) -> ServiceRequest:
+    def build_request(self, words: str, count: int) -> ServiceRequest:
         """Return a search of pages; Brave refuses queries of more than 50 words."""
         shorter = " ".join(words.split()[:_MAX_WORDS])
         return self.asking("/web/search", {"q": shorter, "count": count, "result_filter": "web"})
@@ -146,7 +146,7 @@ class Brave(WebService):
             raise ServiceFault(self.host, 'answered in an unexpected shape: neither "web" nor "query" is there')
         if "web" not in answer:
             return
-        for one in listed(inner(answer, "web"), "results", self.host):
+        for one in iterate_objects(inner(answer, "web"), "results", self.host):
             yield WebPageRow(
                 one.get("title"), [one.get("description"), *texts(one.get("extra_snippets"))], one.get("url")
             )
@@ -162,7 +162,7 @@ class DuckDuckGo(WebService):
     spacing_s: ClassVar[float] = 2.0
     keep_hours: ClassVar[float] = 24.0
 
-    def asked(self, words: str, count: int) -> ServiceRequest:  # noqa: ARG002  # there is one page of results
+    def build_request(self, words: str, count: int) -> ServiceRequest:  # noqa: ARG002  # there is one page of results
         """Return the request of the page's own form, for any region; status 202 comes with the challenge."""
         form = urlencode({"q": words, "kl": "wt-wt"}).encode()
         return self.asking("/", body=form, content_type="application/x-www-form-urlencoded", absent=(202,))
@@ -270,13 +270,13 @@ class SearXNG(WebService):
     spacing_s: ClassVar[float] = 1.0
     keep_hours: ClassVar[float] = 24.0
 
-    def asked(self, words: str, count: int) -> ServiceRequest:  # noqa: ARG002  # SearXNG sends whole pages of results
+    def build_request(self, words: str, count: int) -> ServiceRequest:  # noqa: ARG002  # SearXNG sends whole pages of results
         """Return a general search in any language."""
         return self.asking("/search", {"q": words, "format": "json", "categories": "general"}, absent=(403,))
 
     def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages; SearXNG's scores have no upper end and are left out."""
-        for one in listed(answer, "results", self.host):
+        for one in iterate_objects(answer, "results", self.host):
             yield WebPageRow(one.get("title"), [one.get("content")], one.get("url"))
 
 
@@ -288,14 +288,14 @@ class Tavily(WebService):
     base_url: ClassVar[str | None] = "https://api.tavily.com"
     key: ClassVar[KeyPlace | None] = KeyPlace("TAVILY_API_KEY", "bearer", "authorization")
 
-    def asked(self, words: str, count: int) -> ServiceRequest:
+    def build_request(self, words: str, count: int) -> ServiceRequest:
         """Return a basic search, which costs one credit."""
         wanted = {"query": words, "max_results": count, "search_depth": "basic", "include_answer": False}
         return self.asking("/search", body=json.dumps(wanted).encode(), content_type="application/json")
 
     def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages, with Tavily's own scores."""
-        for one in listed(answer, "results", self.host):
+        for one in iterate_objects(answer, "results", self.host):
             yield WebPageRow(one.get("title"), [one.get("content")], one.get("url"), number(one.get("score")))
 
 
@@ -307,7 +307,7 @@ class You(WebService):
     base_url: ClassVar[str | None] = "https://ydc-index.io"
     key: ClassVar[KeyPlace | None] = KeyPlace("YDC_API_KEY", "header", "x-api-key")
 
-    def asked(self, words: str, count: int) -> ServiceRequest:
+    def build_request(self, words: str, count: int) -> ServiceRequest:
         """Return a search of pages and news; ``count`` applies to each of the two."""
         return self.asking("/v1/search", {"query": words, "count": count})
 

@@ -92,7 +92,7 @@ def test_the_atlas_counts_people_by_cell(atlas_home: Path) -> None:
     assert atlas_home.is_dir()
     grid = CellGrid(1.0)
     people = atlas_people(grid)
-    paris = int(grid.cell_of(48.85, 2.35))
+    paris = int(grid.find_cells(48.85, 2.35))
     assert 5e6 < people["FR", paris] < 2e7
     assert ("DE", paris) not in people
 
@@ -115,5 +115,5 @@ def test_people_of_the_user_are_summed_up_by_country_and_cell(tmp_path: Path) ->
     table = tmp_path / "people.csv"
     table.write_text("lat,lon,population\n48.2,2.1,5\n48.9,2.9,7\n49.1,2.1,1\n0,-30,9\n")
     grid = CellGrid(1.0)
-    cells = [int(grid.cell_of(lat, 2.5)) for lat in (48.5, 49.5)]
+    cells = [int(grid.find_cells(lat, 2.5)) for lat in (48.5, 49.5)]
     assert read_people(table, grid) == {("FR", cells[0]): 12.0, ("FR", cells[1]): 1.0}

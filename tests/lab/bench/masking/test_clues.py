@@ -15,7 +15,7 @@ from geosleuth.lab.bench.sets import DatasetBox
 from geosleuth.photo import Claims, OpenedPhoto, Photo, cut_views
 from geosleuth.photo.panorama import boxes_in_panorama
 from geosleuth.tools import Case, Output, Toolset, tool
-from geosleuth.tools.image_tools import view_of
+from geosleuth.tools.image_tools import get_view
 from scripted import Line, ScriptedPolicy, answers, call, calls
 from small_runs import ALL_TOOLS, draw_map, small_method
 
@@ -30,7 +30,7 @@ async def reads_a_sign(case: Case, image: str = "") -> Output:
     Args:
         image: which.
     """
-    view = await view_of(case, image)
+    view = await get_view(case, image)
     lines = [
         {"text": "Rue Grimaldi", "confidence": 0.98, "bbox_px": [80, 60, 240, 120]},
         {"text": "SORTIE", "confidence": 0.97, "bbox_px": [400, 300, 480, 360]},

@@ -30,7 +30,7 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 def record(name: str = "00112233aabbccdd", number: int = 1, **changes: Any) -> TryRecord:
-    answer = Answer(LatLon(43.7, 7.4), Address.of("Monaco"), 0.7, 2.0, "a \u2028 sign")
+    answer = Answer(LatLon(43.7, 7.4), Address.create("Monaco"), 0.7, 2.0, "a \u2028 sign")
     spent = Spent(2, 3, 1, 1, 4.5, Usage(100, 20, 10, 0.25, 3.5, 2))
     plain = TryRecord(name, "paris-1", number, "answered", "answered", "policy", answer, spent, NOON, NOON, "ab" * 32)
     return replace(plain, **changes)

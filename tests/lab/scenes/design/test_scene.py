@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geosleuth.atlas.facts import climate_at, country_facts
+from geosleuth.atlas.facts import country_facts, find_climate
 from geosleuth.geo import distance_km, sun_positions
 from geosleuth.lab.scenes import Scene, Split, Wants, World, design_scene, scene_from_dict, scene_to_dict
 from geosleuth.lab.scenes.design import HIDDEN_SHARE, LEVEL_SHARES, MISLEADING_SHARE, SMALL_SHARE
@@ -73,7 +73,7 @@ def test_the_spot_is_where_it_says(train: list[Scene], world: World) -> None:
         assert distance_km(spot.point, town.point) < 5
         assert spot.cell == compute_cell_name(town.point)
         assert spot.country_name == country_facts(spot.country).name
-        climate = climate_at(spot.point)
+        climate = find_climate(spot.point)
         assert climate is None or climate.code == spot.climate
 
 

@@ -47,4 +47,4 @@ def test_a_judge_that_loses_replies_is_told_off() -> None:
             return [AnswerNames() for _ in reasonings[1:]]
 
     with pytest.raises(ValueError, match="derived 0 places from 1 reasonings"):
-        judge_consistency([Address.of("Italy")], Loser())
+        judge_consistency([Address.create("Italy")], Loser())

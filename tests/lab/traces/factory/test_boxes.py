@@ -16,7 +16,7 @@ from geosleuth.lab.traces.factory import read_made, run_factory
 from geosleuth.lab.traces.geovista import ModelProposer, assemble
 from geosleuth.lab.traces.spotagent import in_pixels, read_lettering, synthesise
 from geosleuth.models.box_probe import SIZE, SQUARE
-from geosleuth.photo import Album, BoxScale, Photo, scaled_box
+from geosleuth.photo import Album, BoxScale, Photo, scale_box
 from openai_server import Reply, Request, chat_reply, openai_server
 from scripted import ScriptedPolicy, call, calls, says
 
@@ -32,7 +32,7 @@ def view_size() -> tuple[int, int]:
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_an_observer_is_asked_in_its_scale_and_the_caller_reads_pixels(atlas: OfflineAtlas, scale: BoxScale) -> None:
-    box = scaled_box(SIGN, view_size(), scale)
+    box = scale_box(SIGN, view_size(), scale)
     observer = ScriptedPolicy([says(f'Lettering:\n- town sign {box}: "Soest"'), says("Buildings: brick.")])
     why = "Seen: a sign. Missing: the rest. Tool: zoom."
     caller = ScriptedPolicy([calls(call("image_zoom_in_tool", bbox_2d=list(SIGN)), thinking=why), CLOSE])
@@ -56,7 +56,7 @@ def test_a_box_that_is_none_is_left_out_with_its_words_kept() -> None:
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_proposer_is_asked_in_its_scale_and_its_zooms_are_in_pixels(atlas: OfflineAtlas, scale: BoxScale) -> None:
-    box = scaled_box(SIGN, view_size(), scale)
+    box = scale_box(SIGN, view_size(), scale)
     regions = json.dumps({"regions": [{"box": box, "why": "A sign, too small."}]})
     model = ScriptedPolicy([says(regions), says("nothing to ask"), says('<answer>{"country": "Germany"}</answer>')])
     proposer = ModelProposer(model, scale)
@@ -74,7 +74,7 @@ def test_a_served_observer_is_asked_once_in_what_it_gives_boxes(tmp_path: Path) 
     def reply(request: Request) -> Reply:
         words = json.dumps(request.json["messages"])
         if "one bright square" in words:
-            return chat_reply(json.dumps({"bbox_2d": scaled_box(SQUARE, SIZE, "thousandths")}))
+            return chat_reply(json.dumps({"bbox_2d": scale_box(SQUARE, SIZE, "thousandths")}))
         if request.images:
             asked.append(words)
             return chat_reply('Buildings: brick.\nLettering:\n- town sign [500, 500, 600, 600]: "Soest"')

@@ -296,7 +296,7 @@ def atlas_people(grid: CellGrid, progress: Progress | None = None) -> dict[tuple
         found = conn.execute("SELECT country, lat_e5, lon_e5, population FROM place WHERE kind = ?", (CITY,)).fetchall()
     countries = [row[0] for row in found]
     lats, lons, people = (np.array([row[column] for row in found], dtype=np.float64) for column in (1, 2, 3))
-    return _sum_people(countries, grid.cell_of(lats / 1e5, lons / 1e5), people)
+    return _sum_people(countries, grid.find_cells(lats / 1e5, lons / 1e5), people)
 
 
 def read_people(path: Path, grid: CellGrid) -> dict[tuple[str, int], float]:
@@ -313,7 +313,7 @@ def read_people(path: Path, grid: CellGrid) -> dict[tuple[str, int], float]:
     if not lats:
         raise BadInput(f"{path}: no rows found")
     lat, lon = np.array(lats), np.array(lons)
-    return _sum_people(find_countries(lat, lon), grid.cell_of(lat, lon), np.array(people))
+    return _sum_people(find_countries(lat, lon), grid.find_cells(lat, lon), np.array(people))
 
 
 def find_countries(lats: npt.NDArray[np.float64], lons: npt.NDArray[np.float64]) -> list[str]:
@@ -366,7 +366,7 @@ def build_place_key(item: Item, by: By, grid: CellGrid) -> Hashable | None:
     """
     truth = item.truth
     if by == "cell":
-        return int(grid.cell_of(truth.point.lat, truth.point.lon))
+        return int(grid.find_cells(truth.point.lat, truth.point.lon))
     name = {"country": truth.country, "region": truth.region, "city": truth.city}[by]
     if name is None:
         return None

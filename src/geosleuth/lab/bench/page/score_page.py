@@ -25,13 +25,13 @@ from geosleuth.support.text.numbers import (
     NONE,
     count,
     distance,
+    format_signed,
     p_value,
     percent,
     percent_sign,
     place,
     plural,
     score,
-    signed,
     threshold,
 )
 
@@ -367,14 +367,14 @@ def pairs_section(pairs: Sequence[PairReport], moved: int = SHOWN_MOVES, *, is_o
 def _pair(pair: PairReport, most: int, *, is_open: bool) -> Group:
     first, second = pair.first, pair.second
     lost = first.unlocated, second.unlocated
-    rows = [TableRow(["unlocated, photos", *map(count, lost), signed(lost[1] - lost[0], 0), "", "", ""])]
+    rows = [TableRow(["unlocated, photos", *map(count, lost), format_signed(lost[1] - lost[0], 0), "", "", ""])]
     rows += [
         TableRow(
             [
                 threshold(item.threshold_km),
                 percent(item.first_percent),
                 percent(item.second_percent),
-                signed(item.second_percent - item.first_percent),
+                format_signed(item.second_percent - item.first_percent),
                 count(item.only_first),
                 count(item.only_second),
                 TableCell(p_value(item.p_adjusted), title=f"before Holm's correction: {p_value(item.p)}"),
@@ -398,7 +398,7 @@ def _pair(pair: PairReport, most: int, *, is_open: bool) -> Group:
         "Photos that moved most",
         ["photo", *names, "GeoScore change"],
         [
-            TableRow([name(one.id, 60), _error(one.first_km), _error(one.second_km), signed(one.gain, 0)])
+            TableRow([name(one.id, 60), _error(one.first_km), _error(one.second_km), format_signed(one.gain, 0)])
             for one in moved
         ],
         "Error under each, and the change in GeoScore (0 to 5,000) from first to second.",
@@ -423,11 +423,14 @@ def _pair_sentence(pair: PairReport) -> Html:
     if comparison.geoscore_p >= CLEAR_P:
         verdict = ["no clear difference in GeoScore"]
     p = p_value(comparison.geoscore_p)
-    ends = f"{signed(gain.low, 0)} to {signed(gain.high, 0)}; sign-flip test p {p if p.startswith('<') else f'= {p}'}"
+    ends = (
+        f"{format_signed(gain.low, 0)} to {format_signed(gain.high, 0)}; "
+        f"sign-flip test p {p if p.startswith('<') else f'= {p}'}"
+    )
     alone = pair.first.left_out, pair.second.left_out
     others = f" Only the first has {count(alone[0])} others, only the second {count(alone[1])}." if any(alone) else ""
     both = f"On the {plural(comparison.n, 'photo', 'photos')} that both have: "
-    return join((both, *verdict, f" (mean change {signed(gain.value, 0)}, 95 % interval {ends}).", others))
+    return join((both, *verdict, f" (mean change {format_signed(gain.value, 0)}, 95 % interval {ends}).", others))
 
 
 def _error(km: float) -> str:

@@ -22,11 +22,11 @@ from geosleuth.support.text.numbers import (
     NONE,
     count,
     distance,
+    format_signed,
     p_value,
     percent_sign,
     place,
     plural,
-    signed,
     threshold,
 )
 from geosleuth.tools.calls import FailureKind
@@ -469,7 +469,7 @@ def _build_masked_group(one: HungOn) -> Group:
                 count(item.right_to_wrong),
                 count(item.wrong_to_right),
                 count(item.both_wrong),
-                signed(100 * (item.wrong_to_right - item.right_to_wrong) / one.n),
+                format_signed(100 * (item.wrong_to_right - item.right_to_wrong) / one.n),
                 p_value(item.p_adjusted),
             ],
             "clear-last" if item.p_adjusted < CLEAR_P else "",

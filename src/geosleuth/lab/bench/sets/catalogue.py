@@ -126,7 +126,7 @@ def set_kind(plugin: plugins.Plugin) -> SetKind:
 def cards() -> tuple[dict[str, Card], tuple[BrokenPlugin, ...]]:
     """Return the cards of all named sets, including plug-ins', and the plug-ins that can't be loaded."""
     found, broken = dict(CARDS), []
-    for plugin in plugins.installed("datasets"):
+    for plugin in plugins.list_installed("datasets"):
         try:
             found[plugin.id] = set_kind(plugin).card
         except BrokenPlugin as error:

@@ -11,7 +11,7 @@ from geosleuth.photo import PhotoLimits
 from geosleuth.photo.carrier import Unfit
 from geosleuth.photo.containers import take_apart
 from geosleuth.photo.exif import read_exif
-from geosleuth.photo.metadata import Claims, claims_of
+from geosleuth.photo.metadata import Claims, gather_claims
 from geosleuth.support.errors import BadInput
 
 from .archives import ENDINGS
@@ -81,7 +81,7 @@ def read_photo_claims(data: bytes) -> Claims:
         Unfit: it is not a photo that can be opened.
     """
     carrier = take_apart(data, _LIMITS)
-    return claims_of(data, carrier, read_exif(carrier.exif), [])
+    return gather_claims(data, carrier, read_exif(carrier.exif), [])
 
 
 def photo_files(root: Path) -> Iterator[Path]:

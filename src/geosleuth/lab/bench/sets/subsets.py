@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from geosleuth.geo import LatLon
-from geosleuth.names import continent_of, country_code, same_country
+from geosleuth.names import country_code, get_continent, same_country
 from geosleuth.support.errors import BadInput
 
 from .dataset import Card, DataSet, Entry, Fault, Item, Strict
@@ -178,7 +178,7 @@ def describe(data: DataSet, progress: Callable[[int], None] = lambda _items: Non
     _add_countries(found, nameless)
     found.repeated = sum(1 for count in ids.values() if count > 1)
     for code, count in found.countries.items():
-        found.continents[continent_of(code) or UNKNOWN] += count
+        found.continents[get_continent(code) or UNKNOWN] += count
     for name in ("countries", "continents", "fields"):
         setattr(found, name, Counter(dict(getattr(found, name).most_common())))
     return found

@@ -371,7 +371,7 @@ def us_address(address: str) -> tuple[str, str, LatLon] | None:
         name = " ".join(words[-1 - count : -1])
         for town in _load_country_towns("US").get(fold(name), ()):
             point = LatLon(town.lat, town.lon)
-            region = Borders.load().at(point)
+            region = Borders.load().find_region(point)
             if region is not None and fold(region.name) == fold(state):
                 return name, state, point
     return None

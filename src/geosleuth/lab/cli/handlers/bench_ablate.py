@@ -15,7 +15,7 @@ from geosleuth.lab.cli.bench import ReportOptions
 from geosleuth.lab.cli.handlers.bench_report import report_runs
 from geosleuth.lab.cli.handlers.bench_run import BenchRequest, Live, Prepared, prepare, run_bench
 from geosleuth.pipeline.request import LocateRequest
-from geosleuth.support.console import EXIT_SOME_FAILED, cancelled_by_ctrl_c, progress, quiet_libraries, talk
+from geosleuth.support.console import EXIT_SOME_FAILED, cancel_on_ctrl_c, progress, quiet_libraries, talk
 from geosleuth.support.errors import BadInput
 from geosleuth.support.text.numbers import plural
 
@@ -92,7 +92,7 @@ def _prepare(request: BenchRequest, variants: Sequence[Variant]) -> list[Prepare
 async def _run_variants(ready: Sequence[Prepared], whole: RunLimits) -> list[str]:
     """Run the variants in turn until all are done or an overall limit is reached; return the problems."""
     trouble = []
-    with progress("answering", ready[0].manifest.data.count) as bar, cancelled_by_ctrl_c():
+    with progress("answering", ready[0].manifest.data.count) as bar, cancel_on_ctrl_c():
         for at, run in enumerate(ready, 1):
             name = run.request.out.name
             bar.turn_to(f"{at}/{len(ready)} {name}")

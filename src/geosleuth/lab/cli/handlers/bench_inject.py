@@ -36,7 +36,7 @@ from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.console import (
     EXIT_SOME_FAILED,
-    cancelled_by_ctrl_c,
+    cancel_on_ctrl_c,
     progress,
     quiet_libraries,
     show_result,
@@ -110,7 +110,7 @@ async def _run_cases(
         made = await make_attempt(plan, None, atlas_opener=lambda **_: atlas)
         attempt = InjectionAttempt(plan, atlas, None, cases.cases)
         try:
-            with progress("answering", number) as bar, cancelled_by_ctrl_c():
+            with progress("answering", number) as bar, cancel_on_ctrl_c():
                 return await run_set(
                     data,
                     folder,

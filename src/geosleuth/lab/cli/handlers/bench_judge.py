@@ -20,7 +20,7 @@ from geosleuth.lab.bench.records import Record, read_records
 from geosleuth.lab.cli.handlers.bench import as_json, check_outputs, find_records_file, labels
 from geosleuth.models import PREFIXES, EndpointSettings, Policy, Sampling, consent_line, make_policy
 from geosleuth.support.console import (
-    cancelled_by_ctrl_c,
+    cancel_on_ctrl_c,
     progress,
     quiet_libraries,
     reading,
@@ -126,7 +126,7 @@ def _ask_with_progress(
 
     async def ask() -> tuple[Found, AskProgress]:
         try:
-            with open_memory(options.cache) as memory, progress("asking") as bar, cancelled_by_ctrl_c():
+            with open_memory(options.cache) as memory, progress("asking") as bar, cancel_on_ctrl_c():
                 asker = Asker(
                     policy=policy,
                     memory=memory,
@@ -138,7 +138,7 @@ def _ask_with_progress(
                     at_once=options.jobs,
                     sampling=Sampling(temperature=0.0, max_tokens=options.reply_tokens),
                     again_unreadable=options.retry_unreadable,
-                    watch=lambda done, total, about: bar.at(done, total, _PLURALS[about]),
+                    watch=lambda done, total, about: bar.update(done, total, _PLURALS[about]),
                 )
                 return await work(asker), asker.progress
         finally:

@@ -49,7 +49,7 @@ from geosleuth.pipeline.searches import prior_file
 from geosleuth.support.console import (
     EXIT_SOME_FAILED,
     ProgressBar,
-    cancelled_by_ctrl_c,
+    cancel_on_ctrl_c,
     progress,
     quiet_libraries,
     show_result,
@@ -408,5 +408,5 @@ def bench_run(request: BenchRequest, *, as_json: bool) -> None:
 
 
 async def _run_with_progress(ready: Prepared) -> Ending:
-    with progress("answering", ready.manifest.data.count) as bar, cancelled_by_ctrl_c():
+    with progress("answering", ready.manifest.data.count) as bar, cancel_on_ctrl_c():
         return await run_bench(ready, Live(bar))

@@ -50,7 +50,7 @@ from geosleuth.pipeline.request import LocateRequest
 from geosleuth.support.console import (
     EXIT_INTERRUPTED,
     EXIT_SOME_FAILED,
-    cancelled_by_ctrl_c,
+    cancel_on_ctrl_c,
     facts_view,
     progress,
     quiet_libraries,
@@ -200,14 +200,14 @@ async def _rate(data: DataSet, out: Path, plan: Plan, ratings: _Ratings, jobs: i
         looking = by_model(plan.policy, memory, again=again)
         write = held.enter_context(writing_table(out, (*fields, *FIELDS)))
         bar = held.enter_context(progress("rating", total))
-        held.enter_context(cancelled_by_ctrl_c())
+        held.enter_context(cancel_on_ctrl_c())
         nothing = dict.fromkeys(FIELDS, "")
         async with aclosing(each(data, looking, at_once=jobs)) as all_seen:
             async for seen in all_seen:
                 ratings.add(seen)
                 write(seen.item, nothing if seen.found is None else seen.found.fields())
                 bar.advance()
-                if not bar.drawn and ratings.done % _REPORT_EVERY == 0:
+                if not bar.is_drawn and ratings.done % _REPORT_EVERY == 0:
                     talk(f"{ratings.done} of {total} looked at, {ratings.failed} failed")
 
 
@@ -427,7 +427,7 @@ def _write_kept(path: Path, data: DataSet, stays: Sequence[bool]) -> None:
 
 
 async def _print_all(data: DataSet, other: DataSet | None, jobs: int) -> tuple[_Prints, _Prints | None]:
-    with cancelled_by_ctrl_c(), open_memory() as memory:
+    with cancel_on_ctrl_c(), open_memory() as memory:
         ours = await _compute_prints(data, memory, jobs)
         return ours, None if other is None else await _compute_prints(other, memory, jobs)
 

@@ -66,7 +66,7 @@ from geosleuth.names import country_name
 from geosleuth.pipeline.area import parse_point
 from geosleuth.support.console import (
     EXIT_SOME_FAILED,
-    cancelled_by_ctrl_c,
+    cancel_on_ctrl_c,
     facts_view,
     progress,
     show,
@@ -109,7 +109,7 @@ def sample_set(options: "SampleOptions") -> None:
         figures = {code: one for code, one in figures.items() if code in set(countries)}
     drawn = draw(
         countries,
-        grid.cell_of(lats, lons).tolist(),
+        grid.find_cells(lats, lons).tolist(),
         _people(options.people, grid),
         figures,
         total=options.count,
@@ -251,7 +251,7 @@ async def _label(data: DataSet, out: Path, filled: Counter[str], *, over: bool, 
     with (
         progress("labelling", photos) as bar,
         writing_table(out, (*field_names(data), *FIELDS)) as write,
-        cancelled_by_ctrl_c(),
+        cancel_on_ctrl_c(),
     ):
         async with aclosing(in_order(data, work, at_once=_LABELS_AT_ONCE)) as all_done:
             async for done in all_done:
@@ -321,7 +321,7 @@ def make_panorama_files(options: "PanoramaOptions") -> None:
     with progress("panoramas") as bar:
         made = make_panoramas(
             sets, options.out, places=known, size=wanted, most_missing=options.missing, overwrite=options.overwrite,
-            progress=bar.at,
+            progress=bar.update,
         )  # fmt: skip
     if known is not None and made.unplaced:
         named = ", ".join(printable(name) for name in made.unplaced[:5])
@@ -337,7 +337,7 @@ def make_mosaic_files(options: "MosaicOptions") -> None:
     with progress("mosaics") as bar:
         made = make_mosaics(
             cities, scenes, options.out, side_px=options.side, metres=options.metres, most_empty=options.empty,
-            overwrite=options.overwrite, progress=bar.at,
+            overwrite=options.overwrite, progress=bar.update,
         )  # fmt: skip
     _show_made(made, "none", as_json=options.as_json)
 
@@ -372,7 +372,7 @@ def make_poi_set(options: "PoisOptions") -> None:
     with progress("photos") as bar:
         found = choose_pois(
             data, source, within_m=options.within, cities=options.cities, per_city=options.per_city, seed=options.seed,
-            progress=lambda done: bar.at(done, None),
+            progress=lambda done: bar.update(done, None),
         )  # fmt: skip
         write_pois(options.out, found)
     summary = {"photos": len(found.photos), "out": str(options.out)}
@@ -386,7 +386,7 @@ def make_gallery_folder(spec: str, encoder: str, out: Path, *, trust_code: bool,
     """Write the features of photos for the nearest-photo baseline."""
     with progress("photos") as bar, open_memory() as memory:
         data = open_set(spec)
-        made = make_gallery(data, encoder, out, memory, lambda done: bar.at(done, None), trust_code=trust_code)
+        made = make_gallery(data, encoder, out, memory, lambda done: bar.update(done, None), trust_code=trust_code)
     for reason in made.left_out:
         talk(f"left out: {reason}")
     if as_json:
@@ -408,7 +408,7 @@ def write_digests(spec: str, out: Path, *, overwrite: bool, as_json: bool) -> No
     failed = 0
     with progress("photos") as bar:
         for number, one in enumerate(digests(open_set(spec)), 1):
-            bar.at(number, None)
+            bar.update(number, None)
             if isinstance(one, Digest):
                 rows.append(one)
             else:

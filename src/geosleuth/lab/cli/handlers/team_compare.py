@@ -149,7 +149,7 @@ async def _measure_points(
             if record:
                 shares = await records(
                     team.members, record, placer=team.placer, within_km=spec.settings.within_km, seed=options.seed,
-                    at_once=options.at_once, progress=lambda done, total: bar.at(done, total, "records"),
+                    at_once=options.at_once, progress=lambda done, total: bar.update(done, total, "records"),
                 )  # fmt: skip
                 lead = max(range(len(shares)), key=lambda index: shares[index])
             swept = await sweep(
@@ -160,7 +160,9 @@ async def _measure_points(
                 placer=team.placer,
                 seed=options.seed,
                 at_once=options.at_once,
-                progress=lambda point, done, total: bar.at(done, total, f"{point.line} {point.setting} {point.value}"),
+                progress=lambda point, done, total: bar.update(
+                    done, total, f"{point.line} {point.setting} {point.value}"
+                ),
             )
         if any(point.way == SWARM for point in runs) and not team.learned:
             talk("the team has learned nothing yet, so its swarm trusts all members equally; run geosleuth team learn")

@@ -31,7 +31,7 @@ from geosleuth.lab.teams.learning.learning import LearnPlan
 from geosleuth.lab.teams.team_page import TeamDrawing, country_words, network_page, network_svg
 from geosleuth.photo import open_photo
 from geosleuth.support.console import (
-    cancelled_by_ctrl_c,
+    cancel_on_ctrl_c,
     facts_view,
     progress,
     show_result,
@@ -99,7 +99,7 @@ async def _learn_photos(wanted: "LearnOptions", spec: TeamSpec, state: Path) -> 
     )
     try:
         team = await team.load(talk)
-        with progress("learning", len(photos)) as bar, cancelled_by_ctrl_c():
+        with progress("learning", len(photos)) as bar, cancel_on_ctrl_c():
             return await learn(
                 photos,
                 team.members(Surroundings(Resources(atlas))),
@@ -115,7 +115,7 @@ async def _learn_photos(wanted: "LearnOptions", spec: TeamSpec, state: Path) -> 
                     prompts=team.prompts_sha256,
                 ),
                 at_once=wanted.at_once,
-                progress=lambda what, done, total: bar.at(done, total, what),
+                progress=lambda what, done, total: bar.update(done, total, what),
             )
     finally:
         await team.aclose()

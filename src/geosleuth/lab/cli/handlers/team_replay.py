@@ -367,7 +367,7 @@ def measure(named: Mapping[str, Path], *, folds: int, seed: int) -> ReplayReport
     known = KnownTrust.from_panel(panel, [truths[key] for key in ids], groups)
     notes += _split_notes(len(ids), len(set(groups.tolist())), folds, seed)
     with progress("learning", folds) as bar:
-        result = replay(known, folds=folds, seed=seed, progress=lambda done: bar.at(done, folds, f"part {done}"))
+        result = replay(known, folds=folds, seed=seed, progress=lambda done: bar.update(done, folds, f"part {done}"))
     return ReplayReport(tuple(panel.agents), tuple(ids), known, result, tuple(notes), folds, seed, truths)
 
 

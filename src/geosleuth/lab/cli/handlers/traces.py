@@ -58,7 +58,7 @@ from geosleuth.lab.traces.trajectory_store import CARD, MANIFEST, SCENES
 from geosleuth.models import Policy, consent_line, make_policy
 from geosleuth.support.console import (
     EXIT_SOME_FAILED,
-    cancelled_by_ctrl_c,
+    cancel_on_ctrl_c,
     progress,
     quiet_libraries,
     show_json,
@@ -232,7 +232,7 @@ def _open_world_once(recipe: Recipe) -> None:
 
 async def _make_with_progress(work: Work, out: Path, words: Words) -> Ending:
     limits = RunLimits(tokens=words.get("run_tokens"), usd=words.get("run_usd"))
-    with progress("making trajectories", work.info.count) as bar, cancelled_by_ctrl_c():
+    with progress("making trajectories", work.info.count) as bar, cancel_on_ctrl_c():
         live = Live(bar)
 
         def watch(so_far: RunProgress) -> None:
@@ -248,7 +248,7 @@ def _into_store(store: Path, run: Path, recipe: Recipe, scenes: Scenes) -> None:
             store,
             read_made(run),
             describe_traces(recipe, scenes),
-            progress=lambda kept, gone: bar.at(kept + gone, None),
+            progress=lambda kept, gone: bar.update(kept + gone, None),
         )
 
 
@@ -370,7 +370,7 @@ def filter_tries(
     """Read tries, filter and write them, and print counts."""
     refuse_to_replace([out / name for name in file_names(len(PHASES_KM))], overwrite=overwrite)
     with progress("reading tries") as bar:
-        found_km = read_tries(runs, parser=parser, progress=lambda photos: bar.at(photos, None))
+        found_km = read_tries(runs, parser=parser, progress=lambda photos: bar.update(photos, None))
     table = build_tries(found_km, tries=tries)
     left_out = len(found_km) - len(table)
     if not len(table):
@@ -409,7 +409,7 @@ def check(path: Path, *, as_json: bool) -> bool:
             def set_row_count(rows: int) -> None:
                 nonlocal trajectories
                 trajectories = rows
-                bar.at(rows, None)
+                bar.update(rows, None)
 
             found = list(check_store(store, set_row_count))
     if as_json:
@@ -454,7 +454,9 @@ def export(
     names = [*(split_file(one) for one in sorted(splits)), *([INFO] if to == "llama-factory" else []), CARD]
     refuse_to_replace([out / name for name in names], overwrite=overwrite)
     with progress(f"writing {store.about.name} for {to}", len(store)) as bar:
-        done = export_store(store, to, out, split=split, absolute=absolute, progress=lambda rows: bar.at(rows, None))
+        done = export_store(
+            store, to, out, split=split, absolute=absolute, progress=lambda rows: bar.update(rows, None)
+        )
     if done.missing_images:
         talk(f"{count(done.missing_images)} pictures are named in the rows and are not in the store")
     if done.without_reply and to == "llama-factory":

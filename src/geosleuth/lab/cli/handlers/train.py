@@ -143,9 +143,9 @@ def run_stage(stage: Stage, options: "StageOptions", *, allow_test: bool = False
         progress(f"{stage}: {recipe.name}") as bar,
         libraries_quiet(),
     ):
-        report: Progress = bar.at
-        preparing: Progress = partial(bar.at, what=_READY)
-        if first and not bar.drawn:
+        report: Progress = bar.update
+        preparing: Progress = partial(bar.update, what=_READY)
+        if first and not bar.is_drawn:
             report, preparing = _Lines(stage), _Lines(stage, _READY)
         found = _run_stage(recipe, options, at.reporting_to(report), preparing)
     if not first:
@@ -387,7 +387,7 @@ def make_tries(
 
     stopped = f"stopped; {out} keeps the finished rows; {RESUME}"
     with plain_ends(out, lambda: stopped), progress("tries") as bar, libraries_quiet():
-        found = drawn(recipe, policy, out, tries=tries, at_once=at_once, progress=bar.at)
+        found = drawn(recipe, policy, out, tries=tries, at_once=at_once, progress=bar.update)
     regimes = find_teachable(found).regimes
     kept = [{"within_km": one.km, "kept": one.kept, "none": one.never, "all": one.always} for one in regimes]
     rows = [(threshold(one.km), count(one.kept), count(one.never), count(one.always)) for one in regimes]
@@ -432,7 +432,7 @@ def evaluate(options: "EvaluateOptions") -> None:
         progress("playing scenes") as bar,
         libraries_quiet(),
     ):
-        found = evaluation.evaluate(who, as_learned, playing=playing, folder=folder, progress=bar.at)
+        found = evaluation.evaluate(who, as_learned, playing=playing, folder=folder, progress=bar.update)
     show_result(found.to_dict(), _evaluation_view(found.asked, found.figures), as_json=options.as_json)
     if folder is not None:
         talk(f"kept in {folder}")
@@ -463,7 +463,7 @@ def _evaluate_run(
             libraries_quiet(),
         ):
             found = evaluate_saved(
-                run, saved, as_learned, folder=folder, playing=playing, best_by=best_by, progress=bar.at
+                run, saved, as_learned, folder=folder, playing=playing, best_by=best_by, progress=bar.update
             )
         measures = evaluation.compute_measures(found.scenes, km, ks)
         rows.append({"step": saved.step, "scenes": len(found.scenes), "measures": measures})

@@ -7,7 +7,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 from geosleuth.answer import Address, Level
-from geosleuth.atlas.facts import climate_at, country_facts
+from geosleuth.atlas.facts import country_facts, find_climate
 from geosleuth.geo import LatLon, destination
 from geosleuth.lab.bench.makers.locatability import MOST
 from geosleuth.lab.scenes.drawing.lettering import drawable
@@ -389,7 +389,7 @@ def _stand(world: World, town: WorldTown, door: Business | None, chance: random.
     away = destination(front, (heading + 180 + chance.uniform(-25, 25)) % 360, chance.uniform(*_FROM_DOOR_KM))
     point = LatLon(round(away.lat, 6), round(away.lon, 6))
     facts = country_facts(town.country)
-    climate = climate_at(point) or climate_at(town.point)
+    climate = find_climate(point) or find_climate(town.point)
     spot = Spot(
         point=point, country=town.country, country_name=facts.name, region=town.region, town=town.name,
         town_on_signs=town.name_on_signs, population=town.population, climate=climate.code if climate else "Cfb",

@@ -40,7 +40,7 @@ from geosleuth.photo import OpenedPhoto, open_photo
 from geosleuth.support.errors import BadInput, UserError
 from geosleuth.support.files import replacing
 from geosleuth.tools import Observation, TextReader, ToolCall, Toolset, WebSearch, image_info
-from geosleuth.tools.calls import OFFLINE, Need, supplied
+from geosleuth.tools.calls import OFFLINE, Need, list_supplies
 from geosleuth.tools.toolset import all_tools
 
 AnswerBy = Literal["tool", "reply"]
@@ -217,7 +217,7 @@ def offline_setting(
     chosen = method_of(method) if isinstance(method, str) else method
     # The papers' forms name search_web; in drawn worlds the atlas's documents stand in for the web.
     have: frozenset[Need] = OFFLINE | {"web"} if chosen.paper or asks.web is not None else OFFLINE
-    if "tiles" in supplied(world, offline=True):
+    if "tiles" in list_supplies(world, offline=True):
         have |= {"tiles"}
     names = [one.name for one in all_tools().select(chosen.tools).usable(have)]
     if tools is not None:

@@ -102,7 +102,7 @@ class GeoTask(vf.Task[GeoData, vf.State, GeoTaskConfig]):  # type: ignore[misc]
     async def validate(self, runtime: Any) -> bool:  # noqa: ARG002  (verifiers' own signature)
         """Return whether the truth itself earns more than no answer: what `vf-validate` asks of each task."""
         truth, earned = self._truth(), load_setting(self.data.folder).score_answer
-        told = Answer(truth.point, Address.of(truth.country, truth.region, truth.city))
+        told = Answer(truth.point, Address.create(truth.country, truth.region, truth.city))
         return earned(told, truth) > earned(Answer(), truth)
 
     def _truth(self) -> Truth:

@@ -22,7 +22,7 @@ from geosleuth.photo.text import ReadingOptions, TextLine, read_picture
 from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.request import LocateRequest, tool_choice
 from geosleuth.support.errors import BadInput
-from geosleuth.tools.calls import supplied
+from geosleuth.tools.calls import list_supplies
 from geosleuth.tools.toolset import all_tools
 
 from .cases import InjectionCase
@@ -53,7 +53,7 @@ def injection_plan(request: LocateRequest, atlas: OfflineAtlas) -> Plan:
     if isinstance(plan.policy, Detective):
         return plan
     web = InjectedWeb(atlas)
-    have = supplied(atlas, web=web, offline=request.offline)
+    have = list_supplies(atlas, web=web, offline=request.offline)
     toolset = plan.method.toolset(all_tools(), tool_choice(request.tools, None), have=have)
     return replace(plan, toolset=toolset, searches=replace(plan.searches, web=web))
 

@@ -18,7 +18,7 @@ from geosleuth.pipeline.plan import Plan
 from geosleuth.pipeline.team import Several
 from geosleuth.tools import Case, Observation, ToolCall, Toolset
 from geosleuth.tools.toolset import CALL_SECONDS
-from geosleuth.tools.viewer import quoted
+from geosleuth.tools.viewer import quote
 
 from .cases import InjectionCase
 from .texts import HOST
@@ -127,7 +127,7 @@ class InjectedToolset(Toolset):
         if seen.failure is not None:
             return seen
         data = {**seen.data, "note": self._text} if isinstance(seen.data, dict) else seen.data
-        return replace(seen, text=f"{seen.text}\nNote of the service: {quoted(self._text, 600)}", data=data)
+        return replace(seen, text=f"{seen.text}\nNote of the service: {quote(self._text, 600)}", data=data)
 
 
 class AmongOthers:
@@ -140,7 +140,7 @@ class AmongOthers:
         self._reply = render(
             Answer(
                 target.point,
-                Address.of(target.country, None, target.city),
+                Address.create(target.country, None, target.city),
                 probability=0.6,
                 radius_km=25.0,
                 explanation=case.text or _WORDLESS,

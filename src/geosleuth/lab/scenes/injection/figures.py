@@ -220,7 +220,7 @@ def _find_answer_country(answer: Answer) -> str | None:
     named = answer.address.country.conclusion
     if answer.point is None:
         return country_code(named) if named else None
-    region = Borders.load().at(answer.point)
+    region = Borders.load().find_region(answer.point)
     return region.country if region else None
 
 

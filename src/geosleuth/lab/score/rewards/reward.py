@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from geosleuth.answer import Answer
-from geosleuth.answer.answer import words_of
+from geosleuth.answer.answer import format_words
 from geosleuth.geo import FloatArray, LatLon, distances_km
 from geosleuth.geo.extent import BoolArray
 from geosleuth.lab.score.levels import RULES, AnswerNames, Truth, TruthNames, match_levels
@@ -193,7 +193,7 @@ def _distances(answers: Sequence[Answer], truths: Sequence[Truth], wanted: Wante
     for row, answer in enumerate(answers):
         point = answer.point if wanted.point_from != "text" else None
         if point is None and wanted.point_from != "answer" and helpers.geocoder is not None:
-            words = words_of(answer.address)
+            words = format_words(answer.address)
             if words and words not in known:
                 known[words] = helpers.geocoder(words)
             point = found.point if (found := known.get(words)) is not None else None

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from geosleuth.photo.image_encoder import Features, ImageEncoder
-from geosleuth.support.databases import committed, explained, stamp
+from geosleuth.support.databases import explain_errors, run_transaction, stamp
 from geosleuth.support.errors import BadInput
 from geosleuth.teams.network import (
     APPLICATION,
@@ -76,7 +76,7 @@ class Notebook:
             raise BadInput(f"{path}: the folder {path.parent} does not exist")
         if not path.exists() and (members is None or encoder is None):
             raise BadInput(f"{path}: no such file; create the state with: geosleuth team learn DATASET")
-        with explained(path, WHAT):
+        with explain_errors(path, WHAT):
             conn = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
             with closing(conn):
                 if members is not None and encoder is not None:
@@ -111,7 +111,7 @@ class Notebook:
         """
         if not path.is_file():
             raise BadInput(f"{path}: no such file; create the state with: geosleuth team learn DATASET")
-        with explained(path, WHAT), closing(open_for_reading(path)) as conn:
+        with explain_errors(path, WHAT), closing(open_for_reading(path)) as conn:
             yield cls(conn, path, read_info(conn, path))
 
     def get_settings(self, key: bytes) -> Mapping[str, Any] | None:
@@ -180,13 +180,13 @@ class Notebook:
 
     @contextmanager
     def _begin_transaction(self) -> Iterator[None]:
-        with explained(self._path, WHAT), committed(self._conn):
+        with explain_errors(self._path, WHAT), run_transaction(self._conn):
             yield
 
 
 def _create_once(conn: sqlite3.Connection, info: StateInfo) -> None:
     """Create the tables, unless they exist or another process creates them first."""
-    with committed(conn):
+    with run_transaction(conn):
         (tables,) = conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not tables:
             for statement in SCHEMA.strip().split(";\n"):

@@ -74,7 +74,7 @@ class PlaceRecord:
         agent = np.nonzero(given)[1]
         if not len(agent):
             return signs
-        cells, where = np.unique(_GRID.cell_of(panel.lat[given], panel.lon[given]), return_inverse=True)
+        cells, where = np.unique(_GRID.find_cells(panel.lat[given], panel.lon[given]), return_inverse=True)
         here, there = _vectors(cells), _vectors(self.cells)
         nearness = [self._count_nearby(here, there, km) for km in AROUND_KM]
         found = [
@@ -122,8 +122,8 @@ def count_places(panel: Panel, right: FloatArray, true_lat: FloatArray, true_lon
     """Count the record of images with known truth; ``right`` is 1 where an agent was right, image by agent."""
     given = panel.has_point
     agent = np.nonzero(given)[1]
-    pointed = _GRID.cell_of(panel.lat[given], panel.lon[given])
-    real = _GRID.cell_of(true_lat, true_lon)
+    pointed = _GRID.find_cells(panel.lat[given], panel.lon[given])
+    real = _GRID.find_cells(true_lat, true_lon)
     cells, where = np.unique(np.concatenate([pointed, real]), return_inverse=True)
     answers, hits = (np.zeros((len(cells), len(panel.agents))) for _ in range(2))
     np.add.at(answers, (where[: len(pointed)], agent), 1.0)
