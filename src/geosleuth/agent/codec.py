@@ -153,7 +153,7 @@ def _build_writer(kind: Any) -> Writer:
     if get_origin(kind) is tuple:
         item = get_args(kind)[0]
         of_item = _build_writer(item)
-        return list if _goes_as_is(item) else lambda value: [of_item(one) for one in value]
+        return list if _goes_as_is(item) else lambda value: [of_item(entry) for entry in value]
     return _build_writer(_without_none(kind))
 
 

@@ -94,15 +94,15 @@ def _against_pool(answer: Answer, pool: Sequence[Hypothesis]) -> Iterator[Doubt]
     point = answer.point
     if point is None:
         return
-    here = [one for one in pool if is_at_candidate(point, one)]
-    held = [one for one in here if one.fate != "dropped"]
+    here = [item for item in pool if is_at_candidate(point, item)]
+    held = [item for item in here if item.fate != "dropped"]
     if here and not held:
         yield Doubt("pool", f"{here[-1].place} was ruled out before")
         return
-    best = max((one for one in pool if one.fate != "dropped"), key=lambda one: one.confidence or 0.0, default=None)
+    best = max((item for item in pool if item.fate != "dropped"), key=lambda item: item.confidence or 0.0, default=None)
     if best is None or best in held or best.point is None or best.confidence is None:
         return
-    own = max((one.confidence or 0.0 for one in held), default=0.0)
+    own = max((item.confidence or 0.0 for item in held), default=0.0)
     away_km = distance_km(point, best.point) - (best.radius_km or 0.0)
     if best.confidence >= _LIKELY and best.confidence - own >= _AHEAD and away_km > FAR_KM:
         yield Doubt("pool", f"{best.place} was held likelier")

@@ -80,7 +80,7 @@ def build_messages(events: Sequence[Event], context: Context, missing: Collectio
 def out_of_sight(events: Sequence[Event], context: Context, missing: Collection[str] = ()) -> frozenset[str]:
     """The handles of results that the policy is not shown any more: the calls that brought them may be made again."""
     seen = (event.body.observation for event in events if isinstance(event.body, ToolObserved))
-    brought = {image.handle for one in seen for image in one.images}
+    brought = {image.handle for item in seen for image in item.images}
     if not brought:
         return frozenset()
     return frozenset(brought.difference(_list_result_handles(build_messages(events, context, missing))))
@@ -186,7 +186,9 @@ class _History:
         dropped = old[: len(old) - max(0, min(most // 4, most - len(new)))]
         for index, message in enumerate(self.messages[: self._asked]):
             if isinstance(message, Observed) and not set(dropped).isdisjoint(_list_result_handles([message])):
-                self._put(index, Observed(tuple(_without(one, dropped) for one in message.observations)))
+                self._put(
+                    index, Observed(tuple(_without(observation, dropped) for observation in message.observations))
+                )
         return dropped
 
     def _leave_out(self) -> list[str]:
@@ -214,8 +216,10 @@ def _get_start(events: Sequence[Event]) -> Started:
 
 
 def _list_result_handles(messages: Iterable[Message]) -> list[str]:
-    observed = (one for message in messages if isinstance(message, Observed) for one in message.observations)
-    return [image.handle for one in observed for image in one.images]
+    observed = (
+        observation for message in messages if isinstance(message, Observed) for observation in message.observations
+    )
+    return [image.handle for item in observed for image in item.images]
 
 
 def _with_line(message: Message, line: str) -> Message:
@@ -243,8 +247,8 @@ def _characters(message: Message, pixels: Mapping[str, int]) -> int:
         case Step(text=text, thinking=thinking, calls=calls):
             return len(text) + len(thinking) + sum(len(str(call.arguments)) for call in calls)
         case Observed(observations=observations):
-            handles = tuple(image.handle for one in observations for image in one.images)
-            return sum(len(one.text) for one in observations) + _picture_characters(handles, pixels)
+            handles = tuple(image.handle for observation in observations for image in observation.images)
+            return sum(len(observation.text) for observation in observations) + _picture_characters(handles, pixels)
 
 
 def _picture_characters(handles: Iterable[str], pixels: Mapping[str, int]) -> int:
@@ -259,7 +263,7 @@ def _own_words(step: Step) -> Step:
     if len(step.text) + len(step.thinking) <= REPLY_CHARACTERS and not any(map(_too_long, step.calls)):
         return step
     calls = tuple(
-        replace(one, arguments=cut(str(one.arguments), 2_000)) if _too_long(one) else one for one in step.calls
+        replace(call, arguments=cut(str(call.arguments), 2_000)) if _too_long(call) else call for call in step.calls
     )
     text, thinking = (cut(words, REPLY_CHARACTERS // 2) for words in (step.text, step.thinking))
     return replace(step, text=text, thinking=thinking, calls=calls)

@@ -104,11 +104,11 @@ def _evidence(trajectory: Trajectory) -> Iterator[str]:
 
 def _against(trajectory: Trajectory) -> str:
     answer = trajectory.answer or Answer()
-    said = [line for one in trajectory.pool if one.fate == "answered" for line in one.evidence_against]
+    said = [line for item in trajectory.pool if item.fate == "answered" for line in item.evidence_against]
     said += [
-        (one.evidence or "").partition(COUNTEREVIDENCE_PREFIX)[2]
-        for one in answer.candidates
-        if one.point is not None and one.point == answer.point
+        (candidate.evidence or "").partition(COUNTEREVIDENCE_PREFIX)[2]
+        for candidate in answer.candidates
+        if candidate.point is not None and candidate.point == answer.point
     ]
     return "\n".join(said)
 
@@ -310,13 +310,13 @@ def _distinct(lines: Iterator[SeenLine]) -> list[SeenLine]:
     return kept
 
 
-def _same_spot(one: SeenLine, other: SeenLine) -> bool:
-    if one.photo != other.photo:
+def _same_spot(line: SeenLine, other: SeenLine) -> bool:
+    if line.photo != other.photo:
         return False
-    left, top = max(one.box[0], other.box[0]), max(one.box[1], other.box[1])
-    right, bottom = min(one.box[2], other.box[2]), min(one.box[3], other.box[3])
+    left, top = max(line.box[0], other.box[0]), max(line.box[1], other.box[1])
+    right, bottom = min(line.box[2], other.box[2]), min(line.box[3], other.box[3])
     common = max(0.0, right - left) * max(0.0, bottom - top)
-    return common > _SAME_SHARE * min(_compute_area(one.box), _compute_area(other.box))
+    return common > _SAME_SHARE * min(_compute_area(line.box), _compute_area(other.box))
 
 
 def _compute_area(box: Box) -> float:

@@ -209,17 +209,17 @@ class Finding:
         own = self._no_photos + (self.trajectory.answered.doubts if self.trajectory.answered else ())
         point, tried = (
             self.whole_answer.point,
-            [one.answer.point for one in self.team if one.answer and one.answer.point],
+            [item.answer.point for item in self.team if item.answer and item.answer.point],
         )
         if not self.is_verified or point is None or not tried or self.granularity != "exact":
             return own
-        away_km = min(distance_km(point, one) for one in tried)
+        away_km = min(distance_km(point, item) for item in tried)
         far = away_km > max(FAR_KM, self.whole_answer.radius_km or 0.0)
         return (*own, Doubt("tries", f"the nearest says {distance(away_km)} away")) if far else own
 
     @property
     def _no_photos(self) -> tuple[Doubt, ...]:
-        natures = [one.not_a_photo for one in self.claims]
+        natures = [claim.not_a_photo for claim in self.claims]
         who = "it" if len(natures) == 1 else "photo {}"
         return tuple(
             Doubt("not_a_photo", f"{who.format(number)} {looks_like(nature)}")
@@ -307,9 +307,9 @@ async def cap_finding(finding: Finding, granularity: Granularity, gazetteer: Gaz
     if granularity == "exact":
         return finding
     trajectory = await cap_trajectory(finding.trajectory, granularity, gazetteer)
-    claims = tuple([await _cap_claims(one, granularity, gazetteer) for one in finding.claims])
-    team = tuple([await cap_trajectory(one, granularity, gazetteer) for one in finding.team])
-    gave_way = tuple([await cap_trajectory(one, granularity, gazetteer) for one in finding.gave_way])
+    claims = tuple([await _cap_claims(claim, granularity, gazetteer) for claim in finding.claims])
+    team = tuple([await cap_trajectory(item, granularity, gazetteer) for item in finding.team])
+    gave_way = tuple([await cap_trajectory(item, granularity, gazetteer) for item in finding.gave_way])
     capped = Finding(trajectory, claims, team=team, gave_way=gave_way)
     return replace(capped, judged=capped.conflicts, granularity=granularity, album=finding.album)
 
@@ -367,7 +367,7 @@ def panorama_shown(task: Task) -> PanoramaShown:
 def list_album_photos(opened: Iterable[OpenedPhoto], task: Task) -> list[Photo]:
     """Return what the album of a run on these photos begins with; of a panorama its views, or itself."""
     shown = panorama_shown(task)
-    return [photo for one in opened for photo, _ in album_photos(one, shown)]
+    return [photo for item in opened for photo, _ in album_photos(item, shown)]
 
 
 def _looks(heading_deg: float, *, from_north: bool) -> str:

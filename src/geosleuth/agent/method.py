@@ -116,7 +116,7 @@ class Method:
     def shown(self, tool: Tool) -> Tool:
         """A tool as policies of this method are shown it: by the paper's name, with or without its options."""
         name = self.shown_as.get(tool.name, tool.name)
-        aliases = tuple(one for one in (tool.name, *tool.aliases) if one != name)
+        aliases = tuple(alias for alias in (tool.name, *tool.aliases) if alias != name)
         untold = tool.untold if self.tells_options else (*tool.untold, *tool.options)
         return replace(tool, name=name, aliases=aliases, untold=untold)
 
@@ -141,17 +141,17 @@ class Method:
         """
         missing: tuple[MissingTool, ...] = ()
         listed = list(names) if names is not None else []
-        added = [one for one in listed if not isinstance(one, str) or one.strip().startswith("+")]
-        only = [one for one in listed if one not in added]
+        added = [item for item in listed if not isinstance(item, str) or item.strip().startswith("+")]
+        only = [item for item in listed if item not in added]
         if names is None or (added and not only):
             own = tools.select(self.tools)
             own = own if have is None else own.usable(have)
             only, missing = list(own), own.missing
-        more = [one.strip().removeprefix("+") if isinstance(one, str) else one for one in added]
+        more = [item.strip().removeprefix("+") if isinstance(item, str) else item for item in added]
         chosen = tools.select([*only, *more])
-        lacking = [one for one in missing if chosen.get(one.name) is None]
+        lacking = [item for item in missing if chosen.get(item.name) is None]
         return Toolset(
-            map(self.shown, chosen), (replace(one, name=self.shown_as.get(one.name, one.name)) for one in lacking)
+            map(self.shown, chosen), (replace(item, name=self.shown_as.get(item.name, item.name)) for item in lacking)
         )
 
 

@@ -161,7 +161,9 @@ def method_of_run(started: Started, prompts: Path | None = None, *, boxes: BoxSc
         return None
     scales: list[BoxScale] = sorted(get_args(BoxScale), key=lambda scale: scale != boxes)
     methods = [with_folder(METHODS[started.method](scale), prompts) for scale in scales]
-    return next((one for one in methods if one.system(started.task, started.tools) == started.system), methods[0])
+    return next(
+        (method for method in methods if method.system(started.task, started.tools) == started.system), methods[0]
+    )
 
 
 def card_of_run(
@@ -207,7 +209,9 @@ def decode_card(plain: Any) -> PolicyCard:
     Raises:
         ValueError: it is none. TypeError and KeyError say the same.
     """
-    card = PolicyCard(**{one.name: plain[one.name] for one in fields(PolicyCard)} | {"tools": tuple(plain["tools"])})
+    card = PolicyCard(
+        **{field.name: plain[field.name] for field in fields(PolicyCard)} | {"tools": tuple(plain["tools"])}
+    )
     words = (card.method, card.words_sha256, *card.tools)
     known = card.wire in get_args(Wire) and card.box_scale in get_args(BoxScale)
     if plain["format"] != FORMAT or not known or not isinstance(plain["turns"], int) or card.turns < 1:
@@ -261,7 +265,7 @@ async def scale_of_policy(
         say: hears what was found.
     """
     where = getattr(policy, "probe_key", None)
-    if where is None or not any(one.takes_box for one in toolset):
+    if where is None or not any(item.takes_box for item in toolset):
         return guess
     return await probe_scale(policy, where, guess=guess, say=say)
 

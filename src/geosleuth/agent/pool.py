@@ -89,10 +89,14 @@ class CandidatePool:
         Returns:
             None where no candidate is good enough, or none is left.
         """
-        fit = [one for one in self._candidates.values() if one.fate != "dropped" and (force or _strong(one))]
+        fit = [
+            candidate
+            for candidate in self._candidates.values()
+            if candidate.fate != "dropped" and (force or _strong(candidate))
+        ]
         if not fit:
             return None
-        best = max(fit, key=lambda one: (force and one.point is not None, _rank(one)))
+        best = max(fit, key=lambda item: (force and item.point is not None, _rank(item)))
         return Answer(
             point=best.point,
             address=_address(best),
@@ -104,8 +108,12 @@ class CandidatePool:
 
     def as_candidates(self) -> tuple[Candidate, ...]:
         """The pool as answers list it, best first."""
-        ordered = sorted(self._candidates.values(), key=lambda one: (one.fate == "dropped", -_rank(one)))
-        return tuple(Candidate(one.place, one.point, one.confidence, _evidence_line(one) or None) for one in ordered)
+        ordered = sorted(
+            self._candidates.values(), key=lambda candidate: (candidate.fate == "dropped", -_rank(candidate))
+        )
+        return tuple(
+            Candidate(item.place, item.point, item.confidence, _evidence_line(item) or None) for item in ordered
+        )
 
     def _update_noted(self, observation: Observation) -> Hypothesis | None:
         data = observation.data.get("hypothesis") if isinstance(observation.data, Mapping) else None
@@ -163,10 +171,10 @@ class CandidatePool:
     def _at_answer(self, answer: Answer) -> Hypothesis | None:
         if answer.point is not None:
             point = answer.point
-            here = [one for one in self._candidates.values() if is_at_candidate(point, one)]
-            return min(here, key=lambda one: (one.radius_km or SAME_PLACE_KM, -_rank(one)), default=None)
+            here = [candidate for candidate in self._candidates.values() if is_at_candidate(point, candidate)]
+            return min(here, key=lambda item: (item.radius_km or SAME_PLACE_KM, -_rank(item)), default=None)
         names = {fold(str(answer.address)), fold(answer.address.precise.conclusion or "")} - {""}
-        return next((one for one in self._candidates.values() if fold(one.place) in names), None)
+        return next((candidate for candidate in self._candidates.values() if fold(candidate.place) in names), None)
 
 
 def _strong(candidate: Hypothesis) -> bool:

@@ -67,7 +67,9 @@ def read_prompts(folder: Path, method: str) -> Prompts:
         raise BadInput(f"{folder}: there is no such folder")
     found = {}
     for part in PARTS:
-        path = next((one for one in (folder / method / f"{part}.txt", folder / f"{part}.txt") if one.is_file()), None)
+        path = next(
+            (item for item in (folder / method / f"{part}.txt", folder / f"{part}.txt") if item.is_file()), None
+        )
         if path is not None:
             found[part] = _read_prompt_file(path)
     if not found:
@@ -88,7 +90,7 @@ def _read_prompt_file(path: Path) -> str:
     own = _OF_STAGES.get(path.stem, usual)
     for name in PLACEHOLDER.findall(text):
         if name not in own:
-            known = ", ".join(f"{{{{{one}}}}}" for one in PLACEHOLDERS if one in own)
+            known = ", ".join(f"{{{{{item}}}}}" for item in PLACEHOLDERS if item in own)
             raise BadInput(f"{path}: there is no {{{{{name}}}}} here; known are {known}")
     return text.strip()
 
@@ -135,4 +137,4 @@ def _schemas(method: Method, tools: tuple[str, ...]) -> str:
     from geosleuth.tools.toolset import all_tools
 
     chosen = method.toolset(all_tools(), own_names(tools, method.shown_as))
-    return "\n".join(json.dumps({"type": "function", "function": one.schema()}, ensure_ascii=False) for one in chosen)
+    return "\n".join(json.dumps({"type": "function", "function": item.schema()}, ensure_ascii=False) for item in chosen)

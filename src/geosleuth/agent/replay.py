@@ -51,7 +51,7 @@ class RecordedToolset(Toolset):
             events: the recorded stretch.
         """
         observed = [event.body.observation for event in events if isinstance(event.body, ToolObserved)]
-        own = {one.call_id: one.name for one in observed}
+        own = {item.call_id: item.name for item in observed}
         called = [call for event in events if isinstance(event.body, Said) for call in event.body.step.calls]
         aliases: dict[str, set[str]] = {name: set() for name in tools}
         for call in called:
@@ -59,7 +59,7 @@ class RecordedToolset(Toolset):
             if name in aliases and call.name != name and call.name not in aliases:
                 aliases[name].add(call.name)
         super().__init__(Tool(name, "", (), _nothing, tuple(sorted(more))) for name, more in aliases.items())
-        self._waiting = {one.call_id: one for one in observed if one.failure not in _NEVER_RUN}
+        self._waiting = {item.call_id: item for item in observed if item.failure not in _NEVER_RUN}
         self._end = _find_end(events)
         self.broke = False
 
@@ -153,10 +153,10 @@ def same_events(first: Trajectory | Sequence[Event], second: Trajectory | Sequen
 def first_difference(first: Trajectory | Sequence[Event], second: Trajectory | Sequence[Event]) -> str | None:
     """Return the first difference of two runs in a line; None where they are the same."""
     ones, others = (_timeless(run.events if isinstance(run, Trajectory) else run) for run in (first, second))
-    for index, (one, other) in enumerate(zip(ones, others, strict=False)):
-        if one != other:
-            keys = sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
-            return f"event {index} ({one['kind']}, {other['kind']}) differs in: {', '.join(keys)}"
+    for index, (item, other) in enumerate(zip(ones, others, strict=False)):
+        if item != other:
+            keys = sorted(key for key in item.keys() | other.keys() if item.get(key) != other.get(key))
+            return f"event {index} ({item['kind']}, {other['kind']}) differs in: {', '.join(keys)}"
     if len(ones) != len(others):
         return f"one has {len(ones)} events, the other {len(others)}"
     return None

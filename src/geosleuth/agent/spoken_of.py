@@ -47,24 +47,24 @@ def is_ruled_out(line: str, rejected: Collection[str]) -> bool:
     The detective weighs kinds of clues one by one, and leaves out itself what was ruled out: a text that is no sign of
     a language may still be the name of a street.
     """
-    said, gone = fold(line), {fold(one) for one in rejected} - {""}
-    return said in gone or (not line.startswith(_DETECTIVE_PREFIXES) and any(_within(one, said) for one in gone))
+    said, gone = fold(line), {fold(item) for item in rejected} - {""}
+    return said in gone or (not line.startswith(_DETECTIVE_PREFIXES) and any(_within(item, said) for item in gone))
 
 
 def _quotes_any(line: str, texts: Collection[str]) -> bool:
-    wanted = {fold(one) for one in texts} - {""}
-    return any(fold(one) in wanted for one in _quotes(line))
+    wanted = {fold(text) for text in texts} - {""}
+    return any(fold(quote) in wanted for quote in _quotes(line))
 
 
-def without_evidence(one: Hypothesis, rejected: Collection[str], *, quoting: bool = False) -> Hypothesis:
+def without_evidence(hypothesis: Hypothesis, rejected: Collection[str], *, quoting: bool = False) -> Hypothesis:
     """Return a candidate without the evidence that rests on what was ruled out, or, if ``quoting``, quotes it.
 
     What the detective noted before something was ruled out quotes it; what it notes afterwards was weighed without.
     """
     speaks_for, against = (
-        _drop_ruled_out(lines, rejected, quoting) for lines in (one.evidence_for, one.evidence_against)
+        _drop_ruled_out(lines, rejected, quoting) for lines in (hypothesis.evidence_for, hypothesis.evidence_against)
     )
-    return replace(one, evidence_for=speaks_for, evidence_against=against)
+    return replace(hypothesis, evidence_for=speaks_for, evidence_against=against)
 
 
 def without_rejected(body: Body, rejected: Collection[str]) -> Body:
@@ -80,10 +80,12 @@ def without_rejected(body: Body, rejected: Collection[str]) -> Body:
                 for name, one in iterate_named_levels(answer.address)
             }
             candidates = tuple(
-                replace(one, evidence=" ".join(_drop_ruled_out(_PARTS.split(one.evidence), rejected)) or None)
-                if one.evidence
-                else one
-                for one in answer.candidates
+                replace(
+                    candidate, evidence=" ".join(_drop_ruled_out(_PARTS.split(candidate.evidence), rejected)) or None
+                )
+                if candidate.evidence
+                else candidate
+                for candidate in answer.candidates
             )
             return replace(body, answer=replace(answer, address=Address(**levels), candidates=candidates))
     return body

@@ -197,17 +197,17 @@ class Calls:
         tidied = []
         self._keys = {}
         for number, call in enumerate(calls, 1):
-            one = call
-            if not one.id or one.id in self._ids:
-                one = replace(one, id=self._fresh_id(turn, number))
-            self._ids.add(one.id)
+            item = call
+            if not item.id or item.id in self._ids:
+                item = replace(item, id=self._fresh_id(turn, number))
+            self._ids.add(item.id)
             try:
-                key = self._build_key(one)
+                key = self._build_key(item)
             except (TypeError, ValueError, RecursionError):
-                one = replace(one, arguments=_as_text(one.arguments))
-                key = self._build_key(one)
-            self._keys[one.id] = key
-            tidied.append(one)
+                item = replace(item, arguments=_as_text(item.arguments))
+                key = self._build_key(item)
+            self._keys[item.id] = key
+            tidied.append(item)
         return tuple(tidied)
 
     def refuse_calls(

@@ -227,7 +227,7 @@ def is_the_answer(candidate: Candidate, answer: Answer) -> bool:
 
 def _fold_name(name: str | None) -> str:
     plain = unicodedata.normalize("NFKD", (name or "").casefold())
-    return " ".join("".join(one for one in plain if one.isalnum() or one.isspace()).split())
+    return " ".join("".join(item for item in plain if item.isalnum() or item.isspace()).split())
 
 
 def iterate_named_levels(address: Address) -> Iterator[tuple[LevelName, Level]]:

@@ -157,7 +157,7 @@ async def _cap_candidates(
             continue
         for index, before in enumerate(found):
             if before.name == capped.name and (before.point == capped.point or None in (before.point, capped.point)):
-                shares = [one.probability for one in (before, capped) if one.probability is not None]
+                shares = [item.probability for item in (before, capped) if item.probability is not None]
                 share = min(1.0, round(sum(shares), 9)) if shares else None
                 found[index] = Candidate(before.name, before.point or capped.point, share)
                 break

@@ -200,7 +200,7 @@ class OfflineAtlas:
         """Return whether a region was added; true if the folder can't be read, so that the next query reports it."""
         try:
             with os.scandir(self._regions_dir) as files:
-                return any(one.name.endswith(".sqlite") for one in files)
+                return any(file.name.endswith(".sqlite") for file in files)
         except FileNotFoundError:
             return False
         except OSError:
@@ -287,9 +287,9 @@ class OfflineAtlas:
         is_area = key == "boundary" or value in _AREAS_OF_REGIONS
         known = self._base.geocode(hit.matched or hit.place.name, limit=_FEW_NAMESAKES, guesses=0, partly=False)
         return any(
-            is_area or distance_km(one.place.point, hit.place.point) <= _SAME_TOWN_KM
-            for one in known
-            if one.place.kind in _AREAS_OF_THE_WORLD
+            is_area or distance_km(item.place.point, hit.place.point) <= _SAME_TOWN_KM
+            for item in known
+            if item.place.kind in _AREAS_OF_THE_WORLD
         )
 
     def _in_regions(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:
@@ -370,7 +370,7 @@ class OfflineAtlas:
             is_fine = hit.level not in ("town", "region")
             if (hit.match == "fuzzy" and (at or own)) or (is_fine and own and self._holds(own, hit.place)):
                 continue  # a bus that goes to Helsinki is not what "Helsinki, Arkadiankatu" means
-            fits = [self._fits(hit, *one, containers_named) for one in containers]
+            fits = [self._fits(hit, *item, containers_named) for item in containers]
             missing = tuple(other for other, fit in zip(others, fits, strict=True) if not fit)
             if None in fits or (missing and ((at and is_fine) or hit.level == "region")):
                 continue
@@ -424,8 +424,8 @@ class OfflineAtlas:
             return True
         if container.country or container.regions:
             return None
-        coarser = [one.place for one in containers_named(part) if _COARSENESS[one.level] > coarseness]
-        if any(one.extent.distance_km(Disc(place.point, 0.0)) <= _reach_km(one) for one in coarser):
+        coarser = [item.place for item in containers_named(part) if _COARSENESS[item.level] > coarseness]
+        if any(item.extent.distance_km(Disc(place.point, 0.0)) <= _reach_km(item) for item in coarser):
             return True
         return None if container and not coarser else False
 

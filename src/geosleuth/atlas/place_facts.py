@@ -209,7 +209,9 @@ def _people(hit: "Hit") -> str:
 
 def _daylight(point: LatLon, day: dt.date | None) -> tuple[str, ...]:
     days = [day] if day else [dt.date(2026, 6, 21), dt.date(2026, 12, 21)]
-    return tuple(f"{one:%Y-%m-%d} {_hours(point, one)}" if day else f"{one:%d %B} {_hours(point, one)}" for one in days)
+    return tuple(
+        f"{item:%Y-%m-%d} {_hours(point, item)}" if day else f"{item:%d %B} {_hours(point, item)}" for item in days
+    )
 
 
 def _hours(point: LatLon, day: dt.date) -> str:

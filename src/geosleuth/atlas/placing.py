@@ -102,7 +102,7 @@ class Placer:
         known = await self.place_address(address)
         if known is None:
             return False
-        if any(distance_km(one.point, point) - one.radius_km <= within_km for one in (known, *known.others)):
+        if any(distance_km(other.point, point) - other.radius_km <= within_km for other in (known, *known.others)):
             return True
         near = await self._atlas.geocode(format_words(address), limit=_MAX_NAMESAKES, within=Disc(point, within_km))
         return any(hit.match != "fuzzy" and len(hit.missing) <= len(known.missing) for hit in near)
@@ -150,7 +150,7 @@ async def _place_text(atlas: Atlas, words: str) -> Placement | None:
         readings = dict.fromkeys(
             (_Reading(tuple(named)), _Reading(tuple(plain)), *_expand_regions(plain, best), *features)
         )
-        best = await _best(atlas, [one for one in readings if one not in first_readings], aside, best)
+        best = await _best(atlas, [reading for reading in readings if reading not in first_readings], aside, best)
         if (best is None or best.missing) and units:
             best = await _best(atlas, await _of_seats(atlas, units, rest), aside, best)
     elif plain != parts and best.level not in _AREAS:
@@ -225,7 +225,7 @@ async def _of_seats(atlas: Atlas, names: Sequence[str], rest: Sequence[str]) -> 
     """Return readings for a unit by another name of its seat: "Provincia di Firenze" goes by Florence."""
     towns = [await _place_parts(atlas, (name, *rest), set(), "town") for name in names]
     found = [town.place for town in towns if town is not None and not town.missing]
-    named = [(one.name, one.region, country_name(one.country or "")) for one in found]
+    named = [(item.name, item.region, country_name(item.country or "")) for item in found]
     return [_Reading(tuple(filter(None, parts)), wanted="unit") for parts in named]
 
 

@@ -54,8 +54,8 @@ def _without(value: Any, keys: tuple[RedactedKey, ...]) -> Any:
         case Mapping():
             return {_without(name, keys): _without(one, keys) for name, one in value.items()}
         case list():
-            return [_without(one, keys) for one in value]
+            return [_without(item, keys) for item in value]
         case tuple() if type(value) is tuple:
-            return tuple(_without(one, keys) for one in value)
+            return tuple(_without(item, keys) for item in value)
         case _:
             return value

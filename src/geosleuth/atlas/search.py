@@ -357,7 +357,7 @@ def _pack_lists(ids: NDArray[np.int64], starts: NDArray[np.int64], known: NDArra
 
 def _unpack_lists(packed: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the ids of posting lists, one list after another, and the length of each list."""
-    data = np.frombuffer(b"".join([one[1:] for one in packed]), dtype=np.uint8)
+    data = np.frombuffer(b"".join([item[1:] for item in packed]), dtype=np.uint8)
     more = data >= _CONTINUED
     parts = (data & (_CONTINUED - 1)).astype(np.int64)
     later = more[:-1].nonzero()[0] + 1  # bytes that continue a number
@@ -365,7 +365,7 @@ def _unpack_lists(packed: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[n
         parts[later] <<= _SHIFTS[0]
         later = later[more[later]] + 1
     sums, ends = np.cumsum(parts), (~more).nonzero()[0]
-    bytes_until = np.cumsum([len(one) - 1 for one in packed])
+    bytes_until = np.cumsum([len(item) - 1 for item in packed])
     counts = np.diff(np.searchsorted(ends, bytes_until), prepend=0)
     before = np.concatenate([[0], sums[bytes_until[:-1] - 1]])
     return sums[ends] - np.repeat(before, counts), counts
@@ -539,11 +539,11 @@ class NameIndex:
             yield name_id, NameHit(owner, text, role, score * (1.0 if role <= OTHER else 0.97), kind)
 
 
-def best_of_both(one: NDArray[np.floating[Any]], other: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
+def best_of_both(array: NDArray[np.floating[Any]], other: NDArray[np.floating[Any]], count: int) -> NDArray[np.intp]:
     """Return the positions, ascending, of the best by one score and of the best by another, ``count`` each."""
-    if len(one) <= count:
-        return np.arange(len(one))
-    best = np.zeros(len(one), dtype=bool)
-    for scores in (one, other):
+    if len(array) <= count:
+        return np.arange(len(array))
+    best = np.zeros(len(array), dtype=bool)
+    for scores in (array, other):
         best[np.argpartition(scores, -count)[-count:]] = True
     return best.nonzero()[0]

@@ -272,7 +272,7 @@ def build_request(options: Any, *parts: type, **more: Any) -> "LocateRequest":
     from geosleuth.pipeline.defaults import with_default_model
     from geosleuth.pipeline.request import LocateRequest
 
-    names = [one.name for part in parts for one in fields(part) if one.name != "profile"]
+    names = [item.name for part in parts for item in fields(part) if item.name != "profile"]
     return with_default_model(LocateRequest.from_options(**{name: getattr(options, name) for name in names}, **more))
 
 
@@ -309,7 +309,7 @@ class Commands(typer.Typer):
         register = super().command(name, **details)
 
         def register_work(work: Work) -> Work:
-            asked = [one.annotation for one in inspect.signature(work).parameters.values()]
+            asked = [parameter.annotation for parameter in inspect.signature(work).parameters.values()]
             is_whole = len(asked) == 1 and isinstance(asked[0], type) and issubclass(asked[0], Options)
             register(_taking(asked[0], work) if is_whole else work)
             return work
@@ -324,27 +324,29 @@ def _taking(options: type[T], work: Callable[[T], None]) -> Callable[..., None]:
     """
     shown: Collection[str] | None = getattr(options, "shown", None)
     hints = get_type_hints(options, include_extras=True)
-    for one in fields(options):  # type: ignore[arg-type]
-        if (told := one.metadata.get(_TYPER)) is not None:
-            if hints[one.name] is bool and told.default is ...:
+    for item in fields(options):  # type: ignore[arg-type]
+        if (told := item.metadata.get(_TYPER)) is not None:
+            if hints[item.name] is bool and told.default is ...:
                 # Without a name, Typer would add --no-NAME.
-                told.param_decls = (f"--{one.name.replace('_', '-')}",)
-            hints[one.name] = Annotated[hints[one.name], told]
+                told.param_decls = (f"--{item.name.replace('_', '-')}",)
+            hints[item.name] = Annotated[hints[item.name], told]
     if shown is not None:
-        known = {one.name: _default(one) for one in fields(options)}  # type: ignore[arg-type]
+        known = {item.name: _default(item) for item in fields(options)}  # type: ignore[arg-type]
         left_out = [name for name, default in known.items() if default is not inspect.Parameter.empty]
         hints |= {name: _hide(hints[name]) for name in left_out if name not in shown}
     declared = fields(options)  # type: ignore[arg-type]
-    ordered = sorted(declared, key=lambda one: _LAST_OPTIONS.index(one.name) + 1 if one.name in _LAST_OPTIONS else 0)
+    ordered = sorted(declared, key=lambda item: _LAST_OPTIONS.index(item.name) + 1 if item.name in _LAST_OPTIONS else 0)
     parameters = [
-        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=_default(one), annotation=hints[one.name])
-        for one in ordered
+        inspect.Parameter(
+            item.name, inspect.Parameter.KEYWORD_ONLY, default=_default(item), annotation=hints[item.name]
+        )
+        for item in ordered
     ]
 
     if shown is not None:
         parameters.append(inspect.Parameter("_", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_HelpAll))
     may_be_new = bool(getattr(options, "names_new_profile", False))
-    if any(one.name == "profile" for one in parameters):
+    if any(parameter.name == "profile" for parameter in parameters):
         parameters.append(inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
 
     @wraps(work)
@@ -352,7 +354,7 @@ def _taking(options: type[T], work: Callable[[T], None]) -> Callable[..., None]:
         work(options(**_with_profile(given, ctx, may_be_new=may_be_new)))
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
 
 
@@ -371,7 +373,7 @@ def _with_profile(given: dict[str, Any], ctx: typer.Context | None, *, may_be_ne
     return given | {name: value for name, value in found.items() if name in given}
 
 
-def _default(one: "Field[Any]") -> Any:
-    if one.default_factory is not MISSING:
-        return one.default_factory()
-    return inspect.Parameter.empty if one.default is MISSING else one.default
+def _default(item: "Field[Any]") -> Any:
+    if item.default_factory is not MISSING:
+        return item.default_factory()
+    return inspect.Parameter.empty if item.default is MISSING else item.default

@@ -46,7 +46,7 @@ class _Plain:
         kind, many = self._option.type_descriptor.annotation, param.multiple or param.nargs == -1
         if value is None:
             return () if many else None
-        if many and kind == list[str] and isinstance(value, list | tuple) and all(type(one) is str for one in value):
+        if many and kind == list[str] and isinstance(value, list | tuple) and all(type(item) is str for item in value):
             return list(value)
         if not many and (kind is str or value is self._option.default) and type(value) is kind:
             return value

@@ -111,10 +111,10 @@ def ask_consent(plan: "Plan", *, yes: bool) -> None:
     from geosleuth.models.protocol import ReplayPolicy
 
     searched = sorted(plan.searches.image_hosts)
-    asked_models = [one for one in plan.thinkers if not isinstance(one, ReplayPolicy | Detective)]
+    asked_models = [thinker for thinker in plan.thinkers if not isinstance(thinker, ReplayPolicy | Detective)]
     for note in plan.notes:
         talk(note)
-    lines = [consent_line(one) for one in asked_models]
+    lines = [consent_line(model) for model in asked_models]
     lines += [f"the image search sends the photo and cuts of it to {' and '.join(searched)}"] if searched else []
     lines += [plan.borrowed.consent] if plan.borrowed else []
     if lines:

@@ -75,8 +75,8 @@ class _Scene:
     def hint(self, seen: TextSeen) -> str | None:
         """The country that a line, or the sign it belongs to, names outright."""
         named = [
-            *(_single(one.countries) for one in self.postcodes if _are_near(one.where, seen)),
-            *(one.info.country for one in self.phones if one.international and _are_near(one.where, seen)),
+            *(_single(postcode.countries) for postcode in self.postcodes if _are_near(postcode.where, seen)),
+            *(phone.info.country for phone in self.phones if phone.international and _are_near(phone.where, seen)),
         ]
         return next((code for code in named if code), None)
 
@@ -88,29 +88,29 @@ def lookups(lines: Sequence[TextSeen], *, limit: int = MAX_LOOKUPS) -> list[Look
     """
     chosen = usable(lines)
     towns = distances(chosen)
-    on_signs = {one.where.text for one in towns}
+    on_signs = {town.where.text for town in towns}
     others = [seen for seen in chosen if seen.text not in on_signs]
     scene = _Scene(others, phones_seen(chosen), postcodes_seen(chosen), addresses_seen(chosen))
     tallest = max(map(height, chosen), default=1.0)
     best: dict[tuple[str, str], Lookup] = {}
     in_regions = list(_in_regions(scene))
-    finer = {(one.where.text, fold(one.text.partition(",")[0])) for one in in_regions}
+    finer = {(region.where.text, fold(region.text.partition(",")[0])) for region in in_regions}
     for found in (
         *in_regions,
-        *(one for one in _settlements(scene) if not _is_finer(one, finer)),
+        *(settlement for settlement in _settlements(scene) if not _is_finer(settlement, finer)),
         *_find_coded(scene),
         *_distance_towns(towns),
         *_airports(scene),
-        *(one for one in _find_named(scene) if not _is_finer(one, finer)),
+        *(item for item in _find_named(scene) if not _is_finer(item, finer)),
         *_over_two_lines(scene),
     ):
         prominence = 0.85 + 0.15 * min(1.0, height(found.where) / tallest)
         worth = found.worth * prominence * (0.5 + 0.5 * min(max(found.where.confidence, 0.0), 1.0))
-        one = replace(found, worth=worth)
-        key = (fold(one.text), one.kind)
+        item = replace(found, worth=worth)
+        key = (fold(item.text), item.kind)
         if key[0] and (key not in best or best[key].worth < worth):
-            best[key] = one
-    return sorted(best.values(), key=lambda one: (-one.worth, one.text))[: max(0, limit)]
+            best[key] = item
+    return sorted(best.values(), key=lambda item: (-item.worth, item.text))[: max(0, limit)]
 
 
 def _settlements(scene: _Scene) -> Iterator[Lookup]:
@@ -133,9 +133,9 @@ def _in_regions(scene: _Scene) -> Iterator[Lookup]:
             yield Lookup(f"{town}, {_EDGES.sub('', lower.text)}", "place", upper, country, _TOWN_SAID, manner)
 
 
-def _is_finer(one: Lookup, finer: Set[tuple[str, str]]) -> bool:
+def _is_finer(lookup: Lookup, finer: Set[tuple[str, str]]) -> bool:
     """Return whether the same town is looked up with its region already: then only that namesake is meant."""
-    return (one.where.text, fold(one.text)) in finer
+    return (lookup.where.text, fold(lookup.text)) in finer
 
 
 def _find_named(scene: _Scene) -> Iterator[Lookup]:
@@ -170,16 +170,16 @@ def _split_line(text: str) -> Iterator[str]:
 def _over_two_lines(scene: _Scene) -> Iterator[Lookup]:
     """Names that go on below: one line says too little alone, or ends in the middle ("Hôtel de")."""
     said = {seen: analyze_name(_EDGES.sub("", seen.text)) for seen in scene.lines}
-    coded = {one.where for one in scene.postcodes} | {one.where for one in scene.phones}
-    coded |= {one.where for one in scene.addresses}
+    coded = {postcode.where for postcode in scene.postcodes} | {phone.where for phone in scene.phones}
+    coded |= {address.where for address in scene.addresses}
     for upper, lower in permutations([seen for seen in scene.lines if seen not in coded], 2):
         if not continues_below(upper, lower):
             continue
         ends_open = fold(upper.text).split()[-1:] in _OPEN_ENDED
-        one, two = said[upper], said[lower]
-        weak = [line for line, name in ((upper, one), (lower, two)) if name is None]
-        unsaid = len(weak) == 1 and kind_said(weak[0].text) is not None and max(map(_worth, (one, two))) < _STRONG
-        both_unknown = one is not None and two is not None and max(one.worth, two.worth) < _STRONG
+        item, two = said[upper], said[lower]
+        weak = [line for line, name in ((upper, item), (lower, two)) if name is None]
+        unsaid = len(weak) == 1 and kind_said(weak[0].text) is not None and max(map(_worth, (item, two))) < _STRONG
+        both_unknown = item is not None and two is not None and max(item.worth, two.worth) < _STRONG
         if ends_open or unsaid or both_unknown:
             text = f"{upper.text} {lower.text}"
             whole = join_seen_lines((upper, lower), text)
@@ -215,19 +215,19 @@ def _airports(scene: _Scene) -> Iterator[Lookup]:
 
 
 def _distance_towns(towns: Sequence[TownDistance]) -> Iterator[Lookup]:
-    for one in towns:
-        yield Lookup(one.town, "place", one.where, None, _TOWN_ON_SIGN, "line")
+    for town in towns:
+        yield Lookup(town.town, "place", town.where, None, _TOWN_ON_SIGN, "line")
 
 
 def _single(countries: Mapping[str, float]) -> str | None:
     return next((code for code, share in countries.items() if share >= 0.75), None)
 
 
-def _are_near(one: TextSeen, other: TextSeen) -> bool:
+def _are_near(seen: TextSeen, other: TextSeen) -> bool:
     """Return whether two lines seem to belong to one sign."""
-    if one.image != other.image:
+    if seen.image != other.image:
         return False
-    across = max(one.upright[0], other.upright[0]) - min(one.upright[2], other.upright[2])
-    down = max(one.upright[1], other.upright[1]) - min(one.upright[3], other.upright[3])
-    reach = 2.5 * max(height(one), height(other))
+    across = max(seen.upright[0], other.upright[0]) - min(seen.upright[2], other.upright[2])
+    down = max(seen.upright[1], other.upright[1]) - min(seen.upright[3], other.upright[3])
+    reach = 2.5 * max(height(seen), height(other))
     return across <= reach and down <= reach

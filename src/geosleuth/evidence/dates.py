@@ -35,16 +35,16 @@ def date_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
 
 def _order(first: str, second: str, third: str) -> str | None:
     """Return day-month-year, month-day-year or year-month-day; None if the figures are no date or ambiguous."""
-    one, two, three = int(first), int(second), int(third)
+    item, two, three = int(first), int(second), int(third)
     if len(first) == 4:
-        return "year-month-day" if 1900 <= one <= 2100 and 1 <= two <= 12 and 1 <= three <= 31 else None
+        return "year-month-day" if 1900 <= item <= 2100 and 1 <= two <= 12 and 1 <= three <= 31 else None
     if len(third) == 4 and not 1900 <= three <= 2100:
         return None
     if len(first) > 2 or len(third) not in {2, 4}:
         return None
-    if 12 < one <= 31 and 1 <= two <= 12:
+    if 12 < item <= 31 and 1 <= two <= 12:
         return "day-month-year"
-    if 1 <= one <= 12 and 12 < two <= 31:
+    if 1 <= item <= 12 and 12 < two <= 31:
         return "month-day-year"
     return None
 

@@ -71,32 +71,32 @@ def distances(lines: Sequence[TextSeen]) -> list[TownDistance]:
     """
     rows: dict[tuple[str, float], TownDistance] = {}
     chosen = usable(lines)
-    for one in (*_on_one_line(chosen), *_in_columns(chosen)):
-        rows.setdefault((one.town.casefold(), one.distance), one)
+    for item in (*_on_one_line(chosen), *_in_columns(chosen)):
+        rows.setdefault((item.town.casefold(), item.distance), item)
     found = list(rows.values())
-    sure = [one for one in found if one.unit is not None]
-    bare = [one for one in found if one.unit is None]
+    sure = [item for item in found if item.unit is not None]
+    bare = [item for item in found if item.unit is None]
     by_image: dict[str, list[TownDistance]] = {}
-    for one in bare:
-        by_image.setdefault(one.where.image, []).append(one)
+    for item in bare:
+        by_image.setdefault(item.where.image, []).append(item)
     for image, group in by_image.items():
-        known = sum(bool(town_people(one.town)) for one in group)
-        company = any(one.where.image == image for one in sure)
-        figure_first = any(one.where.text[:1].isdigit() and town_people(one.town) for one in group)
+        known = sum(bool(town_people(item.town)) for item in group)
+        company = any(item.where.image == image for item in sure)
+        figure_first = any(item.where.text[:1].isdigit() and town_people(item.town) for item in group)
         if (len(group) >= MIN_ROWS_WITHOUT_UNIT and known) or company or figure_first:
-            unit = next((one.unit for one in sure if one.where.image == image), None)
-            sure += [TownDistance(one.town, one.distance, unit, one.where) for one in group]
-    return sorted(sure, key=lambda one: (one.where.image, one.where.upright[1], one.where.upright[0]))
+            unit = next((item.unit for item in sure if item.where.image == image), None)
+            sure += [TownDistance(item.town, item.distance, unit, item.where) for item in group]
+    return sorted(sure, key=lambda item: (item.where.image, item.where.upright[1], item.where.upright[0]))
 
 
 def distance_findings(found: Sequence[TownDistance]) -> list[ClueDraft]:
     """The distances as findings. They name no country: that takes looking the towns up."""
     return [
         ClueDraft(
-            "distance_sign", "distance_sign", one.where.text,
-            f"{one.distance:g} {one.unit or 'km or miles'} to {one.town}", {}, one.where, ("photo",),
+            "distance_sign", "distance_sign", item.where.text,
+            f"{item.distance:g} {item.unit or 'km or miles'} to {item.town}", {}, item.where, ("photo",),
         )
-        for one in found
+        for item in found
     ]  # fmt: skip
 
 
@@ -210,18 +210,18 @@ def range_questions(
         countries: how likely each country is.
         unknown: folded names that the atlas does not know; they are left out.
     """
-    images = Counter(one.where.image for one in towns)
+    images = Counter(town.where.image for town in towns)
     if not images:
         return
     image = images.most_common(1)[0][0]
-    rows = {fold(one.town): one for one in towns if one.where.image == image and fold(one.town) not in unknown}
+    rows = {fold(town.town): town for town in towns if town.where.image == image and fold(town.town) not in unknown}
     chosen = list(rows.values())[:MAX_TOWNS]
     if len(chosen) < MIN_TOWNS:
         return
-    stated = Counter(one.unit for one in chosen if one.unit)
-    names = tuple(one.town for one in chosen)
+    stated = Counter(item.unit for item in chosen if item.unit)
+    names = tuple(item.town for item in chosen)
     for unit in (stated.most_common(1)[0][0],) if stated else _usual_units(countries):
-        for kilometres in _readings([one.distance for one in chosen]):
+        for kilometres in _readings([item.distance for item in chosen]):
             yield RangeQuestion(names, kilometres, unit)
 
 

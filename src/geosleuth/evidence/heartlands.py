@@ -91,7 +91,9 @@ def shares_within(within: Extent) -> dict[str, float]:
     centre = within.centre
     touched = {find_country(centre)}
     if farthest_km(within, centre) <= _SMALL_AREA_KM and (points := grid(within, _STEPS)):
-        touched.update(find_countries(np.array([one.lat for one in points]), np.array([one.lon for one in points])))
+        touched.update(
+            find_countries(np.array([point.lat for point in points]), np.array([point.lon for point in points]))
+        )
     for code in sorted(filter(None, touched)):
         shares[code] = max(shares.get(code, 0.0), _MIN_SHARE)
     return shares

@@ -43,8 +43,16 @@ def money_findings(lines: Sequence[TextSeen]) -> list[ClueDraft]:
     findings = distinct(list(found.values()))
     if len(findings) >= EXCHANGE_CURRENCIES:
         return [
-            ClueDraft(one.kind, "currency.exchange", one.seen, one.meaning, one.countries, one.where, one.sources)
-            for one in findings
+            ClueDraft(
+                finding.kind,
+                "currency.exchange",
+                finding.seen,
+                finding.meaning,
+                finding.countries,
+                finding.where,
+                finding.sources,
+            )
+            for finding in findings
         ]
     return findings
 

@@ -115,9 +115,9 @@ def in_a_shops_name(word: str, line: str) -> bool:
     So it is beside a trade ("Papelaria Oliveira", "Hamilton Solicitors") and beside words that no table has, first
     names among them. "Wivenhoe Park" has neither.
     """
-    words = [one for one in line.split() if sum(map(str.isalpha, one)) > 1]
-    others = [one for one in words if fold(one) not in fold(word).split()]
-    unknown = (one for one in others if not words_seen(one) and not list_languages(one))
+    words = [item for item in line.split() if sum(map(str.isalpha, item)) > 1]
+    others = [item for item in words if fold(item) not in fold(word).split()]
+    unknown = (other for other in others if not words_seen(other) and not list_languages(other))
     return bool(others) and (kind_said(line) == "business" or any(unknown))
 
 

@@ -150,7 +150,7 @@ def _as_it_stands(clue: Clue, text: str, query: str, manner: Manner) -> Clue:
         return clue
     # "Wivenhoe Park" lies at Wivenhoe, in it or a little outside.
     return replace(
-        clue, spots=tuple(replace(one, radius_km=max(one.radius_km, _CALLED_AFTER_KM)) for one in clue.spots)
+        clue, spots=tuple(replace(spot, radius_km=max(spot.radius_km, _CALLED_AFTER_KM)) for spot in clue.spots)
     )
 
 
@@ -222,10 +222,10 @@ def _of_name(likely: Sequence[tuple[Found, float]], query: str, manner: Manner) 
     large = any(town.people >= _LARGE_TOWN for town in towns)
     found = []
     at_station = kind_said(query) == "station"
-    for one, like in likely:
+    for item, like in likely:
         # A station is called after its town: "Wivenhoe Park" is somewhere there.
-        of_town = one.clue_kind == "station" and not one.added and not at_station
-        place = replace(one, radius_km=max(one.radius_km, _TOWN_OF_STATION_KM)) if of_town else one
+        of_town = item.clue_kind == "station" and not item.added and not at_station
+        place = replace(item, radius_km=max(item.radius_km, _TOWN_OF_STATION_KM)) if of_town else item
         foreign = place.sort == "country" and large and fold(place.name) != fold(query)
         after_town = place.sort == "region" and any(town.country == place.country for town in towns)
         short_for = place.sort == "town" and large and place.match == "alias"
@@ -323,7 +323,7 @@ def _build_group_clue(
         point, inside = read_point(row), row.get("places")
         if point is None or not isinstance(inside, list):
             continue
-        places = [place for one in inside if isinstance(one, Mapping) and (place := read_place(one))]
+        places = [place for item in inside if isinstance(item, Mapping) and (place := read_place(item))]
         likes = [max((likeness(word, place.name) for word in words), default=0.0) for place in places]
         named = [place for place, like in zip(places, likes, strict=True) if like >= _NAMED_LIKENESS]
         spread, score = row.get("spread_m"), row.get("score")

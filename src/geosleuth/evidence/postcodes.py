@@ -89,10 +89,11 @@ def postcode_findings(postcodes: Sequence[PostcodeSeen]) -> list[ClueDraft]:
     """Return the findings of the postcodes."""
     return [
         ClueDraft(
-            "postcode", one.sort, one.code, "postcode" + (f" of {one.town}" if one.town else ""), one.countries,
-            one.where, ("CLDR: postcodes", "GeoNames") if one.town else ("CLDR: postcodes",),
+            "postcode", postcode.sort, postcode.code, "postcode" + (f" of {postcode.town}" if postcode.town else ""),
+            postcode.countries,
+            postcode.where, ("CLDR: postcodes", "GeoNames") if postcode.town else ("CLDR: postcodes",),
         )
-        for one in postcodes
+        for postcode in postcodes
     ]  # fmt: skip
 
 

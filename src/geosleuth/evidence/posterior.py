@@ -275,7 +275,9 @@ def _without_parts(clues: Sequence[Clue]) -> tuple[Clue, ...]:
     called Louvre, and not two.
     """
     groups: list[list[Clue]] = []
-    for clue in sorted((one for one in clues if one.kind in NAME_KINDS and one.spots), key=_authority, reverse=True):
+    for clue in sorted(
+        (item for item in clues if item.kind in NAME_KINDS and item.spots), key=_authority, reverse=True
+    ):
         own = next((group for group in groups if any(_reads_the_same(clue, other) for other in group)), None)
         if own is None:
             groups.append([clue])
@@ -289,15 +291,15 @@ def _without_parts(clues: Sequence[Clue]) -> tuple[Clue, ...]:
     return tuple(clue for clue in kept if clue is not None)
 
 
-def _reads_the_same(one: Clue, other: Clue) -> bool:
-    words, others = set(fold(one.seen).split()), set(fold(other.seen).split())
+def _reads_the_same(clue: Clue, other: Clue) -> bool:
+    words, others = set(fold(clue.seen).split()), set(fold(other.seen).split())
     if not words or not others:
         return False
     if words <= others or others <= words:
-        if "place" in (one.kind, other.kind):  # "Springfield, Illinois" tells which of the Springfields is meant
-            return _get_spot_key(_best_spot(one)) == _get_spot_key(_best_spot(other))
-        return not _list_spot_places(one).isdisjoint(_list_spot_places(other))
-    part = _part_named(one)
+        if "place" in (clue.kind, other.kind):  # "Springfield, Illinois" tells which of the Springfields is meant
+            return _get_spot_key(_best_spot(clue)) == _get_spot_key(_best_spot(other))
+        return not _list_spot_places(clue).isdisjoint(_list_spot_places(other))
+    part = _part_named(clue)
     return part is not None and part == _part_named(other)
 
 
@@ -329,7 +331,7 @@ def _either(readings: Sequence[Clue]) -> Clue:
     for reading in readings:
         for spot in reading.spots:
             key = spot.place_id or (spot.name, spot.point, spot.radius_km)
-            spots[key] = max(spots.get(key, spot), spot, key=lambda one: (one.weight, _rank(one)))
+            spots[key] = max(spots.get(key, spot), spot, key=lambda item: (item.weight, _rank(item)))
         for code, share in reading.countries.items():
             countries[code] = max(share, countries.get(code, 0.0))
     return replace(
@@ -500,7 +502,7 @@ def _groups(clues: Sequence[Clue]) -> _Ints:
     That is clues of one kind; and a name on its own counts with the kind of a clue that rests on it and others.
     """
     joined: dict[str, str] = {}
-    for clue in sorted(clues, key=lambda one: (one.kind, one.seen)):
+    for clue in sorted(clues, key=lambda item: (item.kind, item.seen)):
         if clue.kind in NAME_KINDS and SEPARATOR in clue.seen:
             joined.update((fold(text) or text, clue.kind) for text in clue.seen.split(SEPARATOR))
     kinds = [

@@ -69,7 +69,7 @@ class SelfTest:
     @property
     def decisive(self) -> tuple[Clue | Sign, ...]:
         """The clues and signs that the answer hangs on: without any one of them it would be another."""
-        return tuple(one.clue for one in self.without if one.hangs_on_it)
+        return tuple(item.clue for item in self.without if item.hangs_on_it)
 
     @property
     def conflicting_signs(self) -> tuple[Sign, ...]:
@@ -153,18 +153,18 @@ def _of_one_witness(found: Posterior, decision: Decision, signs: Sequence[Sign])
     return replace(decision, kinds=min(decision.kinds, witnesses), margin=margin)
 
 
-def _differ(one: Decision, other: Decision) -> bool:
+def _differ(decision: Decision, other: Decision) -> bool:
     """Return whether two answers are sure of places that can't both be right."""
     if (
-        one.point is None
+        decision.point is None
         or other.point is None
-        or min(one.probability_raw, other.probability_raw) < POINTING_PROBABILITY
+        or min(decision.probability_raw, other.probability_raw) < POINTING_PROBABILITY
     ):
         return False
-    if "country" in (one.level, other.level):
-        return one.country != other.country
-    reach = _MOVE_RADII * ((one.radius_km or 0.0) + (other.radius_km or 0.0))
-    return distance_km(one.point, other.point) > max(MIN_MOVE_KM, reach)
+    if "country" in (decision.level, other.level):
+        return decision.country != other.country
+    reach = _MOVE_RADII * ((decision.radius_km or 0.0) + (other.radius_km or 0.0))
+    return distance_km(decision.point, other.point) > max(MIN_MOVE_KM, reach)
 
 
 def _left_out(what: Clue | Sign, decision: Decision, other: Decision) -> LeftOut:

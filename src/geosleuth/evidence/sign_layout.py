@@ -53,30 +53,30 @@ def height(line: TextSeen) -> float:
     return max(line.upright[3] - line.upright[1], 1.0)
 
 
-def in_one_row(one: TextSeen, other: TextSeen) -> bool:
+def in_one_row(seen: TextSeen, other: TextSeen) -> bool:
     """Return whether two lines stand side by side."""
-    if one.image != other.image or one.turn != other.turn:
+    if seen.image != other.image or seen.turn != other.turn:
         return False
-    shared = min(one.upright[3], other.upright[3]) - max(one.upright[1], other.upright[1])
-    return shared >= SAME_ROW * min(height(one), height(other))
+    shared = min(seen.upright[3], other.upright[3]) - max(seen.upright[1], other.upright[1])
+    return shared >= SAME_ROW * min(height(seen), height(other))
 
 
-def gap_beside(one: TextSeen, other: TextSeen) -> float:
+def gap_beside(seen: TextSeen, other: TextSeen) -> float:
     """Pixels between two lines of one row; negative where they overlap."""
-    return max(one.upright[0], other.upright[0]) - min(one.upright[2], other.upright[2])
+    return max(seen.upright[0], other.upright[0]) - min(seen.upright[2], other.upright[2])
 
 
 def continues_below(upper: TextSeen, lower: TextSeen) -> bool:
     """Return whether the lower line may continue the upper: similar letters, little space, below each other."""
     if upper.image != lower.image or upper.turn != lower.turn:
         return False
-    one, two = height(upper), height(lower)
+    item, two = height(upper), height(lower)
     between = lower.upright[1] - upper.upright[3]
     width = min(upper.upright[2] - upper.upright[0], lower.upright[2] - lower.upright[0])
     shared = min(upper.upright[2], lower.upright[2]) - max(upper.upright[0], lower.upright[0])
     return (
-        max(one, two) <= LIKE_HEIGHT * min(one, two)
-        and -0.5 * min(one, two) <= between <= CLOSE_BELOW * min(one, two)
+        max(item, two) <= LIKE_HEIGHT * min(item, two)
+        and -0.5 * min(item, two) <= between <= CLOSE_BELOW * min(item, two)
         and lower.upright[1] > upper.upright[1]
         and shared >= 0.5 * max(width, 1.0)
     )
@@ -133,7 +133,7 @@ def usable(lines: Sequence[TextSeen]) -> list[TextSeen]:
 def _is_upright(line: TextSeen) -> bool:
     """Return whether a line's script is always one that is also written downwards."""
     text = line.text.strip()
-    return bool(text) and all(get_script(one) in _UPRIGHT for one in text)
+    return bool(text) and all(get_script(item) in _UPRIGHT for item in text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,18 +166,18 @@ def panels(clues: Sequence[Clue], lines: Iterable[TextSeen] = ()) -> tuple[SignP
     return tuple(sorted(found, key=lambda panel: panel.clues))
 
 
-def on_one_panel(one: TextSeen, other: TextSeen) -> bool:
+def on_one_panel(seen: TextSeen, other: TextSeen) -> bool:
     """Return whether two lines likely share a panel: near each other, in similar letters."""
-    tall, other_tall = height(one), height(other)
+    tall, other_tall = height(seen), height(other)
     if (
-        one.image != other.image
-        or one.turn != other.turn
+        seen.image != other.image
+        or seen.turn != other.turn
         or max(tall, other_tall) > _LIKE_HEIGHT * min(tall, other_tall)
     ):
         return False
     reach = _CLOSE * (tall + other_tall) / 2
-    across = max(one.upright[0], other.upright[0]) - min(one.upright[2], other.upright[2])
-    down = max(one.upright[1], other.upright[1]) - min(one.upright[3], other.upright[3])
+    across = max(seen.upright[0], other.upright[0]) - min(seen.upright[2], other.upright[2])
+    down = max(seen.upright[1], other.upright[1]) - min(seen.upright[3], other.upright[3])
     return across <= reach and down <= reach
 
 

@@ -277,7 +277,7 @@ def range_fixes(ranges: Sequence[Range], *, along: Along = "road") -> RangeFixes
     """
     if not ranges or along not in ("road", "straight"):
         raise ValueError("at least one range is needed, measured along a road or straight")
-    rings = [_ring(one, along) for one in ranges]
+    rings = [_ring(range_, along) for range_ in ranges]
     if any(ring.low_km > MAX_DISTANCE_KM for ring in rings):
         return RangeFixes((), math.inf)
     widened, samples, conflict = rings, _sample(rings), 0.0
@@ -300,9 +300,9 @@ def range_fixes(ranges: Sequence[Range], *, along: Along = "road") -> RangeFixes
     return RangeFixes(tuple(fixes[:_MAX_FIXES]), conflict)
 
 
-def _ring(one: Range, along: Along) -> _Ring:
-    low, high = one.compute_limits_km(along)
-    return _Ring(one.centre, one.distance_km, low, high, max(one.slack_km, 1e-3))
+def _ring(item: Range, along: Along) -> _Ring:
+    low, high = item.compute_limits_km(along)
+    return _Ring(item.centre, item.distance_km, low, high, max(item.slack_km, 1e-3))
 
 
 def _widen(ring: _Ring, share: float) -> _Ring:

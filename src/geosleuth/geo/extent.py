@@ -229,11 +229,11 @@ def check_edges_cross_little(shapes: Sequence["Geometry"]) -> None:
     edges = shapely.linestrings(np.stack([corners[:-1][joined], corners[1:][joined]], axis=1))
     tree, pairs, crossings = shapely.STRtree(edges), 0, 0
     for begin in range(0, len(edges), _PAIRS_AT_ONCE):
-        one, other = tree.query(edges[begin : begin + _PAIRS_AT_ONCE])
-        pairs += len(one)
+        item, other = tree.query(edges[begin : begin + _PAIRS_AT_ONCE])
+        pairs += len(item)
         if pairs <= 20 * len(edges) + 10_000:
-            once = one + begin < other
-            crossings += int(shapely.crosses(edges[one[once] + begin], edges[other[once]]).sum())
+            once = item + begin < other
+            crossings += int(shapely.crosses(edges[item[once] + begin], edges[other[once]]).sum())
             if crossings <= _MAX_CROSSINGS:
                 continue
         raise ValueError("its edges cross each other or fold back too often; draw it simpler, without crossings")
@@ -286,7 +286,7 @@ def list_polygons(shape: Any) -> Iterable[Any]:
     """Return the polygons in a geometry, however deeply nested, that have an area."""
     if shape.geom_type == "Polygon":
         return [] if shape.is_empty or not shape.area else [shape]
-    return [part for one in getattr(shape, "geoms", ()) for part in list_polygons(one)]
+    return [part for item in getattr(shape, "geoms", ()) for part in list_polygons(item)]
 
 
 def narrowest_span(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:

@@ -204,14 +204,14 @@ def resect(
         return _result(problem, [found], within, misfits=(), fits=True)
     if redundancy >= 2:
         searches = [_search_without(sightings, fov, within, index, redundancy - 1) for index in range(len(sightings))]
-        fitting = sorted((one for one in searches if one is not None), key=lambda one: one.least)
+        fitting = sorted((search for search in searches if search is not None), key=lambda search: search.least)
         if fitting:
-            fitting = [one for one in fitting if one.least <= fitting[0].least + _CHI2_90_TWO]
-            misfits = tuple(sorted(one.left_out for one in fitting))
+            fitting = [item for item in fitting if item.least <= fitting[0].least + _CHI2_90_TWO]
+            misfits = tuple(sorted(item.left_out for item in fitting))
             return _result(problem, fitting, within, misfits=misfits, fits=True)
     # No single sighting explains the misfit, so the noise must be larger than stated: scale it until chi-squared fits.
     factor = math.sqrt(found.least / max(redundancy, 1))
-    noisier = [replace(one, noise_deg=min(30.0, one.noise_deg * factor)) for one in sightings]
+    noisier = [replace(sighting, noise_deg=min(30.0, sighting.noise_deg * factor)) for sighting in sightings]
     problem = _Problem(noisier, fov)
     return _result(problem, [_search(problem, within)], within, misfits=(), fits=False)
 
@@ -318,8 +318,8 @@ class _Problem:
             raise Unsolvable("no feature is marked")
         if len(sightings) > MAX_SIGHTINGS:
             raise Unsolvable(f"{len(sightings)} features are too many; give at most {MAX_SIGHTINGS}")
-        self.lats = np.array([one.point.lat for one in sightings])
-        self.lons = np.array([one.point.lon for one in sightings])
+        self.lats = np.array([sighting.point.lat for sighting in sightings])
+        self.lons = np.array([sighting.point.lon for sighting in sightings])
         first = sightings[0].point
         rough = _Plane(first)
         east, north = rough.project(self.lats, self.lons)
@@ -331,8 +331,10 @@ class _Problem:
                 f"the features lie up to {reach_m / 1000:.0f} km from their middle; it takes them within "
                 f"{REACH_KM:g} km. Check which places the names mean"
             )
-        self.image_x = 2 * np.array([one.column for one in sightings]) - 1  # from -1 (left edge) to 1 (right edge)
-        self.weights = np.radians([one.noise_deg for one in sightings]) ** -2
+        self.image_x = (
+            2 * np.array([sighting.column for sighting in sightings]) - 1
+        )  # from -1 (left edge) to 1 (right edge)
+        self.weights = np.radians([sighting.noise_deg for sighting in sightings]) ** -2
         self.fov_observed = fov is not None
         self.fov = math.radians(fov.deg if fov else _USUAL_FOV_DEG)
         sd = math.radians(fov.sd_deg) if fov else math.inf
@@ -627,9 +629,9 @@ def _result(
     pieces: list[tuple[float, Geometry, Pose]] = []
     curve = len(searches[0].problem.image_x) < (3 if problem.fov_observed else 4)
     danger = False
-    least = min(float(one.chi2.min()) for one in searches)
-    likelihoods = [np.exp((least - one.chi2) / 2) * one.size_m**2 for one in searches]
-    total = sum(float(one.sum()) for one in likelihoods)
+    least = min(float(item.chi2.min()) for item in searches)
+    likelihoods = [np.exp((least - item.chi2) / 2) * item.size_m**2 for item in searches]
+    total = sum(float(item.sum()) for item in likelihoods)
     for search, likelihood in zip(searches, likelihoods, strict=True):
         for shape in _merge_squares(search):
             inside = shapely.contains_xy(shape, search.east, search.north)
@@ -648,12 +650,12 @@ def _result(
         kind="curve" if curve else "fix",
         poses=tuple(pose for _, _, pose in pieces),
         area=area,
-        area_km2=sum(len(one.east) * one.size_m**2 for one in searches) / 1e6,
+        area_km2=sum(len(item.east) * item.size_m**2 for item in searches) / 1e6,
         radius_km=float(np.max(metres)) / 1000,
         misfits=misfits,
         fits=fits,
         danger_circle=danger and not curve,
-        at_edge=any(one.at_edge for one in searches),
+        at_edge=any(item.at_edge for item in searches),
     )
 
 

@@ -70,7 +70,7 @@ def detect_scale(text: str, view: View) -> BoxScale | None:
     """Return the scale in which a reply's box lies on the square; None where it does in none."""
     overlaps: dict[BoxScale, float] = {}
     for numbers in _BOX.findall(text):
-        box = [float(one) for one in numbers]
+        box = [float(number) for number in numbers]
         for scale in get_args(BoxScale):
             with suppress(BadInput):
                 overlaps[scale] = max(overlaps.get(scale, 0.0), _overlap(to_pixels(box, view, scale)))
@@ -83,7 +83,7 @@ def _overlap(box: tuple[float, float, float, float]) -> float:
     width = min(box[2], SQUARE[2]) - max(box[0], SQUARE[0])
     height = min(box[3], SQUARE[3]) - max(box[1], SQUARE[1])
     common = max(0.0, width) * max(0.0, height)
-    areas = sum((one[2] - one[0]) * (one[3] - one[1]) for one in (box, SQUARE))
+    areas = sum((item[2] - item[0]) * (item[3] - item[1]) for item in (box, SQUARE))
     return common / (areas - common)
 
 

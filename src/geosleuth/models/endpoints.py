@@ -248,10 +248,10 @@ class EndpointSettings:
     extra_body: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if one.name != "extra_body" and not 0 < value < math.inf:
-                raise BadInput(f"model setting {one.name} must be a number above zero, not {value}")
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if item.name != "extra_body" and not 0 < value < math.inf:
+                raise BadInput(f"model setting {item.name} must be a number above zero, not {value}")
 
 
 class SaidNothing(ServiceFault):
@@ -334,7 +334,7 @@ def get_endpoint(host: str, settings: EndpointSettings) -> Endpoint:
     """The endpoint of this host that all policies of the running event loop share."""
     loop = asyncio.get_running_loop()
     if loop not in _endpoints:
-        for ended in [one for one in list(_endpoints) if one.is_closed()]:
+        for ended in [endpoint for endpoint in list(_endpoints) if endpoint.is_closed()]:
             _endpoints.pop(ended, None)
     known = _endpoints.setdefault(loop, {})
     if host not in known:

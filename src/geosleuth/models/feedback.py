@@ -74,7 +74,7 @@ class Rejected:
             unique((*self.texts, *other.texts)),
             tuple(dict.fromkeys((*self.places, *other.places))),
             unique((*self.seen, *other.seen)),
-            tuple({(one.photo, one.box): one for one in (*self.readings, *other.readings)}.values()),
+            tuple({(reading.photo, reading.box): reading for reading in (*self.readings, *other.readings)}.values()),
         )
 
     def __bool__(self) -> bool:
@@ -92,8 +92,8 @@ class Rejected:
 
     @property
     def _misread(self) -> tuple[str, ...]:
-        read = {fold(one.text) for one in self.readings}
-        return tuple(one.was for one in self.readings if one.was and fold(one.was) not in read)
+        read = {fold(reading.text) for reading in self.readings}
+        return tuple(reading.was for reading in self.readings if reading.was and fold(reading.was) not in read)
 
     @property
     def extents_ruled_out(self) -> tuple[Extent, ...]:
@@ -120,9 +120,9 @@ def feedback_words(rejected: Rejected, *, hint: str | None = None, area: str | N
         for text in unique((*rejected.seen, *rejected.texts))
     ]
     lines += [
-        f"In photo {one.photo} stands {quote(one.text, _NAME_CHARS)}"
-        + (f", not {quote(one.was, _NAME_CHARS)}." if one.was not in ("", one.text) else ".")
-        for one in rejected.readings
+        f"In photo {reading.photo} stands {quote(reading.text, _NAME_CHARS)}"
+        + (f", not {quote(reading.was, _NAME_CHARS)}." if reading.was not in ("", reading.text) else ".")
+        for reading in rejected.readings
     ]
     lines += [f"It was not taken {_there(place)}." for place in rejected.places]
     if hint:

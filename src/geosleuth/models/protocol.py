@@ -41,7 +41,7 @@ class Usage:
 
     def __add__(self, other: "Usage") -> "Usage":
         known = self.cost_usd is not None and other.cost_usd is not None
-        thought = [one for one in (self.thinking_tokens, other.thinking_tokens) if one is not None]
+        thought = [item for item in (self.thinking_tokens, other.thinking_tokens) if item is not None]
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,

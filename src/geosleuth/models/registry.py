@@ -58,8 +58,8 @@ class ModelService:
 
 
 SERVICES: dict[str, ModelService] = {
-    one.prefix: one
-    for one in (
+    item.prefix: item
+    for item in (
         ModelService("openai", "OpenAI", "openai", "https://api.openai.com/v1", "OPENAI_BASE_URL", ("OPENAI_API_KEY",),
                 images_in_results=True),
         ModelService("anthropic", "Anthropic", "anthropic", "https://api.anthropic.com", "ANTHROPIC_BASE_URL",
@@ -278,7 +278,7 @@ def _from_plugin(spec: str, base_url: str | None, *, offline: bool) -> Policy:
         name, _, argument = argument.partition(":")
         plugin = plugins.find("policies", f"{first}:{name}")
     if plugin is None:
-        known, others = (", ".join(f"{one}:" for one in names) for names in (PREFIXES, plugins.ids("policies")))
+        known, others = (", ".join(f"{item}:" for item in names) for names in (PREFIXES, plugins.ids("policies")))
         added = f", a baseline's or a plug-in's with one of {others}" if others else ""
         raise UnknownModel(
             f"{spec[:60]!r} names no model that can be asked; a model's name begins with one of {known}{added}"

@@ -275,7 +275,7 @@ def _is_strict(body: str) -> bool:
 def _body(text: str, start: int, opening: re.Match[str]) -> tuple[str, int, bool]:
     """Return the content of a tag, where the text goes on, and whether the tag was closed."""
     # A tag that is open when the next one opens ended there.
-    following = next((one for one in _OPENS.finditer(text, opening.end()) if opening[1] or not one[1]), None)
+    following = next((item for item in _OPENS.finditer(text, opening.end()) if opening[1] or not item[1]), None)
     end = following.start() if following else len(text)
     closing = (_FUNCTION_END if opening[1] else _CLOSES).search(text, start, end)
     if closing:
@@ -297,7 +297,7 @@ def _parse_calls(body: str, *, closed: bool) -> Iterator[_Call]:
     if bare and len(objects) == 1 and _build_call(objects[0]) is None:
         yield bare[1], objects[0]
         return
-    named = [call for one in objects if (call := _build_call(one))]
+    named = [call for item in objects if (call := _build_call(item))]
     if named:
         yield from named
     elif closed or body[0] in "{[":
@@ -307,7 +307,7 @@ def _parse_calls(body: str, *, closed: bool) -> Iterator[_Call]:
 
 def _parse_functions(text: str, *, closed: bool) -> Iterator[_Call]:
     starts = [*_FUNCTION.finditer(text)]
-    ends = [one.start() for one in starts[1:]] + [len(text)]
+    ends = [item.start() for item in starts[1:]] + [len(text)]
     for start, end in zip(starts, ends, strict=True):
         finish = _FUNCTION_END.search(text, start.end(), end)
         inside = text[start.end() : finish.start() if finish else end].strip()
@@ -335,7 +335,7 @@ def _parse_objects(body: str, *, closed: bool) -> Iterator[Mapping[str, Any]]:
     mend = _BRACES_FORGOTTEN if closed or body.endswith("}") else 0
     for braces in range(mend + 1):
         loose = list(_loose_objects(body + "}" * braces))
-        if any(_build_call(one) for one in loose):
+        if any(_build_call(item) for item in loose):
             yield from loose
             return
     if closed:
@@ -491,7 +491,7 @@ def caption(view: View) -> str:
 def next_call_number(conversation: Conversation) -> int:
     """The number of the next call, one above the highest that the conversation shows."""
     ids = (call.id for message in conversation.messages if isinstance(message, Step) for call in message.calls)
-    return 1 + max((int(found[1]) for one in ids if (found := _OUR_ID.fullmatch(one))), default=0)
+    return 1 + max((int(found[1]) for item in ids if (found := _OUR_ID.fullmatch(item))), default=0)
 
 
 def _json(value: Mapping[str, Any]) -> str:

@@ -147,10 +147,10 @@ def _differs(render: Render, role: str, lists: frozenset[str]) -> bool:
     shown = [
         _try_render(
             render,
-            _tool_conversation(one, lists) if role == "tool" else [one],
+            _tool_conversation(item, lists) if role == "tool" else [item],
             [_PROBE_TOOL] if role == "tool" else None,
         )
-        for one in (with_image, bare)
+        for item in (with_image, bare)
     ]
     return shown[0] is not None and shown[1] is not None and shown[0] != shown[1] and "'type'" not in shown[0]
 

@@ -219,7 +219,7 @@ def same_city(a: str, b: str, country: str | None = None) -> bool:
     """
     code = country_code(country) if country else None
     readings_b = _readings(b[:MAX_NAME_CHARS], code)
-    return any(_agree(one, other) for one in _readings(a[:MAX_NAME_CHARS], code) for other in readings_b)
+    return any(_agree(reading, other) for reading in _readings(a[:MAX_NAME_CHARS], code) for other in readings_b)
 
 
 def is_far_city(name: str, city: str, country: str | None = None) -> bool:

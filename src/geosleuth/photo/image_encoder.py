@@ -291,7 +291,7 @@ class OnnxEncoder(NetworkEncoder):
             told = session.get_modelmeta().custom_metadata_map
         except Exception as error:
             raise self._trouble("it can't be loaded as an ONNX network", error) from error
-        pictures = [one for one in session.get_inputs() if len(one.shape) == 4 and one.type == "tensor(float)"]
+        pictures = [item for item in session.get_inputs() if len(item.shape) == 4 and item.type == "tensor(float)"]
         if len(session.get_inputs()) != 1 or not pictures:
             raise self._trouble("it does not take pictures alone: one input of four dimensions in float32 is needed")
         shape = pictures[0].shape
@@ -306,7 +306,7 @@ class OnnxEncoder(NetworkEncoder):
             )
         except ValueError as error:
             raise self._trouble("its sizes or its metadata make no sense", error) from error
-        self._output = _output([one.name for one in session.get_outputs()], told)
+        self._output = _output([output.name for output in session.get_outputs()], told)
         return session, preparation
 
 

@@ -53,26 +53,26 @@ class Neighbour:
 def nearest_in_time(moments: Mapping[str, Moment]) -> dict[str, Neighbour]:
     """Return for each photo without a place of its own the located one that is nearest in time, if one is near."""
     located: dict[tuple[str, bool], list[tuple[datetime, str, LatLon]]] = {}
-    for name, one in moments.items():
-        if one.point is not None:
-            located.setdefault(_clock(one), []).append((one.taken_at, name, one.point))
+    for name, item in moments.items():
+        if item.point is not None:
+            located.setdefault(_clock(item), []).append((item.taken_at, name, item.point))
     for rows in located.values():
         rows.sort(key=lambda row: row[:2])
     found = {}
-    for name, one in moments.items():
-        rows = located.get(_clock(one), []) if one.point is None and one.camera else []
-        at = bisect_left(rows, one.taken_at, key=lambda row: row[0])
-        near = min(_beside(rows, at), key=lambda row: abs(row[0] - one.taken_at), default=None)
-        if near is not None and abs(near[0] - one.taken_at) <= LONGEST_GAP:
-            later = near[0] - one.taken_at
+    for name, item in moments.items():
+        rows = located.get(_clock(item), []) if item.point is None and item.camera else []
+        at = bisect_left(rows, item.taken_at, key=lambda row: row[0])
+        near = min(_beside(rows, at), key=lambda row: abs(row[0] - item.taken_at), default=None)
+        if near is not None and abs(near[0] - item.taken_at) <= LONGEST_GAP:
+            later = near[0] - item.taken_at
             radius_km = _STANDING_KM + _KM_AN_HOUR * (abs(later) / timedelta(hours=1))
             found[name] = Neighbour(near[1], later, near[2], round(radius_km, 1))
     return found
 
 
-def _clock(one: Moment) -> tuple[str, bool]:
+def _clock(moment: Moment) -> tuple[str, bool]:
     """Return what times can be compared by: the camera, and whether it names its time zone."""
-    return one.camera, one.taken_at.tzinfo is not None
+    return moment.camera, moment.taken_at.tzinfo is not None
 
 
 def _beside(rows: list[tuple[datetime, str, LatLon]], at: int) -> Iterable[tuple[datetime, str, LatLon]]:

@@ -253,10 +253,10 @@ def open_photos(
     opened: list[OpenedPhoto] = []
     pixels = 0
     for at, source in enumerate(sources):
-        one = open_photo(source, limits, name=names[at] if names else None)
-        pixels += one.photo.size[0] * one.photo.size[1]
+        item = open_photo(source, limits, name=names[at] if names else None)
+        pixels += item.photo.size[0] * item.photo.size[1]
         check_case_pixels(pixels, limits)
-        opened.append(one)
+        opened.append(item)
     return opened
 
 

@@ -59,7 +59,7 @@ class _Refused(Exception):
 def read_sidecars(photo: Path) -> tuple[SidecarClaim, ...]:
     """Return what the sidecars of a photo claim, those that say nothing about a place left out."""
     found = [_claim(path) for path in sidecar_paths(photo)]
-    return tuple(one for one in found if one is not None)
+    return tuple(item for item in found if item is not None)
 
 
 def sidecar_paths(photo: Path) -> list[Path]:

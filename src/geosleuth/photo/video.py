@@ -265,9 +265,9 @@ class _Child:
             if "at" in fields:
                 self._progress("looking through the video", float(fields["at"]))
             elif "frame" in fields and len(frames) < self._limits.max_kept:
-                one = fields["frame"]
-                seconds, sharpness, crisp = (float(one[name]) for name in ("seconds", "sharpness", "crisp"))
-                frames.append(FrameOfClip(seconds, int(one["scene"]), sharpness, crisp, blob))
+                item = fields["frame"]
+                seconds, sharpness, crisp = (float(item[name]) for name in ("seconds", "sharpness", "crisp"))
+                frames.append(FrameOfClip(seconds, int(item["scene"]), sharpness, crisp, blob))
             elif "done" in fields:
                 return frames, dict(fields["done"])
         if self._late:
@@ -332,7 +332,7 @@ def worth_reading(frames: Sequence[FrameOfClip]) -> list[FrameOfClip]:
         crispest[frame.scene] = max(frame.crisp, crispest.get(frame.scene, 0.0))
     crisp = [frame for frame in frames if frame.crisp >= _BLURRED_SHARE * crispest[frame.scene]]
     by_scene: dict[int, list[FrameOfClip]] = {}
-    for frame in sorted(crisp, key=lambda one: -one.sharpness * one.crisp):
+    for frame in sorted(crisp, key=lambda item: -item.sharpness * item.crisp):
         by_scene.setdefault(frame.scene, []).append(frame)
     ranked = sorted((rank, number) for number, of_one in by_scene.items() for rank in range(len(of_one)))
     kept = [by_scene[number][rank] for rank, number in ranked[:MAX_READ]]
@@ -356,14 +356,14 @@ def _group_frames(frames: Sequence[FrameOfClip], cosines: "np.ndarray[Any, np.dt
             scene = first[scene]
         return scene
 
-    for at, one in enumerate(scenes):
+    for at, item in enumerate(scenes):
         for other in scenes[at + 1 :]:
-            shared = lines[one].keys() & lines[other].keys() - fixed
+            shared = lines[item].keys() & lines[other].keys() - fixed
             # Two walls with different signs on them look much the same.
-            differ = bool(words[one] and words[other]) and not words[one] & words[other]
-            alike = not differ and float(cosines[np.ix_(of[one], of[other])].max()) >= SAME_PLACE_COSINE
+            differ = bool(words[item] and words[other]) and not words[item] & words[other]
+            alike = not differ and float(cosines[np.ix_(of[item], of[other])].max()) >= SAME_PLACE_COSINE
             if shared or alike:
-                low, high = sorted((root(one), root(other)))
+                low, high = sorted((root(item), root(other)))
                 first[high] = low
     groups: dict[int, list[int]] = {}
     for scene in scenes:
@@ -371,7 +371,7 @@ def _group_frames(frames: Sequence[FrameOfClip], cosines: "np.ndarray[Any, np.dt
     found = list(groups.values())
     if len(found) > MAX_PLACES:
         telling = sorted(found, key=lambda members: -max(frames[index].telling for index in members))
-        found = [one for one in found if one in telling[:MAX_PLACES]]
+        found = [item for item in found if item in telling[:MAX_PLACES]]
     return found
 
 

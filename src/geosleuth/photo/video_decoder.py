@@ -118,9 +118,9 @@ class FrameLook:
 
     def likeness_to(self, other: "FrameLook") -> float:
         """Return how far bright and dark parts agree, from -1 to 1."""
-        one, two = (look.small.mean(axis=2) for look in (self, other))
-        one, two = one - one.mean(), two - two.mean()
-        return float((one * two).sum() / max(1e-6, float(np.sqrt((one**2).sum() * (two**2).sum()))))
+        item, two = (look.small.mean(axis=2) for look in (self, other))
+        item, two = item - item.mean(), two - two.mean()
+        return float((item * two).sum() / max(1e-6, float(np.sqrt((item**2).sum() * (two**2).sum()))))
 
 
 @dataclass(slots=True)
@@ -152,14 +152,14 @@ class FramePool:
             self._drop_one()
 
     def _drop_one(self) -> None:
-        small = np.stack([one.look.small for one in self.kept])
-        scenes = np.array([one.scene for one in self.kept])
+        small = np.stack([item.look.small for item in self.kept])
+        scenes = np.array([item.scene for item in self.kept])
         apart = np.abs(small[:, None] - small[None]).mean(axis=(2, 3, 4))
         # A scene keeps one frame as long as there is another scene with two.
         apart += 255.0 * (scenes[:, None] != scenes[None])
         np.fill_diagonal(apart, np.inf)
-        one, other = divmod(int(apart.argmin()), len(self.kept))
-        duller = min(one, other, key=lambda index: self.kept[index].look.worth)
+        item, other = divmod(int(apart.argmin()), len(self.kept))
+        duller = min(item, other, key=lambda index: self.kept[index].look.worth)
         del self.kept[duller]
 
 
@@ -328,7 +328,7 @@ class Decoder:
         limits = self._limits
         if len(opened.streams) > limits.max_streams:
             raise Refusal(f"it has {len(opened.streams)} tracks; {limits.max_streams} are allowed")
-        moving = [one for one in opened.streams.video if not _is_cover(one)]
+        moving = [item for item in opened.streams.video if not _is_cover(item)]
         if not moving:
             raise Refusal("there is no picture in it, or in a form that can't be decoded here")
         stream = moving[0]
@@ -420,18 +420,18 @@ class Decoder:
     def _tell(self, opened: "InputContainer", stream: "VideoStream") -> None:
         starts = self._scenes.starts
         ends = [*starts[1:], max(self._last_s, starts[-1])]
-        for one in sorted(self._pool.kept, key=lambda kept: kept.look.seconds):
+        for item in sorted(self._pool.kept, key=lambda kept: kept.look.seconds):
             self._send(
                 {
                     "frame": {
-                        "seconds": one.look.seconds,
-                        "scene": one.scene,
-                        "sharpness": round(one.look.sharpness, 4),
-                        "crisp": round(one.look.crisp, 4),
-                        "size_px": one.size,
+                        "seconds": item.look.seconds,
+                        "scene": item.scene,
+                        "sharpness": round(item.look.sharpness, 4),
+                        "crisp": round(item.look.crisp, 4),
+                        "size_px": item.size,
                     }
                 },
-                one.jpeg,
+                item.jpeg,
             )
         context = stream.codec_context
         duration = _duration_s(opened, stream)

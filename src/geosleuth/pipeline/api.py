@@ -38,7 +38,7 @@ Progress = bool | Callable[[int, int], None]
 _log = logging.getLogger(__name__)
 _said: set[str] = set()
 
-_LEFT_OUT = {one.name: one.default for one in fields(LocateRequest)} | {"parallel": None, "profile": None}
+_LEFT_OUT = {field.name: field.default for field in fields(LocateRequest)} | {"parallel": None, "profile": None}
 
 
 class LocateOptions(TypedDict, total=False):
@@ -270,14 +270,22 @@ def locate_many(
     """
     given = _fill_defaults(options)
     named = [path for path in _list_paths(photos) if not path.is_dir()]
-    found = [path for one in _list_paths(photos) if one.is_dir() for path in photos_below(one)]
+    found = [path for item in _list_paths(photos) if item.is_dir() for path in photos_below(item)]
     return run_apart(_each(named, given, found=found, progress=progress, jobs=jobs))
 
 
 def _show_options(function: Callable[..., Any]) -> None:
     """Let help and completion in notebooks show the options of `locate` one by one."""
-    own = [one for one in signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD]
-    shown = [one for one in signature(locate).parameters.values() if one.name in LocateOptions.__annotations__]
+    own = [
+        parameter
+        for parameter in signature(function).parameters.values()
+        if parameter.kind is not parameter.VAR_KEYWORD
+    ]
+    shown = [
+        parameter
+        for parameter in signature(locate).parameters.values()
+        if parameter.name in LocateOptions.__annotations__
+    ]
     function.__signature__ = signature(function).replace(parameters=[*own, *shown])  # type: ignore[attr-defined]
 
 
@@ -352,9 +360,9 @@ async def _each(
                     photo = await asyncio.to_thread(open_photo, path)
                     if path not in named:
                         photo = await asyncio.to_thread(leave_out_others, photo, path)
-                    one = await ready.locate([path], [photo])
-                    failed = one.failed
-                    results[path] = GeosleuthError(failed) if failed else one
+                    item = await ready.locate([path], [photo])
+                    failed = item.failed
+                    results[path] = GeosleuthError(failed) if failed else item
                 except BadInput as error:
                     results[path] = error
                 except Exception as error:  # noqa: BLE001  (one photo's trouble is not the others')
@@ -413,7 +421,7 @@ def _check_consent(plan: Plan, *, send: bool) -> None:
     sending, hosts = plan.sent_to
     if send or not (hosts or plan.borrowed):
         return
-    lines = [consent_line(one) for one in sending]
+    lines = [consent_line(item) for item in sending]
     lines += [f"the image search sends the photo to {min(hosts)}"] if hosts and not sending else []
     lines += [plan.borrowed.consent] if plan.borrowed else []
     told = "; ".join(lines)

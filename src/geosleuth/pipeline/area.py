@@ -101,9 +101,9 @@ def _spelt_like(words: str) -> str | None:
         if inside in (None, code.partition(".")[0])
         for other in (own, *others)
     }
-    wide = {one for code in all_countries() for one in (country_name(code), get_continent(code) or "") if not inside}
+    wide = {item for code in all_countries() for item in (country_name(code), get_continent(code) or "") if not inside}
     for names in (wide, regions):
-        folded = {fold(one): one for one in sorted(names) if abs(len(one) - len(wanted)) <= _TYPOS}
+        folded = {fold(item): item for item in sorted(names) if abs(len(item) - len(wanted)) <= _TYPOS}
         if near := get_close_matches(wanted, folded, 1, _ALIKE):
             return f"{folded[near[0]]}, {country_name(inside)}" if inside else folded[near[0]]
     return None
@@ -220,17 +220,17 @@ def _of_geojson(plain: Any, name: str) -> Area:
     from shapely.geometry import shape as shape_of
 
     try:
-        shapes = [shape_of(one) for one in _geometries(plain)]
+        shapes = [shape_of(geometry) for geometry in _geometries(plain)]
     except Exception as error:  # shapely complains in many ways about what is no GeoJSON
         raise BadInput(f"{name}: is no GeoJSON: {one_line(str(error))[:200]}") from error
-    kept = [one for one in shapes if one.geom_type in ("Polygon", "MultiPolygon") and not one.is_empty]
+    kept = [shape for shape in shapes if shape.geom_type in ("Polygon", "MultiPolygon") and not shape.is_empty]
     if not kept:
         raise BadInput(f"{name}: holds no polygon; an area is a Polygon or a MultiPolygon")
-    corners = sum(int(get_num_coordinates(one)) for one in kept)
+    corners = sum(int(get_num_coordinates(item)) for item in kept)
     if corners > _MAX_CORNERS:
         raise BadInput(f"{name}: has {corners:,} corners; simplify it to {_MAX_CORNERS:,} at most")
-    for one in kept:
-        _check_edges(one, name)
+    for item in kept:
+        _check_edges(item, name)
     try:
         check_edges_cross_little(kept)
     except ValueError as error:
@@ -259,7 +259,7 @@ def _check_edges(shape: "Geometry", name: str) -> None:
 def _geometries(plain: Any) -> list[Any]:
     kind = plain.get("type") if isinstance(plain, dict) else None
     if kind == "FeatureCollection":
-        return [one for feature in plain["features"] for one in _geometries(feature)]
+        return [geometry for feature in plain["features"] for geometry in _geometries(feature)]
     if kind == "Feature":
         return [plain["geometry"]] if plain["geometry"] else []
     if kind == "GeometryCollection":
@@ -282,7 +282,7 @@ def _widen_outlines(shapes: "Sequence[Geometry]", name: str) -> Area:
     import shapely
 
     world = shapely.box(-180, -90, 180, 90)
-    return _build_outline_area([shapely.buffer(one, _MARGIN_DEG).intersection(world) for one in shapes], name)
+    return _build_outline_area([shapely.buffer(shape, _MARGIN_DEG).intersection(world) for shape in shapes], name)
 
 
 def _find_country_area(words: str) -> Area | None:
@@ -320,18 +320,18 @@ def _region(words: str) -> Area | None:
             (at, one) for at, one in open_to if one.country in where and same_region(wanted, one.name, one.country)
         ]
     named: dict[str, set[int]] = {}
-    for at, one in chosen:
-        named.setdefault(one.country, set()).add(at)
+    for at, item in chosen:
+        named.setdefault(item.country, set()).add(at)
     found: list[tuple[Any, str, str]] = []
     for code, numbers in named.items():
         west, south, east, north = borders.country_outline(code).geometry.bounds
         shapes = borders.find_shapes(Box(south, west, north, east), level="region")
-        parts = [one.geometry for one in shapes if numbers & set(one.ids)]
+        parts = [item.geometry for item in shapes if numbers & set(item.ids)]
         called = borders.regions[min(numbers)].name
         found += [(shapely.union_all(parts), code, called)] if parts else []
     if not found:
         return None
-    shape, code, called = max(found, key=lambda one: one[0].area)
+    shape, code, called = max(found, key=lambda item: item[0].area)
     return replace(_widen_outlines([shape], words), words=f"{called}, {country_name(code)}", countries=(code,))
 
 
@@ -343,7 +343,7 @@ def _find_region_names(wanted: str) -> set[str]:
     codes = {
         f"geonames:{code}"
         for code, (name, _, others) in admin1_table().items()
-        if any(fold(one) in names for one in (name, *others))
+        if any(fold(other) in names for other in (name, *others))
     }
     return names | codes
 

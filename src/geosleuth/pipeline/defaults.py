@@ -62,7 +62,7 @@ def read_defaults() -> Defaults:
         raise BadInput(f"{error}; {mend}") from error
     if unknown := sorted(stored.keys() - {"model", "base_url"}):
         raise BadInput(f"{path}: unknown setting {unknown[0][:40]!r}; there are model and base_url; {mend}")
-    if not all(isinstance(one, str) for one in stored.values()):
+    if not all(isinstance(item, str) for item in stored.values()):
         raise BadInput(f"{path}: model and base_url are text in quotes; {mend}")
     model = stored.get("model", "").strip()
     if model in ("", NO_MODEL, DETECTIVE):

@@ -69,10 +69,11 @@ def explore(finding: Finding) -> Exploration:
     run = finding.best_attempt or finding.trajectory
     evidence = "".join(f"<li>{escape(line)}</li>" for line in best_evidence(run, None))
     rivals = "".join(
-        f"<tr><td>{escape(one.name or '')}</td><td>{'' if one.probability is None else f'{one.probability:.0%}'}</td>"
-        f"<td>{escape(one.evidence or '')}</td></tr>"
-        for one in finding.answer.candidates
-        if not is_the_answer(one, finding.whole_answer)
+        f"<tr><td>{escape(candidate.name or '')}</td>"
+        f"<td>{'' if candidate.probability is None else f'{candidate.probability:.0%}'}</td>"
+        f"<td>{escape(candidate.evidence or '')}</td></tr>"
+        for candidate in finding.answer.candidates
+        if not is_the_answer(candidate, finding.whole_answer)
     )
     parts = (
         result_html(finding),

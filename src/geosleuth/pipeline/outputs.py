@@ -154,7 +154,7 @@ def build_entries(
         country_code=country_code(answer.address.country.conclusion or ""),
         outline=outline.polygons if outline else [],
         extent=classify_extent(trajectory, granularity) or "point",
-        candidate_areas=tuple(_candidate_area(one) for one in answer.candidates),
+        candidate_areas=tuple(_candidate_area(candidate) for candidate in answer.candidates),
         reviewed=reviewed,
     )
     return [
@@ -163,9 +163,9 @@ def build_entries(
     ]
 
 
-def _candidate_area(one: Candidate) -> Polygons | None:
+def _candidate_area(candidate: Candidate) -> Polygons | None:
     """The outline of the country that a candidate is; None for a place, also for a country as small as a city."""
-    code = wide_country(one.name or "")
+    code = wide_country(candidate.name or "")
     if code is None:
         return None
     outline = country_outline(code)
@@ -233,9 +233,9 @@ def photos_below(folder: Path) -> list[Path]:
     Raises:
         BadInput: there is none.
     """
-    inside = ((one, one.relative_to(folder)) for one in folder.rglob("*") if one.suffix.lower() in PHOTO_EXTENSIONS)
+    inside = ((item, item.relative_to(folder)) for item in folder.rglob("*") if item.suffix.lower() in PHOTO_EXTENSIONS)
     seen = [one for one, under in inside if not any(part.startswith(".") for part in under.parts) and one.is_file()]
-    if found := sorted(one for one in seen if not is_copy(one)):
+    if found := sorted(item for item in seen if not is_copy(item)):
         return found
     raise BadInput(f"{folder}: holds no photo; photos end in {', '.join(PHOTO_EXTENSIONS)}")
 

@@ -81,8 +81,8 @@ class Plan:
     def missing_tools(self) -> str:
         """The missing tools of the method's own choice, and how to add each; empty for none."""
         lacking: dict[str, list[str]] = {}
-        for one in self.toolset.missing:
-            lacking.setdefault(f"{one.lacks}; {one.brought_by}", []).append(one.name)
+        for item in self.toolset.missing:
+            lacking.setdefault(f"{item.lacks}; {item.brought_by}", []).append(item.name)
         if not lacking:
             return ""
         each = "; ".join(f"{', '.join(names)} ({why})" for why, names in lacking.items())
@@ -104,8 +104,8 @@ class Plan:
     @property
     def sent_to(self) -> tuple[list[Policy], frozenset[str]]:
         """The models that photos leave this machine for, and every host they go to, that of an image search too."""
-        sending = [one for one in self.thinkers if one.hosts]
-        return sending, self.searches.image_hosts.union(*(one.hosts for one in sending))
+        sending = [thinker for thinker in self.thinkers if thinker.hosts]
+        return sending, self.searches.image_hosts.union(*(item.hosts for item in sending))
 
     def announcing(self, say: Callable[[str], None] | None) -> AbstractContextManager[None]:
         """Have it said, once, that a map service failed and the offline atlas takes over."""
@@ -120,11 +120,11 @@ class Plan:
 
         Returns the plan as the models want it shown, see `settled`; ``say`` hears what was found out.
         """
-        for one in (*self.thinkers, self.searches.maps, self.searches.web):
-            if close := getattr(one, "aclose", None):
+        for thinker in (*self.thinkers, self.searches.maps, self.searches.web):
+            if close := getattr(thinker, "aclose", None):
                 held.push_async_callback(close)
-        for one in self.thinkers:
-            if load := getattr(one, "load", None):
+        for thinker in self.thinkers:
+            if load := getattr(thinker, "load", None):
                 await load()
         return await self.resolve_model_details(say)
 

@@ -75,7 +75,7 @@ class _Saved:
 
 
 # Options that a profile may contain.
-SAVED_OPTIONS = tuple(one.name for one in fields(_Saved) if one.name not in _ABOUT)
+SAVED_OPTIONS = tuple(field.name for field in fields(_Saved) if field.name not in _ABOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Profile:
         What belongs to an option that is given goes with it: the address of another model or map, the verifier where
         one try is wanted, a model where a team is, and online services where nothing may be asked.
         """
-        gone = {*told, *(name for one in told if told[one] is not None for name in _GO_WITH.get(one, ()))}
+        gone = {*told, *(name for item in told if told[item] is not None for name in _GO_WITH.get(item, ()))}
         if told.get("parallel") == 1:
             gone |= {"verifier", "chains"}
         if told.get("offline"):
@@ -170,8 +170,8 @@ def _papers() -> dict[str, dict[str, Any]]:
 
 def _build_profile(name: str, stored: Mapping[str, Any]) -> Profile:
     read = decode(stored, _Saved)
-    told = {one: getattr(read, one) for one in stored if one in SAVED_OPTIONS}
-    paths = {one: Path(told[one]) for one in _PATHS if one in told}
+    told = {item: getattr(read, item) for item in stored if item in SAVED_OPTIONS}
+    paths = {item: Path(told[item]) for item in _PATHS if item in told}
     return Profile(name, told | paths, read.hosts, read.keys)
 
 

@@ -34,8 +34,8 @@ def tool_choice(
     if tools is None:
         return recorded
     given = tools.split(",") if isinstance(tools, str) else tools
-    chosen = [one.strip() if isinstance(one, str) else _build_tool(one) for one in given]
-    named = [one for one in chosen if one]
+    chosen = [item.strip() if isinstance(item, str) else _build_tool(item) for item in given]
+    named = [item for item in chosen if item]
     if named == [_NO_TOOLS]:
         return []
     if not named:
@@ -130,7 +130,7 @@ class LocateRequest:
         Raises:
             BadInput: a field is unknown.
         """
-        known = [one.name for one in fields(cls)]
+        known = [field.name for field in fields(cls)]
         if unknown := sorted(set(given) - set(known)):
             near = get_close_matches(unknown[0], known, 1)
             raise BadInput(

@@ -147,9 +147,13 @@ def _by_clues(claimed: LatLon, answer: Answer, reasoning: Reasoning, code: str |
     verdict, reason = _check_claim(claimed, answer, code)
     region = Borders.load().find_region(claimed)
     found = reasoning.full_posterior
-    near = [one for one in found.candidates if distance_km(one.point, claimed) <= one.radius_km + SAME_SPOT_KM]
+    near = [
+        candidate
+        for candidate in found.candidates
+        if distance_km(candidate.point, claimed) <= candidate.radius_km + SAME_SPOT_KM
+    ]
     if near:
-        parts = max(near, key=lambda one: one.probability).contributions
+        parts = max(near, key=lambda item: item.probability).contributions
     else:
         parts = found.country_contributions(region.country) if region else ()
     if verdict == "undecided" and region is not None and found.clues:
@@ -198,7 +202,7 @@ class LocateResult(Finding):
         cls, finding: Finding, checked: ClaimCheck | None = None, photo: Path | None = None
     ) -> "LocateResult":
         """Return a finding as a result."""
-        told = {one.name: getattr(finding, one.name) for one in fields(Finding)}
+        told = {field.name: getattr(finding, field.name) for field in fields(Finding)}
         return cls(**told, checked=checked, photo=photo)
 
     @property
@@ -209,7 +213,8 @@ class LocateResult(Finding):
         """
         whole = self.whole_answer
         candidates = tuple(
-            replace(one, point=None) if wide_country(one.name or "") else one for one in whole.candidates
+            replace(candidate, point=None) if wide_country(candidate.name or "") else candidate
+            for candidate in whole.candidates
         )
         told = replace(whole, candidates=candidates)
         return replace(told, point=None, radius_km=None) if self.extent == "country" else told
@@ -259,7 +264,7 @@ class Findings(Sequence[LocateResult]):
 
     def __init__(self, found: Mapping[Path, LocateResult | Exception]) -> None:
         self._found = dict(found)
-        self._results = [one for one in found.values() if isinstance(one, LocateResult)]
+        self._results = [item for item in found.values() if isinstance(item, LocateResult)]
         self.failed = {path: one for path, one in found.items() if isinstance(one, Exception)}
 
     @overload
@@ -273,7 +278,7 @@ class Findings(Sequence[LocateResult]):
         return len(self._results)
 
     def __repr__(self) -> str:
-        located = sum(one.extent is not None for one in self)
+        located = sum(item.extent is not None for item in self)
         return f"<Findings: {located} of {len(self._found)} located, {len(self.failed)} failed>"
 
     def rows(self) -> list[dict[str, Any]]:
@@ -294,20 +299,20 @@ class Findings(Sequence[LocateResult]):
 
     def to_geojson(self) -> dict[str, Any]:
         """Return all findings as one GeoJSON feature collection."""
-        return geojson([entry for one in self for entry in one._build_result_entries()])  # noqa: SLF001
+        return geojson([entry for item in self for entry in item._build_result_entries()])  # noqa: SLF001
 
     def _repr_html_(self) -> str:
         rows = self.rows()
         head = "".join(f"<th>{escape(name)}</th>" for name in (rows or [{}])[0])
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape('' if one is None else str(one))}</td>" for one in row.values()) + "</tr>"
+            "<tr>" + "".join(f"<td>{escape('' if item is None else str(item))}</td>" for item in row.values()) + "</tr>"
             for row in rows
         )
         return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def _build_result_row(path: Path, one: LocateResult | Exception) -> dict[str, Any]:
-    answer = one.answer if isinstance(one, LocateResult) else Answer()
+def _build_result_row(path: Path, item: LocateResult | Exception) -> dict[str, Any]:
+    answer = item.answer if isinstance(item, LocateResult) else Answer()
     return {
         "photo": str(path),
         "place": envelope(answer.address) or None,
@@ -316,8 +321,8 @@ def _build_result_row(path: Path, one: LocateResult | Exception) -> dict[str, An
         "lon": answer.point.lon if answer.point else None,
         "radius_km": answer.radius_km,
         "probability": answer.probability,
-        "extent": one.extent if isinstance(one, LocateResult) else None,
-        "error": str(one) if isinstance(one, Exception) else None,
+        "extent": item.extent if isinstance(item, LocateResult) else None,
+        "error": str(item) if isinstance(item, Exception) else None,
     }
 
 
@@ -349,7 +354,7 @@ def result_document(finding: Finding, checked: ClaimCheck | None = None) -> dict
                 "claimed_point": plain(claims.point),
                 "claim_conflicts": conflict,
                 "claim_estimated": claims.estimated,
-                "sidecar_claims": [_sidecar(one) for one in claims.sidecars],
+                "sidecar_claims": [_sidecar(sidecar) for sidecar in claims.sidecars],
                 **({"not_a_photo": claims.not_a_photo} if claims.not_a_photo else {}),
             }
             for claims, conflict in zip(finding.claims, finding.conflicts, strict=True)
@@ -374,8 +379,8 @@ def _build_candidate(hypothesis: Hypothesis) -> dict[str, Any]:
     return {**plain(hypothesis), "extent": extent}
 
 
-def _sidecar(one: SidecarClaim) -> dict[str, Any]:
-    return {"point": plain(one.point), "place": one.place, "estimated": one.estimated, "trouble": one.trouble}
+def _sidecar(claim: SidecarClaim) -> dict[str, Any]:
+    return {"point": plain(claim.point), "place": claim.place, "estimated": claim.estimated, "trouble": claim.trouble}
 
 
 def team_document(finding: Finding) -> dict[str, Any]:
@@ -383,8 +388,8 @@ def team_document(finding: Finding) -> dict[str, Any]:
     own = finding.trajectory
     together = {"spent_together": _spent(spent_together(finding))}
     if not are_tries(finding):
-        said = [{"member": one.who, "answer": answer_document(one.answer)} for one in voices(finding)]
-        return {"said": said, "runs": [one.id for one in finding.team], **together}
+        said = [{"member": voice.who, "answer": answer_document(voice.answer)} for voice in voices(finding)]
+        return {"said": said, "runs": [item.id for item in finding.team], **together}
     exact = finding.granularity == "exact"
     failed = find_failed_verifier(finding)
     return {
@@ -466,7 +471,7 @@ def result_schema() -> dict[str, Any]:
         "claim_conflicts": maybe(YES_NO),
         "claim_estimated": YES_NO,
         "sidecar_claims": many(record(sidecar)),
-        "not_a_photo": {**TEXT, "enum": [one for one in NATURES if one != "photo"]},
+        "not_a_photo": {**TEXT, "enum": [item for item in NATURES if item != "photo"]},
     }
     check = {
         "claimed": record(POINT),

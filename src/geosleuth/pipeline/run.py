@@ -89,7 +89,7 @@ async def run_plan(
         if close := getattr(similar, "aclose", None):
             held.push_async_callback(close)
         held.enter_context(plan.announcing(say))
-        photos = await asyncio.to_thread(lambda: [add_nature_verdict(one) for one in photos])
+        photos = await asyncio.to_thread(lambda: [add_nature_verdict(photo) for photo in photos])
         toolset = await with_borrowed(plan.toolset, plan.borrowed, held)
 
         def keep(path: Path) -> TrajectoryWriter:
@@ -107,8 +107,8 @@ async def run_plan(
             finding = await run.alone()
     told = await cap_finding(finding, plan.granularity, OfflineGazetteer(atlas)) if capped else finding
     if keep_in is not None and plan.several is not None and plan.several.team is not None:
-        for number, one in enumerate(told.team, 1):
-            write_trajectory(member_file(keep_in, number), one)
+        for number, item in enumerate(told.team, 1):
+            write_trajectory(member_file(keep_in, number), item)
     if capped and keep_in is not None:
         beside = [(try_file(keep_in, number), one) for number, one in enumerate(told.team, 1)]
         for path, trajectory in [(keep_in, told.trajectory), *beside]:
@@ -192,9 +192,9 @@ class _Run:
         files = _Files(self.keep_in, self.keep)
         exact = plan.granularity == "exact"
 
-        def done(one: Try) -> None:
+        def done(item: Try) -> None:
             if say is not None:
-                say(try_line(one, several.tries, exact=exact))
+                say(try_line(item, several.tries, exact=exact))
 
         def instead(failed: Trajectory) -> None:
             files.put_aside()
@@ -297,13 +297,13 @@ class _Files:
             self.path.rename(verifier_file(self.path))
 
 
-def try_line(one: Try, count: int, *, exact: bool) -> str:
+def try_line(item: Try, count: int, *, exact: bool) -> str:
     """Return the result of a try in a line, without a place unless everything may be shown."""
-    head = f"try {one.number} of {count}"
-    trajectory = one.trajectory
-    if not one.has_answer or trajectory is None:
+    head = f"try {item.number} of {count}"
+    trajectory = item.trajectory
+    if not item.has_answer or trajectory is None:
         ended = trajectory.ended if trajectory else None
-        why = (ended.trouble or f"no answer ({ended.reason})") if ended else str(one.error)
+        why = (ended.trouble or f"no answer ({ended.reason})") if ended else str(item.error)
         return _short(f"{head} failed{f': {why}' if exact else ''}")
     spent, answer = trajectory.spent, trajectory.answer
     place = (envelope(answer.address) if answer else "") or (

@@ -291,7 +291,7 @@ def tools_with_prior(
     Whoever asks for a prior has its tool on, whatever the method. One that merely lies at hand is for the detective,
     and for methods that have the tool anyway: it does not change what a paper's method consists of.
     """
-    chosen = any(isinstance(one, str) and not one.startswith("+") for one in names or ())
+    chosen = any(isinstance(item, str) and not item.startswith("+") for item in names or ())
     if prior is None or chosen or (names is not None and not names):
         return names
     if asked is None and method.name != Detective.name:
@@ -311,7 +311,7 @@ def check_prior_is_asked(tools: Sequence[str], asked: str | None) -> None:
 
 
 def _prior_tools() -> list[str]:
-    return [one.name for one in all_tools() if "prior" in one.needs]
+    return [tool.name for tool in all_tools() if "prior" in tool.needs]
 
 
 def _asks_prior(tools: Collection[str]) -> bool:

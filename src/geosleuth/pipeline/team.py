@@ -239,12 +239,12 @@ def agreement(finding: Finding) -> int:
 
     Where less than everything may be told: at a place of the same name.
     """
-    answers = [one.answer or Answer() for one in finding.team if has_answer(one)]
+    answers = [item.answer or Answer() for item in finding.team if has_answer(item)]
     if finding.granularity != "exact":
-        names = Counter(str(one.address) for one in answers if one.address)
+        names = Counter(str(answer.address) for answer in answers if answer.address)
         return max(names.values(), default=0)
-    points = [one.point for one in answers if one.point is not None]
-    return max((sum(distance_km(one, other) <= NEAR_KM for other in points) for one in points), default=0)
+    points = [answer.point for answer in answers if answer.point is not None]
+    return max((sum(distance_km(point, other) <= NEAR_KM for other in points) for point in points), default=0)
 
 
 def spent_together(finding: Finding) -> Spent:
@@ -256,5 +256,5 @@ def spent_together(finding: Finding) -> Spent:
     own = finding.trajectory
     if not are_tries(finding):
         return own.spent
-    others = [one for one in (*finding.team, *finding.gave_way) if one != own]
-    return sum((one.spent for one in others), start=own.spent)
+    others = [item for item in (*finding.team, *finding.gave_way) if item != own]
+    return sum((other.spent for other in others), start=own.spent)

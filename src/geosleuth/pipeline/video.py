@@ -67,13 +67,13 @@ class VideoPlace:
             "spans": [list(span) for span in self.spans],
             "frames": [
                 {
-                    "seconds": one.frame.seconds,
-                    "sha256": sha256(one.frame.jpeg).hexdigest(),
-                    "photo": one.photo,
-                    "reads": list(one.frame.reads) if exact else [],
-                    "told": list(one.told) if exact else [],
+                    "seconds": frame.frame.seconds,
+                    "sha256": sha256(frame.frame.jpeg).hexdigest(),
+                    "photo": frame.photo,
+                    "reads": list(frame.frame.reads) if exact else [],
+                    "told": list(frame.told) if exact else [],
                 }
-                for one in self.frames
+                for frame in self.frames
             ],
             "finding": self.result.to_dict(),
         }
@@ -146,11 +146,11 @@ async def locate_places(
         BadInput: a frame can't be opened, or a file can't be written.
     """
     found = []
-    for number, one in enumerate(shown, 1):
+    for number, item in enumerate(shown, 1):
         if say is not None:
-            seconds = ", ".join(clock(frame.seconds) for frame in one.frames)
+            seconds = ", ".join(clock(frame.seconds) for frame in item.frames)
             say(f"place {number} of {len(shown)}: frames at {seconds}")
-        photos = [frame.open_photo() for frame in one.frames]
+        photos = [frame.open_photo() for frame in item.frames]
         try:
             finding = await run_plan(
                 plan,
@@ -164,8 +164,8 @@ async def locate_places(
         except NoAnswer as none:
             finding = none.finding
         result = LocateResult.from_finding(finding, await check_claim(finding, plan, atlas))
-        frames = tuple(FrameTold(frame, at, _list_clues(result, plan, at)) for at, frame in enumerate(one.frames, 1))
-        found.append(VideoPlace(one.spans, frames, result))
+        frames = tuple(FrameTold(frame, at, _list_clues(result, plan, at)) for at, frame in enumerate(item.frames, 1))
+        found.append(VideoPlace(item.spans, frames, result))
     return merge_places(found)
 
 
@@ -189,33 +189,33 @@ def merge_places(places: Sequence[VideoPlace]) -> list[VideoPlace]:
         if at is None:
             kept.append(place)
             continue
-        better, other = sorted((kept[at], place), key=lambda one: compute_rank(one.result.whole_answer))
+        better, other = sorted((kept[at], place), key=lambda item: compute_rank(item.result.whole_answer))
         frames = (*better.frames, *(replace(frame, photo=None) for frame in other.frames))
         kept[at] = VideoPlace(
             tuple(sorted({*better.spans, *other.spans})),
-            tuple(sorted(frames, key=lambda one: one.frame.seconds)),
+            tuple(sorted(frames, key=lambda item: item.frame.seconds)),
             better.result,
         )
     return kept
 
 
-def is_same(one: Answer, other: Answer) -> bool:
+def is_same(item: Answer, other: Answer) -> bool:
     """Return whether two answers are the same place, as far as they can tell.
 
     Two that name different streets or shops and do not lie at one spot are two, however near.
     """
-    if one.point is None or other.point is None:
+    if item.point is None or other.point is None:
         return False
-    if _are_distinct_names(one, other) and distance_km(one.point, other.point) > SAME_SPOT_KM:
+    if _are_distinct_names(item, other) and distance_km(item.point, other.point) > SAME_SPOT_KM:
         return False
-    radii = [answer.radius_km if answer.radius_km is not None else MAX_RADIUS_KM for answer in (one, other)]
-    return max(radii) <= MAX_RADIUS_KM and distance_km(one.point, other.point) <= max(NEAR_KM, min(radii))
+    radii = [answer.radius_km if answer.radius_km is not None else MAX_RADIUS_KM for answer in (item, other)]
+    return max(radii) <= MAX_RADIUS_KM and distance_km(item.point, other.point) <= max(NEAR_KM, min(radii))
 
 
-def _are_distinct_names(one: Answer, other: Answer) -> bool:
+def _are_distinct_names(item: Answer, other: Answer) -> bool:
     """Return whether both are as fine as a street or shop, and neither's own name is in the other's address."""
-    fine = all(answer.radius_km is not None and answer.radius_km <= NEAR_KM for answer in (one, other))
-    parts = [[fold(part) for part in (answer.address.precise.conclusion or "").split(",")] for answer in (one, other)]
+    fine = all(answer.radius_km is not None and answer.radius_km <= NEAR_KM for answer in (item, other))
+    parts = [[fold(part) for part in (answer.address.precise.conclusion or "").split(",")] for answer in (item, other)]
     # A settlement stands behind the name of a street or shop; alone it names none.
     return (
         fine and all(len(names) > 1 for names in parts) and parts[0][0] not in parts[1] and parts[1][0] not in parts[0]

@@ -213,15 +213,15 @@ def _build_card_rows(
     pieces = digest.evidence[:BEST] if digest.located else ()
     yield "evidence", [_hanging(f"{number}.", Text(one_line(piece))) for number, piece in enumerate(pieces, 1)]
     label = "could also be" if digest.located else "weakly for"
-    yield label, [_rival(one) for one in digest.others[:_SHOWN]]
+    yield label, [_rival(other) for other in digest.others[:_SHOWN]]
     for label, words, opening in (
         ("hangs on", account.hangs_on, "It hangs on "),
         ("against", account.against, "Against it speaks "),
         ("would help", account.would_help.replace(WITH_A_MODEL, with_a_model), "What would help: "),
     ):
-        yield label, [Text(one_line(one)) for one in sentences(words.removeprefix(opening))]
-    gone = (*(one.place for one in digest.dropped[:_SHOWN]), *(f"{text} (by a person)" for text in digest.rejections))
-    yield "ruled out", [Text(one_line(one)) for one in gone]
+        yield label, [Text(one_line(sentence)) for sentence in sentences(words.removeprefix(opening))]
+    gone = (*(item.place for item in digest.dropped[:_SHOWN]), *(f"{text} (by a person)" for text in digest.rejections))
+    yield "ruled out", [Text(one_line(item)) for item in gone]
     # Late: it brings whatever draws and teaches teams, and most runs have none.
     from geosleuth.report.team_section import team_lines
 
@@ -233,12 +233,12 @@ def _build_card_rows(
     yield "found by", [Text(_describe_run(digest))]
 
 
-def _rival(one: RivalPlace) -> RenderableType:
-    name = one_line(one.name) or ("unnamed" if one.point is None else coordinates(one.point))
-    if one.probability is None:
-        return _hanging(one.letter, Text(name))
-    bar = "#" * round(_BAR * one.probability)
-    return _hanging(f"{one.letter}  {percent_words(one.probability):>5} {bar:<{_BAR}}", Text(name))
+def _rival(place: RivalPlace) -> RenderableType:
+    name = one_line(place.name) or ("unnamed" if place.point is None else coordinates(place.point))
+    if place.probability is None:
+        return _hanging(place.letter, Text(name))
+    bar = "#" * round(_BAR * place.probability)
+    return _hanging(f"{place.letter}  {percent_words(place.probability):>5} {bar:<{_BAR}}", Text(name))
 
 
 def _hanging(mark: str, words: Text) -> RenderableType:
@@ -298,7 +298,11 @@ class _Maps:
         self._digest = digest
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        marks = [(one.letter, one.point) for one in self._digest.map_candidates[: _SHOWN + 1] if one.point is not None]
+        marks = [
+            (candidate.letter, candidate.point)
+            for candidate in self._digest.map_candidates[: _SHOWN + 1]
+            if candidate.point is not None
+        ]
         if not marks or options.max_width < _WORLD or not options.encoding.lower().startswith("utf"):
             return
         lines, legend = world_lines(marks, _WORLD), self._legend(len(marks))

@@ -168,12 +168,12 @@ class FindingDigest:
     @property
     def map_candidates(self) -> tuple[RivalPlace, ...]:
         """The candidates as maps show them: the letter of a whole country stands in its middle."""
-        return tuple(_in_the_middle(one, self.country) for one in self.rivals)
+        return tuple(_in_the_middle(rival, self.country) for rival in self.rivals)
 
     @property
     def pins(self) -> tuple[RivalPlace, ...]:
         """The candidates that a drawn map marks: a finding that is a country or region is drawn, and has no pin."""
-        return tuple(one for one in self.map_candidates if not (one.is_answer and self.wide))
+        return tuple(candidate for candidate in self.map_candidates if not (candidate.is_answer and self.wide))
 
     @property
     def located(self) -> bool:
@@ -188,7 +188,7 @@ class FindingDigest:
     @property
     def others(self) -> tuple[RivalPlace, ...]:
         """The places that it could be instead of the answer."""
-        return tuple(one for one in self.rivals if not one.is_answer)
+        return tuple(rival for rival in self.rivals if not rival.is_answer)
 
     @property
     def own_words(self) -> str:
@@ -200,10 +200,10 @@ class FindingDigest:
         return "" if repeated else self.account.why
 
 
-def _in_the_middle(one: RivalPlace, answer_country: str | None) -> RivalPlace:
-    code = answer_country if one.is_answer else wide_country(one.name)
+def _in_the_middle(place: RivalPlace, answer_country: str | None) -> RivalPlace:
+    code = answer_country if place.is_answer else wide_country(place.name)
     outline = country_outline(code) if code else None
-    return one if outline is None else replace(one, point=outline.middle)
+    return place if outline is None else replace(place, point=outline.middle)
 
 
 def as_finding(found: Finding | Trajectory) -> Finding:
@@ -222,7 +222,7 @@ def build_digest(finding: Finding) -> FindingDigest:
         raise ValueError("cap the finding first, see geosleuth.agent.locate.cap_finding")
     told_as = coarsest((finding.granularity, get_granularity(trajectory)))
     located = answer.point is not None or bool(answer.address)
-    dropped = tuple(one for one in trajectory.pool if one.fate == "dropped")
+    dropped = tuple(item for item in trajectory.pool if item.fate == "dropped")
     country = whole_country(trajectory, told_as)
     return FindingDigest(
         trajectory=spell_out_calls(trajectory),
@@ -233,7 +233,7 @@ def build_digest(finding: Finding) -> FindingDigest:
         verdict=_verdict(finding, located=located),
         evidence=_evidence(finding) if told_as == "exact" else (),
         account=_account(trajectory, told_as, located=located),
-        rivals=tuple(_rivals(answer, {fold(one.place) for one in dropped})),
+        rivals=tuple(_rivals(answer, {fold(item.place) for item in dropped})),
         dropped=dropped,
         spent=spent_together(finding),
         country=country,
@@ -243,7 +243,7 @@ def build_digest(finding: Finding) -> FindingDigest:
 def _evidence(finding: Finding) -> tuple[str, ...]:
     """The evidence for the answer; of several tries also that of the one that was picked."""
     runs = [finding.trajectory, *([finding.best_attempt] if finding.best_attempt else [])]
-    return tuple(dict.fromkeys(piece for one in runs for piece in best_evidence(one, None)))
+    return tuple(dict.fromkeys(piece for run in runs for piece in best_evidence(run, None)))
 
 
 def _account(trajectory: Trajectory, told_as: Granularity, *, located: bool) -> Account:
@@ -322,20 +322,22 @@ def _rivals(answer: Answer, ruled_out: Set[str]) -> Iterator[RivalPlace]:
     """
     others, located = list(answer.candidates), answer.point is not None or bool(answer.address)
     if located:
-        own = [one for one in others if is_the_answer(one, answer)]
-        others = [one for one in others if one not in own]
+        own = [other for other in others if is_the_answer(other, answer)]
+        others = [other for other in others if other not in own]
         noted = own[0] if own else Candidate()
         odds = noted.probability if answer.probability is None else answer.probability
         named = envelope(answer.address) or noted.name
         yield _rival(0, Candidate(named, answer.point, odds, noted.evidence), is_answer=True)
-    still_open = [one for one in others if not one.name or fold(one.name) not in ruled_out]
-    for number, one in enumerate(still_open, int(located)):
-        yield _rival(number, one, is_answer=False)
+    still_open = [other for other in others if not other.name or fold(other.name) not in ruled_out]
+    for number, item in enumerate(still_open, int(located)):
+        yield _rival(number, item, is_answer=False)
 
 
-def _rival(number: int, one: Candidate, *, is_answer: bool) -> RivalPlace:
-    speaks_for, against = _sides(one.evidence or "")
-    return RivalPlace(_letter(number), one.name or "", one.point, one.probability, speaks_for, against, is_answer)
+def _rival(number: int, candidate: Candidate, *, is_answer: bool) -> RivalPlace:
+    speaks_for, against = _sides(candidate.evidence or "")
+    return RivalPlace(
+        _letter(number), candidate.name or "", candidate.point, candidate.probability, speaks_for, against, is_answer
+    )
 
 
 def _sides(evidence: str) -> tuple[str, str]:
@@ -364,7 +366,7 @@ def has_only_weak_matches(observation: Observation) -> bool:
     if observation.failure is not None or not isinstance(data, dict) or not isinstance(data.get("results"), list):
         return False
     hits = data["results"]
-    return bool(hits) and all(isinstance(one, dict) and one.get("match") == "fuzzy" for one in hits)
+    return bool(hits) and all(isinstance(hit, dict) and hit.get("match") == "fuzzy" for hit in hits)
 
 
 def list_claims(finding: Finding, digest: FindingDigest) -> list[list[tuple[str, object]]]:
@@ -412,14 +414,14 @@ def away(digest: FindingDigest, point: LatLon | None) -> str:
 
 def sidecar_lines(claims: Claims, digest: FindingDigest) -> Iterator[str]:
     """Yield what each XMP sidecar says, a line each; below ``exact`` none is left."""
-    for one in claims.sidecars:
-        if one.trouble is not None:
-            yield f"There is one, but {one.trouble}."
+    for sidecar in claims.sidecars:
+        if sidecar.trouble is not None:
+            yield f"There is one, but {sidecar.trouble}."
             continue
-        named = f" ({one.place})" if one.point and one.place else ""
-        line = f"{coordinates(one.point)}{named}" if one.point else one.place or ""
-        line += away(digest, one.point)
-        if one.estimated:
+        named = f" ({sidecar.place})" if sidecar.point and sidecar.place else ""
+        line = f"{coordinates(sidecar.point)}{named}" if sidecar.point else sidecar.place or ""
+        line += away(digest, sidecar.point)
+        if sidecar.estimated:
             yield f"{line}, {ESTIMATE} A claim from the sidecar."
         else:
             yield f"{line}. A claim from the sidecar, not evidence."
@@ -493,11 +495,11 @@ def _render_query(values: Iterable[object]) -> Html:
 def _render_rejections(digest: FindingDigest) -> Iterator[Html]:
     for text in digest.rejections:
         yield join((el("b", None, "Ruled out by a person"), ": ", name(text, 200)))
-    for one in digest.dropped:
-        odds = "" if one.confidence is None else f" ({percent_words(one.confidence)})"
-        why = "; ".join(one.evidence_against) if digest.exact else ""
+    for item in digest.dropped:
+        odds = "" if item.confidence is None else f" ({percent_words(item.confidence)})"
+        why = "; ".join(item.evidence_against) if digest.exact else ""
         yield join(
-            (el("b", None, "Ruled out"), ": ", name(one.place, 120), odds, f": {clean(why, 400)}" if why else "")
+            (el("b", None, "Ruled out"), ": ", name(item.place, 120), odds, f": {clean(why, 400)}" if why else "")
         )
 
 
@@ -505,7 +507,7 @@ def describe_making(finding: Finding, generated: str) -> list[tuple[str, object]
     """Return who found it, with what, at what cost, and from which bytes."""
     trajectory = finding.trajectory
     started = trajectory.started
-    sources = list(dict.fromkeys(source for one in trajectory.observations for source in one.sources))
+    sources = list(dict.fromkeys(source for observation in trajectory.observations for source in observation.sources))
     rows: list[tuple[str, object]] = [
         ("Found by", join((name(started.policy, 80), ", method ", name(started.method, 80)))),
         ("Replies by", _models(trajectory)),

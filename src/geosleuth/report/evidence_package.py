@@ -87,7 +87,7 @@ def evidence_package(finding: Finding, report: str, checked: ClaimCheck | None =
         report: its report, as HTML.
         checked: the verdict on a claimed place.
     """
-    others = [one for one in (*finding.team, *finding.gave_way) if one is not finding.trajectory]
+    others = [item for item in (*finding.team, *finding.gave_way) if item is not finding.trajectory]
     runs = {TRAJECTORY: finding.trajectory} | {f"trajectory-{at}.jsonl": one for at, one in enumerate(others, 1)}
     files = {
         README: _ABOUT.format(version=__version__).encode(),
@@ -132,7 +132,7 @@ def _tools(runs: Iterable[Trajectory]) -> bytes:
                 answers.append(
                     {"run": run.id, "asked": asked, **{k: v for k, v in seen.items() if k not in ("seq", "kind")}}
                 )
-    return "".join(f"{json.dumps(one, ensure_ascii=False, default=str)}\n" for one in answers).encode(
+    return "".join(f"{json.dumps(answer, ensure_ascii=False, default=str)}\n" for answer in answers).encode(
         "utf-8", "backslashreplace"
     )
 
@@ -142,16 +142,22 @@ def collect_versions(finding: Finding) -> dict[str, Any]:
     from geosleuth.atlas import regions_dir
     from geosleuth.atlas.regions import RegionStore
 
-    asked = [one for one in metadata.requires("geosleuth") or () if not _TO_TRAIN.search(one)]
-    needed = {re.split(r"[ <>=!~;\[(]", one, maxsplit=1)[0] for one in asked}
-    there = {one.metadata["Name"]: one.version for one in metadata.distributions() if one.metadata["Name"] in needed}
+    asked = [require for require in metadata.requires("geosleuth") or () if not _TO_TRAIN.search(require)]
+    needed = {re.split(r"[ <>=!~;\[(]", item, maxsplit=1)[0] for item in asked}
+    there = {
+        distribution.metadata["Name"]: distribution.version
+        for distribution in metadata.distributions()
+        if distribution.metadata["Name"] in needed
+    }
     regions = RegionStore(regions_dir()).list() if finding.granularity == "exact" else ()
     return {
         "geosleuth": __version__,
         "recorded_by": finding.trajectory.geosleuth,
         "python": platform.python_version(),
         "packages": dict(sorted(there.items())),
-        "regions": [{"name": one.name, "sha256": one.sha256, "data_date": one.data_date} for one in regions],
+        "regions": [
+            {"name": region.name, "sha256": region.sha256, "data_date": region.data_date} for region in regions
+        ],
     }
 
 
@@ -216,13 +222,13 @@ class Package:
         """
         told = self.result.get("team", {})
         try:
-            ids = told["runs"] if "runs" in told else [one["trajectory"] for one in told.get("said", ())]
+            ids = told["runs"] if "runs" in told else [item["trajectory"] for item in told.get("said", ())]
             stated = [_decode_claims(row) for row in self.result["photos"]]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Changed(f"{RESULT}: its team or its photos are not as they are written") from error
-        by_id = {one.id: one for one in self.runs.values()}
+        by_id = {run.id: run for run in self.runs.values()}
         own = self.runs[TRAJECTORY]
-        if missing := [one for one in ids if one not in by_id]:
+        if missing := [item for item in ids if item not in by_id]:
             raise Changed(f"{RESULT}: names the run {str(missing[0])[:60]!r}, which is not in the package")
         # What lies beside the photo's file today says nothing of what lay there then, and pictures may be judged anew.
         known = (
@@ -232,8 +238,8 @@ class Package:
                 replace(a, sidecars=b.sidecars, not_a_photo=b.not_a_photo) for a, b in zip(claims, stated, strict=True)
             ]
         )
-        team = tuple(by_id[one] for one in ids)
-        gave_way = tuple(one for one in by_id.values() if one.id not in ids and one is not own)
+        team = tuple(by_id[item] for item in ids)
+        gave_way = tuple(item for item in by_id.values() if item.id not in ids and item is not own)
         return Finding(own, tuple(known), granularity=self.granularity, team=team, gave_way=gave_way)
 
     @property
@@ -378,8 +384,8 @@ def _object(files: Mapping[str, bytes], name: str) -> dict[str, Any]:
 
 def _decode_claims(row: Mapping[str, Any]) -> Claims:
     sides = [
-        SidecarClaim(_decode_point(one["point"]), one["place"], one["estimated"], one["trouble"])
-        for one in row["sidecar_claims"]
+        SidecarClaim(_decode_point(item["point"]), item["place"], item["estimated"], item["trouble"])
+        for item in row["sidecar_claims"]
     ]
     claims = Claims("JPEG", 0, str(row["sha256"]), (0, 0), _decode_point(row["claimed_point"]))
     return replace(

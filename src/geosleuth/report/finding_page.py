@@ -106,8 +106,8 @@ def render_report(
         further=digest.evidence[BEST:],
         evidence_chars=_EVIDENCE_CHARS,
         trust=_trust(digest),
-        rivals=[_rival(one, digest) for one in digest.rivals],
-        sides_told=digest.exact and any(one.speaks_for or one.against for one in digest.rivals),
+        rivals=[_rival(rival, digest) for rival in digest.rivals],
+        sides_told=digest.exact and any(rival.speaks_for or rival.against for rival in digest.rivals),
         team=team_section(finding),
         failures=failures(digest),
         claims=list_claims(finding, digest),
@@ -187,12 +187,12 @@ class _Maps:
 
 def _maps(digest: FindingDigest, maps: Sequence[MapPicture]) -> _Maps:
     close, others = maps[:1], maps[1:]
-    rest = [*(map_figure(one, digest, close=False) for one in others), world_figure(digest)]
+    rest = [*(map_figure(other, digest, close=False) for other in others), world_figure(digest)]
     radius = "The circle is the radius that the finding is sure of. " if digest.answer.radius_km and close else ""
     radius = "The outline is the country that the finding names. " if digest.outline else radius
     nothing = "" if digest.located else "The letters are weak candidates, not findings. " if digest.rivals else ""
     return _Maps(
-        join(map_figure(one, digest, close=True) for one in close),
+        join(map_figure(item, digest, close=True) for item in close),
         join(rest),
         bool(others),
         f"{radius}{nothing}",
@@ -236,11 +236,11 @@ class _Row:
     bar: Html
 
 
-def _rival(one: RivalPlace, digest: FindingDigest) -> _Row:
+def _rival(place: RivalPlace, digest: FindingDigest) -> _Row:
     # The centre of a country that is merely likely is not a place that was found.
-    unknown = one.point is None or not digest.located or wide_country(one.name) or (one.is_answer and digest.wide)
-    where = "" if unknown or one.point is None else coordinates(one.point, digest.answer.radius_km)
-    return _Row(one, where, _bar(one.probability))
+    unknown = place.point is None or not digest.located or wide_country(place.name) or (place.is_answer and digest.wide)
+    where = "" if unknown or place.point is None else coordinates(place.point, digest.answer.radius_km)
+    return _Row(place, where, _bar(place.probability))
 
 
 def _bar(probability: float | None) -> Html:

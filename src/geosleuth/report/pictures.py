@@ -412,21 +412,21 @@ def _pins(rivals: Sequence[RivalPlace], plane: "MercatorPlane | _World", size: f
 
 
 def _draw_pins(rivals: Sequence[RivalPlace], plane: "MercatorPlane | _World", size: float) -> Iterator[Html]:
-    for one in rivals:
-        spot = plane.project(one.point) if one.point is not None else None
+    for rival in rivals:
+        spot = plane.project(rival.point) if rival.point is not None else None
         if spot is None:
             continue
         x, y = spot
-        odds = "" if one.probability is None else f", {percent_words(one.probability)}"
-        title = el("title", None, f"{one.letter}: {one.name or 'unnamed'}{odds}")
-        if not one.is_answer:
+        odds = "" if rival.probability is None else f", {percent_words(rival.probability)}"
+        title = el("title", None, f"{rival.letter}: {rival.name or 'unnamed'}{odds}")
+        if not rival.is_answer:
             yield el(
                 "g",
                 {"class": "pin rival-pin"},
                 title,
                 el("circle", {"cx": n(x), "cy": n(y), "r": n(0.72 * size)}),
                 el("text", {"x": n(x), "y": n(y + 0.3 * size), "font-size": n(0.85 * size), "text-anchor": "middle"},
-                   one.letter),
+                   rival.letter),
             )  # fmt: skip
             continue
         head = y - 1.9 * size
@@ -441,12 +441,12 @@ def _draw_pins(rivals: Sequence[RivalPlace], plane: "MercatorPlane | _World", si
             title,
             el("path", {"d": drop}),
             el("text", {"x": n(x), "y": n(head + 0.38 * size), "font-size": n(1.1 * size), "text-anchor": "middle"},
-               one.letter),
+               rival.letter),
         )  # fmt: skip
 
 
 def map_credits(maps: Sequence[MapPicture]) -> Html:
     """Return the credits of maps."""
-    names = (part for one in maps for part in one.picture.attribution.split(" · "))
+    names = (part for item in maps for part in item.picture.attribution.split(" · "))
     owed = dict.fromkeys(part for part in names if part)
     return join([f"Maps: {'; '.join(owed)}."]) if owed else Html("")

@@ -65,9 +65,9 @@ async def check_report(package: Package, finding: Finding, pictures: Pictures | 
 
 
 def _compare(told: Sequence[str], again: Sequence[str]) -> None:
-    for one, other in zip(told, again, strict=False):
-        if one != other:
-            raise Changed(f"{REPORT}: has {one_line(one)[:80]!r} where the run comes to {one_line(other)[:80]!r}")
+    for item, other in zip(told, again, strict=False):
+        if item != other:
+            raise Changed(f"{REPORT}: has {one_line(item)[:80]!r} where the run comes to {one_line(other)[:80]!r}")
     if len(told) != len(again):
         more = [*told[len(again) :], *again[len(told) :]][0]
         raise Changed(f"{REPORT}: {'has' if len(told) > len(again) else 'lacks'} {one_line(more)[:80]!r}")
@@ -97,7 +97,7 @@ class _Parts(HTMLParser):
         elif kind == "maps" and "map-note" in names:
             kind = "credits"
         # Only this class depends on whether there are photos.
-        shown = [one for one in attrs if one not in (("class", "views"), ("class", "views alone"))]
+        shown = [attr for attr in attrs if attr not in (("class", "views"), ("class", "views alone"))]
         self.parts[kind].append(f"<{tag} {shown}>")
         if tag not in _VOID:
             self._open.append((tag, kind))

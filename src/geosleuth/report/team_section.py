@@ -16,7 +16,7 @@ def agreement_line(finding: Finding) -> str:
         return f"{plural(spoke, 'member', 'members')} of the team spoke" if spoke else "a team worked on it"
     count, together = len(finding.team), agreement(finding)
     head = plural(count, "try", "tries")
-    failed = sum(not has_answer(one) for one in finding.team)
+    failed = sum(not has_answer(item) for item in finding.team)
     trouble = f", {failed} failed" if failed else ""
     if together < 2:
         return f"{head}: {'no two agree' if count > 1 else 'one answer'}{trouble}"
@@ -39,9 +39,9 @@ def team_lines(finding: Finding) -> Iterator[str]:
     yield agreement_line(finding)
     if failed := find_failed_verifier(finding):
         yield str(failed)
-    for one in voices(finding):
-        sure = f" ({one.sure})" if one.sure else ""
-        yield f"{one.who}: {one.failed or one.place}{sure}"
+    for voice in voices(finding):
+        sure = f" ({voice.sure})" if voice.sure else ""
+        yield f"{voice.who}: {voice.failed or voice.place}{sure}"
 
 
 def team_section(finding: Finding) -> Html:
@@ -52,11 +52,11 @@ def team_section(finding: Finding) -> Html:
         el(
             "tr",
             None,
-            el("td", None, name(one.who, 80)),
-            el("th", {"scope": "row"}, clean(one.failed or one.place, 160)),
-            el("td", None, one.sure or "not said"),
+            el("td", None, name(voice.who, 80)),
+            el("th", {"scope": "row"}, clean(voice.failed or voice.place, 160)),
+            el("td", None, voice.sure or "not said"),
         )
-        for one in voices(finding)
+        for voice in voices(finding)
     ]
     head = el("tr", None, *(el("th", {"scope": "col"}, words) for words in ("Who", "Answer", "How sure")))
     table = el("table", {"class": "rivals"}, el("thead", None, head), el("tbody", None, *rows))

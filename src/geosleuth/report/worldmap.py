@@ -72,9 +72,9 @@ def split_at_antimeridian(lat: FloatArray, lon: FloatArray) -> list[tuple[FloatA
 
 def _latitude_at_seam(lat1: float, lon1: float, lat2: float, lon2: float) -> float:
     """Return where the straight line between two near places meets the antimeridian; exact even beside a pole."""
-    one, two = _on_sphere(lat1, lon1), _on_sphere(lat2, lon2)
-    depth = one[1] - two[1]
-    x, y, z = one + (two - one) * (np.clip(one[1] / depth, 0.0, 1.0) if depth else 0.0)
+    item, two = _on_sphere(lat1, lon1), _on_sphere(lat2, lon2)
+    depth = item[1] - two[1]
+    x, y, z = item + (two - item) * (np.clip(item[1] / depth, 0.0, 1.0) if depth else 0.0)
     return float(np.degrees(np.arctan2(z, np.hypot(x, y))))
 
 

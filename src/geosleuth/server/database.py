@@ -452,7 +452,7 @@ class CaseStore:
     def _insert_events(self, run_id: str, events: Iterable[StreamEvent]) -> None:
         self._db.executemany(
             "INSERT INTO told (run_id, id, at, kind, data) VALUES (?, ?, ?, ?, ?)",
-            [(run_id, one.id, one.at, one.kind, _json(one.data)) for one in events],
+            [(run_id, event.id, event.at, event.kind, _json(event.data)) for event in events],
         )
 
     @_in_thread

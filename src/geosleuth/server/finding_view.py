@@ -106,12 +106,17 @@ def views_of_clues(
 
 def _hypotheses(found: Posterior) -> Iterator[tuple[str, str | None, LatLon | None, Sequence[Contribution]]]:
     taken: list[LatLon] = []
-    for one in found.candidates:
-        if one.probability < LEAST_PLACE or len(taken) >= MOST_PLACES:
+    for candidate in found.candidates:
+        if candidate.probability < LEAST_PLACE or len(taken) >= MOST_PLACES:
             break
-        if all(distance_km(one.point, other) > _APART_KM for other in taken):
-            taken.append(one.point)
-            yield full_name(one.name, one.country), one.country, one.point, one.contributions
+        if all(distance_km(candidate.point, other) > _APART_KM for other in taken):
+            taken.append(candidate.point)
+            yield (
+                full_name(candidate.name, candidate.country),
+                candidate.country,
+                candidate.point,
+                candidate.contributions,
+            )
     for code, share in list(found.countries.items())[:MOST_COUNTRIES]:
         if share >= LEAST_COUNTRY:
             yield country_name(code), code, None, found.country_contributions(code)
@@ -147,7 +152,7 @@ def _view(
         "photo": first.photo if first and box else None,
         "box": [round(side, 5) for side in box] if box else None,
         "reliability": round(clue.reliability, 3),
-        "supports": sorted(supports, key=lambda one: -(one["log_ratio"] or 0.0)),
+        "supports": sorted(supports, key=lambda support: -(support["log_ratio"] or 0.0)),
         "caution": clue.caution,
         "rejected": rejected,
     }
@@ -155,7 +160,7 @@ def _view(
 
 def _word_clue(clue: Clue, supports: Sequence[SupportView]) -> Clue:
     """Return a clue worded for the likeliest place it supports: a name may be that of many places."""
-    best = next((one for one in supports if (one["log_ratio"] or 0.0) > 0), None)
+    best = next((support for support in supports if (support["log_ratio"] or 0.0) > 0), None)
     if best is None or best["country"] is None:
         return clue
     lat, lon = best["lat"], best["lon"]
@@ -170,7 +175,7 @@ def _add(views: dict[str, ClueView], view: ClueView) -> None:
 
 
 def _strength(view: ClueView) -> float:
-    return max((abs(one["log_ratio"] or 0.0) for one in view["supports"]), default=0.0)
+    return max((abs(item["log_ratio"] or 0.0) for item in view["supports"]), default=0.0)
 
 
 def clue_views(
@@ -202,7 +207,7 @@ def clue_views(
 def _build_model_clue(
     line: str, name: LevelName | None, level: Level, point: LatLon | None, seen: Sequence[SeenLine]
 ) -> ClueView:
-    read = next((one for one in seen if is_about(line, one.text)), None)
+    read = next((item for item in seen if is_about(line, item.text)), None)
     line = one_line(line, _SAYS_CHARS)
     at = point if name == "precise" else None
     support: SupportView = {
@@ -256,7 +261,7 @@ def answer_view(finding: Finding, radii_km: Mapping[str, float] | None = None) -
         "levels": [_level(name, one) for name, one in digest.levels],
         "explanation": "" if is_withheld(explanation) else explanation[:MAX_TEXT],
         "evidence": list(digest.evidence),
-        "candidates": [_rival(one, finding, digest, radii_km or {}) for one in digest.rivals],
+        "candidates": [_rival(rival, finding, digest, radii_km or {}) for rival in digest.rivals],
         "against": account.against,
         "hangs_on": account.hangs_on,
         "would_help": account.would_help or missing_map(answer),
@@ -279,7 +284,11 @@ def _level(name: LevelName, level: Level) -> LevelView:
 
 def _map_wanted(finding: Finding) -> MapView | None:
     """Return the map that a model asked for last, or else the one that the answer lacks."""
-    asked = [one.data for one in finding.trajectory.observations if one.name == "request_map" and not one.failure]
+    asked = [
+        observation.data
+        for observation in finding.trajectory.observations
+        if observation.name == "request_map" and not observation.failure
+    ]
     wanted = [str(data["place"]) for data in asked if isinstance(data, dict) and data.get("command")]
     if wanted and finding.granularity == "exact":
         return {"place": wanted[-1], "size_bytes": None}
@@ -287,25 +296,25 @@ def _map_wanted(finding: Finding) -> MapView | None:
     return None if missing is None else {"place": missing.place, "size_bytes": missing.size_bytes}
 
 
-def candidate_view(one: Hypothesis, radius_km: float | None = None) -> CandidateView:
+def candidate_view(hypothesis: Hypothesis, radius_km: float | None = None) -> CandidateView:
     """Return a candidate of the pool; ``radius_km`` where the pool does not know it."""
     return {
-        "id": one.id,
-        "name": one.place,
-        "lat": get_latitude(one.point),
-        "lon": get_longitude(one.point),
-        "radius_km": radius_km if one.radius_km is None else one.radius_km,
-        "probability": one.confidence,
-        "for": [line for line in one.evidence_for if not is_withheld(line)],
-        "against": [line for line in one.evidence_against if not is_withheld(line)],
-        "fate": one.fate,
+        "id": hypothesis.id,
+        "name": hypothesis.place,
+        "lat": get_latitude(hypothesis.point),
+        "lon": get_longitude(hypothesis.point),
+        "radius_km": radius_km if hypothesis.radius_km is None else hypothesis.radius_km,
+        "probability": hypothesis.confidence,
+        "for": [line for line in hypothesis.evidence_for if not is_withheld(line)],
+        "against": [line for line in hypothesis.evidence_against if not is_withheld(line)],
+        "fate": hypothesis.fate,
     }
 
 
 def extract_radii(reasoning: Reasoning | None) -> dict[str, float]:
     """Return how large the detective takes its candidates to be, by their folded names."""
     found = [] if reasoning is None else standing(reasoning)
-    return {fold(one.name): round(one.radius_km, 3) for one in found if one.radius_km is not None}
+    return {fold(item.name): round(item.radius_km, 3) for item in found if item.radius_km is not None}
 
 
 def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultView:
@@ -336,7 +345,7 @@ def result_view(finding: Finding, reasoning: Reasoning | None = None) -> ResultV
         "hint": hide_withheld(task.hint),
         "area": hide_withheld(task.area),
         "granularity": finding.granularity,
-        "pool": [candidate_view(one, radii_km.get(fold(one.place))) for one in shown_run.pool],
+        "pool": [candidate_view(item, radii_km.get(fold(item.place))) for item in shown_run.pool],
         "team": _team(finding) if finding.team else None,
         "text": [_text_view(line) for line in seen],
         "versions": {"run": trajectory.geosleuth, "told_by": __version__},
@@ -427,31 +436,31 @@ def get_longitude(point: LatLon | None) -> float | None:
     return None if point is None else point.lon
 
 
-def _rival(one: RivalPlace, finding: Finding, digest: FindingDigest, radii_km: Mapping[str, float]) -> RivalView:
-    noted = _find_hypothesis(one, finding.trajectory.pool)
-    radius_km = finding.answer.radius_km if one.is_answer else radii_km.get(fold(one.name))
+def _rival(place: RivalPlace, finding: Finding, digest: FindingDigest, radii_km: Mapping[str, float]) -> RivalView:
+    noted = _find_hypothesis(place, finding.trajectory.pool)
+    radius_km = finding.answer.radius_km if place.is_answer else radii_km.get(fold(place.name))
     if radius_km is None and noted is not None:
         radius_km = noted.radius_km
-    speaks_for = [one.speaks_for] if one.speaks_for else list(digest.evidence) if one.is_answer else []
+    speaks_for = [place.speaks_for] if place.speaks_for else list(digest.evidence) if place.is_answer else []
     return {
-        "id": noted.id if noted else _rival_id(one),
-        "letter": one.letter,
-        "name": one.name,
-        "lat": get_latitude(one.point),
-        "lon": get_longitude(one.point),
+        "id": noted.id if noted else _rival_id(place),
+        "letter": place.letter,
+        "name": place.name,
+        "lat": get_latitude(place.point),
+        "lon": get_longitude(place.point),
         "radius_km": radius_km,
-        "probability": one.probability,
+        "probability": place.probability,
         "for": [line for line in speaks_for if not is_withheld(line)],
-        "against": [one.against] if one.against and not is_withheld(one.against) else [],
-        "is_answer": one.is_answer,
+        "against": [place.against] if place.against and not is_withheld(place.against) else [],
+        "is_answer": place.is_answer,
     }
 
 
-def _find_hypothesis(one: RivalPlace, pool: Iterable[Hypothesis]) -> Hypothesis | None:
+def _find_hypothesis(place: RivalPlace, pool: Iterable[Hypothesis]) -> Hypothesis | None:
     for noted in pool:
-        if one.is_answer and noted.fate == "answered":
+        if place.is_answer and noted.fate == "answered":
             return noted
-    return next((noted for noted in pool if _is_same(noted.place, noted.point, one.name, one.point)), None)
+    return next((noted for noted in pool if _is_same(noted.place, noted.point, place.name, place.point)), None)
 
 
 def _is_same(name: str, point: LatLon | None, other: str, at: LatLon | None) -> bool:
@@ -462,9 +471,9 @@ def _is_same(name: str, point: LatLon | None, other: str, at: LatLon | None) -> 
     return near and whole_country(name) == whole_country(other)
 
 
-def _rival_id(one: RivalPlace) -> str:
-    where = "" if one.point is None else f"{one.point.lat:.4f},{one.point.lon:.4f}"
-    return "place-" + sha256(f"{fold(one.name) or one.name}\n{where}".encode()).hexdigest()[:12]
+def _rival_id(place: RivalPlace) -> str:
+    where = "" if place.point is None else f"{place.point.lat:.4f},{place.point.lon:.4f}"
+    return "place-" + sha256(f"{fold(place.name) or place.name}\n{where}".encode()).hexdigest()[:12]
 
 
 def _claim(number: int, claims: Claims, finding: Finding, digest: FindingDigest) -> ClaimView:
@@ -507,74 +516,77 @@ def _team(finding: Finding) -> TeamView:
     # Late: it brings whatever draws and teaches teams, and most runs have none.
     from geosleuth.report.team_section import agreement_line
 
-    return {"words": agreement_line(finding), "voices": [_voice(one, finding) for one in voices(finding)]}
+    return {"words": agreement_line(finding), "voices": [_voice(voice, finding) for voice in voices(finding)]}
 
 
-def _voice(one: Voice, finding: Finding) -> VoiceView:
-    own, point = finding.answer, one.answer.point
+def _voice(voice: Voice, finding: Finding) -> VoiceView:
+    own, point = finding.answer, voice.answer.point
     if point is not None and own.point is not None:
         won = distance_km(point, own.point) <= SAME_PLACE_KM
     else:
-        won = bool(one.answer.address) and str(one.answer.address) == str(own.address)
+        won = bool(voice.answer.address) and str(voice.answer.address) == str(own.address)
     return {
-        "name": one.who,
-        "place": one.place,
+        "name": voice.who,
+        "place": voice.place,
         "lat": get_latitude(point),
         "lon": get_longitude(point),
-        "probability": one.answer.probability,
-        "answered": not one.failed,
-        "failed": one.failed,
+        "probability": voice.answer.probability,
+        "answered": not voice.failed,
+        "failed": voice.failed,
         "won": won,
     }
 
 
-def _whole_country_code(one: AnswerView) -> str | None:
+def _whole_country_code(view: AnswerView) -> str | None:
     """Return the code of the country that is a whole finding, whose point says nothing of where in it; else None."""
-    wide = one["area"] == "country" and is_wide(one["radius_km"], one["area"])
-    return country_code(one["address"]["country"] or "") if wide else None
+    wide = view["area"] == "country" and is_wide(view["radius_km"], view["area"])
+    return country_code(view["address"]["country"] or "") if wide else None
 
 
-def _country_around(one: AnswerView, other: AnswerView) -> str | None:
+def _country_around(view: AnswerView, other: AnswerView) -> str | None:
     from geosleuth.atlas.borders import Borders
 
-    for code, point in ((_whole_country_code(one), _view_point(other)), (_whole_country_code(other), _view_point(one))):
+    for code, point in (
+        (_whole_country_code(view), _view_point(other)),
+        (_whole_country_code(other), _view_point(view)),
+    ):
         region = Borders.load().find_region(point) if code and point else None
         if region is not None and region.country == code:
             return code
     return None
 
 
-def _apart_km(one: AnswerView, other: AnswerView) -> float | None:
-    if _whole_country_code(one) or _whole_country_code(other):
+def _apart_km(view: AnswerView, other: AnswerView) -> float | None:
+    if _whole_country_code(view) or _whole_country_code(other):
         return None
-    here, there = _view_point(one), _view_point(other)
+    here, there = _view_point(view), _view_point(other)
     return None if here is None or there is None else round(distance_km(here, there), 3)
 
 
-def _mean_same(one: AnswerView, other: AnswerView, away_km: float | None) -> bool:
-    if _whole_country_code(one) or _whole_country_code(other):
-        return _whole_country_code(one) == _whole_country_code(other)
+def _mean_same(view: AnswerView, other: AnswerView, away_km: float | None) -> bool:
+    if _whole_country_code(view) or _whole_country_code(other):
+        return _whole_country_code(view) == _whole_country_code(other)
     if away_km is None or away_km <= SAME_SPOT_KM:
-        return away_km is not None or one["place"] == other["place"]
-    return one["place"] == other["place"] and away_km <= max(SAME_PLACE_KM, _reach_km(one, other))
+        return away_km is not None or view["place"] == other["place"]
+    return view["place"] == other["place"] and away_km <= max(SAME_PLACE_KM, _reach_km(view, other))
 
 
-def _reach_km(one: AnswerView, other: AnswerView) -> float:
-    return (one["radius_km"] or 0.0) + (other["radius_km"] or 0.0)
+def _reach_km(view: AnswerView, other: AnswerView) -> float:
+    return (view["radius_km"] or 0.0) + (other["radius_km"] or 0.0)
 
 
-def _difference(one: AnswerView, other: AnswerView, away_km: float | None, *, same: bool | None) -> str:
+def _difference(view: AnswerView, other: AnswerView, away_km: float | None, *, same: bool | None) -> str:
     if same is None:
-        either = one["located"] or other["located"]
+        either = view["located"] or other["located"]
         return "Only one of the runs found a place." if either else "Neither run found a place."
     if same:
         return "Both runs mean the same place."
     if (
-        not (_whole_country_code(one) and _whole_country_code(other))
-        and (code := _country_around(one, other)) is not None
+        not (_whole_country_code(view) and _whole_country_code(other))
+        and (code := _country_around(view, other)) is not None
     ):
         return f"One run means a place in {with_article(country_name(code))}, the other the whole country."
-    if away_km is not None and away_km <= _reach_km(one, other):
+    if away_km is not None and away_km <= _reach_km(view, other):
         return f"The areas overlap; the points are {distance(away_km)} apart."
     return "The runs mean different places" + ("." if away_km is None else f", {distance(away_km)} apart.")
 
@@ -590,20 +602,20 @@ def _only(ours: Iterable[ClueView], ids: Collection[str], theirs: Iterable[ClueV
 
 def _odds(ours: Sequence[RivalView], theirs: Sequence[RivalView]) -> list[OddsView]:
     rows: list[OddsView] = [
-        {"name": one["name"], "lat": one["lat"], "lon": one["lon"], "left": one["probability"], "right": None}
-        for one in ours
+        {"name": our["name"], "lat": our["lat"], "lon": our["lon"], "left": our["probability"], "right": None}
+        for our in ours
     ]
-    for one in theirs:
+    for their in theirs:
         row = next(
-            (row for row in rows if _is_same(row["name"], _view_point(row), one["name"], _view_point(one))), None
+            (row for row in rows if _is_same(row["name"], _view_point(row), their["name"], _view_point(their))), None
         )
         if row is None:
-            row = {"name": one["name"], "lat": one["lat"], "lon": one["lon"], "left": None, "right": None}
+            row = {"name": their["name"], "lat": their["lat"], "lon": their["lon"], "left": None, "right": None}
             rows.append(row)
-        row["right"] = one["probability"]
+        row["right"] = their["probability"]
     return sorted(rows, key=lambda row: -max(row["left"] or 0.0, row["right"] or 0.0))[:_MAX_ODDS]
 
 
-def _view_point(one: AnswerView | RivalView | OddsView) -> LatLon | None:
-    lat, lon = one["lat"], one["lon"]
+def _view_point(view: AnswerView | RivalView | OddsView) -> LatLon | None:
+    lat, lon = view["lat"], view["lon"]
     return None if lat is None or lon is None else LatLon(lat, lon)

@@ -229,7 +229,7 @@ class Intake:
 
     async def _photo(self, case_id: str, number: int) -> PhotoRow:
         case = await self._store.case(case_id)
-        found = next((one for one in case.photos if one.number == number), None)
+        found = next((photo for photo in case.photos if photo.number == number), None)
         if found is None:
             raise NotThere(f"this case has no photo {number}")
         return found

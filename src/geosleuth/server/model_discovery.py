@@ -66,10 +66,10 @@ def within_reach(*, offline: bool) -> list[Reachable]:
     """Every model that could be asked as things stand, those on this machine first."""
     found = list(_weights())
     if not offline:
-        served = [one for one in _find_served_models(LISTING_TIMEOUT_S, look=False) if isinstance(one, Reachable)]
-        shown = dict.fromkeys(one.where for one in served)
+        served = [model for model in _find_served_models(LISTING_TIMEOUT_S, look=False) if isinstance(model, Reachable)]
+        shown = dict.fromkeys(item.where for item in served)
         # Two of each server: this is one line.
-        found += [one for where in shown for one in [each for each in served if each.where == where][:2]]
+        found += [item for where in shown for item in [each for each in served if each.where == where][:2]]
         found += list_keyed_services()
     return found
 
@@ -80,15 +80,17 @@ def look_around(*, ask: bool = True) -> tuple[list[Reachable], list[Broken]]:
     Without ``ask`` no server is asked: weights and keys alone.
     """
     served = _find_served_models(PATIENT_TIMEOUT_S, look=True) if ask else []
-    models = [one for one in served if isinstance(one, Reachable)]
-    return [*models, *_weights(), *list_keyed_services(ringed=True)], [one for one in served if isinstance(one, Broken)]
+    models = [item for item in served if isinstance(item, Reachable)]
+    return [*models, *_weights(), *list_keyed_services(ringed=True)], [
+        item for item in served if isinstance(item, Broken)
+    ]
 
 
 def reach_line(found: list[Reachable]) -> str | None:
     """One line for people; None where there is no model."""
     if not found:
         return None
-    listed = "; ".join(f"{one.flag} ({one.where})" for one in found[:4])
+    listed = "; ".join(f"{item.flag} ({item.where})" for item in found[:4])
     return f"a model that sees could tell more, and these are within reach: {listed}"
 
 
@@ -126,7 +128,7 @@ def _find_served_models(seconds: float, *, look: bool) -> list[Reachable | Broke
     own = [(prefix, url) for prefix, url in addresses.items() if url and is_loopback(parse_host(url))]
     with ThreadPoolExecutor(max(1, len(own))) as threads:
         asked = threads.map(lambda pair: _ask_model_server(pair[0], pair[1], seconds, look=look), own)
-        return [one for found in asked for one in found]
+        return [item for found in asked for item in found]
 
 
 def _ask_model_server(prefix: str, url: str, seconds: float, *, look: bool) -> list[Reachable | Broken]:
@@ -226,4 +228,4 @@ def _weights() -> Iterator[Reachable]:
 
 
 def _speaks(config: dict[str, Any]) -> bool:
-    return any("ConditionalGeneration" in str(one) for one in config.get("architectures") or ())
+    return any("ConditionalGeneration" in str(item) for item in config.get("architectures") or ())

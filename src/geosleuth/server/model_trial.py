@@ -37,11 +37,11 @@ class Tried(TypedDict):
     usd: float | None
 
 
-def describe_cost(one: Reachable) -> str:
+def describe_cost(reachable: Reachable) -> str:
     """Return what a photo costs, in words."""
-    if one.sent_to is None:
+    if reachable.sent_to is None:
         return "free"
-    usd = None if one.model.endswith(f":{MODEL_PLACEHOLDER}") else price_usd(one.model)
+    usd = None if reachable.model.endswith(f":{MODEL_PLACEHOLDER}") else price_usd(reachable.model)
     return "see its price list" if usd is None else f"about ${usd:.3f} a photo"
 
 

@@ -32,8 +32,8 @@ async def find_places(asked: Mapping[str, Any]) -> dict[str, Any]:
 def _once(places: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return places, each once: a city is also the region of its name, at the same point."""
     kept: dict[tuple[str, float, float], dict[str, Any]] = {}
-    for one in places:
-        kept.setdefault((fold(one["words"]), round(one["lat"], _SAME), round(one["lon"], _SAME)), one)
+    for place in places:
+        kept.setdefault((fold(place["words"]), round(place["lat"], _SAME), round(place["lon"], _SAME)), place)
     return list(kept.values())
 
 

@@ -32,7 +32,7 @@ _EXPORT_CHARACTERS = 80
 _NO_LETTERS = re.compile(r"[^\w-]+")
 PAGE = "html"
 TRAJECTORY = "jsonl"
-BY_ENDING: Mapping[str, Format] = {one.ending.removeprefix("."): one for one in FORMATS.values()}
+BY_ENDING: Mapping[str, Format] = {item.ending.removeprefix("."): item for item in FORMATS.values()}
 PACKAGE = "zip"
 # All output files: a report, files for other programs, the trajectory and an evidence package.
 FILES: tuple[str, ...] = (PAGE, *BY_ENDING, TRAJECTORY, PACKAGE)
@@ -351,5 +351,5 @@ def export_name(*names: str) -> str:
 
 
 def _strip_controls(words: str) -> str:
-    unwanted = (one for one in words if one in _TURNS or unicodedata.category(one) in ("Cc", "Zl", "Zp"))
+    unwanted = (word for word in words if word in _TURNS or unicodedata.category(word) in ("Cc", "Zl", "Zp"))
     return words.translate(dict.fromkeys(map(ord, unwanted), " "))

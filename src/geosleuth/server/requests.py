@@ -80,7 +80,9 @@ def locate_request(
     from geosleuth.pipeline.request import LocateRequest
 
     model = None if request.model in (None, "", DETECTIVE) else request.model
-    same = {one.name: getattr(request, one.name) for one in fields(request) if one.name not in _DIFFERING_FIELDS}
+    same = {
+        field.name: getattr(request, field.name) for field in fields(request) if field.name not in _DIFFERING_FIELDS
+    }
     asked = LocateRequest(
         **same,
         model=model,
@@ -93,7 +95,11 @@ def locate_request(
     if request.profile is None:
         return asked
     usual = LocateRequest()
-    told = {one.name: value for one in fields(asked) if (value := getattr(asked, one.name)) != getattr(usual, one.name)}
+    told = {
+        field.name: value
+        for field in fields(asked)
+        if (value := getattr(asked, field.name)) != getattr(usual, field.name)
+    }
     return replace(asked, **read_profile(request.profile).beside({"model": model, **told}))
 
 
@@ -107,7 +113,7 @@ def check_consent(plan: "Plan", send_to: Iterable[str]) -> None:
 
     sending, hosts = plan.sent_to
     if missing := hosts - frozenset(send_to):
-        words = "; ".join(consent_line(one) for one in sending)
+        words = "; ".join(consent_line(item) for item in sending)
         raise NeedsConsent(missing, words or f"the image search sends the photo to {' and '.join(sorted(hosts))}")
 
 
@@ -142,18 +148,18 @@ def build_rejected(
     Raises:
         BadInput: there is no such clue or candidate.
     """
-    seen = {one["id"]: one["seen"] for one in clues}
-    places = {one["id"]: one for one in candidates}
+    seen = {clue["id"]: clue["seen"] for clue in clues}
+    places = {candidate["id"]: candidate for candidate in candidates}
     for name, wanted, known in (("clue", reject_clues, seen), ("candidate", reject_candidates, places)):
         # An empty id is none, too.
-        if (missing := next((one for one in wanted if one not in known), None)) is not None:
+        if (missing := next((item for item in wanted if item not in known), None)) is not None:
             raise BadInput(f"this run has no {name} {missing[:40]!r}; reload it and choose again")
-    chosen = [places[one] for one in reject_candidates]
+    chosen = [places[candidate] for candidate in reject_candidates]
     return Rejected(
         clues=tuple(dict.fromkeys(reject_clues)),
-        seen=tuple(dict.fromkeys(seen[one] for one in reject_clues)),
+        seen=tuple(dict.fromkeys(seen[clue] for clue in reject_clues)),
         places=tuple(
-            dict.fromkeys(build_rejected_place(one["name"], _view_point(one), one["radius_km"]) for one in chosen)
+            dict.fromkeys(build_rejected_place(item["name"], _view_point(item), item["radius_km"]) for item in chosen)
         ),
         texts=tuple(dict.fromkeys(reject_texts)),
         readings=tuple(map(_reading, readings)),
@@ -166,23 +172,25 @@ def with_rejected(trajectory: Trajectory, rejected: Rejected) -> Trajectory:
     So that a model that fails, or says nothing, can't fall back on what a person has ruled out.
     """
     events, gone = list(trajectory.events), rejected.said
-    for one in trajectory.pool:
-        now = without_evidence(one, gone, quoting=True)
-        if one.fate != "dropped" and any(_holds(place, one) for place in rejected.places):
+    for item in trajectory.pool:
+        now = without_evidence(item, gone, quoting=True)
+        if item.fate != "dropped" and any(_holds(place, item) for place in rejected.places):
             against = tuple(dict.fromkeys((*now.evidence_against, BY_A_PERSON)))
             now = replace(now, fate="dropped", confidence=0.0, evidence_against=against)
-        if now != one:
+        if now != item:
             events.append(Event(len(events), events[-1].at_s, Noted(now)))
     return replace(trajectory, events=tuple(events))
 
 
-def _holds(place: RejectedPlace, one: Hypothesis) -> bool:
+def _holds(place: RejectedPlace, hypothesis: Hypothesis) -> bool:
     """Return whether a candidate is, or lies in, a rejected place; a country does not lie in its largest town."""
-    if fold(one.place) == fold(place.name) or (one.country is not None and one.country == place.country):
+    if fold(hypothesis.place) == fold(place.name) or (
+        hypothesis.country is not None and hypothesis.country == place.country
+    ):
         return True
     extent = place.extent
-    inside = extent is not None and one.point is not None and extent.contains(one.point)
-    return inside and whole_country(one.place) is None
+    inside = extent is not None and hypothesis.point is not None and extent.contains(hypothesis.point)
+    return inside and whole_country(hypothesis.place) is None
 
 
 def encode_rejected(rejected: Rejected) -> dict[str, Any]:
@@ -191,16 +199,16 @@ def encode_rejected(rejected: Rejected) -> dict[str, Any]:
         "clues": list(rejected.clues),
         "texts": list(rejected.texts),
         "seen": list(rejected.seen),
-        "readings": [asdict(one) | {"box": list(one.box)} for one in rejected.readings],
+        "readings": [asdict(reading) | {"box": list(reading.box)} for reading in rejected.readings],
         "places": [
             {
-                "name": one.name,
-                "lat": None if one.point is None else one.point.lat,
-                "lon": None if one.point is None else one.point.lon,
-                "radius_km": one.radius_km,
-                "country": one.country,
+                "name": place.name,
+                "lat": None if place.point is None else place.point.lat,
+                "lon": None if place.point is None else place.point.lon,
+                "radius_km": place.radius_km,
+                "country": place.country,
             }
-            for one in rejected.places
+            for place in rejected.places
         ],
     }
 
@@ -213,17 +221,17 @@ def decode_rejected(data: Mapping[str, Any]) -> Rejected:
         seen=tuple(data.get("seen", ())),
         readings=tuple(map(_reading, data.get("readings", ()))),
         places=tuple(
-            RejectedPlace(one["name"], _view_point(one), one["radius_km"], one["country"])
-            for one in data.get("places", ())
+            RejectedPlace(item["name"], _view_point(item), item["radius_km"], item["country"])
+            for item in data.get("places", ())
         ),
     )
 
 
-def _reading(one: Mapping[str, Any]) -> CorrectedReading:
-    left, top, right, bottom = one["box"]
-    return CorrectedReading(one["text"], one["photo"], (left, top, right, bottom), one["was"])
+def _reading(mapping: Mapping[str, Any]) -> CorrectedReading:
+    left, top, right, bottom = mapping["box"]
+    return CorrectedReading(mapping["text"], mapping["photo"], (left, top, right, bottom), mapping["was"])
 
 
-def _view_point(one: Mapping[str, Any]) -> LatLon | None:
-    lat, lon = one["lat"], one["lon"]
+def _view_point(mapping: Mapping[str, Any]) -> LatLon | None:
+    lat, lon = mapping["lat"], mapping["lon"]
     return None if lat is None or lon is None else LatLon(lat, lon)

@@ -144,7 +144,7 @@ def write_list(folder: Path, listed: Iterable[Listed]) -> None:
         (folder / LIST).parent.mkdir(exist_ok=True)
     except OSError as error:
         raise BadInput(f"{folder / LIST}: can't be written: {error.strerror or error}") from error
-    document = {"format": _FORMAT, "version": 1, "photos": [asdict(one) for one in listed]}
+    document = {"format": _FORMAT, "version": 1, "photos": [asdict(item) for item in listed]}
     write_text_atomically(folder / LIST, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
 
 
@@ -179,8 +179,8 @@ class Review:
         """Use `open`."""
         self.folder = folder
         self._photos: dict[str, list[Listed]] = {}
-        for one in listed:
-            self._photos.setdefault(one.id, []).append(one)
+        for item in listed:
+            self._photos.setdefault(item.id, []).append(item)
         self._decisions: dict[str, ReviewDecision] = {}
         self._written: dict[str, dict[str, str]] = {}
         self._stream = stream
@@ -231,50 +231,50 @@ class Review:
             and (least is None or (first.probability or 0.0) >= least)
         ]
 
-    def photo(self, one: str) -> Listed:
+    def photo(self, text: str) -> Listed:
         """Return a photo.
 
         Raises:
             BadInput: there is no such photo.
         """
-        return self._get_listed(one)[0]
+        return self._get_listed(text)[0]
 
-    def copies(self, one: str) -> int:
+    def copies(self, text: str) -> int:
         """Return in how many places a photo lies."""
-        return len(self._get_listed(one))
+        return len(self._get_listed(text))
 
-    def decision(self, one: str) -> ReviewDecision:
+    def decision(self, text: str) -> ReviewDecision:
         """Return what was decided of a photo."""
-        return self._decisions.get(one, ReviewDecision())
+        return self._decisions.get(text, ReviewDecision())
 
-    def path(self, one: str) -> Path:
+    def path(self, text: str) -> Path:
         """Return where a photo lies, if it still holds what was looked at.
 
         Raises:
             BadInput: there is no such photo, or another one.
         """
-        return self._verify_photo(self._get_listed(one)[0])
+        return self._verify_photo(self._get_listed(text)[0])
 
-    def details(self, one: str) -> dict[str, Any]:
+    def details(self, text: str) -> dict[str, Any]:
         """Return the whole finding, as ``geosleuth locate --json`` has it; empty where it can't be read."""
-        self._get_listed(one)
+        self._get_listed(text)
         with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-            kept = json.loads(self._files.path(one, ".json").read_bytes()[:MAX_JSON_BYTES])
+            kept = json.loads(self._files.path(text, ".json").read_bytes()[:MAX_JSON_BYTES])
             return dict(kept["resume"]["document"])
         return {}
 
-    def report(self, one: str) -> bytes | None:
+    def report(self, text: str) -> bytes | None:
         """Return the report of a finding; None where there is none."""
-        self._get_listed(one)
+        self._get_listed(text)
         with suppress(OSError):
-            return self._files.path(one, ".html").read_bytes()
+            return self._files.path(text, ".html").read_bytes()
         return None
 
     def counts(self) -> dict[Verdict, int]:
         """Return how many photos have which verdict."""
         found = dict.fromkeys(VERDICTS, 0)
-        for one in self._photos:
-            found[self.decision(one).verdict] += 1
+        for photo in self._photos:
+            found[self.decision(photo).verdict] += 1
         return found
 
     # What is decided.
@@ -286,10 +286,10 @@ class Review:
             BadInput: there is no such photo, a place is confirmed that nobody found, or it can't be kept.
         """
         wanted = list(dict.fromkeys(ids))
-        for one in wanted:
-            if decision.verdict == "confirmed" and self.photo(one).lat is None:
-                raise BadInput(f"{Path(self.photo(one).path).name}: no place was found to confirm; correct it instead")
-            self._get_listed(one)
+        for item in wanted:
+            if decision.verdict == "confirmed" and self.photo(item).lat is None:
+                raise BadInput(f"{Path(self.photo(item).path).name}: no place was found to confirm; correct it instead")
+            self._get_listed(item)
         if decision.verdict == "corrected" and decision.point is None:
             raise BadInput("a correction needs a point; pin it on the map, or choose a place")
         if not wanted:
@@ -311,10 +311,10 @@ class Review:
         """
         done = Written()
         with self._changing:
-            for one, listed in self._photos.items():
-                decision = self.decision(one)
+            for item, listed in self._photos.items():
+                decision = self.decision(item)
                 if decision.verdict not in ("confirmed", "corrected"):
-                    self._remove(one, done)
+                    self._remove(item, done)
                     continue
                 for photo in listed:
                     try:
@@ -359,8 +359,8 @@ class Review:
 
     def _put(self, photo: Listed, path: Path, done: Written, write: Callable[[Path], object]) -> bool:
         """Write a file, unless another one is there that neither this review nor ``locate`` wrote."""
-        one = photo.id
-        ours = self._written.setdefault(one, {})
+        item = photo.id
+        ours = self._written.setdefault(item, {})
         name = compute_relative_path(self.folder, path)
         there = path.exists() or path.is_symlink()
         if there and compute_sha256(path) != ours.get(name) and not self._is_by_locate(photo, path):
@@ -370,7 +370,7 @@ class Review:
             return False
         write(path)
         digest = compute_sha256(path)
-        self._append({"wrote": name, "photo": one, "sha256": digest})
+        self._append({"wrote": name, "photo": item, "sha256": digest})
         ours[name] = digest
         return True
 
@@ -380,24 +380,24 @@ class Review:
             return is_copy_of_ours(self.folder / photo.path, path)
         return is_sidecar_of_ours(path, photo.sha256)
 
-    def _remove(self, one: str, done: Written) -> None:
-        if one not in self._written:
+    def _remove(self, text: str, done: Written) -> None:
+        if text not in self._written:
             return
-        photos = [self.folder / photo.path for photo in self._photos[one]]
+        photos = [self.folder / photo.path for photo in self._photos[text]]
         beside = {
             compute_relative_path(self.folder, made(photo))
             for photo in photos
             for made in (sidecar_path, exif_copy_path)
         }
-        for name, digest in list(self._written[one].items()):
+        for name, digest in list(self._written[text].items()):
             path = self.folder / name
             # The folder may come from somebody else: nothing but files beside these photos is touched.
             with suppress(OSError, BadInput):
                 if name in beside and path.is_file() and compute_sha256(path) == digest:
                     path.unlink()
                     done.removed += 1
-            self._append({"removed": name, "photo": one})
-            del self._written[one][name]
+            self._append({"removed": name, "photo": text})
+            del self._written[text][name]
 
     # The journal.
 
@@ -444,10 +444,10 @@ class Review:
                 self._stream.truncate(before)
             raise BadInput(f"the decision can't be kept: {error.strerror or error}") from error
 
-    def _get_listed(self, one: str) -> list[Listed]:
-        if one not in self._photos:
-            raise BadInput(f"this batch has no photo {one[:40]!r}; reload the page")
-        return self._photos[one]
+    def _get_listed(self, text: str) -> list[Listed]:
+        if text not in self._photos:
+            raise BadInput(f"this batch has no photo {text[:40]!r}; reload the page")
+        return self._photos[text]
 
     def _verify_photo(self, photo: Listed) -> Path:
         path = self.folder / photo.path
@@ -474,9 +474,9 @@ def _load_list(folder: Path) -> list[Listed]:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, RecursionError, BadInput) as error:
         raise BadInput(f"{path}: is no list of a batch; {how}") from error
-    for one in listed:
-        hexadecimal = len(one.sha256) == 64 and not one.sha256.strip("0123456789abcdef")
-        placed = one.lat is None or one.lon is None or is_valid(one.lat, one.lon)
+    for item in listed:
+        hexadecimal = len(item.sha256) == 64 and not item.sha256.strip("0123456789abcdef")
+        placed = item.lat is None or item.lon is None or is_valid(item.lat, item.lon)
         if not (hexadecimal and placed):
             raise BadInput(f"{path}: is damaged; {how}")
     if not listed:
@@ -485,16 +485,16 @@ def _load_list(folder: Path) -> list[Listed]:
 
 
 def _holds_photos(folder: Path) -> bool:
-    return any(one.suffix.lower() in PHOTO_EXTENSIONS for one in islice(folder.rglob("*"), _MAX_LOOKED_AT))
+    return any(item.suffix.lower() in PHOTO_EXTENSIONS for item in islice(folder.rglob("*"), _MAX_LOOKED_AT))
 
 
 def _match_photos(folder: Path, listed: Sequence[Listed], photos: Iterable[Path]) -> list[Listed]:
-    known = {one.sha256: one for one in listed}
+    known = {item.sha256: item for item in listed}
     found = []
     for path in photos:
         with suppress(BadInput):
-            if (one := known.get(compute_sha256(path))) is not None:
-                found.append(Listed(**{**asdict(one), "path": compute_relative_path(folder, path)}))
+            if (item := known.get(compute_sha256(path))) is not None:
+                found.append(Listed(**{**asdict(item), "path": compute_relative_path(folder, path)}))
     if not found:
         raise BadInput("none of these photos is in the batch; name the folder that they were moved to")
     return found

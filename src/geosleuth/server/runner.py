@@ -41,7 +41,7 @@ async def run_job(job: Mapping[str, Any], publish: Publish) -> dict[str, Any]:
     """
     with quiet_libraries():
         request = request_from_dict(job["request"])
-        paths = [Path(one["path"]) for one in job["photos"]]
+        paths = [Path(item["path"]) for item in job["photos"]]
         keep_in = Path(job["keep_in"])
         rejected = decode_rejected(job["rejected"])
         plan = make_plan(locate_request(request, offline=job["offline"], rejected=rejected), paths)
@@ -138,7 +138,7 @@ class _Publisher:
         self._translate = EventTranslator(
             granularity=plan.granularity,
             detective=plan.policy if isinstance(plan.policy, Detective) and plan.several is None else None,
-            claims=[one.claims for one in photos],
+            claims=[photo.claims for photo in photos],
         )
         self._capped = plan.granularity != "exact"
         self._lines = 0
@@ -156,8 +156,8 @@ class _Publisher:
         items = self._translate(event)
         if self._capped:
             # The capped answer is known only once the run is over, and the end comes after it.
-            self._held_back += [one for one in items if one[0] == "ended"]
-            items = [one for one in items if one[0] != "ended"]
+            self._held_back += [item for item in items if item[0] == "ended"]
+            items = [item for item in items if item[0] != "ended"]
         self._put(items)
 
     def line(self, words: str) -> None:

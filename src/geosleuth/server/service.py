@@ -168,7 +168,7 @@ class CaseService:
         Raises:
             BadInput: unknown setting.
         """
-        known = {one.name for one in fields(RunSettings)}
+        known = {field.name for field in fields(RunSettings)}
         if unknown := changes.keys() - known:
             raise BadInput(f"there is no setting {min(unknown)[:40]!r}; there are {', '.join(sorted(known))}")
         changed = replace(self._settings, **changes)
@@ -413,7 +413,7 @@ class CaseService:
         return made
 
     async def _photo(self, case_id: str, number: int) -> dict[str, Any]:
-        names = {one.number: one.name for one in (await self._store.case(case_id)).photos}
+        names = {photo.number: photo.name for photo in (await self._store.case(case_id)).photos}
         if number not in names:
             raise NotThere(f"this case has no photo {number}")
         return {"number": number, "path": str(self._folders.photo(case_id, number)), "name": names[number]}
@@ -462,25 +462,25 @@ class CaseService:
         )  # fmt: skip
         # Capped runs, and those of several agents, start over: see `runner`.
         continues = wanted.granularity == parent.granularity == "exact" and wanted.parallel == 1 and not wanted.verifier
-        copied = [one for one in events if one.kind not in _NOT_COPIED] if continues else []
+        copied = [event for event in events if event.kind not in _NOT_COPIED] if continues else []
         area = feedback.area is not None or feedback.within is not None
         said = {"hint": feedback.hint, "area": area, "copied": bool(copied)}
         return await self._enqueue(row, said, [replace(one, id=at) for at, one in enumerate(copied)])
 
     async def _build_rejected(self, parent: RunRow, feedback: Feedback, events: list[StreamEvent]) -> dict[str, Any]:
-        candidates = [one.data for one in events if one.kind == "candidate"]
-        answers = [one.data for one in events if one.kind == "answer"]
+        candidates = [event.data for event in events if event.kind == "candidate"]
+        answers = [event.data for event in events if event.kind == "answer"]
         # A model's clues come with its answer, and are in the result alone.
         view = (await self._store.result(parent.id) or {}).get("view", {})
         order = {
             "before": parent.rejected,
-            "clues": [clue for one in events if one.kind == "clues" for clue in one.data["clues"]]
+            "clues": [clue for event in events if event.kind == "clues" for clue in event.data["clues"]]
             + view.get("clues", []),
             "candidates": candidates + [rival for answer in answers for rival in answer["candidates"]],
             "reject_clues": list(feedback.reject_clues),
             "reject_candidates": list(feedback.reject_candidates),
             "reject_texts": list(feedback.reject_texts),
-            "readings": [dict(one) for one in feedback.readings],
+            "readings": [dict(reading) for reading in feedback.readings],
         }
         made, _ = await self._helpers.work("reject", order)
         return made

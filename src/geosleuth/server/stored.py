@@ -82,7 +82,7 @@ async def export_run(details: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]
             return {"media_type": "application/zip"}, evidence_package(finding, page)
         return {"media_type": "text/html; charset=utf-8"}, _bytes(page)
     form = BY_ENDING[wanted]
-    names = [Path(one["name"]).name or f"photo {one['number']}" for one in details["photos"]]
+    names = [Path(item["name"]).name or f"photo {item['number']}" for item in details["photos"]]
     photos = [(claims.sha256, Path(name)) for claims, name in zip(finding.claims, names, strict=True)]
     entries = build_entries(finding.trajectory, photos if form.many else photos[:1], finding.granularity)
     return {"media_type": form.media_type}, _bytes(form.render(entries))
@@ -92,7 +92,7 @@ async def render_picture(details: Mapping[str, Any]) -> bytes:
     """Return a picture that a run has shown so far, as JPEG."""
     trajectory = _trajectory(details)
     handle = str(details["handle"])
-    image = next((one for one in trajectory.images if one.handle == handle), None)
+    image = next((item for item in trajectory.images if item.handle == handle), None)
     if image is None:
         raise NotThere(f"this run has no picture {handle[:40]!r}")
     own = list_album_photos(await open_run_photos(details), trajectory.task)
@@ -121,7 +121,7 @@ async def _finding(details: Mapping[str, Any], check: str | None = None) -> tupl
     atlas = OfflineAtlas()
     finding = Finding(
         trajectory,
-        tuple(one.claims for one in opened),
+        tuple(item.claims for item in opened),
         rebuilt.album if by_detective else None,
         team=_team(details),
         gave_way=_gave_way(details),

@@ -172,8 +172,8 @@ class EventTranslator:
             "tools": list(started.tools),
             "budget": budget_view(started.budget),
             "photos": [
-                {"handle": one.handle, "photo": one.photo, "width": one.size[0], "height": one.size[1]}
-                for one in task.images
+                {"handle": item.handle, "photo": item.photo, "width": item.size[0], "height": item.size[1]}
+                for item in task.images
             ],
             "hint": hide_withheld(task.hint),
             "area": hide_withheld(task.area),
@@ -205,7 +205,7 @@ class EventTranslator:
         first = None if image is None else self._firsts.get(image.photo)
         if image is None or first is None or self._scale is None:
             return None
-        if not isinstance(sides, list) or len(sides) != 4 or not all(isinstance(one, int | float) for one in sides):
+        if not isinstance(sides, list) or len(sides) != 4 or not all(isinstance(side, int | float) for side in sides):
             return None
         width, height = full_box(image.size, self._scale)
         across, down = image.size[0] / width, image.size[1] / height
@@ -220,8 +220,8 @@ class EventTranslator:
         if isinstance(seen.data, dict) and seen.data.get("scale") in get_args(BoxScale):
             self._scale = seen.data["scale"]
         lines: list[LineView] = [
-            {"text": one.text, "photo": one.photo, "box": list(one.box), "confidence": one.confidence}
-            for one in extract_lines(seen, self._images, self._firsts)
+            {"text": line.text, "photo": line.photo, "box": list(line.box), "confidence": line.confidence}
+            for line in extract_lines(seen, self._images, self._firsts)
         ]
         points: list[PointView] = [
             {"name": name, "lat": point.lat, "lon": point.lon} for name, point in points_found(seen)

@@ -96,7 +96,7 @@ def merge_places(
     kept: list[tuple[dict[str, Any], Answer]] = []
     for place in places:
         photos = {frame["photo"] for frame in place["frames"]}
-        run = next((one for one in reversed(runs) if set(one.photos) == photos), None)
+        run = next((item for item in reversed(runs) if set(item.photos) == photos), None)
         frames = [{**frame, "reads": frame["reads"] if exact else []} for frame in place["frames"]]
         now = {"spans": place["spans"], "frames": frames, "run": None if run is None else run.id}
         answer = _build_answer(run)
@@ -104,12 +104,12 @@ def merge_places(
         if at is None:
             kept.append((now, answer))
             continue
-        (one, first), better = kept[at], min(kept[at][1], answer, key=compute_rank)
+        (item, first), better = kept[at], min(kept[at][1], answer, key=compute_rank)
         kept[at] = (
             {
-                "spans": sorted([*one["spans"], *now["spans"]]),
-                "frames": sorted([*one["frames"], *frames], key=lambda frame: float(frame["seconds"])),
-                "run": one["run"] if better is first else now["run"],
+                "spans": sorted([*item["spans"], *now["spans"]]),
+                "frames": sorted([*item["frames"], *frames], key=lambda frame: float(frame["seconds"])),
+                "run": item["run"] if better is first else now["run"],
             },
             better,
         )

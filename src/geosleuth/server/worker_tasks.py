@@ -119,9 +119,9 @@ async def open_run_photos(details: Mapping[str, Any]) -> "list[OpenedPhoto]":
     from geosleuth.photo import open_photos
     from geosleuth.photo.nature import add_nature_verdict
 
-    paths = [Path(one["path"]) for one in details["photos"]]
-    names = [f"photo {one['number']}" for one in details["photos"]]
-    return await asyncio.to_thread(lambda: [add_nature_verdict(one) for one in open_photos(paths, names=names)])
+    paths = [Path(item["path"]) for item in details["photos"]]
+    names = [f"photo {item['number']}" for item in details["photos"]]
+    return await asyncio.to_thread(lambda: [add_nature_verdict(photo) for photo in open_photos(paths, names=names)])
 
 
 async def check_words(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,7 +132,7 @@ async def check_words(details: Mapping[str, Any]) -> dict[str, Any]:
 
     request = request_from_dict(details["request"])
     asked = locate_request(request, offline=details["offline"], rejected=decode_rejected(details["rejected"]))
-    plan = make_plan(asked, [Path(one["path"]) for one in details["photos"]])
+    plan = make_plan(asked, [Path(item["path"]) for item in details["photos"]])
     check_consent(plan, request.send_to)
     return {"model": plan.policy.name, "method": plan.method.name}
 
@@ -194,7 +194,7 @@ async def stand(details: Mapping[str, Any]) -> dict[str, Any]:
 
     (opened,) = await open_run_photos(details)
     fov, source = photo_fov(details["fov"], opened)
-    marked = [Marked(f"{one['lat']:.7f},{one['lon']:.7f}", one["column"]) for one in details["marks"]]
+    marked = [Marked(f"{item['lat']:.7f},{item['lon']:.7f}", item["column"]) for item in details["marks"]]
     request = StandRequest(marked, fov, source, picture=False)
     found = await stand_point(Case(Album(), OfflineAtlas()), request)
     # The first line repeats the marks.
@@ -212,7 +212,7 @@ async def shadows(details: Mapping[str, Any]) -> dict[str, Any]:
     asked = dict(details)
     place = asked.pop("place")
     question = ShadowQuestion(
-        **asked | {"shadows": [Shadow(**one) for one in asked["shadows"]]},
+        **asked | {"shadows": [Shadow(**item) for item in asked["shadows"]]},
         place=None if place is None else LatLon(place["lat"], place["lon"]),
         picture=False,
     )

@@ -239,16 +239,16 @@ def cancel_on_ctrl_c() -> Iterator[None]:
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     # Ignored on purpose, as nohup does, or set by somebody who is not Python: leave it.
     before = {
-        one: handler
-        for one in (signal.SIGINT, signal.SIGTERM)
-        if (handler := signal.getsignal(one)) not in (signal.SIG_IGN, None)
+        item: handler
+        for item in (signal.SIGINT, signal.SIGTERM)
+        if (handler := signal.getsignal(item)) not in (signal.SIG_IGN, None)
     }
 
     def back() -> None:
-        for one, handler in before.items():
+        for item, handler in before.items():
             with suppress(NotImplementedError, ValueError):
-                loop.remove_signal_handler(one)
-                signal.signal(one, handler)
+                loop.remove_signal_handler(item)
+                signal.signal(item, handler)
 
     def stop() -> None:
         back()
@@ -257,8 +257,8 @@ def cancel_on_ctrl_c() -> Iterator[None]:
 
     # Not every system and thread has signals in its event loop; what they do there stays as it is.
     with suppress(NotImplementedError, RuntimeError, ValueError):
-        for one in before:
-            loop.add_signal_handler(one, stop)
+        for item in before:
+            loop.add_signal_handler(item, stop)
     try:
         yield
     finally:

@@ -61,16 +61,16 @@ def empty_values(kind: Any) -> dict[str, Any]:
     """Return the values of absent fields by their types, for the fields that may be absent."""
     hints = get_type_hints(kind)
     values: dict[str, Any] = {}
-    for one in fields(kind):
-        hint = hints[one.name]
-        if not _has_default(one):
+    for field in fields(kind):
+        hint = hints[field.name]
+        if not _has_default(field):
             continue
         if hint is str:
-            values[one.name] = ""
+            values[field.name] = ""
         elif get_origin(hint) is tuple:
-            values[one.name] = ()
+            values[field.name] = ()
         elif hint is Any or type(None) in get_args(hint):
-            values[one.name] = None
+            values[field.name] = None
     return values
 
 
@@ -86,16 +86,16 @@ def _build_struct(kind: Any, absent: Absent) -> "type[msgspec.Struct]":
 
     hints, empty = get_type_hints(kind), empty_values(kind)
     described: list[Any] = []
-    for one in fields(kind):
-        hint = _replace_dataclasses(hints[one.name], absent)
+    for field in fields(kind):
+        hint = _replace_dataclasses(hints[field.name], absent)
         if absent == "empty":
-            described.append((one.name, hint, empty[one.name]) if one.name in empty else (one.name, hint))
-        elif one.default is not MISSING:
-            described.append((one.name, hint, one.default))
-        elif one.default_factory is not MISSING:
-            described.append((one.name, hint, msgspec.field(default_factory=one.default_factory)))
+            described.append((field.name, hint, empty[field.name]) if field.name in empty else (field.name, hint))
+        elif field.default is not MISSING:
+            described.append((field.name, hint, field.default))
+        elif field.default_factory is not MISSING:
+            described.append((field.name, hint, msgspec.field(default_factory=field.default_factory)))
         else:
-            described.append((one.name, hint))
+            described.append((field.name, hint))
     return msgspec.defstruct(kind.__name__, described, forbid_unknown_fields=True, kw_only=True)
 
 
@@ -111,9 +111,9 @@ def _replace_dataclasses(hint: Any, absent: Absent) -> Any:
         return Annotated[float, msgspec.Meta(ge=-float_info.max, le=float_info.max)]
     origin, inside = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        return reduce(or_, (_replace_dataclasses(one, absent) for one in inside))
+        return reduce(or_, (_replace_dataclasses(item, absent) for item in inside))
     if origin is tuple:
-        return tuple[tuple(one if one is Ellipsis else _replace_dataclasses(one, absent) for one in inside)]  # type: ignore[misc]
+        return tuple[tuple(item if item is Ellipsis else _replace_dataclasses(item, absent) for item in inside)]  # type: ignore[misc]
     return hint
 
 
@@ -124,12 +124,12 @@ def _other(kind: Any, value: Any) -> Any:
     raise ValueError("unfit")
 
 
-def _has_default(one: "Field[Any]") -> bool:
-    return one.default is not MISSING or one.default_factory is not MISSING
+def _has_default(field: "Field[Any]") -> bool:
+    return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def _list_defaults(kind: Any) -> set[str]:
-    return {one.name for one in fields(kind) if _has_default(one)}
+    return {field.name for field in fields(kind) if _has_default(field)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _complaint(told: str, values: object, kind: Any, absent: Absent) -> str:
     place = _last(_Place("", kind, values), found[1] if found else "$")
     if not is_dataclass(place.hint):
         return f"{place.name} must be {_describe_type(place)}, not {_format_input(place.value)}"
-    known = [one.name for one in fields(place.hint)]
+    known = [field.name for field in fields(place.hint)]
     if not isinstance(place.value, Mapping):
         return f"{place.name or 'it'} must be a mapping with {', '.join(known)}, not {_format_input(place.value)}"
     if unknown := [str(key) for key in place.value if key not in known]:
@@ -194,14 +194,14 @@ def _describe_type(place: _Place) -> str:
     if origin is tuple:
         return "a list" if inside[-1] is Ellipsis else f"a list of {len(inside)}"
     if origin in (Union, types.UnionType):
-        return " or ".join(_describe_type(_Place(place.name, one, place.value)) for one in inside)
+        return " or ".join(_describe_type(_Place(place.name, item, place.value)) for item in inside)
     return _PLAIN_NAMES.get(place.hint, "a mapping")
 
 
 def _without_none(hint: Any) -> Any:
     if get_origin(hint) not in (Union, types.UnionType):
         return hint
-    return reduce(or_, (one for one in get_args(hint) if one is not type(None)))
+    return reduce(or_, (arg for arg in get_args(hint) if arg is not type(None)))
 
 
 def _join_path(name: str, key: str) -> str:

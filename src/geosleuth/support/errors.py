@@ -39,7 +39,7 @@ class GeosleuthError(Exception):
 
     def __str__(self) -> str:
         words = super().__str__()[:2000]
-        return words if words.isprintable() else "".join(one if one.isprintable() else " " for one in words)
+        return words if words.isprintable() else "".join(word if word.isprintable() else " " for word in words)
 
 
 class UserError(GeosleuthError):

@@ -203,9 +203,9 @@ class Adam:
         self._step += 1
         shrunk = np.sqrt(1 - self._square_memory**self._step)
         length = rate / (1 - self._memory**self._step)
-        for place, (one, slope) in enumerate(zip(arrays, slopes, strict=True)):
-            np.multiply(one, 1 - rate * self._decay, out=one)
-            np.subtract(one, self._size(place, slope, shrunk) * length, out=one, casting="same_kind")
+        for place, (item, slope) in enumerate(zip(arrays, slopes, strict=True)):
+            np.multiply(item, 1 - rate * self._decay, out=item)
+            np.subtract(item, self._size(place, slope, shrunk) * length, out=item, casting="same_kind")
 
     def _size(self, place: int, slope: npt.NDArray[np.floating], shrunk: float) -> npt.NDArray[np.floating]:
         first, square = self._first[place], self._square[place]

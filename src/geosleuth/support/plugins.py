@@ -71,9 +71,11 @@ def list_installed(kind: Kind) -> tuple[Plugin, ...]:
     found: dict[tuple[str, str], Plugin] = {}
     for package, points in _list_named_parts():
         parts = (
-            [points] if isinstance(points, _Unreadable) else [one for one in points if one.group == f"geosleuth.{kind}"]
+            [points]
+            if isinstance(points, _Unreadable)
+            else [point for point in points if point.group == f"geosleuth.{kind}"]
         )
-        found |= {(package, one.name): Plugin(kind, package, one.name, one) for one in parts}
+        found |= {(package, part.name): Plugin(kind, package, part.name, part) for part in parts}
     return tuple(found[key] for key in sorted(found))
 
 
@@ -91,22 +93,22 @@ class _Unreadable:
 def _list_named_parts() -> Iterator[tuple[str, "tuple[EntryPoint, ...] | _Unreadable"]]:
     """Yield each installed package of which a part is named, once, as Python would import it."""
     seen = set[str]()
-    for one in distributions():
+    for distribution in distributions():
         try:
-            text = one.read_text("entry_points.txt") or ""
+            text = distribution.read_text("entry_points.txt") or ""
         except (OSError, ValueError) as error:
             text, failed = "geosleuth.", why(error)
         else:
             failed = ""
         if "geosleuth." not in text:
             continue
-        package = _normal(one.name or "")
+        package = _normal(distribution.name or "")
         if package in seen:
             continue
         seen.add(package)
         try:
             # Half of what a spoilt file names may be no entry point at all.
-            points = () if failed else tuple(point for point in one.entry_points if point.name)
+            points = () if failed else tuple(point for point in distribution.entry_points if point.name)
             _ = [(point.module, point.attr) for point in points if point.group.startswith("geosleuth.")]
         except Exception as error:  # noqa: BLE001  # the parser of metadata raises what it likes
             failed = why(error)
@@ -117,21 +119,21 @@ def find(kind: Kind, name: str) -> Plugin | None:
     """Return the part that a user calls ``PACKAGE:NAME``, or ``NAME`` where it is one of geosleuth itself."""
     package, colon, own = name.strip().partition(":")
     wanted = (_normal(package), own) if colon else (OWN_PACKAGE, package)
-    return next((one for one in list_installed(kind) if (one.package, one.name) == wanted), None)
+    return next((item for item in list_installed(kind) if (item.package, item.name) == wanted), None)
 
 
 def ids(kind: Kind) -> tuple[str, ...]:
     """Return the ids of the parts of a kind, as users write them."""
-    return tuple(one.id for one in list_installed(kind))
+    return tuple(item.id for item in list_installed(kind))
 
 
 def each(kind: Kind, check: Callable[[Any], _T]) -> Iterator[tuple[Plugin, _T | BrokenPlugin]]:
     """Every part of a kind, loaded; in place of one that can't be, why not."""
-    for one in list_installed(kind):
+    for item in list_installed(kind):
         try:
-            yield one, one.load(check)
+            yield item, item.load(check)
         except BrokenPlugin as error:
-            yield one, error
+            yield item, error
 
 
 def _normal(package: str) -> str:

@@ -235,17 +235,17 @@ async def find_location(answer: Answer, placer: Placer) -> Location | None:
     return None if found is None else Location(found.point, found.extent, found)
 
 
-def agree(one: Location | None, other: Location | None, within_km: float = AGREE_WITHIN_KM) -> bool:
+def agree(location: Location | None, other: Location | None, within_km: float = AGREE_WITHIN_KM) -> bool:
     """Return whether two answers lie within so many km of each other.
 
     A wide country agrees with nothing, nor does a place of which no more than the region is known. Two places that are
     both wider than ``within_km`` must share more than a border: the middle of one lies in the other.
     """
-    if one is None or other is None or _is_vague(one) or _is_vague(other):
+    if location is None or other is None or _is_vague(location) or _is_vague(other):
         return False
-    if min(one.radius_km, other.radius_km) > within_km:
-        return one.extent.contains(other.point) or other.extent.contains(one.point)
-    return extent_distance_km(one.extent, other.extent) <= within_km
+    if min(location.radius_km, other.radius_km) > within_km:
+        return location.extent.contains(other.point) or other.extent.contains(location.point)
+    return extent_distance_km(location.extent, other.extent) <= within_km
 
 
 def _is_vague(location: Location) -> bool:

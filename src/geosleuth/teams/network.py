@@ -515,7 +515,7 @@ class TrainedSociety:
         if self._weights is None or not photos:
             return TrustWeights.equal(len(self._order))
         return self.weights_by_features(
-            self._encoder.features([first_view(one.photo).image for one in photos]).astype(np.float32)
+            self._encoder.features([first_view(photo.photo).image for photo in photos]).astype(np.float32)
         )
 
     def weights_by_features(self, features: Array) -> TrustWeights:
@@ -538,7 +538,7 @@ class TrainedSociety:
         np.fill_diagonal(weights, 0.0)
         chances = np.clip(election[order], 0.0, 1.0)
         return TrustWeights(
-            tuple(float(chance) for chance in chances), tuple(tuple(float(one) for one in row) for row in weights)
+            tuple(float(chance) for chance in chances), tuple(tuple(float(item) for item in row) for row in weights)
         )
 
 

@@ -135,11 +135,11 @@ class Many:
     def requirement(self) -> str:
         """Return the requirement on a value."""
         count = "" if self.length is None else f"exactly {self.length} "
-        one = self.item.requirement
+        item = self.item.requirement
         many = (
-            f"items, each {one}"
+            f"items, each {item}"
             if isinstance(self.item, Choice | Many) or self.item == YES_NO
-            else f"{one.split()[-1]}s"
+            else f"{item.split()[-1]}s"
         )
         return f"a list of {count}{many}"
 

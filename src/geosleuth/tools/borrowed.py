@@ -104,8 +104,12 @@ class Borrowing:
     @property
     def consent(self) -> str:
         """One line that says who gets to know what."""
-        used = [one for one in self.lenders if not self.allowed or any(name == one.name for name, _ in self.allowed)]
-        told = "; ".join(f"the MCP server {one.name} ({one.where})" for one in used)
+        used = [
+            lender
+            for lender in self.lenders
+            if not self.allowed or any(name == lender.name for name, _ in self.allowed)
+        ]
+        told = "; ".join(f"the MCP server {item.name} ({item.where})" for item in used)
         return f"{told} gets what the model asks of its tools, and can do whatever a program or a host can"
 
 
@@ -116,7 +120,7 @@ def read_borrowing(file: Path, allow: Iterable[str]) -> Borrowing:
         BadInput: the file or the list must be mended; nothing has been started or asked.
     """
     lenders = read_lenders(file)
-    known = {one.name for one in lenders}
+    known = {lender.name for lender in lenders}
     allowed = []
     for word in allow:
         server, dot, name = word.strip().partition(".")
@@ -167,7 +171,7 @@ def _lender(file: Path, name: str, entry: Any) -> Lender:
             raise BadInput(f"{here} has no address that can be asked; write https://HOST/mcp")
         return Lender(name, url=url, headers=_texts(here, "headers", entry.get("headers")))
     args, folder = entry.get("args", []), entry.get("cwd")
-    if not isinstance(args, list) or not all(isinstance(one, str) for one in args):
+    if not isinstance(args, list) or not all(isinstance(arg, str) for arg in args):
         raise BadInput(f"{here}: args must be a list of texts")
     if folder is not None and not isinstance(folder, str):
         raise BadInput(f"{here}: cwd must be the name of a folder")
@@ -319,7 +323,7 @@ async def _list_tools(client: "Client") -> tuple[Offered, ...]:
     cursor: str | None = None
     for _ in range(_PAGES):
         page = await client.list_tools(cursor=cursor)
-        found += [Offered(one.name, one.description, one.input_schema) for one in page.tools]
+        found += [Offered(tool.name, tool.description, tool.input_schema) for tool in page.tools]
         cursor = page.next_cursor
         if cursor is None or len(found) >= _TOOLS:
             break
@@ -488,25 +492,26 @@ async def lent_tools(borrowing: Borrowing) -> AsyncIterator[tuple[GivenTool, ...
         BadInput: the list allows nothing, or something that its server does not have; the message says what there is.
     """
     allowed = {
-        one.name: [name for server, name in borrowing.allowed if server == one.name] for one in borrowing.lenders
+        lender.name: [name for server, name in borrowing.allowed if server == lender.name]
+        for lender in borrowing.lenders
     }
-    wanted = [one for one in borrowing.lenders if allowed[one.name] or not borrowing.allowed]
-    connections = [Connection(one) for one in wanted]
+    wanted = [lender for lender in borrowing.lenders if allowed[lender.name] or not borrowing.allowed]
+    connections = [Connection(item) for item in wanted]
     try:
-        await asyncio.gather(*(one.open() for one in connections))
+        await asyncio.gather(*(connection.open() for connection in connections))
         if not borrowing.allowed:
             raise BadInput(f"no tool of these servers is allowed yet; add --mcp-allow for each: {_all(connections)}")
-        tools = [tool for one in connections for tool in _lent(one, allowed[one.lender.name])]
-        names = [one.name for one in tools]
+        tools = [tool for connection in connections for tool in _lent(connection, allowed[connection.lender.name])]
+        names = [item.name for item in tools]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise BadInput(f"two of the allowed tools would both be called {twice}; allow one of them")
         yield tuple(tools)
     finally:
-        await asyncio.gather(*(one.close() for one in connections))
+        await asyncio.gather(*(connection.close() for connection in connections))
 
 
 def _lent(connection: Connection, names: list[str]) -> list[GivenTool]:
-    offered = {one.name: one for one in connection.offered}
+    offered = {item.name: item for item in connection.offered}
     server = connection.lender.name
     if connection.trouble is None and (unknown := [name for name in names if name not in offered]):
         raise BadInput(f"the MCP server {server} has no tool {unknown[0][:60]!r}; it has: {_all([connection])}")
@@ -534,7 +539,15 @@ async def _call(connection: Connection, name: str, case: Case, *, arguments: Map
 
 
 def _all(connections: list[Connection]) -> str:
-    listed = [f"{one.lender.name}.{one_line(tool.name, 60)}" for one in connections for tool in one.offered]
-    silent = [f"{one.lender.name} can't be asked ({one.trouble})" for one in connections if one.trouble]
+    listed = [
+        f"{connection.lender.name}.{one_line(tool.name, 60)}"
+        for connection in connections
+        for tool in connection.offered
+    ]
+    silent = [
+        f"{connection.lender.name} can't be asked ({connection.trouble})"
+        for connection in connections
+        if connection.trouble
+    ]
     more = [f"and {len(listed) - _SHOWN} more"] if len(listed) > _SHOWN else []
     return ", ".join([*listed[:_SHOWN], *more, *silent]) or "there is none"

@@ -241,8 +241,8 @@ async def in_order(*work: Awaitable[_Found]) -> list[_Found]:
     Which is the quickest differs from time to time; the same call must end with the same words.
     """
     found = []
-    for one in await asyncio.gather(*work, return_exceptions=True):
-        if isinstance(one, BaseException):
-            raise one
-        found.append(one)
+    for item in await asyncio.gather(*work, return_exceptions=True):
+        if isinstance(item, BaseException):
+            raise item
+        found.append(item)
     return found

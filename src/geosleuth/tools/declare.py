@@ -128,7 +128,7 @@ def result_schema(hint: Any) -> Schema:
         return _record(get_type_hints(hint, include_extras=True), hint.__required_keys__)
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         hints = get_type_hints(hint, include_extras=True)
-        return _record({one.name: hints[one.name] for one in dataclasses.fields(hint)})
+        return _record({item.name: hints[item.name] for item in dataclasses.fields(hint)})
     raise TypeError(f"a tool's result can't have the type {hint!r}; use a TypedDict, a dataclass, or JSON types")
 
 
@@ -308,8 +308,8 @@ def parse_object(given: Mapping[str, Any] | str, right_way: Callable[[], str]) -
 
 
 def _right_way(parameters: tuple[Parameter, ...]) -> str:
-    wanted = [one for one in parameters if one.is_required] or parameters[:1]
-    inside = ", ".join(f'"{one.name}": <{one.kind.requirement}>' for one in wanted)
+    wanted = [parameter for parameter in parameters if parameter.is_required] or parameters[:1]
+    inside = ", ".join(f'"{item.name}": <{item.kind.requirement}>' for item in wanted)
     return f"write one object: {{{inside}}}"
 
 
@@ -350,7 +350,7 @@ class Tool:
     @property
     def visible_parameters(self) -> tuple[Parameter, ...]:
         """Return the arguments that schemas list."""
-        return tuple(one for one in self.parameters if one.name not in self.untold)
+        return tuple(parameter for parameter in self.parameters if parameter.name not in self.untold)
 
     @property
     def takes_box(self) -> bool:

@@ -121,17 +121,17 @@ async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG0
     from geosleuth.evidence.guide import tell_apart as differences
 
     guide = await asyncio.to_thread(tables)
-    codes = [place_code(one) for one in candidates]
+    codes = [place_code(candidate) for candidate in candidates]
     found = await asyncio.to_thread(differences, codes)
     note = [said] if (said := guide.stand_ins(codes)) else []
     data: _Differences = {
         "differences": [
             {
-                "attribute": one.attribute,
-                "bits": round(one.bits, 3),
-                "values": {c: list(v) for c, v in one.values.items()},
+                "attribute": item.attribute,
+                "bits": round(item.bits, 3),
+                "values": {c: list(v) for c, v in item.values.items()},
             }
-            for one in found
+            for item in found
         ]
     }
     if not found:
@@ -139,13 +139,13 @@ async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG0
         return Output("\n".join([nothing, *note]), data, sources=(_SOURCE,))
     alike = look_alike(found)
     lines = [*note, *(["Their streets look much alike."] if alike else [])]
-    for one in found[: _SHOWN_ALIKE if alike else None]:
-        labels = guide.values[one.attribute]
+    for item in found[: _SHOWN_ALIKE if alike else None]:
+        labels = guide.values[item.attribute]
         each = (
             f"{code} {', '.join(labels[value].label for value in values) or 'none of these'}"
-            for code, values in one.values.items()
+            for code, values in item.values.items()
         )
-        lines.append(f"{guide.attributes[one.attribute].label}: {'; '.join(each)}")
+        lines.append(f"{guide.attributes[item.attribute].label}: {'; '.join(each)}")
     return Output("\n".join(lines), data, sources=(_SOURCE,))
 
 
@@ -157,7 +157,7 @@ async def tell_apart(case: Case, candidates: list[str]) -> Output:  # noqa: ARG0
     renames={"place": "about", "country": "about", "attribute": "about", "query": "about"},
 )
 async def field_guide(case: Case, about: str) -> Output:  # noqa: ARG001  # every tool takes the case
-    """Return how a country's streets look, or where each form of a thing is found.
+    """What a country's streets look like, or where each form of a thing is found.
 
     Args:
         about: a country, region, or thing: "bollard".
@@ -171,7 +171,7 @@ async def field_guide(case: Case, about: str) -> Output:  # noqa: ARG001  # ever
     if name is None:
         place = guide.resolve_code(place_code(asked))
         found = guide.of_place(place)
-        labels = [guide.attributes[one].label for one in await asyncio.to_thread(most_telling, place)]
+        labels = [guide.attributes[item].label for item in await asyncio.to_thread(most_telling, place)]
         rows = {label: found[label] for label in labels}
         left = len(rows) - _SHOWN_ROWS
     else:

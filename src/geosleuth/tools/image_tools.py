@@ -223,14 +223,14 @@ def _side_by_side(left: "Image", right: "Image") -> "Image":
 
     across = left.size[0] / left.size[1] + right.size[0] / right.size[1] < _WIDE
     # Seen along the row or the column that they stand in: how long each is when it is one pixel broad.
-    shares = [one.size[0] / one.size[1] if across else one.size[1] / one.size[0] for one in (left, right)]
-    broad = max(1, int(min(max(one.size[across] for one in (left, right)), (WIDE_SIDE_PX - _GAP_PX) / sum(shares))))
+    shares = [item.size[0] / item.size[1] if across else item.size[1] / item.size[0] for item in (left, right)]
+    broad = max(1, int(min(max(item.size[across] for item in (left, right)), (WIDE_SIDE_PX - _GAP_PX) / sum(shares))))
     longs = [max(1, round(share * broad)) for share in shares]
     total = sum(longs) + _GAP_PX
     made = Image.new("RGB", (total, broad) if across else (broad, total), "white")
-    for one, long, start in zip((left, right), longs, (0, longs[0] + _GAP_PX), strict=True):
+    for item, long, start in zip((left, right), longs, (0, longs[0] + _GAP_PX), strict=True):
         size = (long, broad) if across else (broad, long)
-        made.paste(one.resize(size, Resampling.BICUBIC), (start, 0) if across else (0, start))
+        made.paste(item.resize(size, Resampling.BICUBIC), (start, 0) if across else (0, start))
     return made
 
 

@@ -392,12 +392,12 @@ async def find_crossing(case: Case, first: str, second: str, area: str = "") -> 
         second: the other.
         area: only there: a name, "south,west,north,east" or "lat,lon,radius_km".
     """
-    one, other = require_text(first, "first", "Rue Grimaldi"), require_text(second, "second", "Rue Suffren Reymond")
-    hits = await case.atlas.crossing(one, other, within=await find_area(case, area), limit=5)
+    item, other = require_text(first, "first", "Rue Grimaldi"), require_text(second, "second", "Rue Suffren Reymond")
+    hits = await case.atlas.crossing(item, other, within=await find_area(case, area), limit=5)
     nothing = (
-        f"No crossing of {format_question(one)} and {format_question(other)} was found. {await _lacks(case)}".strip()
+        f"No crossing of {format_question(item)} and {format_question(other)} was found. {await _lacks(case)}".strip()
     )
-    return hits_output(f"Where {format_question(one)} and {format_question(other)} meet:", hits, nothing)
+    return hits_output(f"Where {format_question(item)} and {format_question(other)} meet:", hits, nothing)
 
 
 def _several(features: list[str]) -> list[str]:

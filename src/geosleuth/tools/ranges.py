@@ -297,7 +297,7 @@ def _data(
                 "straight_km": [round(end, 1) for end in Range(hit.place.point, km).compute_limits_km(along)],
                 **_place_data(hit.place),
                 "country": hit.place.country,
-                "candidates": [_place_data(one.place) for one in hits],
+                "candidates": [_place_data(item.place) for item in hits],
             }
             for name, hit, hits, km in zip(towns, reading.hits, found, ranges_km, strict=True)
         ],

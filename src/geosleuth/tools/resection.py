@@ -227,10 +227,10 @@ async def stand_point(case: Case, request: StandRequest) -> Output:
         BadInput: a feature that the atlas does not know or that is marked twice, values out of range, or sightings
             that no place fits.
     """
-    known = await in_order(*(_find(case, one, request.within) for one in request.marked))
+    known = await in_order(*(_find(case, item, request.within) for item in request.marked))
     _refuse_repeated(known)
     try:
-        sightings = [ColumnSighting(one.point, one.column, request.noise_deg) for one in known]
+        sightings = [ColumnSighting(item.point, item.column, request.noise_deg) for item in known]
         checked = None if request.check is None else check_position(sightings, request.check, request.fov)
         found = await asyncio.to_thread(_resect, sightings, request)
     except ValueError as error:
@@ -241,17 +241,17 @@ async def stand_point(case: Case, request: StandRequest) -> Output:
         text="\n".join(_format_resection(request, known, found, checked, address or "open sea")),
         data=_data(request, known, found, checked, address),
         images=(Photo(picture),) if picture else (),
-        sources=unique(one.place.source for one in known if one.place is not None),
+        sources=unique(item.place.source for item in known if item.place is not None),
     )
 
 
 def _refuse_repeated(known: Sequence[_Known]) -> None:
-    for number, one in enumerate(known):
+    for number, item in enumerate(known):
         for other in known[:number]:
-            if distance_km(one.point, other.point) <= _SAME_MARK_KM:
-                names = " and ".join(unique((other.label, one.label)))
+            if distance_km(item.point, other.point) <= _SAME_MARK_KM:
+                names = " and ".join(unique((other.label, item.label)))
                 raise BadInput(
-                    f"{names} is marked twice, in columns {other.column:.3f} and {one.column:.3f}: a feature has one "
+                    f"{names} is marked twice, in columns {other.column:.3f} and {item.column:.3f}: a feature has one "
                     "column; mark another feature, or write which one is meant by its coordinates or its id"
                 )
 
@@ -329,13 +329,13 @@ def _format_resection(
     checked: PositionCheck | None,
     address: str,
 ) -> list[str]:
-    taken = "; ".join(f"{one.label} = {one.words}, column {one.column:.3f}" for one in known)
+    taken = "; ".join(f"{item.label} = {item.words}, column {item.column:.3f}" for item in known)
     lines = [f"Features taken as: {taken}."]
     if found is not None:
         lines += _format_position(request, known, found, address)
     if checked is not None and request.check is not None:
         lines.append(_check_text(request.check, known, found, checked))
-    same = [f"{one.label} ({one.others + 1})" for one in known if one.others]
+    same = [f"{item.label} ({item.others + 1})" for item in known if item.others]
     if same:
         lines.append(f"Names that several features bear: {', '.join(same)}. Coordinates or an area would choose.")
     lines.append(
@@ -528,8 +528,8 @@ async def _draw_picture(
     import shapely
 
     best = found.poses[0]
-    points = [*(one.point for one in known), best.point, *([claimed] if claimed else [])]
-    corners = np.vstack([shapely.get_coordinates(found.area.shape), [(one.lon, one.lat) for one in points]])
+    points = [*(item.point for item in known), best.point, *([claimed] if claimed else [])]
+    corners = np.vstack([shapely.get_coordinates(found.area.shape), [(point.lon, point.lat) for point in points]])
     turns = normalize_lon(corners[:, 0] - best.point.lon)
     low, high = float(turns.min()), float(turns.max())
     south, north = float(corners[:, 1].min()), float(corners[:, 1].max())
@@ -576,8 +576,8 @@ def _draw_position(
     best = found.poses[0]
     ((x, y),) = pixels([best.point.lon, best.point.lat])
     if found.kind == "fix":
-        for number, one in enumerate(known):
-            end = pixels([one.point.lon, one.point.lat])[0]
+        for number, item in enumerate(known):
+            end = pixels([item.point.lon, item.point.lat])[0]
             pen.line([(x, y), end], fill=_WRONG if number in found.misfits else _LINE, width=1)
         pen.ellipse((x - 5, y - 5, x + 5, y + 5), fill=_CAMERA, outline="white", width=2)
     if claimed is not None:

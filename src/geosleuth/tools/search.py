@@ -154,30 +154,30 @@ async def search_image(case: Case, image: str = "", bbox_2d: BoxNumbers | None =
     found = (await case.similar.search(view, limit=_RESULTS))[:_RESULTS]
     part = shown.handle if bbox_2d is None else f"that part of {shown.handle}"
     keeper = one_line(case.similar.name)
-    data = {"image": shown.handle, "results": [_similar_data(one) for one in found]}
+    data = {"image": shown.handle, "results": [_similar_data(item) for item in found]}
     if not found:
         nothing = f"{keeper} has no picture like {part}. Try a box around the most telling part."
         return Output(nothing, data, sources=(keeper,))
-    sources = unique(one_line(one.source) for one in found)
+    sources = unique(one_line(item.source) for item in found)
     title = f"Pictures like {part} from {keeper}, titles quoted; likeness is no proof of the place:"
     return Output(number_lines(title, map(_similar_words, found), sources), data, sources=sources)
 
 
-def _similar_words(one: Similar) -> str:
-    parts = [quote(one.title, TITLE_CHARS)]
-    if one.score is not None:
-        parts.append(f"likeness {one.score:.2f}")
-    parts.append(format_point(one.point) if one.point else "place not given")
-    parts += [one_line(text) for text in (one.place, one.url) if text]
+def _similar_words(similar: Similar) -> str:
+    parts = [quote(similar.title, TITLE_CHARS)]
+    if similar.score is not None:
+        parts.append(f"likeness {similar.score:.2f}")
+    parts.append(format_point(similar.point) if similar.point else "place not given")
+    parts += [one_line(text) for text in (similar.place, similar.url) if text]
     return "; ".join(parts)
 
 
-def _similar_data(one: Similar) -> dict[str, Any]:
+def _similar_data(similar: Similar) -> dict[str, Any]:
     return {
-        "title": one_line(one.title, TITLE_CHARS),
-        "score": one.score,
-        "point": None if one.point is None else point_data(one.point),
-        "place": None if one.place is None else one_line(one.place),
-        "url": None if one.url is None else one_line(one.url, ADDRESS_CHARS),
-        "source": one_line(one.source),
+        "title": one_line(similar.title, TITLE_CHARS),
+        "score": similar.score,
+        "point": None if similar.point is None else point_data(similar.point),
+        "place": None if similar.place is None else one_line(similar.place),
+        "url": None if similar.url is None else one_line(similar.url, ADDRESS_CHARS),
+        "source": one_line(similar.source),
     }

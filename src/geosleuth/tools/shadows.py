@@ -68,10 +68,10 @@ async def read_shadows(case: Case, question: ShadowQuestion) -> Output:
     """
     if not 1 <= len(question.shadows) <= MAX_SHADOWS:
         raise BadInput(f"give one to {MAX_SHADOWS} shadows")
-    sights = [_sight(one, question) for one in question.shadows]
+    sights = [_sight(shadow, question) for shadow in question.shadows]
     if question.place is not None:
         return await _times(question, question.place, sights)
-    known = [one for one in sights if one is not None]
+    known = [sight for sight in sights if sight is not None]
     if len(known) < len(sights):
         raise BadInput("say how the sun stands: the length of a shadow, the sun's height, or a direction")
     return await _band(case, question, known)
@@ -89,16 +89,16 @@ async def _times(question: ShadowQuestion, place: LatLon, sights: Sequence[Measu
         await describe_sun(question.name, place, clock_times(shadow.time, shadow.time_end), sight)
         for shadow, sight in zip(question.shadows, sights, strict=True)
     ]
-    fits = [one.data["fit"]["fits"] for one in found if "fit" in one.data]
+    fits = [item.data["fit"]["fits"] for item in found if "fit" in item.data]
     data = {
         "kind": "times",
         **point_data(place),
         "fits": all(fits) if fits else None,
-        "shadows": [one.data for one in found],
+        "shadows": [item.data for item in found],
         "area": None,
         "countries": [],
     }
-    return Output("\n".join(one.text for one in found), data, sources=found[0].sources)
+    return Output("\n".join(item.text for item in found), data, sources=found[0].sources)
 
 
 async def _band(case: Case, question: ShadowQuestion, sights: Sequence[MeasuredSun]) -> Output:

@@ -76,24 +76,29 @@ def tool_methods(
         ValueError: a tool's name can't be that of a method.
     """
     methods = {}
-    for one in tools:
-        if not one.name.isidentifier() or keyword.iskeyword(one.name) or one.name.startswith("_") or one.name in _TAKEN:
-            raise ValueError(f"the tool {one.name!r} can't be a method of a training environment")
-        methods[one.name] = _method(one, words)
+    for tool in tools:
+        if (
+            not tool.name.isidentifier()
+            or keyword.iskeyword(tool.name)
+            or tool.name.startswith("_")
+            or tool.name in _TAKEN
+        ):
+            raise ValueError(f"the tool {tool.name!r} can't be a method of a training environment")
+        methods[tool.name] = _method(tool, words)
     return methods
 
 
-def _method(one: Tool, words: Callable[[Observation], str]) -> Callable[..., Any]:
+def _method(tool: Tool, words: Callable[[Observation], str]) -> Callable[..., Any]:
     def method(self: EnvironmentBase, /, **arguments: Any) -> str | list[dict[str, Any]]:
-        seen = self._carry_out(ToolCall(f"call-{len(self.observations) + 1}", one.name, arguments))
+        seen = self._carry_out(ToolCall(f"call-{len(self.observations) + 1}", tool.name, arguments))
         self.observations += (seen,)
         return content_parts(seen, words(seen), self.case)
 
-    method.__name__ = one.name
-    method.__qualname__ = f"ToolEnvironment.{one.name}"
-    method.__doc__ = _docstring(one)
+    method.__name__ = tool.name
+    method.__qualname__ = f"ToolEnvironment.{tool.name}"
+    method.__doc__ = _docstring(tool)
     # The schema is read from these. No return type is given and no type says None: either would add to the schema.
-    hints = {parameter.name: without_none(parameter.type) for parameter in one.visible_parameters}
+    hints = {parameter.name: without_none(parameter.type) for parameter in tool.visible_parameters}
     method.__annotations__ = hints
     method.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
@@ -105,17 +110,17 @@ def _method(one: Tool, words: Callable[[Observation], str]) -> Callable[..., Any
                 default=parameter.default,
                 annotation=hints[parameter.name],
             )
-            for parameter in one.visible_parameters
+            for parameter in tool.visible_parameters
         ]
     )
     return method
 
 
-def _docstring(one: Tool) -> str:
-    if not one.visible_parameters:
-        return one.description
-    lines = (f"    {parameter.name}: {parameter.description}" for parameter in one.visible_parameters)
-    return "\n".join((one.description, "", "Args:", *lines))
+def _docstring(tool: Tool) -> str:
+    if not tool.visible_parameters:
+        return tool.description
+    lines = (f"    {parameter.name}: {parameter.description}" for parameter in tool.visible_parameters)
+    return "\n".join((tool.description, "", "Args:", *lines))
 
 
 def content_parts(seen: Observation, text: str, case: Case | None) -> str | list[dict[str, Any]]:
@@ -239,18 +244,18 @@ def mcp_tools(
     types = require("mcp.types", extra="serve")
     return [
         types.Tool(
-            name=one.name,
-            description=one.description,
-            input_schema=one.schema()["parameters"],
-            output_schema=output_schema(one),
+            name=tool.name,
+            description=tool.description,
+            input_schema=tool.schema()["parameters"],
+            output_schema=output_schema(tool),
             annotations=types.ToolAnnotations(
                 read_only_hint=True,
                 destructive_hint=False,
-                idempotent_hint=one.name not in not_idempotent,
-                open_world_hint=one.name in open_world,
+                idempotent_hint=tool.name not in not_idempotent,
+                open_world_hint=tool.name in open_world,
             ),
         )
-        for one in tools
+        for tool in tools
     ]
 
 

@@ -83,8 +83,8 @@ async def weigh(case: Case, lines: Sequence["TextSeen"]) -> WeighedLines:
 async def _with_postcodes(case: Case, clues: Sequence["Clue"], lines: Sequence["TextSeen"]) -> list["Clue"]:
     from geosleuth.evidence.postcodes import postcodes_seen, with_towns
 
-    seen = {one.where: one for one in postcodes_seen(lines)}
-    asked = list(dict.fromkeys(one.code for one in seen.values()))[:_POSTCODES]
+    seen = {item.where: item for item in postcodes_seen(lines)}
+    asked = list(dict.fromkeys(item.code for item in seen.values()))[:_POSTCODES]
     found = {code: (await maps_geocode(case, address=code)).data for code in asked}
 
     def add_towns(clue: "Clue") -> "Clue":
@@ -104,13 +104,15 @@ async def _distances_met(case: Case, lines: Sequence["TextSeen"], first: "Poster
     answers: list[Any] = []
     asked: tuple[str, ...] = ()
     sources: list[str] = []
-    for one in range_questions(towns, first.countries):
+    for question in range_questions(towns, first.countries):
         try:
-            found = await range_fix(case, towns=list(one.towns), distances=list(one.distances), unit=one.unit)
+            found = await range_fix(
+                case, towns=list(question.towns), distances=list(question.distances), unit=question.unit
+            )
         except BadInput:  # such distances are nowhere, at least in this unit
             continue
         answers.append(found.data)
-        asked = one.towns
+        asked = question.towns
         sources += found.sources
     seen = [town.where for town in towns if town.town in asked]
     clue = range_clue(answers, [text.text for text in seen]) if seen else None
@@ -122,21 +124,21 @@ async def _find_known_towns(case: Case, towns: Sequence["TownDistance"]) -> list
     from geosleuth.evidence.distances import MAX_TOWNS, is_known
 
     distinct: dict[str, TownDistance] = {}
-    for one in towns:
-        distinct.setdefault(fold(one.town), one)
+    for town in towns:
+        distinct.setdefault(fold(town.town), town)
     known: list[TownDistance] = []
-    for one in distinct.values():
-        hits = await case.atlas.geocode(one.town, limit=1) if len(known) < MAX_TOWNS else []
-        known += [one for hit in hits if is_known(hit.match, hit.score)]
+    for item in distinct.values():
+        hits = await case.atlas.geocode(item.town, limit=1) if len(known) < MAX_TOWNS else []
+        known += [item for hit in hits if is_known(hit.match, hit.score)]
     return known
 
 
 def together_words(found: "Posterior") -> str:
     """The likeliest places and countries on one line; empty where nothing points anywhere."""
     places = [
-        f"{one_line(one.name, 60)}: {format_point(one.point)}, "
-        f"within {length(one.radius_km)} ({percent(one.probability)})"
-        for one in _select_places(found)
+        f"{one_line(place.name, 60)}: {format_point(place.point)}, "
+        f"within {length(place.radius_km)} ({percent(place.probability)})"
+        for place in _select_places(found)
     ]
     countries = [f"{country_name(code)} {percent(share)}" for code, share in _list_countries(found)]
     return "; ".join([*places, *([", ".join(countries)] if countries else [])])
@@ -147,25 +149,25 @@ def together_data(found: "Posterior") -> dict[str, Any]:
     return {
         "places": [
             {
-                "name": one.name, **point_data(one.point), "radius_km": one.radius_km, "share": one.probability,
-                "country": one.country,
+                "name": place.name, **point_data(place.point), "radius_km": place.radius_km, "share": place.probability,
+                "country": place.country,
             }
-            for one in _select_places(found)
+            for place in _select_places(found)
         ],
         "countries": dict(_list_countries(found)),
     }  # fmt: skip
 
 
 def _select_places(found: "Posterior") -> list["PlaceCandidate"]:
-    likely = [one for one in found.candidates if one.probability >= MIN_SHARE]
+    likely = [candidate for candidate in found.candidates if candidate.probability >= MIN_SHARE]
     return each_point_once(likely)[:_PLACES]
 
 
 def each_point_once(places: Iterable[_P]) -> list[_P]:
     """Of places at the same point the first: circles of several sizes are drawn around one town."""
     kept: dict[LatLon, _P] = {}
-    for one in places:
-        kept.setdefault(one.point, one)
+    for place in places:
+        kept.setdefault(place.point, place)
     return list(kept.values())
 
 
@@ -263,7 +265,7 @@ def _format_clue(clue: "Clue") -> str:
 
 
 def _likeliest(clue: "Clue") -> list[tuple[str, float]]:
-    return sorted(clue.countries.items(), key=lambda one: (-one[1], one[0]))[:_SIGN_COUNTRIES]
+    return sorted(clue.countries.items(), key=lambda item: (-item[1], item[0]))[:_SIGN_COUNTRIES]
 
 
 def _clue_data(clue: "Clue") -> dict[str, Any]:

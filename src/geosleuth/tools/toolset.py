@@ -59,12 +59,12 @@ class Toolset:
         self.missing = tuple(missing)
         self._tools: dict[str, Tool] = {}
         self._by_any_name: dict[str, Tool] = {}
-        for one in tools:
-            self._tools[one.name] = one
-            for name in (one.name, *one.aliases):
+        for tool in tools:
+            self._tools[tool.name] = tool
+            for name in (tool.name, *tool.aliases):
                 if name in self._by_any_name:
                     raise ValueError(f"two tools answer to {name!r}")
-                self._by_any_name[name] = one
+                self._by_any_name[name] = tool
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
@@ -88,14 +88,14 @@ class Toolset:
             BadInput: there is no such tool, or two of them answer to the same name.
         """
         chosen: dict[str, Tool] = {}
-        for one in wanted:
-            found = self.get(one.strip()) if isinstance(one, str) else one
+        for item in wanted:
+            found = self.get(item.strip()) if isinstance(item, str) else item
             if found is None:
-                raise BadInput(f"there is no tool {str(one).strip()[:_NAME_SHOWN]!r}; there are: {self._have()}")
+                raise BadInput(f"there is no tool {str(item).strip()[:_NAME_SHOWN]!r}; there are: {self._have()}")
             chosen[found.name] = found
-        own = [one for one in self if chosen.get(one.name) is one]
+        own = [item for item in self if chosen.get(item.name) is item]
         try:
-            return Toolset([*own, *(one for one in chosen.values() if self._tools.get(one.name) is not one)])
+            return Toolset([*own, *(item for item in chosen.values() if self._tools.get(item.name) is not item)])
         except ValueError as error:
             raise BadInput(f"{error}; give one of them another name, or leave it out") from error
 
@@ -105,9 +105,9 @@ class Toolset:
 
     def usable(self, have: Collection[Need]) -> "Toolset":
         """Only the tools that can answer in a run that has this; the others are its ``missing``."""
-        lacking = {one.name: lacks[0] for one in self if (lacks := one.lacks(have))}
+        lacking = {item.name: lacks[0] for item in self if (lacks := item.lacks(have))}
         missing = (MissingTool(name, MISSING[need], PROVIDED_BY.get(need, "")) for name, need in lacking.items())
-        return Toolset((one for one in self if one.name not in lacking), missing)
+        return Toolset((item for item in self if item.name not in lacking), missing)
 
     async def run(
         self,
@@ -239,7 +239,7 @@ def all_tools() -> ToolCatalogue:
     """All tools, in the order that models are shown them: every `Tool` that a module beside this one declares."""
     package = __name__.rpartition(".")[0]
     here = import_module(package).__path__
-    names = [one.name for one in iter_modules(here) if not one.ispkg]
+    names = [module.name for module in iter_modules(here) if not module.ispkg]
     declared = [tool for name in names for tool in _list_declared_tools(f"{package}.{name}")]
     return ToolCatalogue(
         sorted(declared, key=lambda tool: _ORDER.index(tool.name) if tool.name in _ORDER else len(_ORDER))
@@ -263,7 +263,7 @@ def with_plugins() -> tuple[Toolset, tuple[BrokenPlugin, ...]]:
 
 def _only(name: str) -> plugins.Plugin | None:
     """Return the only plug-in whose tool has this name."""
-    found = [one for one in plugins.list_installed("tools") if one.name == name]
+    found = [item for item in plugins.list_installed("tools") if item.name == name]
     return found[0] if len(found) == 1 else None
 
 

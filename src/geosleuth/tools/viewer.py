@@ -245,16 +245,16 @@ def iterate_places(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for key in ("results", "fixes"):
         rows = data.get(key)
         if isinstance(rows, list):
-            for row in (one for one in rows if isinstance(one, Mapping)):
+            for row in (item for item in rows if isinstance(item, Mapping)):
                 spots = row.get("spots")
-                yield from (one for one in spots if isinstance(one, Mapping)) if isinstance(spots, list) else (row,)
+                yield from (spot for spot in spots if isinstance(spot, Mapping)) if isinstance(spots, list) else (row,)
 
 
 def place_name(row: Mapping[str, Any]) -> str:
     """Return a row's name of its place."""
     inside = row.get("places")
     if isinstance(inside, list) and not row.get("name") and not row.get("address"):
-        return " + ".join(str(one.get("name")) for one in inside if isinstance(one, Mapping))
+        return " + ".join(str(item.get("name")) for item in inside if isinstance(item, Mapping))
     return str(row.get("name") or row.get("place") or row.get("address") or row.get("title") or "")
 
 
@@ -263,12 +263,12 @@ def places_found(data: Mapping[str, Any]) -> str:
     return count_names([name for row in iterate_places(data) if (name := place_name(row))], "place", "places", "found")
 
 
-def count_names(names: list[str], one: str, more: str, did: str) -> str:
+def count_names(names: list[str], text: str, more: str, did: str) -> str:
     """Return the number of names and the first few of them, quoted: 'found 2 places: "A", "B"'."""
     if not names:
         return ""
     shown = ", ".join(quote(name, NAME_CHARS) for name in names[:_SHOWN])
-    return f"{did} {len(names)} {one if len(names) == 1 else more}: {shown}{', …' if len(names) > _SHOWN else ''}"
+    return f"{did} {len(names)} {text if len(names) == 1 else more}: {shown}{', …' if len(names) > _SHOWN else ''}"
 
 
 def _argument(arguments: Arguments, name: str) -> str:

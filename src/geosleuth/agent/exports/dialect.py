@@ -126,7 +126,7 @@ def list_offered_tools(started: Started, known: Iterable[Tool] | None = None) ->
 
         way = find_method(started.method)
         found = [_find_installed_tool(name) for name in names]
-        shown = [one if one is None or way is None else way.shown(one) for one in found]
+        shown = [item if item is None or way is None else way.shown(item) for item in found]
         return [_rename_tool(name, one) for name, one in zip(names, shown, strict=True)]
     by_name: dict[str, Tool] = {}
     for tool in known:
@@ -221,7 +221,7 @@ class TextWriter:
 
     def results(self, turn: Sequence[Result]) -> str:
         """Return a turn of nothing but results, for a role of their own."""
-        return _BETWEEN_RESULTS.join(self.result(one) for one in turn)
+        return _BETWEEN_RESULTS.join(self.result(item) for item in turn)
 
     def result(self, result: Result) -> str:
         """Return a result without tags."""

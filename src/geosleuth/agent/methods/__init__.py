@@ -93,7 +93,7 @@ def find_method(name: str) -> Method | None:
 
 @cache
 def _presets() -> tuple[str, ...]:
-    names = [one.name for one in iter_modules(__path__) if one.name not in _NO_PRESETS]
+    names = [module.name for module in iter_modules(__path__) if module.name not in _NO_PRESETS]
     return tuple(sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER)))
 
 

@@ -23,7 +23,7 @@ def detective(box_scale: BoxScale = "pixels") -> Method:
         name="detective",
         summary="no model: reads the text, looks names up, weighs clues in one posterior, checks them on the map",
         # Whoever has a visual prior for the case switches its tool on; without one it could only refuse.
-        tools=tuple(one.name for one in all_tools() if one.name in TOOLS and "prior" not in one.needs),
+        tools=tuple(tool.name for tool in all_tools() if tool.name in TOOLS and "prior" not in tool.needs),
         budget=Budget(turns=14, calls=60, calls_per_turn=24),
         context=Context("whole"),
     )

@@ -36,7 +36,7 @@ _ALL = (
     Format("darwin-core", ".dwc.csv", "text/csv", to_darwin_core),
     Format("xmp", ".xmp", "application/rdf+xml", to_xmp, many=False),
 )
-FORMATS: Mapping[str, Format] = {one.name: one for one in _ALL}
+FORMATS: Mapping[str, Format] = {item.name: item for item in _ALL}
 
 
 def find_format(path: Path, *, beside: str = "") -> Format:
@@ -50,11 +50,11 @@ def find_format(path: Path, *, beside: str = "") -> Format:
         BadInput: there is none.
     """
     name = path.name.lower()
-    fits = [one for one in _ALL if name.endswith(one.ending)]
+    fits = [item for item in _ALL if name.endswith(item.ending)]
     if not fits:
-        endings = ", ".join(filter(None, (beside, *(one.ending for one in _ALL))))
+        endings = ", ".join(filter(None, (beside, *(item.ending for item in _ALL))))
         raise BadInput(f"{path}: unknown file extension; use one of {endings}")
-    return max(fits, key=lambda one: len(one.ending))
+    return max(fits, key=lambda fit: len(fit.ending))
 
 
 def render_as(name: str, entries: Sequence[LocatedAnswer]) -> str:

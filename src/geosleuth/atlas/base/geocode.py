@@ -285,7 +285,7 @@ class BasePlaces:
             tries = [(parts[0], list[str]()), *((name, [tail]) for name, tail in tails)]
         else:
             tries = [(part, [*parts[:at], *parts[at + 1 :]]) for at, part in enumerate(parts)]
-        for name, others in [one for one in tries if self._may_be_place(one[0])][:guesses]:
+        for name, others in [attempt for attempt in tries if self._may_be_place(attempt[0])][:guesses]:
             if others and self.container(name):
                 return
             known = {other: self.container(other) for other in others}
@@ -507,7 +507,7 @@ class BasePlaces:
         return [self._country_rows[code]] if own or not found_else else []
 
     def _fuzzy(self, reading: QueryReading, limit: int) -> list[Hit]:
-        countries = {reading.country, *(one.country for one in reading.inside if not one.regions and not one.towns)}
+        countries = {reading.country, *(item.country for item in reading.inside if not item.regions and not item.towns)}
         only = next((code for code in countries if code), None)
         among = None if only is None else self._find_country_owners(only)
         hits = []
@@ -526,14 +526,14 @@ class BasePlaces:
     @staticmethod
     def _fame(row: _PlaceRow, reading: QueryReading) -> float:
         """Return how well known a place is, with a bonus if it lies in a region or town that was named."""
-        in_named_region = any(one.country != row.country for one in reading.inside)
+        in_named_region = any(item.country != row.country for item in reading.inside)
         fame = 0.6 + 0.3 * _prominence(row.population)
         return fame + (0.04 if row.kind == COUNTRY else 0.0) + _REGION_BONUS * in_named_region
 
     def _fits_all(self, row: _PlaceRow, reading: QueryReading) -> bool:
         if reading.country is not None and reading.country not in _list_countries(row):
             return False
-        return all(self._fits(row, one) for one in reading.inside)
+        return all(self._fits(row, item) for item in reading.inside)
 
     def _fits(self, row: _PlaceRow, container: EnclosingPlaces) -> bool:
         if row.kind == COUNTRY or not container:
@@ -590,9 +590,9 @@ class BasePlaces:
 
     def _choose_country(self, row: _PlaceRow, inside: Iterable[EnclosingPlaces]) -> str:
         """Return the country of a place that the query names, of those that share it, or else its main one."""
-        named = [one.country for one in inside if one.country]
+        named = [item.country for item in inside if item.country]
         return next(
-            (code for code in _list_countries(row) for one in named if belongs_to_country(code, one)), row.country
+            (code for code in _list_countries(row) for item in named if belongs_to_country(code, item)), row.country
         )
 
     def _build_base_place(self, row: _PlaceRow, country: str | None = None) -> Place:

@@ -343,8 +343,10 @@ def _distinctive_words(key: str) -> str:
 
 def _distinctive_words_match(query: str, name: str) -> bool:
     """Return whether two keys are similar in more than generic words: Ballston Lake is not Lake Balaton."""
-    one, other = _distinctive_words(query), _distinctive_words(name)
-    return (one, other) == (query, name) or not (one and other) or similarity(one, other) >= _MIN_DISTINCTIVE_SIMILARITY
+    item, other = _distinctive_words(query), _distinctive_words(name)
+    return (
+        (item, other) == (query, name) or not (item and other) or similarity(item, other) >= _MIN_DISTINCTIVE_SIMILARITY
+    )
 
 
 def _match(role: int) -> Literal["exact", "alias"]:

@@ -221,10 +221,10 @@ class Overpass(OnlineAtlas):
         if not named:
             middle = near or (within.centre if within else LatLon(0, 0))
             hits = [near_hit(place, middle, _NEAR_M / 1000) for place, _ in places]
-            return inside(sorted(hits, key=lambda one: one.distance_km or 0.0), within)[:limit]
+            return inside(sorted(hits, key=lambda item: item.distance_km or 0.0), within)[:limit]
         name = query_text(text)
         hits = [hit(place, name, names=names, near=near) for place, names in places]
-        hits.sort(key=lambda one: (-one.score, one.distance_km or 0.0, one.place.id))
+        hits.sort(key=lambda item: (-item.score, item.distance_km or 0.0, item.place.id))
         return inside(hits, within)[:limit]
 
     async def nearby(
@@ -239,7 +239,7 @@ class Overpass(OnlineAtlas):
         hits = [
             near_hit(place, point, radius_m / 1000) for place, _ in self._parse_results(await self._ask_amap(query))
         ]
-        return sorted(hits, key=lambda one: (one.distance_km or 0.0, one.place.id))[:limit]
+        return sorted(hits, key=lambda item: (item.distance_km or 0.0, item.place.id))[:limit]
 
     async def poi(self, place_id: str) -> Place | None:
         """Return an OpenStreetMap object by its id."""
@@ -264,7 +264,7 @@ class Overpass(OnlineAtlas):
         hits: list[Hit] = []
         for element in await self._ask_amap(query):
             at = replies.point(element.get("lat"), element.get("lon"))
-            if at is None or any(distance_km(at, one.place.point) <= _SAME_CROSSING_KM for one in hits):
+            if at is None or any(distance_km(at, item.place.point) <= _SAME_CROSSING_KM for item in hits):
                 continue
             place = Place(
                 _osm_id(element) or f"overpass:{at.lat:.6f},{at.lon:.6f}", name, "crossing", at, spot(at), self.name

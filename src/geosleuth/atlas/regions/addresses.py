@@ -239,23 +239,23 @@ def find_crossings(
     """
     if found := find_named_crossings(region, names, within, limit):
         return found
-    one, two = (_similar_streets(region, name, similar) for name in names)
-    if not one or not two:
+    item, two = (_similar_streets(region, name, similar) for name in names)
+    if not item or not two:
         return []
-    return _corners(_find_shared_junctions(region, one, two, within), limit) or _near_misses(region, one, two, within)
+    return _corners(_find_shared_junctions(region, item, two, within), limit) or _near_misses(region, item, two, within)
 
 
 def find_named_crossings(region: OpenRegion, names: tuple[str, str], within: Extent | None, limit: int) -> list[Hit]:
     """Return junctions of streets of exactly these names, one hit per corner."""
-    one, two = ({fold(name): StreetMatch(1.0, "exact", [])} for name in names)
-    return _corners(_find_shared_junctions(region, one, two, within), limit)
+    item, two = ({fold(name): StreetMatch(1.0, "exact", [])} for name in names)
+    return _corners(_find_shared_junctions(region, item, two, within), limit)
 
 
 def _find_shared_junctions(
-    region: OpenRegion, one: "Mapping[str, StreetMatch]", two: "Mapping[str, StreetMatch]", within: Extent | None
+    region: OpenRegion, mapping: "Mapping[str, StreetMatch]", two: "Mapping[str, StreetMatch]", within: Extent | None
 ) -> Iterator[Hit]:
     """Yield the junctions that two sets of streets (by folded name) share, best match first."""
-    firsts, seconds = _read_junctions(region, one), _read_junctions(region, two)
+    firsts, seconds = _read_junctions(region, mapping), _read_junctions(region, two)
     best_pairs: dict[int, tuple[str, str]] = {}  # by node
     for key, nodes in firsts.items():
         for other, other_nodes in seconds.items():
@@ -263,16 +263,16 @@ def _find_shared_junctions(
                 continue
             for node in np.intersect1d(nodes, other_nodes, assume_unique=True).tolist():
                 best = best_pairs.get(node)
-                if best is None or one[key].score * two[other].score > one[best[0]].score * two[best[1]].score:
+                if best is None or mapping[key].score * two[other].score > mapping[best[0]].score * two[best[1]].score:
                     best_pairs[node] = (key, other)
-    ranked = sorted(best_pairs.items(), key=lambda pair: (-one[pair[1][0]].score * two[pair[1][1]].score, pair[0]))
+    ranked = sorted(best_pairs.items(), key=lambda pair: (-mapping[pair[1][0]].score * two[pair[1][1]].score, pair[0]))
     for node, (key, other) in ranked:
         row = region.conn.execute("SELECT lat, lon, streets FROM junction WHERE id = ?", (node,)).fetchone()
         name_of = {fold(street): street for street in convert_text(row[2]).split("\n")}
         streets = (name_of.get(key, key), name_of.get(other, other))
         point = LatLon(row[0] / E7, row[1] / E7)
         if within is None or within.contains(point):
-            yield _crossing_hit(region, f"n{node}", point, streets, one[key], two[other])
+            yield _crossing_hit(region, f"n{node}", point, streets, mapping[key], two[other])
 
 
 def _read_junctions(region: OpenRegion, streets: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
@@ -312,12 +312,12 @@ def _crossing_hit(
     osm: str,
     point: LatLon,
     streets: tuple[str, str],
-    one: StreetMatch,
+    street_match: StreetMatch,
     two: StreetMatch,
 ) -> Hit:
-    match = max(one.match, two.match, key=lambda kind: _MATCH_ORDER[kind])
+    match = max(street_match.match, two.match, key=lambda kind: _MATCH_ORDER[kind])
     place = _crossing_place(region, osm, point, streets)
-    return Hit(place, one.score * two.score, match, place.name)
+    return Hit(place, street_match.score * two.score, match, place.name)
 
 
 def _crossing_place(region: OpenRegion, osm: str, point: LatLon, streets: Any) -> Place:
@@ -349,13 +349,13 @@ def _corners(hits: Iterator[Hit], limit: int) -> list[Hit]:
 
 
 def _near_misses(
-    region: OpenRegion, one: dict[str, StreetMatch], two: dict[str, StreetMatch], within: Extent | None
+    region: OpenRegion, entry: dict[str, StreetMatch], two: dict[str, StreetMatch], within: Extent | None
 ) -> list[Hit]:
     """Return the points where streets nearly meet: a roundabout or an unnamed slip road may lie between them."""
     hits = []
     pairs = [
         (first_score * second_score, first, second)
-        for first_key, (first_score, _, firsts) in one.items()
+        for first_key, (first_score, _, firsts) in entry.items()
         for second_key, (second_score, _, seconds) in two.items()
         if first_key != second_key
         for first in firsts
@@ -454,7 +454,9 @@ def _areas(region: OpenRegion, where: str, values: Sequence[Any]) -> Iterator[_P
     found = [_build_area(row) for row in region.conn.execute(query, values)]
     for _, same_code in groupby(found, key=lambda area: area.key):
         kept: list[_PostcodeArea] = []
-        for area in sorted(same_code, key=lambda one: (not one.town, -one.addresses, one.country, one.town, one.point)):
+        for area in sorted(
+            same_code, key=lambda item: (not item.town, -item.addresses, item.country, item.town, item.point)
+        ):
             at = next((at for at, other in enumerate(kept) if _is_same_area(area, other)), None)
             if at is None:
                 kept.append(area)
@@ -469,9 +471,9 @@ def _build_area(row: Sequence[Any]) -> _PostcodeArea:
     return _PostcodeArea(key, code, town, country, int(row[4]), LatLon(row[5], row[6]), Box(*row[7:]))
 
 
-def _is_same_area(one: _PostcodeArea, other: _PostcodeArea) -> bool:
-    return distance_km(one.point, other.point) <= _SAME_AREA_KM and not (
-        one.country and other.country and one.country != other.country
+def _is_same_area(area: _PostcodeArea, other: _PostcodeArea) -> bool:
+    return distance_km(area.point, other.point) <= _SAME_AREA_KM and not (
+        area.country and other.country and area.country != other.country
     )
 
 

@@ -155,7 +155,7 @@ def _positions(store: RegionStore, regions: Sequence[OpenRegion], features: Feat
         if features.windows is not None:
             along = [*map(_inside_window, along, features.windows[own_streets].tolist())]
         parts += along
-        belongs.append(own_streets.repeat([len(one) for one in along]))
+        belongs.append(own_streets.repeat([len(item) for item in along]))
     return np.concatenate([*parts, at[points[done:]]]), np.concatenate([*belongs, points[done:]])
 
 

@@ -148,8 +148,8 @@ def neighbours(here: Positions, there: Positions, radius_m: float) -> tuple[Ints
             begins = np.searchsorted(cells, middle + row - 1, side="left")
             counts = np.searchsorted(cells, middle + row + 1, side="right") - begins
             found.append((np.repeat(some, counts), order[spans(begins, counts)]))
-    one, two = (np.concatenate(column) for column in zip(*found, strict=True))
-    return one, two
+    item, two = (np.concatenate(column) for column in zip(*found, strict=True))
+    return item, two
 
 
 def cell_numbers(degrees: FloatArray, least: float, wide: float) -> Ints:

@@ -245,7 +245,7 @@ def _colocations(
     matches = np.prod([one.scores[some] for one, some in zip(sets, owners, strict=True)], axis=0) ** (1 / len(sets))
     scores = matches * (1 - 0.5 * found.spreads_m / within_m)
     return [
-        Colocation(tuple(places[one] for one in some), LatLon(lat, lon), spread_m, score)
+        Colocation(tuple(places[item] for item in some), LatLon(lat, lon), spread_m, score)
         for some, lat, lon, spread_m, score in zip(
             zip(*features, strict=True),
             lats.mean(axis=0).tolist(),
@@ -275,7 +275,7 @@ def _check_bearings(bearings_deg: Sequence[float | None] | None, count: int) -> 
         given = (None, *given)
     if len(given) != count:
         raise BadInput(f"give a bearing (or none) for each feature after the first: {count - 1}, not {len(given)}")
-    for one in given:
-        if one is not None and not math.isfinite(one):
-            raise BadInput(f"a bearing is a number of degrees from north, not {one}")
+    for item in given:
+        if item is not None and not math.isfinite(item):
+            raise BadInput(f"a bearing is a number of degrees from north, not {item}")
     return (None, *given[1:])

@@ -92,7 +92,7 @@ class CombinationSearch:
         parts, spreads = np.empty((0, len(self._sets)), dtype=np.int64), np.empty(0)
         # If only few can be near each other, one step with the full radius is fastest.
         in_one_step = (
-            math.prod(len(one.owner_of) for one in self._sets) <= _FEW_COMBINATIONS or self._within_m <= _NARROW_M
+            math.prod(len(item.owner_of) for item in self._sets) <= _FEW_COMBINATIONS or self._within_m <= _NARROW_M
         )
         few_anchors = _FEW_ANCHORS if self._within_m <= CLOSE_M else 0
         in_one_step |= len(open_points) <= (_FEW_IN_PAIRS if len(self._sets) == 2 else few_anchors)
@@ -201,13 +201,13 @@ class CombinationSearch:
         for other in placed:
             keep &= newest != self._keys(parts, other)
         # The first feature is placed first or second, so a bearing can be checked as soon as its other end is placed.
-        for one in (*placed, number):
-            wanted = self._rules.bearings[one]
-            if wanted is not None and 0 in (*placed, number) and number in (0, one):
-                first, other_set = self._sets[0], self._sets[one]
+        for item in (*placed, number):
+            wanted = self._rules.bearings[item]
+            if wanted is not None and 0 in (*placed, number) and number in (0, item):
+                first, other_set = self._sets[0], self._sets[item]
                 courses = compass(
                     first.lats[parts[:, 0]], first.lons[parts[:, 0]],
-                    other_set.lats[parts[:, one]], other_set.lons[parts[:, one]],
+                    other_set.lats[parts[:, item]], other_set.lons[parts[:, item]],
                 )  # fmt: skip
                 keep &= np.abs((courses - wanted + 180) % 360 - 180) <= BEARING_TOLERANCE_DEG
         return keep
@@ -217,9 +217,9 @@ class CombinationSearch:
         candidates = self._sets[number]
         return candidates.keys[candidates.owner_of[parts[:, number]]]
 
-    def _metres(self, parts: Ints, one: int, two: int) -> FloatArray:
-        a, b = self._sets[one], self._sets[two]
-        first, second = parts[:, one], parts[:, two]
+    def _metres(self, parts: Ints, number: int, two: int) -> FloatArray:
+        a, b = self._sets[number], self._sets[two]
+        first, second = parts[:, number], parts[:, two]
         return great_circle_km(a.lats[first], a.lons[first], b.lats[second], b.lons[second]) * 1000
 
     def _lie_in_order(self, parts: Ints) -> NDArray[np.bool_]:

@@ -248,7 +248,7 @@ def _of_kind(region: OpenRegion, text: str) -> FeaturePoints:
     lats, lons, kinds = read_spots(region, ids)
     found, _ = _sort_features(ids, lats, lons, street_kinds(region)[kinds])
     if len(ids) <= _MAX_CACHED:
-        size = len(ids) + sum(len(one.ids) for one in list(known.values()))
+        size = len(ids) + sum(len(item.ids) for item in list(known.values()))
         for oldest in list(known):
             if size <= _MAX_CACHED:
                 break
@@ -341,7 +341,7 @@ def _find_named(
             row = region.index.find_spelling(key)
             exact = decode_owners(row[2]) if row else []
             if any(role < ATTRIBUTE for role, _ in exact):  # not those that have the name in their address or operator
-                exact = [one for one in exact if one[0] < ATTRIBUTE]
+                exact = [item for item in exact if item[0] < ATTRIBUTE]
             for _, name_owners in exact:
                 wanted = name_owners if reach is None else name_owners[reach(name_owners)]
                 candidates.append((wanted[:_MAX_EXACT], 1.0))
@@ -350,7 +350,7 @@ def _find_named(
                 longer = list(region.index.with_prefix(f"{key} ", _MAX_WITH_PREFIX // len(regions)))
                 owners = [all_owners(names) for _, names in longer]
                 if owners:
-                    lengths = np.array([len(name) for name, _ in longer]).repeat([len(one) for one in owners])
+                    lengths = np.array([len(name) for name, _ in longer]).repeat([len(owner) for owner in owners])
                     candidates.append((np.array([*chain(*owners)], dtype=np.int64), 0.6 + 0.35 * len(key) / lengths))
     if similar and exact_count < _POOL:  # similar spellings include the name itself
         _add_similar(store, regions, text, reaches, found)

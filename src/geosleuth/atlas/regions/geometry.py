@@ -91,8 +91,8 @@ def unpack_all(packed: Sequence[bytes], firsts: Ints | None = None) -> tuple[Int
         All numbers, list after list; the index in ``packed`` of each list; the length of each list.
     """
     numbers, indexes, counts = [_EMPTY], [_EMPTY], [_EMPTY]
-    widths = np.frombuffer(b"".join([one[:1] for one in packed]), dtype=np.uint8)
-    sizes = np.array([len(one) for one in packed], dtype=np.int64) - 1
+    widths = np.frombuffer(b"".join([item[:1] for item in packed]), dtype=np.uint8)
+    sizes = np.array([len(item) for item in packed], dtype=np.int64) - 1
     for width in dict.fromkeys(widths.tolist()):
         some = (widths == width).nonzero()[0]
         steps = np.frombuffer(b"".join([packed[at][1:] for at in some.tolist()]), dtype=_WIDTHS[width]).astype(np.int64)
@@ -111,8 +111,8 @@ def unpack_all(packed: Sequence[bytes], firsts: Ints | None = None) -> tuple[Int
 
 def are_packed(lists: Iterable[Any]) -> bool:
     """Return whether `unpack_all` can read all of these."""
-    for one in lists:  # hundreds in a search
-        if type(one) is not bytes or len(one) < 2 or one[0] not in _WIDTHS or (len(one) - 1) % one[0]:
+    for item in lists:  # hundreds in a search
+        if type(item) is not bytes or len(item) < 2 or item[0] not in _WIDTHS or (len(item) - 1) % item[0]:
             return False
     return True
 
@@ -318,7 +318,7 @@ def nearest_points(geometries: Sequence[Segments], lat: float, lon: float) -> ND
     """Return the (latitude, longitude) of each geometry nearest to a point; inside an area, the point itself."""
     # A degree of longitude is shorter than one of latitude: without the scale, east and west would seem too far.
     lon_scale = max(float(np.cos(np.radians(lat))), 1e-6)
-    ends = np.concatenate([one.ends for one in geometries], axis=1)
+    ends = np.concatenate([geometry.ends for geometry in geometries], axis=1)
     lons, lats, starts, stops = ends[::2], ends[1::2], ends[:2], ends[2:]
     lons -= lon  # east of the point, and north of it
     lons *= lon_scale
@@ -333,9 +333,9 @@ def nearest_points(geometries: Sequence[Segments], lat: float, lon: float) -> ND
     candidates = along * step  # the nearest point of each segment
     candidates += starts
     far = _dot(candidates, candidates)
-    cuts = [0, *accumulate(one.ends.shape[1] for one in geometries)]
+    cuts = [0, *accumulate(geometry.ends.shape[1] for geometry in geometries)]
     nearest = candidates[:, [begin + int(far[begin:end].argmin()) for begin, end in pairwise(cuts)]]
-    if any(one.is_area for one in geometries):
+    if any(geometry.is_area for geometry in geometries):
         # A point is inside if a ray to the east crosses the boundary an odd number of times.
         above = lats > 0
         up = (above[0] != above[1]).nonzero()[0]
@@ -351,8 +351,8 @@ def nearest_points(geometries: Sequence[Segments], lat: float, lon: float) -> ND
     return found
 
 
-def _dot(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    product = one * other
+def _dot(array: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    product = array * other
     both: NDArray[np.float64] = product[0] + product[1]
     return both
 

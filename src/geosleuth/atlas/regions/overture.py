@@ -171,7 +171,7 @@ def _tags(row: Mapping[str, Any], primary: str) -> dict[str, str]:
     words = [categories.get("primary"), *(categories.get("alternate") or ())]
     if any(words):
         tags["category"] = "; ".join(str(word) for word in words if word)
-    addresses = [one for one in row.get("addresses") or () if one]
+    addresses = [item for item in row.get("addresses") or () if item]
     if addresses:
         first = addresses[0]
         town = " ".join(str(first[key]) for key in ("postcode", "locality") if first.get(key))

@@ -334,11 +334,11 @@ class Regions:
                         raise
                     _log.warning("%s", error)
                     unreadable.add(name)
-            best += [one for one in more if isinstance(one, Hit) or one.region.info.name not in unreadable]
+            best += [item for item in more if isinstance(item, Hit) or item.region.info.name not in unreadable]
         return [
-            one if isinstance(one, Hit) else one.hit(places[one.region.info.name, one.row[0]])
-            for one in best
-            if isinstance(one, Hit) or one.region.info.name not in unreadable
+            item if isinstance(item, Hit) else item.hit(places[item.region.info.name, item.row[0]])
+            for item in best
+            if isinstance(item, Hit) or item.region.info.name not in unreadable
         ]
 
     def _find_similar(

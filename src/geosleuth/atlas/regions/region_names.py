@@ -153,7 +153,7 @@ def build_spellings(rows: Iterable[NameRow]) -> Spellings:
         [length for length, *_ in found],
         [(key, names) for _, key, names, _ in found],
         [len(owners) for *_, owners in found],
-        np.fromiter((one for *_, owners in found for one in owners), dtype=np.uint32),
+        np.fromiter((owner for *_, owners in found for owner in owners), dtype=np.uint32),
         codes,
         holders,
     )
@@ -568,10 +568,10 @@ def _spellings_like(
         reading: see `Reading`.
     """
     found: list[tuple[int, SpellingRow]] = []
-    chosen = [_find_candidate_spellings(indexes, squeeze(one), keeps, most, reading) for one in keys]
+    chosen = [_find_candidate_spellings(indexes, squeeze(key), keeps, most, reading) for key in keys]
     for number, index in enumerate(indexes):
-        numbers = chosen[0][number] if len(chosen) == 1 else np.union1d(*(one[number] for one in chosen))
-        if wanted := [one for one in numbers.tolist() if one != known.get(number)]:
+        numbers = chosen[0][number] if len(chosen) == 1 else np.union1d(*(item[number] for item in chosen))
+        if wanted := [item for item in numbers.tolist() if item != known.get(number)]:
             with reading(number):
                 found.extend((number, row) for row in index.spellings(wanted))
     return found
@@ -733,7 +733,9 @@ def _select_best(
         if keep is not None and (owners := [hit.owner for of, hit in found if of == number]):
             kept = dict(zip(owners, keep(np.array(owners, dtype=np.int64)).tolist(), strict=True))
             wanted = [(of, hit) for of, hit in wanted if of != number or kept[hit.owner]]
-    return sorted(wanted, key=lambda one: (-one[1].score, one[1].role, len(one[1].text), one[0], one[1].owner))[:limit]
+    return sorted(wanted, key=lambda item: (-item[1].score, item[1].role, len(item[1].text), item[0], item[1].owner))[
+        :limit
+    ]
 
 
 def _decode_names(key: str, names: str, most: int, keep: Keep | None = None) -> list[tuple[int, str, list[int]]]:

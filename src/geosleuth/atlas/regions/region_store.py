@@ -770,7 +770,7 @@ def _segments(region: OpenRegion, ids: Sequence[int]) -> dict[int, Segments]:
     if geoms:
         read = dict(zip(geoms, extract_segments(list(geoms.values())), strict=True))
         found |= read
-        count = sum(one.ends.shape[1] for one in read.values())
+        count = sum(item.ends.shape[1] for item in read.values())
         if count <= _MAX_SEGMENTS:
             cache.by_feature |= read
             cache.count += count

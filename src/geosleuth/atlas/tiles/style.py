@@ -63,7 +63,7 @@ class Palette:
 
 
 # Drawn maps have the same colours under the same names, in capitals.
-LIGHT: Final = Palette(**{one.name: getattr(look, one.name.upper()) for one in fields(Palette)})
+LIGHT: Final = Palette(**{field.name: getattr(look, field.name.upper()) for field in fields(Palette)})
 DARK: Final = Palette(
     sea="#151c28",
     coast_line="#33475c",

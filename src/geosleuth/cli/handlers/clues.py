@@ -52,13 +52,13 @@ def weigh(sightings: Sequence[str], *, within: Sequence[str] = (), as_json: bool
 def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
     """Print what to look for next to tell candidates apart."""
     tables = field_guide()
-    asked = [place_code(one) for one in candidates]
+    asked = [place_code(candidate) for candidate in candidates]
     found = differences(asked)
     codes = list(dict.fromkeys(map(tables.resolve_code, asked)))
     if note := tables.stand_ins(asked):
         talk(note)
     if as_json:
-        show_json([{"attribute": one.attribute, "bits": one.bits, "values": dict(one.values)} for one in found])
+        show_json([{"attribute": item.attribute, "bits": item.bits, "values": dict(item.values)} for item in found])
         return
     if not found:
         talk("The field guide has nothing that tells these apart: they look alike.")
@@ -66,10 +66,10 @@ def tell_apart(candidates: Sequence[str], *, as_json: bool) -> None:
     if look_alike(found):
         talk("Their streets look much alike: what follows tells little.")
     rows = []
-    for one in found:
-        labels = tables.values[one.attribute]
-        each = [", ".join(labels[value].label for value in one.values.get(code, ())) or "?" for code in codes]
-        rows.append((tables.attributes[one.attribute].label, *each))
+    for item in found:
+        labels = tables.values[item.attribute]
+        each = [", ".join(labels[value].label for value in item.values.get(code, ())) or "?" for code in codes]
+        rows.append((tables.attributes[item.attribute].label, *each))
     show(table_view(("look at", *codes), rows, unbroken=("look at",)))
 
 

@@ -81,8 +81,8 @@ def write_exif(finding: Finding, photo: Path, outputs: Outputs, *, yes: bool) ->
         return
     copy, answer = exif_copy_path(photo), finding.whole_answer
     named = finding.granularity == "exact"
-    (one,) = build_placed(finding, [photo])
-    point = one.entry.point
+    (item,) = build_placed(finding, [photo])
+    point = item.entry.point
     if point is None:
         why = "there is no point to put into it"
         why = "the finding is a country or region, and no point in it" if answer.point is not None else why
@@ -104,32 +104,32 @@ def write_copies(found: Sequence[PlacedPhoto], outputs: Outputs, *, yes: bool) -
     """Write copies of a batch's photos, after one confirmation for all; a photo that can't be copied is one line."""
     if not outputs.exif:
         return
-    placed = [one for one in found if one.entry.point is not None]
-    fit = [one for one in placed if one.photo.suffix.lower() in WRITABLE_EXTENSIONS]
-    wanted = [one for one in fit if outputs.overwrite or not exif_copy_path(one.photo).exists()]
+    placed = [item for item in found if item.entry.point is not None]
+    fit = [item for item in placed if item.photo.suffix.lower() in WRITABLE_EXTENSIONS]
+    wanted = [item for item in fit if outputs.overwrite or not exif_copy_path(item.photo).exists()]
     photos = plural(len(wanted), "photo", "photos")
     question = f"Write estimated places into copies of {photos}, beside the originals as NAME{LOCATED_SUFFIX}?"
     if wanted and not yes and not confirm(question):
         talk("nothing was written into copies")
         return
-    written = sum(_write_copy(one, overwrite=outputs.overwrite) for one in wanted)
+    written = sum(_write_copy(item, overwrite=outputs.overwrite) for item in wanted)
     _tell("copy", "copies", written, kept=len(fit) - len(wanted))
     if len(placed) > len(fit):
         unfit = plural(len(placed) - len(fit), "photo is", "photos are")
         talk(f"{unfit} neither JPEG nor PNG and got no copy; --sidecars is for all kinds")
 
 
-def _write_copy(one: PlacedPhoto, *, overwrite: bool) -> bool:
+def _write_copy(photo: PlacedPhoto, *, overwrite: bool) -> bool:
     from geosleuth.photo.geotag import write_exif_copy
 
-    answer, place = one.entry.answer, one.entry.point
+    answer, place = photo.entry.answer, photo.entry.point
     if place is None:
         return False
     try:
         point = round_point(place, answer.radius_km)
-        write_exif_copy(one.photo, exif_copy_path(one.photo), point, answer.radius_km, overwrite=overwrite)
+        write_exif_copy(photo.photo, exif_copy_path(photo.photo), point, answer.radius_km, overwrite=overwrite)
     except BadInput as error:
-        talk(_anonymize_complaint(str(error), one, exif_copy_path(one.photo)))
+        talk(_anonymize_complaint(str(error), photo, exif_copy_path(photo.photo)))
         return False
     return True
 
@@ -138,31 +138,31 @@ def write_sidecars(found: Sequence[PlacedPhoto], outputs: Outputs) -> None:
     """Write a sidecar beside each photo that has a point."""
     if not outputs.sidecars:
         return
-    placed = {sidecar_path(one.photo): one for one in found if one.entry.answer.point is not None}
+    placed = {sidecar_path(item.photo): item for item in found if item.entry.answer.point is not None}
     wanted = {path: one for path, one in placed.items() if outputs.overwrite or not path.exists()}
     written = 0
-    for path, one in wanted.items():
+    for path, item in wanted.items():
         try:
-            write_entries(path, [one.entry])
+            write_entries(path, [item.entry])
             written += 1
         except (BadInput, OSError) as error:
             complaint = f"{path}: can't be written: {getattr(error, 'strerror', None) or error}"
-            talk(_anonymize_complaint(complaint, one, path))
+            talk(_anonymize_complaint(complaint, item, path))
     _tell("sidecar", "sidecars", written, kept=len(placed) - len(wanted))
 
 
-def _anonymize_complaint(complaint: str, one: PlacedPhoto, beside: Path) -> str:
+def _anonymize_complaint(complaint: str, photo: PlacedPhoto, beside: Path) -> str:
     """Return an error about a file beside a photo, with the photo's public name in it."""
-    if one.name == one.photo.name:
+    if photo.name == photo.photo.name:
         return complaint
-    for path in (beside, one.photo):
-        complaint = complaint.replace(str(path), one.name)
+    for path in (beside, photo.photo):
+        complaint = complaint.replace(str(path), photo.name)
     return complaint
 
 
-def _tell(one: str, many: str, written: int, *, kept: int) -> None:
-    there = f"; {plural(kept, one, many)} from before kept, --overwrite replaces them" if kept else ""
-    talk(f"wrote {plural(written, one, many)}{there}")
+def _tell(text: str, many: str, written: int, *, kept: int) -> None:
+    there = f"; {plural(kept, text, many)} from before kept, --overwrite replaces them" if kept else ""
+    talk(f"wrote {plural(written, text, many)}{there}")
 
 
 def build_photo_label(number: int) -> str:

@@ -40,7 +40,7 @@ def locate_photos(paths: Sequence[Path], request: LocateRequest, *, as_json: boo
     """
     with quiet_libraries(), names_left_out(paths, request.granularity):
         plan = make_plan(request, paths)
-        photos = [add_nature_verdict(one) for one in open_photos(paths)]
+        photos = [add_nature_verdict(item) for item in open_photos(paths)]
         similar = plan.searches.find_similar(photos)
         ask_consent(plan, yes=request.yes)
         for path, photo in zip(paths, photos, strict=True):

@@ -101,7 +101,7 @@ def locate_batch(
         _write_outputs(done, plan, yes=request.yes)
     if as_json:
         untried = {"not_tried": len(paths) - len(done)} if batch.given_up else {}
-        show_json({"photos": [_build_document(one) for one in done], "failed": _count_failed(done), **untried})
+        show_json({"photos": [_build_document(item) for item in done], "failed": _count_failed(done), **untried})
     else:
         _show(done)
     if batch.given_up:
@@ -153,25 +153,25 @@ class _Batch:
 
             async def worker() -> None:
                 for number, path in waiting:
-                    one = replace(await self._one(number, path, atlas), path=path)
+                    item = replace(await self._one(number, path, atlas), path=path)
                     give_back_memory()
-                    done[number] = one
-                    advance(str(path) if plan.granularity == "exact" else one.row.name, one)
-                    self._watch(one)
+                    done[number] = item
+                    advance(str(path) if plan.granularity == "exact" else item.row.name, item)
+                    self._watch(item)
                     if self.given_up:
                         return
 
             async with asyncio.TaskGroup() as group:
                 for _ in range(self._jobs):
                     group.create_task(worker())
-        return _with_neighbours([one for one in done if one is not None])
+        return _with_neighbours([item for item in done if item is not None])
 
-    def _watch(self, one: FinishedPhoto) -> None:
+    def _watch(self, photo: FinishedPhoto) -> None:
         """Give up where a model fails again and again in the same way; a photo it never saw says nothing about it."""
-        if not one.entries and not one.by_model:
+        if not photo.entries and not photo.by_model:
             return
-        if self._in_a_row.is_enough(one.row.note if one.by_model else ""):
-            self.given_up = one.row.note
+        if self._in_a_row.is_enough(photo.row.note if photo.by_model else ""):
+            self.given_up = photo.row.note
 
     async def _one(self, number: int, path: Path, atlas: OfflineAtlas) -> FinishedPhoto:
         name = path.name if self._plan.granularity == "exact" else build_photo_label(number)
@@ -272,8 +272,8 @@ def _moment(claims: Claims) -> Moment | None:
 
 def _with_neighbours(done: Sequence[FinishedPhoto]) -> list[FinishedPhoto]:
     """Return the photos with the neighbours in time of those that have no place of their own."""
-    found = nearest_in_time({str(one.path): one.moment for one in done if one.moment is not None})
-    return [replace(one, neighbour=found.get(str(one.path))) for one in done]
+    found = nearest_in_time({str(item.path): item.moment for item in done if item.moment is not None})
+    return [replace(item, neighbour=found.get(str(item.path))) for item in done]
 
 
 @contextmanager
@@ -282,10 +282,10 @@ def _progress(total: int, *, exact: bool) -> Iterator[Callable[[str, FinishedPho
     count = iter(range(1, total + 1))
     with progress("locating", total) as bar, announcing_retries(bar.say, exact=exact):
 
-        def advance(name: str, one: FinishedPhoto) -> None:
-            row = one.row
+        def advance(name: str, photo: FinishedPhoto) -> None:
+            row = photo.row
             outcome = row.note if row.status == "failed" else row.place or row.note or "no place found"
-            line = f"{name}: {outcome}{' (kept from before)' if one.kept else ''}"
+            line = f"{name}: {outcome}{' (kept from before)' if photo.kept else ''}"
             if not bar.is_drawn:
                 bar.say(f"{next(count)}/{total} {line}")
             elif row.status == "failed":
@@ -296,30 +296,30 @@ def _progress(total: int, *, exact: bool) -> Iterator[Callable[[str, FinishedPho
 
 
 def _count_failed(done: Sequence[FinishedPhoto]) -> int:
-    return sum(1 for one in done if one.row.status == "failed")
+    return sum(1 for item in done if item.row.status == "failed")
 
 
 def _write_outputs(done: Sequence[FinishedPhoto], plan: Plan, *, yes: bool) -> None:
-    entries = [entry for one in done for entry in one.entries]
+    entries = [entry for item in done for entry in item.entries]
     pages = [path for path in plan.outputs.files if path.name.lower().endswith(PAGE)]
     if plan.outputs.folder is not None:
-        write_text_atomically(plan.outputs.folder / INDEX, summary_html([one.row for one in done]))
+        write_text_atomically(plan.outputs.folder / INDEX, summary_html([item.row for item in done]))
         talk(f"wrote {plan.outputs.folder / INDEX}")
         _write_list(plan.outputs.folder, done, exact=plan.granularity == "exact")
     for path in plan.outputs.files:
         if path in pages:
-            write_text_atomically(path, summary_html([replace(one.row, report=None) for one in done]))
+            write_text_atomically(path, summary_html([replace(item.row, report=None) for item in done]))
         else:
             write_entries(path, entries)
         talk(f"wrote {path}")
-    placed = [PlacedPhoto(one.path, entry, one.row.name) for one in done for entry in one.entries]
+    placed = [PlacedPhoto(item.path, entry, item.row.name) for item in done for entry in item.entries]
     write_sidecars(placed, plan.outputs)
     write_copies(placed, plan.outputs, yes=yes)
 
 
-def _build_document(one: FinishedPhoto) -> dict[str, Any]:
-    row = {"name": one.row.name, "status": one.row.status, "note": one.row.note or None, **(one.document or {})}
-    if (near := one.neighbour) is not None:
+def _build_document(photo: FinishedPhoto) -> dict[str, Any]:
+    row = {"name": photo.row.name, "status": photo.row.status, "note": photo.row.note or None, **(photo.document or {})}
+    if (near := photo.neighbour) is not None:
         row["nearest_in_time"] = {
             "name": Path(near.name).name,
             "seconds_later": near.later.total_seconds(),
@@ -335,7 +335,7 @@ def _write_list(folder: Path, done: Sequence[FinishedPhoto], *, exact: bool) -> 
     if not exact:
         (folder / LIST).unlink(missing_ok=True)
         return
-    write_list(folder, [_build_listed(folder, one) for one in done if one.entries])
+    write_list(folder, [_build_listed(folder, item) for item in done if item.entries])
     missing = [module for module in ("fastapi", "uvicorn") if find_spec(module) is None]
     talk("to confirm, correct or reject the findings:")
     if missing:
@@ -343,11 +343,11 @@ def _write_list(folder: Path, done: Sequence[FinishedPhoto], *, exact: bool) -> 
     talk(f"  {this_command()} review {shlex.quote(str(folder))}")
 
 
-def _build_listed(folder: Path, one: FinishedPhoto) -> Listed:
-    row = one.row
+def _build_listed(folder: Path, photo: FinishedPhoto) -> Listed:
+    row = photo.row
     return Listed(
-        sha256=one.entries[0].context.sha256 or "",
-        path=compute_relative_path(folder, one.path),
+        sha256=photo.entries[0].context.sha256 or "",
+        path=compute_relative_path(folder, photo.path),
         status=row.status,
         place=row.place,
         lat=row.point.lat if row.point else None,
@@ -356,8 +356,8 @@ def _build_listed(folder: Path, one: FinishedPhoto) -> Listed:
         probability=row.probability,
         conflicts=row.conflicts,
         area=row.area,
-        lead=replace(one.neighbour, name=Path(one.neighbour.name).name).words if one.neighbour else "",
-        lead_minutes=one.neighbour.minutes if one.neighbour else None,
+        lead=replace(photo.neighbour, name=Path(photo.neighbour.name).name).words if photo.neighbour else "",
+        lead_minutes=photo.neighbour.minutes if photo.neighbour else None,
     )
 
 
@@ -368,11 +368,11 @@ def _show(done: Sequence[FinishedPhoto]) -> None:
     from geosleuth.answer.answer import is_doubtful, percent_words, radius_words
 
     table = Table(box=None, pad_edge=False)
-    checked = any("check" in (one.document or {}) for one in done)
+    checked = any("check" in (item.document or {}) for item in done)
     for heading in ("photo", "place", "how sure", "point", *(("check",) if checked else ())):
         table.add_column(heading, overflow="fold")
-    for one in done:
-        row = one.row
+    for item in done:
+        row = item.row
         sure = "" if row.probability is None else percent_words(row.probability)
         sure += f", {radius_words(row.radius_km)}" if sure and row.radius_km is not None and not row.wide else ""
         point = "" if row.point is None or row.wide else coordinates(row.point, row.radius_km)
@@ -380,13 +380,13 @@ def _show(done: Sequence[FinishedPhoto]) -> None:
             row.status, ""
         )
         place += " (the file claims another place)" if row.conflicts else ""
-        verdict = (one.document or {}).get("check", {}).get("verdict", "")
+        verdict = (item.document or {}).get("check", {}).get("verdict", "")
         table.add_row(*(Text(one_line(" ".join(text.split()))) for text in (row.name, place, sure, point, verdict)))
     show(table)
-    located = [one.row for one in done if one.row.status == "located"]
+    located = [item.row for item in done if item.row.status == "located"]
     doubtful = sum(is_doubtful(row.probability) for row in located)
     doubts = f", {doubtful} doubtful" if doubtful else ""
-    kept = sum(1 for one in done if one.kept)
+    kept = sum(1 for item in done if item.kept)
     before = f", {kept} kept from before" if kept else ""
     talk(
         f"{len(located) - doubtful} of {len(done)} found{doubts}, {_count_failed(done)} failed{before}; "

@@ -152,14 +152,14 @@ def _page(result: VideoResult, name: str, *, exact: bool, linked: bool = False) 
     """Return one page with a row for each place: when, where, and which second told what."""
     rows = []
     for number, place in enumerate(result.places, 1):
-        best = max(place.frames, key=lambda one: (len(one.told), one.frame.telling))
+        best = max(place.frames, key=lambda frame: (len(frame.told), frame.frame.telling))
         row = summary_row(
             place.when,
             place.result,
             report=f"place-{number}.html" if linked else None,
             thumbnail=small_jpeg(best.frame.open_photo().photo.image) if exact else None,
         )
-        rows.append(replace(row, told=tuple(one.words for one in place.frames) if exact else ()))
+        rows.append(replace(row, told=tuple(frame.words for frame in place.frames) if exact else ()))
     places = plural(len(rows), "place", "places")
     return summary_html(rows, title=f"{places} in {name if exact else 'a video'}", what="Seconds")
 
@@ -185,7 +185,7 @@ def places_card(result: VideoResult, plan: Plan) -> "RenderableType":
     for number, place in enumerate(result.places, 1):
         parts.append(Text(f"Place {number} of {len(result.places)}: {place.when}", style="bold"))
         if plan.granularity == "exact":
-            parts += [Text(f"  {one.words}") for one in place.frames]
+            parts += [Text(f"  {frame.words}") for frame in place.frames]
         parts += [Text(""), card(place.result), Text("")]
     return Group(*parts)
 

@@ -108,7 +108,7 @@ def _claims_view(found: Claims) -> RenderableType:
         {
             "format": f"{found.format}, {found.size_px[0]} x {found.size_px[1]}, {found.file_bytes:,} bytes",
             "claims to be at": None if point is None else f"{point.lat:.5f}, {point.lon:.5f} ({kind})",
-            "sidecar claims": [printable(_sidecar_line(one)) for one in found.sidecars],
+            "sidecar claims": [printable(_sidecar_line(sidecar)) for sidecar in found.sidecars],
             "claims to be taken": None if found.taken_at is None else str(_value(found.taken_at)),
             "camera": printable(" ".join(part for part in (found.camera_make, found.camera_model) if part)),
             "focal length": None if found.focal_35mm is None else f"{found.focal_35mm:g} mm (35 mm equivalent)",
@@ -119,12 +119,12 @@ def _claims_view(found: Claims) -> RenderableType:
     )
 
 
-def _sidecar_line(one: SidecarClaim) -> str:
-    if one.trouble is not None:
-        return one.trouble
-    point = "" if one.point is None else f"{one.point.lat:.5f}, {one.point.lon:.5f}"
-    kind = "estimated from the picture, not measured" if one.estimated else "a claim, not evidence"
-    return f"{'; '.join(filter(None, (point, one.place)))} ({kind})"
+def _sidecar_line(claim: SidecarClaim) -> str:
+    if claim.trouble is not None:
+        return claim.trouble
+    point = "" if claim.point is None else f"{claim.point.lat:.5f}, {claim.point.lon:.5f}"
+    kind = "estimated from the picture, not measured" if claim.estimated else "a claim, not evidence"
+    return f"{'; '.join(filter(None, (point, claim.place)))} ({kind})"
 
 
 def _text_view(lines: list[TextLine]) -> RenderableType:
@@ -141,7 +141,9 @@ def _text_view(lines: list[TextLine]) -> RenderableType:
 def _summary_view(path: Path, done: IndexSummary) -> RenderableType:
     left_out = [f"{count} x {printable(reason)}" for reason, count in sorted(done.reasons.items())]
     # Photos without a place are common and expected; the others may need fixing.
-    named = [f"{printable(one.path)}: {printable(one.reason)}" for one in done.skipped if one.reason not in NO_TROUBLE]
+    named = [
+        f"{printable(item.path)}: {printable(item.reason)}" for item in done.skipped if item.reason not in NO_TROUBLE
+    ]
     more = [f"and {len(named) - _SKIPPED_SHOWN} more; --json names them all"] if len(named) > _SKIPPED_SHOWN else []
     return facts_view(
         {

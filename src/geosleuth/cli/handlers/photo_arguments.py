@@ -40,7 +40,7 @@ def _expand_word(word: str) -> list[Path] | None:
         if path.is_dir():
             found = photos_below(path)
         elif _PATTERN & set(word) and not path.exists():
-            found = [Path(one) for one in glob.glob(word, recursive=True) if Path(one).is_file()]  # noqa: PTH207  (may begin anywhere)
+            found = [Path(item) for item in glob.glob(word, recursive=True) if Path(item).is_file()]  # noqa: PTH207  (may begin anywhere)
         elif word.endswith(("/", os.sep)) and not path.exists():
             raise BadInput(f"{word}: there is no such folder; check the path")
         else:

@@ -73,7 +73,7 @@ def _agree(addresses: Sequence[str], request: LocateRequest) -> None:
         return
     if request.offline:
         raise BadInput("a photo on the web is fetched over the network, which --offline rules out; save it first")
-    if bad := next((one for one in addresses if not parse_host(one)), None):
+    if bad := next((address for address in addresses if not parse_host(address)), None):
         raise BadInput(f"not a web address: {bad[:100]!r}; it starts with https:// and a host name")
     hosts = sorted(set(map(parse_host, addresses)))
     agree(f"this fetches the photo from {' and '.join(hosts)}", yes=request.yes, stopped="nothing was fetched")

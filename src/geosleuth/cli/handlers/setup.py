@@ -56,14 +56,14 @@ def _set_up_model(options: SetupOptions) -> None:
     found, broken = look_around()
     if options.as_json:
         offer = asdict(fitting_models()[0]) if _lacking(found) else None
-        models = [_build_model_document(one) for one in found]
-        show_json({"models": models, "broken": [asdict(one) for one in broken], "offer": offer})
+        models = [_build_model_document(item) for item in found]
+        show_json({"models": models, "broken": [asdict(item) for item in broken], "offer": offer})
         return
     _show(found, broken)
     if _lacking(found):
         _offer(options)
         return
-    choices = [one for one in found if one.sees is not False]
+    choices = [item for item in found if item.sees is not False]
     if options.yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         talk(f"to use one: geosleuth setup {choices[0].flag}")
         return
@@ -81,7 +81,7 @@ def _is_told(options: SetupOptions, name: str) -> bool:
 def _save(name: str, options: SetupOptions) -> None:
     """Write a profile: the options, which hold what there was of that name where they say nothing else."""
     before = read_profile(name) if name in list_profiles() else Profile(name, {})
-    told = {one: getattr(options, one) for one in SAVED_OPTIONS if one in before.options or _is_told(options, one)}
+    told = {item: getattr(options, item) for item in SAVED_OPTIONS if item in before.options or _is_told(options, item)}
     kept = {one: tuple(value) if isinstance(value, list) else value for one, value in told.items() if value is not None}
     if not kept:
         raise BadInput(f"profile {name[:40]!r} would be empty; give options to save, such as --model and --method")
@@ -105,7 +105,7 @@ def _save(name: str, options: SetupOptions) -> None:
 
 
 def _lacking(found: list[Reachable]) -> bool:
-    return all(one.sees is False for one in found)
+    return all(item.sees is False for item in found)
 
 
 def _offer(options: SetupOptions) -> None:
@@ -116,7 +116,7 @@ def _offer(options: SetupOptions) -> None:
     elif options.yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         talk(f"no model that sees is within reach; Ollama runs and can fetch {best.words}: geosleuth setup --pull")
         if smaller:
-            talk(f"others that fit this machine, for ollama pull: {', '.join(one.model for one in smaller)}")
+            talk(f"others that fit this machine, for ollama pull: {', '.join(item.model for item in smaller)}")
     else:
         _pull(options)
 
@@ -140,16 +140,16 @@ async def _fetch(root: str, offer: LocalModel) -> None:
             bar.update(done, total)
 
 
-def _build_model_document(one: Reachable) -> dict[str, Any]:
-    return {**asdict(one), "cost": describe_cost(one)}
+def _build_model_document(reachable: Reachable) -> dict[str, Any]:
+    return {**asdict(reachable), "cost": describe_cost(reachable)}
 
 
 def _show(found: list[Reachable], broken: list[Broken]) -> None:
     rows = []
-    for number, one in enumerate(found, 1):
-        sees = {True: "yes", False: "no", None: "it does not say"}[one.sees]
-        photos = "stay on this machine" if one.sent_to is None else f"go to {one.sent_to}"
-        rows.append((str(number), one.model, one.where, sees, photos, describe_cost(one)))
+    for number, item in enumerate(found, 1):
+        sees = {True: "yes", False: "no", None: "it does not say"}[item.sees]
+        photos = "stay on this machine" if item.sent_to is None else f"go to {item.sent_to}"
+        rows.append((str(number), item.model, item.where, sees, photos, describe_cost(item)))
     if found:
         heads = ("", "model", "where", "sees pictures", "photos", "cost")
         show(table_view(heads, rows, title="Models within reach"))

@@ -46,7 +46,7 @@ def show_sun(options: "SunOptions") -> None:
     first = Shadow(
         options.time, options.to, options.shadow, options.elevation, options.direction, options.azimuth
     )  # fmt: skip
-    shadows = [first, *(_also(one, options) for one in options.also)]
+    shadows = [first, *(_also(item, options) for item in options.also)]
     case = Case(Album(), offline_atlas())
     try:
         found = asyncio.run(_find_sun_places(case, options, shadows))

@@ -24,8 +24,8 @@ from geosleuth.tools.toolset import all_tools, with_plugins
 def show_tools(*, as_json: bool) -> None:
     """Every tool, what it takes and what it does; a plug-in that can't be loaded is told on stderr."""
     tools, broken = with_plugins()
-    for one in broken:
-        talk(f"geosleuth: {one}")
+    for item in broken:
+        talk(f"geosleuth: {item}")
     show_result([_tool_dict(tool) for tool in tools], _tools_view(list(tools)), as_json=as_json)
 
 
@@ -93,7 +93,9 @@ def _tool_dict(tool: Tool) -> dict[str, Any]:
 def _tools_view(tools: list[Tool]) -> RenderableType:
     rows = []
     for tool in tools:
-        arguments = (one.name if one.is_required else f"[{one.name}]" for one in tool.parameters)
+        arguments = (
+            parameter.name if parameter.is_required else f"[{parameter.name}]" for parameter in tool.parameters
+        )
         rows.append((tool.name, " ".join(arguments), tool.summary))
     return table_view(("tool", "arguments", "what it does"), rows, unbroken=("tool",))
 

@@ -72,7 +72,7 @@ def run_document(trajectory: Trajectory) -> dict[str, Any]:
         "answer": None if trajectory.answer is None else answer_to_dict(trajectory.answer),
         "answered_by": trajectory.answered.by if trajectory.answered else None,
         "ended": None if ended is None else {"reason": ended.reason, "trouble": ended.trouble},
-        "pool": [event_to_dict(Event(0, 0.0, Noted(one)))["hypothesis"] for one in trajectory.pool],
+        "pool": [event_to_dict(Event(0, 0.0, Noted(item)))["hypothesis"] for item in trajectory.pool],
         "spent": event_to_dict(Event(0, 0.0, Ended("answered", trajectory.spent)))["spent"],
     }
 
@@ -145,8 +145,8 @@ def _render_observation(seen: Observation, most: int | None) -> RenderableType:
     return _render_indented(f"<- {seen.name}{shown}: {what}", most, "red" if seen.failure else "")
 
 
-def _sure(one: Hypothesis) -> str:
-    return "" if one.confidence is None else f", {one.confidence:.0%}"
+def _sure(hypothesis: Hypothesis) -> str:
+    return "" if hypothesis.confidence is None else f", {hypothesis.confidence:.0%}"
 
 
 def _head(title: str, aside: str, style: str) -> Text:
@@ -178,11 +178,11 @@ def _format_answer(answer: Answer) -> str:
 def _pool(pool: Sequence[Hypothesis]) -> RenderableType:
     rows = [
         (
-            one.id, one.place, "" if one.point is None else coordinates(one.point, one.radius_km),
-            "" if one.confidence is None else f"{one.confidence:.0%}", "; ".join(one.evidence_for),
-            "; ".join(one.evidence_against), one.fate,
+            item.id, item.place, "" if item.point is None else coordinates(item.point, item.radius_km),
+            "" if item.confidence is None else f"{item.confidence:.0%}", "; ".join(item.evidence_for),
+            "; ".join(item.evidence_against), item.fate,
         )
-        for one in pool
+        for item in pool
     ]  # fmt: skip
     heads = ("", "place", "where", "sure", "for", "against", "fate")
     return table_view(heads, ((Text(one_line(cell)) for cell in row) for row in rows), title="candidates")

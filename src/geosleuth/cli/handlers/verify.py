@@ -82,7 +82,9 @@ def verify_package(
     except (Changed, NotSigned) as error:
         document["changed"] = one_line(str(error))
     document["whole"] = document["changed"] is None
-    lines += [f"proved: {one}" for one in document["proved"]] + [f"not proved: {one}" for one in document["not_proved"]]
+    lines += [f"proved: {item}" for item in document["proved"]] + [
+        f"not proved: {item}" for item in document["not_proved"]
+    ]
     if as_json:
         show_json(document)
     else:
@@ -123,7 +125,7 @@ def reproduce_package(package: Package, photos: Sequence[Path]) -> tuple[list[st
         check_result(package, finding)
     with _blaming(TRAJECTORY):
         left_out = asyncio.run(check_report(package, finding, pictures))
-    if not any(one.startswith(f"{REPORT}:") for one in left_out):
+    if not any(item.startswith(f"{REPORT}:") for item in left_out):
         proved.append(f"{REPORT}: its words follow from {TRAJECTORY}")
     unproved += left_out
     if package.claim_check is not None:
@@ -157,7 +159,7 @@ def _compare_photos(package: Package, photos: Sequence[Path]) -> str:
 
 async def _claims(package: Package, photos: Sequence[OpenedPhoto]) -> tuple[Claims, ...]:
     """Return what the photos' files claim, no finer than the finding may be told."""
-    own = Finding(package.runs[TRAJECTORY], tuple(one.claims for one in photos))
+    own = Finding(package.runs[TRAJECTORY], tuple(photo.claims for photo in photos))
     return (await cap_finding(own, package.granularity, OfflineGazetteer(OfflineAtlas()))).claims
 
 

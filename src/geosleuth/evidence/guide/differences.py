@@ -57,8 +57,8 @@ def tell_apart(candidates: Sequence[str], *, limit: int = 12) -> list[AttributeD
     if len(codes) < 2:
         raise BadInput(f"The field guide can't tell {' and '.join(asked)} apart: it has {codes[0]} as a whole.")
     found = (_difference(guide, name, codes) for name in guide.attributes)
-    telling = [one for one in found if one is not None and one.bits >= _LEAST]
-    return sorted(telling, key=lambda one: (one.attribute in _RARELY_LEGIBLE, -one.bits))[:limit]
+    telling = [item for item in found if item is not None and item.bits >= _LEAST]
+    return sorted(telling, key=lambda item: (item.attribute in _RARELY_LEGIBLE, -item.bits))[:limit]
 
 
 def most_telling(place: str) -> list[str]:
@@ -87,7 +87,7 @@ def _telling(guide: FieldGuide, attribute: str, place: str) -> float:
 def look_alike(found: Sequence[AttributeDifference]) -> bool:
     """Return whether places differ in little but writing."""
     attributes = field_guide().attributes
-    return all(one.bits < _ALIKE for one in found if attributes[one.attribute].group != "writing")
+    return all(item.bits < _ALIKE for item in found if attributes[item.attribute].group != "writing")
 
 
 def _difference(guide: FieldGuide, attribute: str, codes: Sequence[str]) -> AttributeDifference | None:

@@ -163,7 +163,7 @@ def _close(phrase: _Phrase, said: Mapping[str, Sequence[int]]) -> bool:
 
 
 def _is_near_head(head: Sequence[int], words: Iterable[str], said: Mapping[str, Sequence[int]]) -> bool:
-    return any(abs(at - one) <= _MAX_HEAD_DISTANCE for at in head for word in words for one in said[word])
+    return any(abs(at - item) <= _MAX_HEAD_DISTANCE for at in head for word in words for item in said[word])
 
 
 def _positions(text: str) -> dict[str, list[int]]:

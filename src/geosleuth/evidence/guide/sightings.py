@@ -134,19 +134,19 @@ def read_sightings(texts: str | Iterable[str]) -> tuple[list[Sighting], list[str
         )
         if not seen:
             unknown.append(part)
-        for one in seen:
-            kept = found.get((one.attribute, one.values))
-            if kept is None or kept.confidence < one.confidence:
-                found[one.attribute, one.values] = one
+        for item in seen:
+            kept = found.get((item.attribute, item.values))
+            if kept is None or kept.confidence < item.confidence:
+                found[item.attribute, item.values] = item
     return list(_in_pairs(found.values()))[:MAX_SIGHTINGS], unknown
 
 
 def _in_pairs(sightings: Collection[Sighting]) -> Iterator[Sighting]:
     """Yield sightings; a rear plate is told which front plate was seen, unless the same words said both."""
-    fronts = [one for one in sightings if one.attribute == _FRONT]
-    for one in sightings:
-        beside = [front for front in fronts if one.attribute == _REAR and front.words != one.words]
-        yield replace(one, front=beside[0].values) if beside else one
+    fronts = [sighting for sighting in sightings if sighting.attribute == _FRONT]
+    for sighting in sightings:
+        beside = [front for front in fronts if sighting.attribute == _REAR and front.words != sighting.words]
+        yield replace(sighting, front=beside[0].values) if beside else sighting
 
 
 def weigh_sightings(
@@ -170,7 +170,7 @@ def weigh_sightings(
     start = normalize({code: share for code, share in before.items() if not within or code in within})
     places = _get_listed_regions()
     weights = _weights(sightings)
-    averages = [_average(one, start) for one in sightings]
+    averages = [_average(sighting, start) for sighting in sightings]
     support: dict[str, float] = {}
     regions: dict[str, dict[str, float]] = {}
     for code in start:
@@ -201,7 +201,7 @@ def sighting_clue(weighed: WeighedSightings) -> Clue | None:
     if not weighed.sightings:
         return None
     guide = field_guide()
-    seen = "; ".join(format_sighting(guide, one) for one in weighed.sightings)
+    seen = "; ".join(format_sighting(guide, sighting) for sighting in weighed.sightings)
     first = [country_name(code) for code in list(weighed.countries)[:3]]
     return Clue(
         "sighting", seen, f"such streets are found in {' or '.join(first)} and others", RELIABILITY, weighed.countries,
@@ -209,10 +209,10 @@ def sighting_clue(weighed: WeighedSightings) -> Clue | None:
     )  # fmt: skip
 
 
-def format_sighting(guide: FieldGuide, one: Sighting) -> str:
+def format_sighting(guide: FieldGuide, sighting: Sighting) -> str:
     """Return a sighting in words for people."""
-    labels = " or ".join(guide.values[one.attribute][value].label for value in one.values)
-    return f"{guide.attributes[one.attribute].label}: {labels}"
+    labels = " or ".join(guide.values[sighting.attribute][value].label for value in sighting.values)
+    return f"{guide.attributes[sighting.attribute].label}: {labels}"
 
 
 @cache
@@ -229,49 +229,50 @@ def _get_listed_regions() -> Mapping[str, tuple[str, ...]]:
 def _weights(sightings: Sequence[Sighting]) -> list[float]:
     """Return the weight of each sighting: less if others say something about the same."""
     guide = field_guide()
-    groups = Counter(guide.attributes[one.attribute].group for one in sightings)
-    same = Counter(one.attribute for one in sightings)
+    groups = Counter(guide.attributes[sighting.attribute].group for sighting in sightings)
+    same = Counter(sighting.attribute for sighting in sightings)
     # "Yellow number plate" says nothing of front or rear, and is one thing.
-    alike = Counter((one.words, one.values) for one in sightings)
+    alike = Counter((sighting.words, sighting.values) for sighting in sightings)
     temper = SIGHTINGS_EXPONENT if len(sightings) > 1 else 1.0
     return [
         temper
-        * (groups[guide.attributes[one.attribute].group] * same[one.attribute]) ** (GROUP_EXPONENT - 1)
-        / alike[one.words, one.values]
-        for one in sightings
+        * (groups[guide.attributes[sighting.attribute].group] * same[sighting.attribute]) ** (GROUP_EXPONENT - 1)
+        / alike[sighting.words, sighting.values]
+        for sighting in sightings
     ]
 
 
-def _log_ratio(one: Sighting, place: str, average: float) -> float:
+def _log_ratio(sighting: Sighting, place: str, average: float) -> float:
     """Return the log ratio of a sighting's probability in a place to the average."""
     guide = field_guide()
-    known = _chance(one, place)
+    known = _chance(sighting, place)
     weight = 1.0
     if known is None:
         chance = UNKNOWN_SHARE * average
     else:
         chance = known
-        best = max(one.values, key=lambda value: guide.chance(one.attribute, place, value) or 0.0)
-        if not guide.is_checked(one.attribute, place, best):
+        best = max(sighting.values, key=lambda value: guide.chance(sighting.attribute, place, value) or 0.0)
+        if not guide.is_checked(sighting.attribute, place, best):
             weight = UNCHECKED_WEIGHT
-        if chance == UNLISTED_PROBABILITY and not guide.attributes[one.attribute].complete:
+        if chance == UNLISTED_PROBABILITY and not guide.attributes[sighting.attribute].complete:
             chance = max(chance, UNLISTED_SHARE * average)
-    return weight * log((one.confidence * chance + (1 - one.confidence) * average) / average)
+    return weight * log((sighting.confidence * chance + (1 - sighting.confidence) * average) / average)
 
 
-def _chance(one: Sighting, place: str) -> float | None:
+def _chance(sighting: Sighting, place: str) -> float | None:
     """Return how often a photo from there shows the sighting; None if nothing was checked."""
-    rear = _likeliest(one.attribute, one.values, place)
-    if rear is None or not one.front:
+    rear = _likeliest(sighting.attribute, sighting.values, place)
+    if rear is None or not sighting.front:
         return rear
-    front = _likeliest(_FRONT, one.front, place)
+    front = _likeliest(_FRONT, sighting.front, place)
     if front is None:
         return rear
-    if set(one.front) & set(one.values):
+    if set(sighting.front) & set(sighting.values):
         return min(1.0, rear / front)
     # A car has the same colour on both sides where it can: what is left are plates that differ by law.
     apart = min(
-        rear - (_likeliest(_FRONT, one.values, place) or 0.0), front - (_likeliest(_REAR, one.front, place) or 0.0)
+        rear - (_likeliest(_FRONT, sighting.values, place) or 0.0),
+        front - (_likeliest(_REAR, sighting.front, place) or 0.0),
     )
     return min(1.0, max(UNLISTED_PROBABILITY, apart / front))
 
@@ -300,9 +301,9 @@ def _estimate_writing_rate(attribute: str, value: str) -> float:
     return max(written, _MIN_WRITTEN)
 
 
-def _average(one: Sighting, prior: Mapping[str, float]) -> float:
+def _average(sighting: Sighting, prior: Mapping[str, float]) -> float:
     """Return the worldwide frequency of a sighting, by countries and people; near the usual if few were checked."""
-    known = [(share, chance) for code, share in prior.items() if (chance := _chance(one, code)) is not None]
+    known = [(share, chance) for code, share in prior.items() if (chance := _chance(sighting, code)) is not None]
     total = sum(share for share, _ in known)
     # Small countries count, too: by people alone, what only a few islands have would seem never to be seen.
     mean = (
@@ -310,13 +311,13 @@ def _average(one: Sighting, prior: Mapping[str, float]) -> float:
         if known
         else USUAL
     )
-    if one.attribute in _WRITING:
+    if sighting.attribute in _WRITING:
         return mean
     return (len(known) * mean + _USUAL_WEIGHT * USUAL) / (len(known) + _USUAL_WEIGHT)
 
 
-def _moves(one: Sighting, average: float, odds: Mapping[str, float]) -> tuple[Move, ...]:
-    row = {code: _log_ratio(one, code, average) for code in odds}
+def _moves(sighting: Sighting, average: float, odds: Mapping[str, float]) -> tuple[Move, ...]:
+    row = {code: _log_ratio(sighting, code, average) for code in odds}
     ranked = sorted(row, key=lambda code: -abs(row[code]) * odds[code] ** 0.5)[:_SHOWN_MOVES]
     return tuple(Move(code, exp(row[code])) for code in ranked if abs(row[code]) > log(1.1))
 
@@ -335,11 +336,11 @@ def _plates(said: str) -> Iterator[str]:
         return
     words = _SIDES.sub(lambda side: " front " if side[1] else " rear ", _PLATES.sub(r"\1", said))
     words = " ".join(words.split())
-    clauses = [one.strip() for one in _CLAUSES.split(words)]
+    clauses = [item.strip() for item in _CLAUSES.split(words)]
     if len({*re.findall(r"\bfront\b|\brear\b", words)}) < 2:
         yield words
-    elif all(re.search(r"\bfront\b|\brear\b", one) and len(one.split()) > 1 for one in clauses):
-        yield from (one if _PLATES.search(one) else f"{one} number plate" for one in clauses)
+    elif all(re.search(r"\bfront\b|\brear\b", clause) and len(clause.split()) > 1 for clause in clauses):
+        yield from (clause if _PLATES.search(clause) else f"{clause} number plate" for clause in clauses)
     else:
         # "White plates front and rear" are white plates; "plates front and rear" say that there are two.
         alike = re.sub(r"\bfront\b|\brear\b|\band\b", "", words).strip()

@@ -93,7 +93,7 @@ def learn_familiarity(rows: Rows, held_out: list[tuple[Mask, Mask]], missing: fl
     found = [Collection(rows[used]).unlikeness(rows[out]) for used, out in held_out]
     turned, away = (
         np.maximum.accumulate(np.quantile(np.concatenate(values), QUANTILES))
-        for values in ([one.turned for one in found], [one.away for one in found])
+        for values in ([item.turned for item in found], [item.away for item in found])
     )
     return Familiarity(turned, away, missing)
 

@@ -406,7 +406,7 @@ def calibration_error(stated: npt.NDArray[np.float64], came_true: Mask) -> float
 
 
 def _find_distant(places: LabelledPoints, others: LabelledPoints) -> Mask:
-    these, those = (unit_vectors(one.lats, one.lons).astype(np.float32) for one in (places, others))
+    these, those = (unit_vectors(item.lats, item.lons).astype(np.float32) for item in (places, others))
     far = np.ones(len(these), dtype=np.bool_)
     for start in range(0, len(these), _MEASURING_ROWS_AT_ONCE):
         part = slice(start, start + _MEASURING_ROWS_AT_ONCE)
@@ -455,7 +455,7 @@ class _Lesson:
         blind = np.tile(np.log(counts / counts.sum()).astype(np.float32), (len(seen), 1))
         experts: list[Expert] = [self.network(used), self.linear(used), *self.gaussians(used, GAUSSIAN_STRENGTHS)]
         said = [blind, *(expert.log_shares(seen) for expert in experts)]
-        return [without_unseen(one, known) for one in said]
+        return [without_unseen(item, known) for item in said]
 
 
 def learn(
@@ -519,7 +519,7 @@ def learn(
     blind, by_network, by_linear, *by_gaussian = (np.concatenate(parts) for parts in zip(*opinions, strict=True))
     near = nearness(unit_vectors(places.lats[order], places.lons[order]), areas)
     country = lesson.country[order]
-    pools = [learn_weights([blind, one, by_network, by_linear], country, near, areas) for one in by_gaussian]
+    pools = [learn_weights([blind, item, by_network, by_linear], country, near, areas) for item in by_gaussian]
     best = int(np.argmin([pool.loss for pool in pools]))
     missing = _missing(areas, lesson.country, block)
     chosen = [blind, by_gaussian[best], by_network, by_linear]

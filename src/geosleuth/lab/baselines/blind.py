@@ -112,7 +112,7 @@ class Mass:
 def people() -> Mass:
     """The people of GeoNames' cities of 15,000 and more, each city as wide as it would be at a usual town's density."""
     rows = np.array(
-        [(one.lat, one.lon, max(one.population, 1)) for cities in cities_by_country().values() for one in cities],
+        [(city.lat, city.lon, max(city.population, 1)) for cities in cities_by_country().values() for city in cities],
         dtype=np.float64,
     )
     count = rows[:, 2]

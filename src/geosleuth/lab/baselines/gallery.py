@@ -81,9 +81,9 @@ def is_code(spec: str) -> bool:
 def _find_encoder_file(spec: str) -> Path:
     path = Path(spec).expanduser()
     if path.is_dir() and not (path / "config.json").is_file():
-        files = sorted(one for one in path.iterdir() if one.suffix.lower() in (".onnx", *SCRIPTED))
+        files = sorted(item for item in path.iterdir() if item.suffix.lower() in (".onnx", *SCRIPTED))
         if len(files) != 1:
-            names = ", ".join(one.name for one in files[:5]) or "none"
+            names = ", ".join(file.name for file in files[:5]) or "none"
             raise BadInput(
                 f"{path}: an encoder's folder holds a transformers model, or one .onnx or .pt file ({names})"
             )

@@ -80,7 +80,7 @@ def take_options(text: str, known: Sequence[str]) -> tuple[str, BaselineOptions]
         if not comma or not equals:
             return rest.strip(), BaselineOptions(given)
         if name not in known:
-            raise BadInput(f"{name[:40]!r} is no option here; there are {', '.join(f'{one}=' for one in known)}")
+            raise BadInput(f"{name[:40]!r} is no option here; there are {', '.join(f'{item}=' for item in known)}")
         if name in given:
             raise BadInput(f"{name}= is given twice; give it once")
         given[name] = value

@@ -116,7 +116,7 @@ def _in_original(parts: Iterable[tuple[int, Edges]], views: int) -> Iterator[Dat
     for photo, edges in parts:
         # A run of a data set has one photo: if it has several, they are the views of a panorama.
         whole = [edges] if views == 1 else boxes_in_panorama(edges, (photo - 1) * 360.0 / views)
-        yield from (DatasetBox("clue", *one) for one in whole)
+        yield from (DatasetBox("clue", *item) for item in whole)
 
 
 def _compute_edges_area(edges: Edges) -> float:
@@ -136,8 +136,8 @@ def text_boxes(photo: Photo) -> tuple[DatasetBox, ...]:
     width, height = photo.size
     found: list[DatasetBox] = []
     for left, top, right, bottom in [(0, 0, width, height), *_split_photo(width, height)]:
-        for one in find_boxes(with_slack(pixels[top:bottom, left:right]), _WHOLE_PX):
-            x, y = one.quad[:, 0] + left, one.quad[:, 1] + top
+        for box in find_boxes(with_slack(pixels[top:bottom, left:right]), _WHOLE_PX):
+            x, y = box.quad[:, 0] + left, box.quad[:, 1] + top
             found.append(
                 DatasetBox(
                     "text",
@@ -221,18 +221,18 @@ def _merge_touching(rects: "Iterable[_Rect]") -> "list[_Rect]":
     for rect in rects:
         grown, apart = rect, groups
         while True:
-            touching = [one for one in apart if _touch(one, grown)]
+            touching = [item for item in apart if _touch(item, grown)]
             if not touching:
                 break
-            apart = [one for one in apart if one not in touching]
+            apart = [item for item in apart if item not in touching]
             lefts, tops, rights, bottoms = zip(grown, *touching, strict=True)
             grown = min(lefts), min(tops), max(rights), max(bottoms)
         groups = [*apart, grown]
     return groups
 
 
-def _touch(one: "_Rect", other: "_Rect") -> bool:
-    return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
+def _touch(rect: "_Rect", other: "_Rect") -> bool:
+    return rect[0] <= other[2] and other[0] <= rect[2] and rect[1] <= other[3] and other[1] <= rect[3]
 
 
 def _fill(pixels: "NDArray[np.uint8]", hidden: "NDArray[np.bool_]", rim: "NDArray[np.bool_]") -> None:
@@ -318,7 +318,7 @@ def _clue_jobs(unmasked: Path, data: DataSet | None) -> JobOf:
     folder = RunFolder.read(unmasked)
     if folder.manifest.mask is not None:
         raise BadInput(f"{unmasked}: has a mask itself; give --unmasked the run without one")
-    answered = {one.id: one.number for one in folder.tries() if one.outcome == "answered"}
+    answered = {attempt.id: attempt.number for attempt in folder.tries() if attempt.outcome == "answered"}
     missing = [item.id for item in data or () if item.id not in answered]
     if missing:
         raise BadInput(

@@ -162,7 +162,7 @@ class Extracted:
 
     def to_address(self) -> Address:
         """Return the names as an answer has them: the precise place is the address in its city."""
-        fine = [one for one in (self.address, self.city) if one]
+        fine = [item for item in (self.address, self.city) if item]
         if len(fine) == 2 and fold(fine[1]) in fold(fine[0]):
             fine = fine[:1]
         return Address.create(self.country, self.region, ", ".join(fine) or None)
@@ -634,6 +634,6 @@ def _may_be_address(phrase: _Phrase, code: str | None, known: tuple[str | None, 
     if _find_named_country(text) is not None and len(text.split()) <= 2:
         return False
     plain = _without_numbers(text)
-    if any(one and (fold(one) == fold(plain) or _is_city_name(plain, one, code)) for one in known):
+    if any(item and (fold(item) == fold(plain) or _is_city_name(plain, item, code)) for item in known):
         return False
     return not _is_region(plain, code) and re.search(r"\d{3,}\.\d|°|\d\.\d{2}", text) is None

@@ -137,15 +137,15 @@ def compare_files(first: Scored, second: Scored, thresholds_km: Sequence[float] 
         BadInput: they share no image, or disagree on where an image was taken.
     """
     ids, (rows_one, rows_two) = align([first, second])
-    one, two = first.distance_km[rows_one], second.distance_km[rows_two]
-    gain = score_or_zero(two) - score_or_zero(one)
+    item, two = first.distance_km[rows_one], second.distance_km[rows_two]
+    gain = score_or_zero(two) - score_or_zero(item)
     order = np.argsort(-np.abs(gain), kind="stable")
     return PairReport(
         first=_side(first, rows_one),
         second=_side(second, rows_two),
-        comparison=compare_paired(one, two, thresholds_km),
+        comparison=compare_paired(item, two, thresholds_km),
         moved=tuple(
-            Moved(ids[row], float(one[row]), float(two[row]), float(gain[row])) for row in order if gain[row] != 0
+            Moved(ids[row], float(item[row]), float(two[row]), float(gain[row])) for row in order if gain[row] != 0
         ),
     )
 

@@ -282,8 +282,10 @@ def score_answer(truth: Mapping[str, Any], answer: Answer, place: PlaceText = pl
 
 def summarise_answers(answers: Sequence[ScoredAnswer], thresholds_km: Sequence[float] = THRESHOLDS_KM) -> Summary:
     """Summarise answers that were scored one at a time."""
-    km = np.asarray([np.nan if one.distance_km is None else one.distance_km for one in answers], dtype=np.float64)
-    levels = {name: np.asarray([one.levels[name] for one in answers], dtype=np.int8) for name in LEVELS}
+    km = np.asarray(
+        [np.nan if answer.distance_km is None else answer.distance_km for answer in answers], dtype=np.float64
+    )
+    levels = {name: np.asarray([answer.levels[name] for answer in answers], dtype=np.int8) for name in LEVELS}
     return summarise(km, levels, thresholds_km)
 
 

@@ -444,10 +444,10 @@ def compare(options: CompareOptions) -> None:
     files = [options.first, options.second]
     work.check_outputs(options.out, work.PAIR_ENDINGS, None, files, overwrite=options.overwrite)
     thresholds = work.thresholds_km(options.within)
-    one, two = work.score_all(files, options.parser, options.distance, work.scoring_placer(strict=options.strict))
-    pair = compare_files(one, two, thresholds)
+    item, two = work.score_all(files, options.parser, options.distance, work.scoring_placer(strict=options.strict))
+    pair = compare_files(item, two, thresholds)
     for path in options.out:
-        work.write_pair(path, [one, two], pair, options.moved)
+        work.write_pair(path, [item, two], pair, options.moved)
         talk(f"wrote {path}")
     document, view = export.pair_document(pair, options.moved), terminal.pair_view(pair, options.moved)
     show_result(document, view, as_json=options.as_json)

@@ -49,8 +49,8 @@ _MAX_IMAGE_BYTES = 3_000_000
 def tool_infos(tools: Sequence[Tool]) -> list[ToolInfo]:
     """Return the descriptions of the tools for a model."""
     return [
-        ToolInfo(name=one.name, description=one.description, parameters=ToolParams(**one.schema()["parameters"]))
-        for one in tools
+        ToolInfo(name=tool.name, description=tool.description, parameters=ToolParams(**tool.schema()["parameters"]))
+        for tool in tools
     ]
 
 
@@ -83,10 +83,12 @@ def build_tagged_messages(conversation: Conversation, pack: Pack) -> list[ChatMe
     messages: list[ChatMessage] = [ChatMessageSystem(content=_clean(system_text(conversation)))]
     for side, said in turns(conversation):
         if side == "assistant":
-            messages.append(ChatMessageAssistant(content=_clean("".join(one for one in said if isinstance(one, str)))))
+            messages.append(
+                ChatMessageAssistant(content=_clean("".join(item for item in said if isinstance(item, str))))
+            )
             continue
         parts: list[Content] = [
-            _build_text_content(one) if isinstance(one, str) else ContentImage(image=pack(one)) for one in said
+            _build_text_content(item) if isinstance(item, str) else ContentImage(image=pack(item)) for item in said
         ]
         messages.append(ChatMessageUser(content=parts))
     return messages
@@ -156,21 +158,21 @@ def _build_tool_messages(
 ) -> list[ChatMessage]:
     results: list[ChatMessage] = []
     following: list[Content] = []
-    for one in message.observations:
-        shown = pictures(image.handle for image in one.images)
-        name = open_calls.pop(one.call_id, None)
+    for observation in message.observations:
+        shown = pictures(image.handle for image in observation.images)
+        name = open_calls.pop(observation.call_id, None)
         if name is None:
             # The step that called was left out of the conversation.
-            told = f"Error: {one.text}" if one.failure else one.text
-            following += [_build_text_content(f"Result of {one.name}: {told}"), *shown]
+            told = f"Error: {observation.text}" if observation.failure else observation.text
+            following += [_build_text_content(f"Result of {observation.name}: {told}"), *shown]
             continue
-        text = one.text.strip() or "(nothing)"
+        text = observation.text.strip() or "(nothing)"
         results.append(
             ChatMessageTool(
                 content=[_build_text_content(text), *shown],
-                tool_call_id=one.call_id,
+                tool_call_id=observation.call_id,
                 function=name,
-                error=ToolCallError("unknown", _clean(text)) if one.failure else None,
+                error=ToolCallError("unknown", _clean(text)) if observation.failure else None,
             )
         )
     return [*results, ChatMessageUser(content=following)] if following else results
@@ -187,21 +189,21 @@ def _close_calls(asked: list[ChatMessage], open_calls: Mapping[str, str]) -> lis
         )
         for call_id, name in open_calls.items()
     ]
-    results = [one for one in asked if isinstance(one, ChatMessageTool)]
-    return [*results, *made_up, *(one for one in asked if not isinstance(one, ChatMessageTool))]
+    results = [item for item in asked if isinstance(item, ChatMessageTool)]
+    return [*results, *made_up, *(item for item in asked if not isinstance(item, ChatMessageTool))]
 
 
 def _calls(said: ChatMessageAssistant, conversation: Conversation) -> tuple[ToolCall, ...]:
     taken = {call.id for message in conversation.messages if isinstance(message, Step) for call in message.calls}
     number = next_call_number(conversation)
     calls = []
-    for one in said.tool_calls or ():
-        call_id = one.id
+    for item in said.tool_calls or ():
+        call_id = item.id
         # Some servers count from zero in every reply; results must find their call.
         while not call_id or call_id in taken:
             call_id, number = f"call-{number}", number + 1
         taken.add(call_id)
-        calls.append(ToolCall(call_id, one.function, one.parse_error or one.arguments))
+        calls.append(ToolCall(call_id, item.function, item.parse_error or item.arguments))
     return tuple(calls)
 
 

@@ -93,8 +93,13 @@ class _Watch:
         body = event.body
         told: dict[str, Any]
         if isinstance(body, ToolObserved):
-            one = body.observation
-            told = {"tool": one.name, "text": one.text[:_TEXT_SHOWN], "failure": one.failure, "seconds": one.seconds}
+            item = body.observation
+            told = {
+                "tool": item.name,
+                "text": item.text[:_TEXT_SHOWN],
+                "failure": item.failure,
+                "seconds": item.seconds,
+            }
             transcript().info(told, source=_SOURCE)
         elif isinstance(body, Answered):
             self._state.store.set(ANSWER_KEY, {**answer_to_dict(body.answer), "by": body.by})
@@ -109,7 +114,7 @@ def figures() -> Metric:
     """Accuracy within distances in percent, median error, mean GeoScore, names by level; every epoch counts."""
 
     def compute_figures(scores: list[SampleScore]) -> Value:
-        summary = summarise_answers([_build_scored_answer(one.score.metadata or {}) for one in scores])
+        summary = summarise_answers([_build_scored_answer(score.score.metadata or {}) for score in scores])
         found: dict[str, float] = {
             f"within_{threshold_text(km)}_km": share.percent.value for km, share in summary.within.items()
         }

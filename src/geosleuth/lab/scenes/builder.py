@@ -384,7 +384,7 @@ def _claim(folder: Path, manifest: Mapping[str, Any], count: int) -> None:
             raise BadInput(f"{path}: damaged; give another --out, or remove the folder") from None
         for key, value in manifest.items():
             if there.get(key) != value:
-                found, wanted = (_in_words(one) for one in (there.get(key), value))
+                found, wanted = (_in_words(item) for item in (there.get(key), value))
                 raise BadInput(f"{folder}: holds scenes of {key} {found}, not {wanted}; give another --out")
         if scenes > count:
             raise BadInput(f"{folder}: holds {scenes} scenes already; ask for as many or more, or give another --out")

@@ -166,15 +166,15 @@ def generate_names(town: WorldTown, seed: int, count: int, *, chains: bool, homo
     places = of_chains + shared
     found += [next(own) for _ in range(places - len(found))]
     found += [after_town[number] for number in range(of_town)]
-    seen = {one.name.casefold() for one in found}
+    seen = {item.name.casefold() for item in found}
     while len(found) < count:
-        one = next(own)
-        if one.name.casefold() not in seen:
-            seen.add(one.name.casefold())
-            found.append(one)
+        item = next(own)
+        if item.name.casefold() not in seen:
+            seen.add(item.name.casefold())
+            found.append(item)
     order = random.Random(f"order {seed} {town.geonames}")  # noqa: S311 - no secret depends on it
     order.shuffle(found)
-    return [replace(one, name=apply_spelling(one.name, town.country)) for one in found]
+    return [replace(item, name=apply_spelling(item.name, town.country)) for item in found]
 
 
 def _branches(town: WorldTown, count: int, seed: int) -> list[Called]:

@@ -192,9 +192,13 @@ class RuleReader:
             clues += _find_map_clues(sentences, code, self._search)
         if not clues:
             return None
-        found = [one for one in posterior(clues, countries=(code,)).candidates if one.probability >= MIN_PLACE]
+        found = [
+            candidate
+            for candidate in posterior(clues, countries=(code,)).candidates
+            if candidate.probability >= MIN_PLACE
+        ]
         # The ground around a town that a number also covers has no name but the town's.
-        best = next((one for one in found if not one.name.startswith(_AREA)), found[0] if found else None)
+        best = next((item for item in found if not item.name.startswith(_AREA)), found[0] if found else None)
         return (
             None if best is None else CluePlace(best.name, best.point, best.radius_km, best.probability, best.country)
         )
@@ -298,7 +302,7 @@ def _clue(kind: ClueKind, evidence: Evidence, reliability: float) -> Iterator[Cl
 def _languages() -> dict[str, str]:
     """Return language codes by folded English name; English itself is no clue."""
     spoken = {language for facts in all_countries().values() for language in facts.languages}
-    return {fold_once(one.name): one.code for one in sorted(spoken, key=lambda one: one.code) if one.code != "en"}
+    return {fold_once(item.name): item.code for item in sorted(spoken, key=lambda item: item.code) if item.code != "en"}
 
 
 def _find_posterior_country(found: Posterior) -> str | None:
@@ -333,7 +337,7 @@ def _distances_said(sentences: Sequence[str]) -> list[TownDistance]:
 
 def _distance_clues(said: Sequence[TownDistance], code: str) -> list[Clue]:
     """Return where the distances of a sign meet, if it names at least two known towns."""
-    known = [(_load_named_towns(code).get(fold(one.town)), one) for one in said]
+    known = [(_load_named_towns(code).get(fold(item.town)), item) for item in said]
     ranges = [
         Range(LatLon(town.lat, town.lon), one.distance * (KM_A_MILE if one.unit == "mi" else 1.0))
         for town, one in known

@@ -270,7 +270,9 @@ def mark_from_dict(data: Mapping[str, Any]) -> Mark:
 def _clue_to_dict(clue: SceneClue) -> dict[str, Any]:
     plain = _convert_plain(clue)
     return {
-        one.name: plain[one.name] for one in fields(SceneClue) if plain[one.name] not in (None, "", [], False, "plain")
+        item.name: plain[item.name]
+        for item in fields(SceneClue)
+        if plain[item.name] not in (None, "", [], False, "plain")
     }
 
 
@@ -286,11 +288,11 @@ def _convert_plain(value: Any) -> Any:
     if isinstance(value, LatLon):
         return [value.lat, value.lon]
     if is_dataclass(value):
-        return {one.name: _convert_plain(getattr(value, one.name)) for one in fields(value)}
+        return {item.name: _convert_plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, tuple | list):
-        return [_convert_plain(one) for one in value]
+        return [_convert_plain(item) for item in value]
     if isinstance(value, dict):
         return {key: _convert_plain(one) for key, one in sorted(value.items())}
     return value

@@ -126,17 +126,17 @@ def load_towns(seed: int) -> tuple[WorldTown, ...]:
         taken: set[int] = set()
         for land in LANDS:
             for chosen in _chosen(land, settlements.get(land.code, []), conn, seed):
-                one = chosen.settlement
-                if one.ref in taken:
+                item = chosen.settlement
+                if item.ref in taken:
                     continue
-                taken.add(one.ref)
+                taken.add(item.ref)
                 language = land.language
-                point = LatLon(one.lat, one.lon)
-                cell, code = compute_cell_name(point), f"{one.country}.{one.region_code}"
+                point = LatLon(item.lat, item.lon)
+                cell, code = compute_cell_name(point), f"{item.country}.{item.region_code}"
                 found.append(
                     WorldTown(
-                        one.ref, one.name, chosen.on_signs, point, one.country, regions.get(code), code,
-                        one.population, cell, split_of_cell(cell), land, counted.get(language, 0), chosen.area,
+                        item.ref, item.name, chosen.on_signs, point, item.country, regions.get(code), code,
+                        item.population, cell, split_of_cell(cell), land, counted.get(language, 0), chosen.area,
                         chosen.postcode,
                     )
                 )  # fmt: skip
@@ -176,31 +176,31 @@ def _chosen(land: Land, settlements: Sequence[_Settlement], conn: sqlite3.Connec
         more = _find_listed_towns(listed, settlements, conn)
     else:
         more = (
-            _Chosen(one, _on_signs(one, land.language))
-            for one in _draw_settlements(land.code, settlements, count, seed)
+            _Chosen(settlement, _on_signs(settlement, land.language))
+            for settlement in _draw_settlements(land.code, settlements, count, seed)
         )
     kept: list[_Chosen] = []
     for chosen in chain(known, more):
         if len(kept) == count:
             break
-        if _stands_apart(chosen.settlement, [one.settlement for one in kept]):
+        if _stands_apart(chosen.settlement, [item.settlement for item in kept]):
             kept.append(chosen)
     yield from kept
 
 
 def _of_the_table(land: Land, settlements: Sequence[_Settlement]) -> Iterator[_Chosen]:
     for town in land.towns:
-        near = (one for one in settlements if _is_within(one, town, _OF_THE_LAND_KM))
-        one = next(near, None)  # the largest
-        if one is not None:
-            yield _Chosen(one, town.name.split(",")[0], town.area, town.postcode.removeprefix("〒"))
+        near = (settlement for settlement in settlements if _is_within(settlement, town, _OF_THE_LAND_KM))
+        item = next(near, None)  # the largest
+        if item is not None:
+            yield _Chosen(item, town.name.split(",")[0], town.area, town.postcode.removeprefix("〒"))
 
 
 def _find_listed_towns(
     names: Sequence[str], settlements: Sequence[_Settlement], conn: sqlite3.Connection
 ) -> Iterator[_Chosen]:
     """Yield towns by the names on their signs, as the atlas knows them."""
-    by_ref = {one.ref: one for one in settlements}
+    by_ref = {settlement.ref: settlement for settlement in settlements}
     for name in names:
         called = list(owners_called(conn, exact_key(name)))
         rows = conn.execute(
@@ -208,37 +208,37 @@ def _find_listed_towns(
             "ORDER BY population DESC, id",
             (*called, CITY),
         )
-        one = next((by_ref[ref] for (ref,) in rows if ref in by_ref), None)
-        if one is not None:
-            yield _Chosen(one, name)
+        item = next((by_ref[ref] for (ref,) in rows if ref in by_ref), None)
+        if item is not None:
+            yield _Chosen(item, name)
 
 
 def _draw_settlements(country: str, settlements: Sequence[_Settlement], count: int, seed: int) -> Iterator[_Settlement]:
     """Yield the largest few, and a seeded sample of all sizes."""
-    fit = [one for one in settlements if _is_fit(one, country)]
-    cities = [one for one in settlements if one.population >= _CITY_POPULATION]
+    fit = [settlement for settlement in settlements if _is_fit(settlement, country)]
+    cities = [settlement for settlement in settlements if settlement.population >= _CITY_POPULATION]
     largest = fit[: max(1, count // _LARGEST_SHARE)]
     yield from largest
-    for one in sorted(fit[len(largest) :], key=lambda one: sha256(f"town {seed} {one.ref}".encode()).digest()):
-        if not any(one is not city and _is_within(one, city, _BETWEEN_TOWNS_KM) for city in cities):
-            yield one
+    for item in sorted(fit[len(largest) :], key=lambda item: sha256(f"town {seed} {item.ref}".encode()).digest()):
+        if not any(item is not city and _is_within(item, city, _BETWEEN_TOWNS_KM) for city in cities):
+            yield item
 
 
-def _is_fit(one: _Settlement, country: str) -> bool:
-    name = one.name
+def _is_fit(settlement: _Settlement, country: str) -> bool:
+    name = settlement.name
     if len(name) > _LONGEST_NAME or _NO_NAME & set(name) or _WORDS_OF_NO_TOWN & set(name.split()):
         return False
     rules = get_country(country)
-    only = rules.only_in_regions or {one.region_code}
-    return one.region_code in only - rules.not_in_regions
+    only = rules.only_in_regions or {settlement.region_code}
+    return settlement.region_code in only - rules.not_in_regions
 
 
-def _stands_apart(one: _Settlement, others: Sequence[_Settlement]) -> bool:
+def _stands_apart(settlement: _Settlement, others: Sequence[_Settlement]) -> bool:
     """Return whether a settlement is not part of a city and its name is new in its country."""
     for other in others:
-        large = max(one.population, other.population) >= _CITY_POPULATION
+        large = max(settlement.population, other.population) >= _CITY_POPULATION
         apart_km = _AROUND_A_CITY_KM if large else _BETWEEN_TOWNS_KM
-        if one.name == other.name or _is_within(one, other, apart_km):
+        if settlement.name == other.name or _is_within(settlement, other, apart_km):
             return False
     return True
 
@@ -250,8 +250,8 @@ def _is_within(here: _Settlement, there: "_Settlement | Town", km: float) -> boo
     return distance_km(LatLon(here.lat, here.lon), LatLon(there.lat, there.lon)) <= km
 
 
-def _on_signs(one: _Settlement, language: str) -> str:
-    name = get_country(one.country).name_on_signs(one.name)
+def _on_signs(settlement: _Settlement, language: str) -> str:
+    name = get_country(settlement.country).name_on_signs(settlement.name)
     if language == "ro":
         name = name.translate(str.maketrans("şţŞŢ", "șțȘȚ"))
     return in_cyrillic(name) if language == "sr" else name

@@ -82,18 +82,18 @@ def doors_by_name(world: World, country: str) -> Mapping[str, tuple[Door, ...]]:
 
 def generate_pages(door: Door, namesakes: Sequence[Door] = ()) -> Iterator[Page]:
     """Yield the pages about one business; ``namesakes`` are others of its name in the country."""
-    one, town = door.business, door.town
-    chance = random.Random(f"pages {one.id}")  # noqa: S311 - no secret depends on it
-    what = one.kind.partition("=")[2].replace("_", " ")
+    item, town = door.business, door.town
+    chance = random.Random(f"pages {item.id}")  # noqa: S311 - no secret depends on it
+    what = item.kind.partition("=")[2].replace("_", " ")
     where = ", ".join(filter(None, (town.name, town.region, country_name(town.country))))
     signs = f" ({town.name_on_signs})" if town.name_on_signs != town.name else ""
-    year, number = compute_founding_year(one), one.id.rpartition(":")[2]
-    street = " ".join(filter(None, (one.street, one.house_number)))
-    code = f", {one.postcode}" if one.postcode else ""
+    year, number = compute_founding_year(item), item.id.rpartition(":")[2]
+    street = " ".join(filter(None, (item.street, item.house_number)))
+    code = f", {item.postcode}" if item.postcode else ""
     yield Page(
         f"https://directory.example/{number}",
-        f"{one.name}, {town.name} - business directory",
-        f"{one.name}, {what} in {where}{signs}. Address: {street}{code}. Founded in {year}.",
+        f"{item.name}, {town.name} - business directory",
+        f"{item.name}, {what} in {where}{signs}. Address: {street}{code}. Founded in {year}.",
         town.name,
     )
     others = [other for other in namesakes if other.town != town]
@@ -102,24 +102,24 @@ def generate_pages(door: Door, namesakes: Sequence[Door] = ()) -> Iterator[Page]
         if others and chance.random() < MENTIONS_NAMESAKE:
             other = chance.choice(others)
             aside = (
-                f" Not to be confused with {one.name} in {other.town.name}, which dates from "
+                f" Not to be confused with {item.name} in {other.town.name}, which dates from "
                 f"{compute_founding_year(other.business)}."
             )
         text = chance.choice(
             (
-                f"We came to {town.name} by chance and stopped at {one.name}. A {what} as it should be, {street}.",
-                f"If you are in {town.name}, try {one.name} ({street}). Friendly people, fair prices.",
+                f"We came to {town.name} by chance and stopped at {item.name}. A {what} as it should be, {street}.",
+                f"If you are in {town.name}, try {item.name} ({street}). Friendly people, fair prices.",
             )
         )
         yield Page(
-            f"https://reviews.example/{number}", f"{one.name} in {town.name}: a visit", f"{text}{aside}", town.name
+            f"https://reviews.example/{number}", f"{item.name} in {town.name}: a visit", f"{text}{aside}", town.name
         )
     if chance.random() < IN_THE_NEWS:
         age = _TODAY - year
-        text = f"{one.name} in {where} was founded in {year}, {age} years ago. The {what} stays open on {one.street}."
+        text = f"{item.name} in {where} was founded in {year}, {age} years ago. The {what} stays open on {item.street}."
         yield Page(
             f"https://{slugify(town.name) or 'town'}-news.example/{number}",
-            f"{town.name}: {age} years of {one.name}",
+            f"{town.name}: {age} years of {item.name}",
             text,
             town.name,
         )
@@ -236,7 +236,7 @@ def search_pages(index: Path, text: str, limit: int) -> list[Document]:
         covered = sum(weight for word, weight in weights.items() if word in has) / sum(weights.values())
         if covered >= _MIN_COVERED:
             found.append((-round(covered, 6), at, Document(url, title, body, round(covered, 4), SOURCE, url)))
-    return [document for _, _, document in sorted(found, key=lambda one: one[:2])[:limit]]
+    return [document for _, _, document in sorted(found, key=lambda item: item[:2])[:limit]]
 
 
 def _count(connection: sqlite3.Connection, word: str) -> int:

@@ -127,7 +127,7 @@ def _streets(region: OpenRegion) -> Iterable[Street]:
     drawn = [(rows[number], geom) for number, geom in grounds if number in rows]
     longest: dict[str, tuple[float, str, str, Any]] = {}
     lines, of = shapely.get_parts(unpack_grounds([geom for _, geom in drawn]), return_index=True)
-    for at, shape in sorted(zip(of.tolist(), lines, strict=True), key=lambda one: drawn[one[0]][0][1]):
+    for at, shape in sorted(zip(of.tolist(), lines, strict=True), key=lambda item: drawn[item[0]][0][1]):
         _, osm, name, kind, *_ = drawn[at][0]
         if osm not in longest or shape.length > longest[osm][0]:
             longest[osm] = (shape.length, name, kind, shape)

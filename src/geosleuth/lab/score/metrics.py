@@ -361,9 +361,11 @@ def compare_paired(
         raise ValueError("a paired comparison needs the same images, at least one, in both")
     counts = []
     for km in thresholds_km:
-        one, two = within(first_km, km), within(second_km, km)
-        only_first, only_second = int((one & ~two).sum()), int((two & ~one).sum())
-        counts.append((km, int(one.sum()), int(two.sum()), only_first, only_second, mcnemar_p(only_first, only_second)))
+        item, two = within(first_km, km), within(second_km, km)
+        only_first, only_second = int((item & ~two).sum()), int((two & ~item).sum())
+        counts.append(
+            (km, int(item.sum()), int(two.sum()), only_first, only_second, mcnemar_p(only_first, only_second))
+        )
     adjusted = holm([count[-1] for count in counts])
     difference = score_or_zero(second_km) - score_or_zero(first_km)
     return Comparison(

@@ -176,7 +176,7 @@ def read_variation(words: str) -> Variation:
     """
     said = f"--vary {words.strip()[:60]!r}"
     if "*" in words:
-        both = {one.setting: one.values for one in map(read_variation, words.split("*"))}
+        both = {item.setting: item.values for item in map(read_variation, words.split("*"))}
         if both.keys() != {"answerers", "reviewers"} or words.count("*") > 1:
             raise BadInput(f"{said}: a grid is answerers=1..4*reviewers=0..3")
         return Variation(GRID, both["answerers"], both["reviewers"])
@@ -227,8 +227,14 @@ def points(
 
 def too_large(variations: Sequence[Variation], agents: int) -> dict[str, tuple[int, ...]]:
     """Return the values that are too large for a team of so many agents, by setting."""
-    found = {one.setting: tuple(v for v in one.values if v > _largest(one.setting, agents)) for one in variations}
-    found |= {f"{one.setting}, reviewers": tuple(v for v in one.reviewers if v >= agents) for one in variations}
+    found = {
+        variation.setting: tuple(v for v in variation.values if v > _largest(variation.setting, agents))
+        for variation in variations
+    }
+    found |= {
+        f"{variation.setting}, reviewers": tuple(v for v in variation.reviewers if v >= agents)
+        for variation in variations
+    }
     return {setting: values for setting, values in found.items() if values}
 
 
@@ -381,7 +387,7 @@ async def measure(
         tuple(sum(turn.reply.seconds for turn in outcome.turns) for outcome in outcomes),
         tuple(outcome.voice for outcome in outcomes),
         within_km,
-        tuple(turn.reply.failure for one in outcomes for turn in one.turns if turn.reply.failure is not None),
+        tuple(turn.reply.failure for item in outcomes for turn in item.turns if turn.reply.failure is not None),
         tuple(outcome.elapsed_s for outcome in outcomes),
     )
 

@@ -112,7 +112,7 @@ def read_tried_photos(path: Path) -> Iterator[TriedPhoto]:
         raise BadInput(f"{path}: no {RESULTS} here; give the folder of a finished or stopped run")
     with RunFolder.read(path) as run:
         truths = {record.id: record.truth.point for record in read_records(run.results)}
-        found: dict[str, list[TriedPhoto]] = {one: [] for one in truths}
+        found: dict[str, list[TriedPhoto]] = {truth: [] for truth in truths}
         for made in run.tries():
             if made.outcome != "answered" or made.id not in found:
                 continue

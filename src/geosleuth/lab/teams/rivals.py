@@ -121,14 +121,16 @@ class RivalTalk:
     async def ask_all(self, questions: Sequence[RivalQuestion], number: int = 0) -> list[Reply]:
         """Ask several at once; replies are in the order of the questions."""
         replies = await together(
-            self._discussion(one.sample).ask(one.member, one.stage, one.words, round=number, about=one.about)
-            for one in questions
+            self._discussion(question.sample).ask(
+                question.member, question.stage, question.words, round=number, about=question.about
+            )
+            for question in questions
         )
         self._batches += 1
         names = [member.name for member in self._members]
-        for one, reply in zip(questions, replies, strict=True):
-            about = None if one.about is None else names[one.about]
-            self._turns.append(Turn(names[one.member], one.stage, reply, number, about, self._batches))
+        for item, reply in zip(questions, replies, strict=True):
+            about = None if item.about is None else names[item.about]
+            self._turns.append(Turn(names[item.member], item.stage, reply, number, about, self._batches))
         return replies
 
     def outcome(self, answer: Answer, decided: str, member: int | None) -> TeamOutcome:
@@ -146,7 +148,7 @@ class RivalTalk:
         A region agrees with each of its towns, so a wide answer can win; then its most supported town is returned.
         None if no reply names a place.
         """
-        locations = [await find_location(one.answer, self._placer) if one.names_place else None for one in replies]
+        locations = [await find_location(item.answer, self._placer) if item.names_place else None for item in replies]
         circles = cluster(locations, self._within_km)
         sure = [reply.answer.probability or 0.0 for reply in replies]
         placed = [index for index, circle in enumerate(circles) if circle]
@@ -171,9 +173,9 @@ class RivalTalk:
         member, reply = voices[won.winner]
         return self.outcome(reply.answer, f"{won.support} of {won.cast} agree{where}", member)
 
-    async def same_place(self, one: Reply, other: Reply) -> bool:
+    async def same_place(self, item: Reply, other: Reply) -> bool:
         """Return whether two replies mean the same place."""
-        places = [await find_location(reply.answer, self._placer) for reply in (one, other)]
+        places = [await find_location(reply.answer, self._placer) for reply in (item, other)]
         return agree(places[0], places[1], self._within_km)
 
     def _discussion(self, sample: int) -> Discussion:
@@ -241,7 +243,7 @@ async def progressive_hints(talk: RivalTalk) -> TeamOutcome:
     for member in talk.leads:
         said: list[Reply] = []
         for number in range(HINT_ROUNDS):
-            hint = RivalQuestion(member, "discussion", hint_prompt([one.answer for one in said]), sample=number)
+            hint = RivalQuestion(member, "discussion", hint_prompt([item.answer for item in said]), sample=number)
             reply = await talk.ask(hint if said else RivalQuestion(member), number)
             if not reply.names_place:
                 break

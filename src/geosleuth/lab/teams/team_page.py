@@ -198,8 +198,8 @@ def ways_chart(identifier: str, ways: Mapping[str, Measured]) -> Html:
                 parts += [plot.vertical(x, "rule"), label(x, plot.y(0) + 16, f"{value:,.0f}")]
     parts.append(label(plot.x(0.5), plot.height - 8, "tokens a query, images included"))
     placed: list[tuple[float, float]] = []
-    for number, (one, log_tokens) in enumerate(zip(ways.values(), tokens, strict=True), 1):
-        x, y = plot.x((log_tokens - low) / (high - low)), plot.y(one.accuracy.value)
+    for number, (item, log_tokens) in enumerate(zip(ways.values(), tokens, strict=True), 1):
+        x, y = plot.x((log_tokens - low) / (high - low)), plot.y(item.accuracy.value)
         while any(math.dist((x, y), other) < 2 * _SPOT for other in placed):
             x += 1
         placed.append((x, y))
@@ -249,20 +249,20 @@ def network_page(drawn: TeamDrawing, learned: str, generated: str) -> str:
     drawing_of = network_svg(members, shown, drawn.title)
     parts = [
         Figure("The network", drawing_of, "Wide links are asked more often than by chance."),
-        Table(words, ("answers", "elected", *(name(one, 28) for one in members)), links),
+        Table(words, ("answers", "elected", *(name(item, 28) for item in members)), links),
     ]
     sections = [PageSection("network", "Who is elected, and who reviews whom", parts)]
     if seen.countries:
         rows = []
-        for one in seen.countries:
-            best = find_best(one.election)
-            pairs = enumerate(zip(one.election, one.right, strict=True))
+        for country in seen.countries:
+            best = find_best(country.election)
+            pairs = enumerate(zip(country.election, country.right, strict=True))
             cells = [
                 join([el("strong" if i == best else "span", None, f"{e:.0%}"), f" ({r:.0%})"]) for i, (e, r) in pairs
             ]
-            rows.append(TableRow([country_words(one.code), str(one.photos), *cells]))
+            rows.append(TableRow([country_words(country.code), str(country.photos), *cells]))
         words = "Election probability on the photos learned from, and in brackets how often the member was right"
-        heads = ("country", "photos", *(name(one, 28) for one in seen.members))
+        heads = ("country", "photos", *(name(item, 28) for item in seen.members))
         sections.append(PageSection("countries", "By country", [Table(words, heads, rows)]))
     about = [f"{learned[:1].upper()}{learned[1:]}."]
     return render_sections(drawn.title, sections, command="geosleuth team", generated=generated, intro=about)

@@ -173,12 +173,12 @@ def _objects(value: object) -> Iterator[Mapping[str, Any]]:
     """Yield the objects of a cell: itself, those of a list of messages, and those that a text holds."""
     if isinstance(value, dict):
         yield value
-        for one in value.values():
-            if isinstance(one, str | list):
-                yield from _objects(one)
+        for item in value.values():
+            if isinstance(item, str | list):
+                yield from _objects(item)
     elif isinstance(value, list):
-        for one in value:
-            yield from _objects(one)
+        for item in value:
+            yield from _objects(item)
     elif isinstance(value, str):
         yield from (found.value for found in find_objects(value[:_MAX_CHARACTERS]))
 
@@ -188,8 +188,8 @@ def _convert_printed(given: object) -> dict[str, Any]:
     conclusion, reasoning = (str(level.get(name) or "").strip() for name in ("Conclusion", "Reasoning"))
     clues = level.get("Clues") or []
     words = str(level.get("Uncertainty") or "").casefold()
-    stated = next((one for one in _GRADES if one in words), None)
-    told = [str(one).strip() for one in (clues if isinstance(clues, list) else [clues])]
+    stated = next((item for item in _GRADES if item in words), None)
+    told = [str(clue).strip() for clue in (clues if isinstance(clues, list) else [clues])]
     return {
         "Clues": told,
         "Reasoning": reasoning or (_NO_NOTE if conclusion else _NOT_SAID),
@@ -203,7 +203,7 @@ def _find_cell(row: Mapping[str, Any], names: tuple[str, ...]) -> str:
     for name in names:
         value = lower.get(name)
         if isinstance(value, list):
-            value = ". ".join(str(one).strip().rstrip(".") for one in value)
+            value = ". ".join(str(item).strip().rstrip(".") for item in value)
         if value is not None and str(value).strip():
             return " ".join(str(value)[:_MAX_CHARACTERS].split())
     return ""
@@ -287,7 +287,7 @@ class ByModel:
             notes=words or "(none)",
         )
         reply = await self._model.step(Conversation(_SYSTEM, (Prompt(question),), (), _refuse_handle, may_call=False))
-        found = next((one.value for one in find_objects(reply.text) if LEVELS[0] in one.value), None)
+        found = next((item.value for item in find_objects(reply.text) if LEVELS[0] in item.value), None)
         if found is None:
             raise BadInput(f"{note.where}: {self._model.name} returned no record; try again, or leave --model out")
         conclusions = (name_of_country(note), note.region, note.precise)
@@ -309,30 +309,30 @@ def sentences(text: str) -> list[str]:
 
 def grade(statements: Sequence[str], *, concluded: bool) -> Grade:
     """Return how uncertain a person was by their own words; a level without a conclusion is "high"."""
-    if not concluded or any(_HIGH.search(one) for one in statements):
+    if not concluded or any(_HIGH.search(statement) for statement in statements):
         return "high"
-    return "moderate" if not statements or any(_MODERATE.search(one) for one in statements) else "low"
+    return "moderate" if not statements or any(_MODERATE.search(statement) for statement in statements) else "low"
 
 
 def _by_level(note: Note) -> tuple[list[str], list[str], list[str]]:
     """Assign each general sentence to the finest level that it seems to concern."""
     levels: tuple[list[str], list[str], list[str]] = ([], [], [])
-    for one in sentences(note.notes):
-        named = fold(one)
+    for sentence in sentences(note.notes):
+        named = fold(sentence)
         places = [fold(part) for part in (note.precise or "").split(",") if len(part.strip()) > 2]
-        if note.precise and (any(place in named for place in places) or _PRECISE.search(one)):
-            levels[2].append(one)
-        elif note.region and (fold(note.region) in named or _REGIONAL.search(one)):
-            levels[1].append(one)
+        if note.precise and (any(place in named for place in places) or _PRECISE.search(sentence)):
+            levels[2].append(sentence)
+        elif note.region and (fold(note.region) in named or _REGIONAL.search(sentence)):
+            levels[1].append(sentence)
         else:
-            levels[0].append(one)
+            levels[0].append(sentence)
     return levels
 
 
 def _level(conclusion: str | None, statements: Sequence[str]) -> dict[str, Any]:
-    reasoning = " ".join(one if one[-1:] in ".!?。！？" else f"{one}." for one in statements)
+    reasoning = " ".join(statement if statement[-1:] in ".!?。！？" else f"{statement}." for statement in statements)
     return {
-        "Clues": [one.rstrip(".") for one in statements],
+        "Clues": [statement.rstrip(".") for statement in statements],
         "Reasoning": reasoning or (_NO_NOTE if conclusion else _NOT_SAID),
         "Conclusion": conclusion or "",
         "Uncertainty": grade(statements, concluded=bool(conclusion)),
@@ -345,10 +345,10 @@ def _check_level(given: object, own: str | None, note: Note, same: Callable[[str
     conclusion = value.strip() if isinstance(value, str) else ""
     if conclusion and not (own and same(conclusion, own)):
         raise BadInput(f"{note.where}: the model concluded {conclusion[:60]!r}, not what the person wrote")
-    clues = [str(one).strip() for one in level.get("Clues") or () if str(one).strip()]
+    clues = [str(item).strip() for item in level.get("Clues") or () if str(item).strip()]
     reasoning = level.get("Reasoning")
     words = level.get("Uncertainty")
-    graded = next((one for one in _GRADES if isinstance(words, str) and one in words.casefold()), None)
+    graded = next((item for item in _GRADES if isinstance(words, str) and item in words.casefold()), None)
     return {
         "Clues": clues if own or clues else [],
         "Reasoning": (reasoning.strip() if isinstance(reasoning, str) else "") or (_NO_NOTE if own else _NOT_SAID),
@@ -357,8 +357,8 @@ def _check_level(given: object, own: str | None, note: Note, same: Callable[[str
     }
 
 
-def _same(one: str, other: str) -> bool:
-    return fold(one) == fold(other)
+def _same(text: str, other: str) -> bool:
+    return fold(text) == fold(other)
 
 
 def _refuse_handle(handle: str) -> NoReturn:

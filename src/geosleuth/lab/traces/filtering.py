@@ -152,7 +152,7 @@ class Filtered:
             within = self.within[:, column]
             kept = int(self.kept[:, column].sum())
             never = int((within == 0).sum())
-            by_passes = tuple(int(one) for one in np.bincount(within, minlength=most + 1))
+            by_passes = tuple(int(item) for item in np.bincount(within, minlength=most + 1))
             found.append(Regime(km, kept, never, len(self.tries) - kept - never, by_passes))
         return tuple(found)
 
@@ -192,8 +192,8 @@ def read_tries(
         if path.is_dir():
             pairs = _run_pairs(path)
         elif (table := _read_distance_table(path)) is not None:
-            for one, values in table:
-                found.setdefault(one, []).extend(values)
+            for item, values in table:
+                found.setdefault(item, []).extend(values)
                 progress(len(found))
             continue
         else:
@@ -212,8 +212,8 @@ def _add_pairs(found: dict[str, list[float]], pairs: Iterable[Pair], progress: P
             (point.lat if point else math.nan, point.lon if point else math.nan, truth.lat, truth.lon)
             for _, truth, point in waiting
         ]
-        for (one, *_), km in zip(waiting, errors_km(placed).tolist() if placed else (), strict=True):
-            found.setdefault(one, []).append(km)
+        for (item, *_), km in zip(waiting, errors_km(placed).tolist() if placed else (), strict=True):
+            found.setdefault(item, []).append(km)
         waiting.clear()
         progress(len(found))
 
@@ -325,14 +325,14 @@ def filter_document(found: Filtered, phases: Sequence[Phase], left_out: int = 0)
         },
         "regimes": [
             {
-                "km": one.km,
-                "kept": one.kept,
-                "never": one.never,
-                "always": one.always,
-                "by_passes": list(one.by_passes),
-                "paper_kept": PAPER_KEPT.get(one.km),
+                "km": regime.km,
+                "kept": regime.kept,
+                "never": regime.never,
+                "always": regime.always,
+                "by_passes": list(regime.by_passes),
+                "paper_kept": PAPER_KEPT.get(regime.km),
             }
-            for one in found.regimes
+            for regime in found.regimes
         ],
         "phases": [
             {"phase": phase.number, "km": list(phase.thresholds_km), "photos": len(phase), "pairs": phase.pairs}
@@ -358,12 +358,13 @@ def filter_table(found: Filtered, phases: Sequence[Phase], left_out: int = 0) ->
         "| distance | kept | % | no try within | all within | SpotAgent kept | % |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    for one in found.regimes:
-        theirs = PAPER_KEPT.get(one.km)
+    for regime in found.regimes:
+        theirs = PAPER_KEPT.get(regime.km)
         paper = ("–", "–") if theirs is None else (count(theirs), percent(100 * theirs / PAPER_PHOTOS))
         lines.append(
-            f"| {threshold(one.km)} | {count(one.kept)} | {_format_share(one.kept, photos)} | {count(one.never)} | "
-            f"{count(one.always)} | {' | '.join(paper)} |"
+            f"| {threshold(regime.km)} | {count(regime.kept)} | {_format_share(regime.kept, photos)} | "
+            f"{count(regime.never)} | "
+            f"{count(regime.always)} | {' | '.join(paper)} |"
         )
     lines += [
         "",

@@ -105,8 +105,8 @@ def keep_visible_clues(scene: Scene, marks: Sequence[Mark], view_width: int) -> 
         if (tallest.get(clue.id, 0.0) >= LEGIBLE_PX if clue.lines else clue.sort in unwritten)
     ]
     described = (
-        replace(one, says=f"Plants: {plants(scene.look.plant)}.") if one.sort == "vegetation" else one
-        for one in legible
+        replace(item, says=f"Plants: {plants(scene.look.plant)}.") if item.sort == "vegetation" else item
+        for item in legible
     )
     return replace(scene, clues=tuple(clue for clue in described if clue.visibility == "plain"))
 

@@ -138,7 +138,7 @@ class Assembly:
 
     async def _next(self, conversation: Conversation) -> Step:
         done = [message for message in conversation.messages if isinstance(message, Observed)]
-        first = next(one.images[0] for one in conversation.messages if isinstance(one, Prompt) and one.images)
+        first = next(item.images[0] for item in conversation.messages if isinstance(item, Prompt) and item.images)
         picture, turn = conversation.picture, len(done)
         if self._regions is None:
             self._regions = await self._proposer.regions(picture, first, min(MAX_REGIONS, self._turns - 2))
@@ -146,7 +146,10 @@ class Assembly:
             region = self._regions[turn]
             zoom = {"bbox_2d": list(region.box), "image": first}
             return self._calling(turn, region.why, "image_zoom_in_tool", zoom)
-        seen = [first, *(image.handle for message in done for one in message.observations for image in one.images)]
+        seen = [
+            first,
+            *(image.handle for message in done for observation in message.observations for image in observation.images),
+        ]
         if self._queries is None:
             left = self._turns - 1 - len(self._regions)
             self._queries = await self._proposer.queries(picture, seen, left) if left > 0 else ()
@@ -154,7 +157,7 @@ class Assembly:
         if number < len(self._queries) and conversation.may_call:
             query = self._queries[number]
             return self._calling(turn, query.why, "search_web", {"query": query.text})
-        found = [one.text for message in done for one in message.observations if not one.images]
+        found = [observation.text for message in done for observation in message.observations if not observation.images]
         judgement = await self._proposer.judge(picture, seen, found)
         return Step(text=judgement.answer, thinking=judgement.reasoning, model=self.name)
 
@@ -228,8 +231,8 @@ class ModelProposer:
         words = _REGIONS.format(width=width, height=height, most=most, unit=BOX_UNITS[boxes])
         said = await self._ask_about_picture(words, picture, [handle])
         rows = [
-            (_convert_box(one.get("box"), view, boxes), _clean_words(one.get("why")))
-            for one in _parse_object_list(said.text, "regions")
+            (_convert_box(item.get("box"), view, boxes), _clean_words(item.get("why")))
+            for item in _parse_object_list(said.text, "regions")
         ]
         found = [Region(box, why) for box, why in rows if box is not None and why]
         return tuple(found[:most])
@@ -242,8 +245,8 @@ class ModelProposer:
         """
         said = await self._ask_about_picture(_QUERIES.format(most=most), picture, handles)
         rows = [
-            (_clean_words(one.get("query")), _clean_words(one.get("why")))
-            for one in _parse_object_list(said.text, "queries")
+            (_clean_words(item.get("query")), _clean_words(item.get("why")))
+            for item in _parse_object_list(said.text, "queries")
         ]
         unique = {query: Query(query, why) for query, why in rows if query and why}
         return tuple(unique.values())[:most]

@@ -96,11 +96,16 @@ def describe_conversation(conversation: Conversation) -> list[Any]:
     for message in conversation.messages:
         match message:
             case Prompt(text=text, images=handles):
-                messages.append(["prompt", text, [_pixels(conversation, one) for one in handles]])
+                messages.append(["prompt", text, [_pixels(conversation, handle) for handle in handles]])
             case Observed(observations=observations):
                 rows = [
-                    [one.call_id, one.name, one.text, [_pixels(conversation, image.handle) for image in one.images]]
-                    for one in observations
+                    [
+                        observation.call_id,
+                        observation.name,
+                        observation.text,
+                        [_pixels(conversation, image.handle) for image in observation.images],
+                    ]
+                    for observation in observations
                 ]
                 messages.append(["observed", rows])
             case Step(text=text, thinking=thinking, calls=calls):

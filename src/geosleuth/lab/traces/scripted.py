@@ -152,7 +152,7 @@ class StandInObserver:
 
     async def step(self, conversation: Conversation) -> Step:
         """Describe the requested picture."""
-        asked = next(one for one in reversed(conversation.messages) if isinstance(one, Prompt))
+        asked = next(message for message in reversed(conversation.messages) if isinstance(message, Prompt))
         return Step(text=self.describe(conversation.picture(asked.images[0])), model=self.name)
 
     async def aclose(self) -> None:
@@ -176,7 +176,9 @@ class StandInObserver:
         if not self._is_of_scene(view):
             return []
         found = (self._read_clue(clue, view) for clue in self._scene.clues if clue.lines and clue.board)
-        return sorted((one for one in found if one is not None), key=lambda one: (one.box[1], one.box[0], one.lines))
+        return sorted(
+            (item for item in found if item is not None), key=lambda item: (item.box[1], item.box[0], item.lines)
+        )
 
     def _is_of_scene(self, view: View) -> bool:
         _, _, right, bottom = view.box_in_original
@@ -237,8 +239,8 @@ class Notes:
 
     def __init__(self, described: Sequence[tuple[str, str]]) -> None:
         """Take descriptions with the handles of their pictures."""
-        self.boards = [one for handle, text in described for one in read_lettering(handle, text)]
-        self.lines = tuple(dict.fromkeys((one.board, line) for one in self.boards for line in one.lines))
+        self.boards = [item for handle, text in described for item in read_lettering(handle, text)]
+        self.lines = tuple(dict.fromkeys((board.board, line) for board in self.boards for line in board.lines))
         self._first = described[0][0] if described else ""
         sides = [match[1].lower() for _, text in described if (match := _SIDE.search(text))]
         self._side: Literal["left", "right"] | None = None if not sides else "left" if sides[0] == "left" else "right"
@@ -246,13 +248,13 @@ class Notes:
     @property
     def unread(self) -> list[Lettering]:
         """Return the boards of the first picture with text that is too small to read, signs of places first."""
-        small = [one for one in self.boards if one.handle == self._first and one.unread]
-        return sorted(small, key=lambda one: ("sign" not in one.board and "plate" not in one.board, one.box))
+        small = [board for board in self.boards if board.handle == self._first and board.unread]
+        return sorted(small, key=lambda item: ("sign" not in item.board and "plate" not in item.board, item.box))
 
     @property
     def shops(self) -> list[str]:
         """Return names of shops: the first line of each front."""
-        return [one.lines[0] for one in self.boards if one.board in ("shop front", "banner") and one.lines]
+        return [board.lines[0] for board in self.boards if board.board in ("shop front", "banner") and board.lines]
 
     @property
     def years(self) -> list[str]:
@@ -389,15 +391,15 @@ class StandInProposer:
     async def regions(self, picture: Picture, handle: str, most: int) -> tuple[Region, ...]:
         """Return boards, those that are too small to read first."""
         view = picture(handle)
-        boards = sorted(self._observer.lettering(view), key=lambda one: (not one.unread, one.box))
+        boards = sorted(self._observer.lettering(view), key=lambda item: (not item.unread, item.box))
         found = [
             Region(
-                with_margin(one.box, view.size),
-                f"The {one.board} seems to say {json.dumps(one.lines[0], ensure_ascii=False)}. I look closer."
-                if one.lines
-                else f"There is a {one.board} that I can't read at this size. A closer look may bring a name.",
+                with_margin(board.box, view.size),
+                f"The {board.board} seems to say {json.dumps(board.lines[0], ensure_ascii=False)}. I look closer."
+                if board.lines
+                else f"There is a {board.board} that I can't read at this size. A closer look may bring a name.",
             )
-            for one in boards[:most]
+            for board in boards[:most]
         ]
         width, height = view.size
         middle = (width // 4, height // 4, 3 * width // 4, 3 * height // 4)
@@ -407,7 +409,7 @@ class StandInProposer:
         """Return searches about the text that was read, and about the likeliest country."""
         notes = self._notes(picture, handles)
         reasoning = notes.detective().review(_alone(notes))
-        names = dict.fromkeys([*(one.text for one in reasoning.lookups), *notes.shops])
+        names = dict.fromkeys([*(lookup.text for lookup in reasoning.lookups), *notes.shops])
         where = country_name(next(iter(reasoning.at_first.countries), ""))
         year = notes.years[0] if self._searches and notes.years else ""
         found = [
@@ -425,7 +427,7 @@ class StandInProposer:
     async def judge(self, picture: Picture, handles: Sequence[str], found: Sequence[str]) -> Judgement:
         """Answer as far as the text that was read supports it."""
         notes = self._notes(picture, handles)
-        pages = [(json.loads(one[1]), json.loads(one[2])) for text in found for one in _QUOTED_PAGE.finditer(text)]
+        pages = [(json.loads(item[1]), json.loads(item[2])) for text in found for item in _QUOTED_PAGE.finditer(text)]
         reasoning = notes.detective(pages if self._searches else ()).review(_alone(notes))
         country = country_name(next(iter(reasoning.at_first.countries), ""))
         city = town_on_pages(pages, notes.shops, notes.years) if self._searches else None
@@ -467,8 +469,8 @@ def with_margin(box: Box, size: tuple[int, int]) -> Box:
     return max(0, left - across), max(0, top - down), min(size[0], right + across), min(size[1], bottom + down)
 
 
-def _is_same_name(one: str, other: str) -> bool:
-    return SequenceMatcher(None, fold(one), fold(other)).ratio() >= _ALIKE
+def _is_same_name(text: str, other: str) -> bool:
+    return SequenceMatcher(None, fold(text), fold(other)).ratio() >= _ALIKE
 
 
 def _read_history(conversation: Conversation) -> tuple[list[tuple[str, str]], list[tuple[ToolCall, Observation]]]:
@@ -482,15 +484,15 @@ def _read_history(conversation: Conversation) -> tuple[list[tuple[str, str]], li
             case Step(calls=calls):
                 waiting = {call.id: call for call in calls}
             case Observed(observations=observations):
-                for one in observations:
-                    described += read_descriptions(one.text)
-                    made += [(waiting[one.call_id], one)] if one.call_id in waiting else []
+                for observation in observations:
+                    described += read_descriptions(observation.text)
+                    made += [(waiting[observation.call_id], observation)] if observation.call_id in waiting else []
     return described, made
 
 
 def _pages(seen: Observation) -> list[tuple[str, str]]:
     found = seen.data.get("results") if seen.name == "search_web" and isinstance(seen.data, Mapping) else None
-    return [(str(one.get("title")), str(one.get("snippet"))) for one in found or ()]
+    return [(str(item.get("title")), str(item.get("snippet"))) for item in found or ()]
 
 
 def _as_read(conversation: Conversation, notes: Notes) -> Conversation:

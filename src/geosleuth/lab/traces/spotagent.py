@@ -123,11 +123,11 @@ class Lettering:
     unread: bool = False
 
 
-def lettering_words(one: Lettering) -> str:
+def lettering_words(lettering: Lettering) -> str:
     """Return a lettering as the Observer writes it."""
-    box = ", ".join(map(str, one.box))
-    lines = [json.dumps(line, ensure_ascii=False) for line in one.lines]
-    return f"- {one.board} [{box}]: {' | '.join([*lines, *([UNREAD] if one.unread or not lines else [])])}"
+    box = ", ".join(map(str, lettering.box))
+    lines = [json.dumps(line, ensure_ascii=False) for line in lettering.lines]
+    return f"- {lettering.board} [{box}]: {' | '.join([*lines, *([UNREAD] if lettering.unread or not lines else [])])}"
 
 
 def read_lettering(handle: str, description: str) -> list[Lettering]:
@@ -235,7 +235,11 @@ class ObserverAndCaller:
             match message:
                 case Prompt(text=text, images=handles):
                     messages.append(
-                        Prompt(paragraphs(text, *(description_block(one, self._described[one]) for one in handles)))
+                        Prompt(
+                            paragraphs(
+                                text, *(description_block(handle, self._described[handle]) for handle in handles)
+                            )
+                        )
                     )
                 case Observed(observations=observations):
                     messages.append(Observed(tuple(map(self._in_words, observations))))
@@ -262,7 +266,7 @@ def _pictures(conversation: Conversation) -> list[tuple[str, bool]]:
             case Prompt(images=handles):
                 found += [(handle, False) for handle in handles]
             case Observed(observations=observations):
-                found += [(image.handle, True) for one in observations for image in one.images]
+                found += [(image.handle, True) for observation in observations for image in observation.images]
             case _:
                 pass
     return found
@@ -358,9 +362,12 @@ def judge_assembled(trajectory: Trajectory) -> Verdict:
 
 def _call_faults(trajectory: Trajectory) -> list[tuple[Reason, str]]:
     return [
-        ("invalid_call" if one.failure in _INVALID else "failed_call", f"{one.name}: {one.failure}")
-        for one in trajectory.observations
-        if one.failure is not None
+        (
+            "invalid_call" if observation.failure in _INVALID else "failed_call",
+            f"{observation.name}: {observation.failure}",
+        )
+        for observation in trajectory.observations
+        if observation.failure is not None
     ]
 
 

@@ -40,7 +40,7 @@ class StoreSpread:
         if not values:
             return cls(0)
         found = np.quantile(np.asarray(values, dtype=np.float64), (0.0, 0.5, 0.95, 1.0))
-        return cls(len(values), *(round(float(one), 6) for one in found))
+        return cls(len(values), *(round(float(item), 6) for item in found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,8 @@ def compute_store_figures(store: Store) -> Figures:
                 values[name].append(row[name])
         values["images"].append(len(row["images"]))
     rejected: dict[str, Counter[str]] = {}
-    for one in store.read_rejected():
-        rejected.setdefault(one.source, Counter())[one.reason] += 1
+    for item in store.read_rejected():
+        rejected.setdefault(item.source, Counter())[item.reason] += 1
     return Figures(
         samples=counts["splits"].total(),
         scenes=len(scenes),
@@ -128,7 +128,7 @@ def compute_store_figures(store: Store) -> Figures:
 
 
 def _sort_counts(counts: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def write_card(store: Store) -> None:
@@ -194,7 +194,7 @@ def _setting(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {one}" for name, one in value.items())
     if isinstance(value, list):
-        between = "; " if any(isinstance(one, Mapping) for one in value) else ", "
+        between = "; " if any(isinstance(item, Mapping) for item in value) else ", "
         return between.join(map(_setting, value)) or "none"
     return str(value)
 
@@ -382,7 +382,7 @@ def _check_picture(path: Path, digest: str) -> tuple[tuple[int, int] | None, str
 
 def _rejection_troubles(store: Store, keys: set[str]) -> Iterator[str]:
     try:
-        twice = sorted({one.key for one in store.read_rejected()} & keys)
+        twice = sorted({item.key for item in store.read_rejected()} & keys)
     except BadInput as error:
         yield f"what was rejected can't be read: {error}"
         return

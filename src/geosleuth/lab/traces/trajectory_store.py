@@ -107,9 +107,9 @@ def read_manifest(path: Path) -> StoreManifest:
                 f"{path}: is of version {str(document.get('version'))[:20]}; this geosleuth reads version {VERSION}"
             )
         about_fields = document["about"]
-        lists = {name: tuple(str(one) for one in about_fields[name]) for name in ("sources", "faults")}
+        lists = {name: tuple(str(item) for item in about_fields[name]) for name in ("sources", "faults")}
         about = About(**{**about_fields, **lists})
-        shards = tuple(_shard(**one) for one in document["shards"])
+        shards = tuple(_shard(**item) for item in document["shards"])
         return StoreManifest(about, shards, str(document["geosleuth"]))
     except OSError as error:
         raise BadInput(f"{path}: can't be read: {error.strerror or error}") from error
@@ -149,8 +149,8 @@ def check_same(path: Path, stored: About, wanted: About) -> None:
 
 def with_scenes(stored: About, wanted: About) -> About:
     """Return the stored description with the scenes used now added to its own."""
-    before, now = (list(one.settings.get(SCENES) or ()) for one in (stored, wanted))
-    new = [one for one in now if one not in before]
+    before, now = (list(item.settings.get(SCENES) or ()) for item in (stored, wanted))
+    new = [item for item in now if item not in before]
     return replace(stored, settings={**stored.settings, SCENES: [*before, *new]}) if new else stored
 
 
@@ -430,7 +430,7 @@ class StoreWriter:
             self._rows = list(Store(path).pending())
             self._keys, self._ids = self._read_known_keys()
             self._kept = len(self._keys)
-            self._rejected_keys = {one.key for one in Store(path).read_rejected()}
+            self._rejected_keys = {item.key for item in Store(path).read_rejected()}
             self._rejected = Appending(path / REJECTED)
             self._waiting = Appending(path / pending_name(len(self._manifest.shards)))
         except BaseException:
@@ -556,9 +556,9 @@ def write_store(
         BadInput: see `StoreWriter`.
     """
     with StoreWriter(path, about, shard_rows=shard_rows) as writer:
-        for one in made:
-            if one.key not in writer:
-                writer.add(one)
+        for item in made:
+            if item.key not in writer:
+                writer.add(item)
             progress(writer.sample_count, writer.rejection_count)
     return Store(path)
 
@@ -579,7 +579,7 @@ def _begin(path: Path, about: About) -> StoreManifest:
             write_manifest(path / MANIFEST, replace(stored, about=grown))
             return read_manifest(path / MANIFEST)
         return stored
-    if other := sorted(one.name for one in path.iterdir() if one.name != LOCK):
+    if other := sorted(item.name for item in path.iterdir() if item.name != LOCK):
         raise BadInput(f"{path}: holds {other[0][:60]!r} and is not a store; choose a new or an empty folder")
     write_manifest(path / MANIFEST, StoreManifest(about, ()))
     # Round-trip through JSON, so that a setting that JSON can't hold is noticed now.

@@ -89,7 +89,7 @@ class ModelShape:
 
     def adapter_weights(self, part: ModelPart) -> int:
         """Return weights of the adapters that a recipe asks for."""
-        chosen = [one for name in part.targets for one in self.adapted.get(name, ())]
+        chosen = [item for name in part.targets for item in self.adapted.get(name, ())]
         if not part.freeze_vision and self.kind == "qwen2_5_vl":
             sides = (self.vision_hidden, self.vision_inner)
             chosen += [(*sides, self.vision_layers) for name in part.targets if name in _ADAPTED_IN_EYES]

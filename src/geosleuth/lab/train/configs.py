@@ -304,7 +304,7 @@ def trainer_options(recipe: Recipe, kind: Any) -> dict[str, Any]:
             needs it as it is.
     """
     hints = get_type_hints(kind)
-    known = [one.name for one in fields(kind) if one.init]
+    known = [field.name for field in fields(kind) if field.init]
     owned = {**_FIELDS, **(_GRPO_FIELDS if recipe.stage == "grpo" else {})}
     for name, value in recipe.trainer.items():
         said = f"recipe {recipe.name}: trainer.{str(name)[:60]}"

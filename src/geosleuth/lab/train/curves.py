@@ -49,7 +49,9 @@ def draw_chart(identifier: str, chart: Chart) -> Html:
     """Return the drawing, for a page that has the shared style and `STYLE`; `render_chart_key` names its lines."""
     write = _write_percent if chart.percent else _format_axis_value
     words = "; ".join(
-        f"{one.name}: from {write(one.points[0].y)} to {write(one.points[-1].y)}" for one in chart.lines if one.points
+        f"{item.name}: from {write(item.points[0].y)} to {write(item.points[-1].y)}"
+        for item in chart.lines
+        if item.points
     )
     return drawing(identifier, _PLOT, chart.title, words, _draw_chart_parts(chart))
 
@@ -72,17 +74,17 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def _draw_chart_parts(chart: Chart) -> list[Html]:
-    points = [point for one in chart.lines for point in (*one.points, *one.raw)]
+    points = [point for item in chart.lines for point in (*item.points, *item.raw)]
     if not points:
         return [label(_PLOT.x(0.5), _PLOT.y(0.5), "nothing yet")]
     across = _Across(sorted({point.x for point in points}))
     values = [value for point in points for value in (point.y, point.low, point.high) if value is not None]
     up = _Up(values, percent=chart.percent)
     parts = [*up.axis(), *across.axis()]
-    for index, one in enumerate(chart.lines):
+    for index, item in enumerate(chart.lines):
         kind = series(index)
-        parts += _band(one, across, up, kind)
-        for spots, extra in ((one.raw, " raw"), (one.points, "")):
+        parts += _band(item, across, up, kind)
+        for spots, extra in ((item.raw, " raw"), (item.points, "")):
             places = [(across.x(p.x), up.y(p.y)) for p in spots]
             parts.append(polyline(places, f"curve {kind}{extra}"))
             if not extra and len(places) <= _FEW_VALUES:
@@ -90,8 +92,10 @@ def _draw_chart_parts(chart: Chart) -> list[Html]:
     return parts
 
 
-def _band(one: Line, across: "_Across", up: "_Up", kind: str) -> list[Html]:
-    known = [(across.x(p.x), up.y(p.low), up.y(p.high)) for p in one.points if p.low is not None and p.high is not None]
+def _band(item: Line, across: "_Across", up: "_Up", kind: str) -> list[Html]:
+    known = [
+        (across.x(p.x), up.y(p.low), up.y(p.high)) for p in item.points if p.low is not None and p.high is not None
+    ]
     if len(known) < 2:
         return [line(x, low, x, high, f"whisker {kind}") for x, low, high in known]
     around = [*((x, high) for x, _, high in known), *((x, low) for x, low, _ in reversed(known))]

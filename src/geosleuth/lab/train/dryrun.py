@@ -140,7 +140,7 @@ def meta_model(part: ModelPart) -> Any:
 def _try_model(recipe: Recipe, resolved: dict[str, Any], built: list[str], absent: list[str]) -> None:
     part = recipe.model
     model = meta_model(part)
-    sizes = [(one.numel(), one.requires_grad) for one in model.parameters()]
+    sizes = [(parameter.numel(), parameter.requires_grad) for parameter in model.parameters()]
     total, trained = sum(size for size, _ in sizes), sum(size for size, moves in sizes if moves)
     share = round(100 * trained / total, 2)
     resolved |= {"parameters": total, "trained_parameters": trained, "trained_percent": share}
@@ -249,7 +249,7 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
     setup = rollout_setup(recipe, _try_judging(recipe, absent))
     setting = setup.setting
     environment = setup.environment()
-    tools = tuple(one.name for one in setting.toolset)
+    tools = tuple(item.name for item in setting.toolset)
     if missing := [name for name in setting.toolset.names if not hasattr(environment, name)]:
         raise AssertionError(f"the environment lacks the tools {missing}")
     resolved |= {
@@ -276,7 +276,7 @@ def _try_setup(recipe: Recipe, resolved: dict[str, Any], built: list[str], absen
         asked = ", ".join(filter(None, (recipe.rollout.maps, recipe.rollout.web, geocoder)))
         how = "repeated from" if recipe.rollout.replay else "asked by one process a machine, kept in"
         built.append(f"online services: {asked}; {how} {recipe.rollout.answers}")
-    built.append(f"reward: {' + '.join(f'{one.weight:g} {one.name}' for one in setting.reward.parts)}")
+    built.append(f"reward: {' + '.join(f'{item.weight:g} {item.name}' for item in setting.reward.parts)}")
     return setup
 
 
@@ -385,13 +385,13 @@ def as_lines(report: Report) -> list[str]:
     if report.ok and report.paper is not None:
         verdict = f"all published values are the paper's, {count} departure{'' if count == 1 else 's'} from it"
     lines = [f"{report.recipe}: {verdict}"]
-    lines += [f"  built    {one}" for one in report.built]
-    lines += [f"  absent   {one}" for one in report.absent]
-    lines += [f"  estimate {one}" for one in estimate_lines(report.estimate)]
+    lines += [f"  built    {item}" for item in report.built]
+    lines += [f"  absent   {item}" for item in report.absent]
+    lines += [f"  estimate {line}" for line in estimate_lines(report.estimate)]
     lines += [f"  ours     {name} = {_format_value(value)} ({why})" for name, (value, why) in report.ours.items()]
     lines += [f"  open     {name}: neither published nor marked as ours" for name in report.unaccounted]
-    lines += [f"  departs  {one}" for one in report.departures]
-    return lines + [f"  differs  {one}" for one in report.differences]
+    lines += [f"  departs  {departure}" for departure in report.departures]
+    return lines + [f"  differs  {difference}" for difference in report.differences]
 
 
 def as_mapping(report: Report) -> dict[str, Any]:
@@ -400,8 +400,8 @@ def as_mapping(report: Report) -> dict[str, Any]:
         "recipe": report.recipe,
         "paper": report.paper,
         "ok": report.ok,
-        "differences": [_convert_value(asdict(one)) for one in report.differences],
-        "departures": [asdict(one) for one in report.departures],
+        "differences": [_convert_value(asdict(difference)) for difference in report.differences],
+        "departures": [asdict(departure) for departure in report.departures],
         "ours": {name: {"value": _convert_value(value), "why": why} for name, (value, why) in report.ours.items()},
         "unaccounted": list(report.unaccounted),
         "built": list(report.built),
@@ -414,7 +414,7 @@ def as_mapping(report: Report) -> dict[str, Any]:
 
 def _convert_value(value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return [_convert_value(one) for one in value]
+        return [_convert_value(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): _convert_value(one) for key, one in value.items()}
     return str(value) if isinstance(value, Path) else value

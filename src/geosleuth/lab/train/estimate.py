@@ -266,7 +266,7 @@ def as_lines(result: Estimate) -> list[str]:
         lines.append(f"memory of the host for each device: {result.host_gb:.1f} GB")
     if result.steps is not None:
         lines.append(f"{result.steps:,} steps; all lengths are the longest allowed")
-    return [*lines, *(f"trouble: {one}" for one in result.troubles)]
+    return [*lines, *(f"trouble: {trouble}" for trouble in result.troubles)]
 
 
 def _large(number: int) -> str:

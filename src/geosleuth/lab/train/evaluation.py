@@ -86,37 +86,39 @@ def _yes(value: bool) -> str:  # noqa: FBT001  (a word for it)
 
 def compute_scene_figures(scenes: Sequence[PlayedScene]) -> Figures:
     """Return all figures of a set of scenes for JSON; shares in percent, None for unknown or infinite values."""
-    tries = [one for scene in scenes for one in scene.tries]
+    tries = [attempt for scene in scenes for attempt in scene.tries]
     errors = errors_km(scenes)
     failures = Counter[str]()
-    for one in tries:
-        failures.update(one.failures)
-    made = sum(sum(one.tools.values()) for one in tries)
-    strictly = failures.total() + sum(one.mended for one in tries)
+    for attempt in tries:
+        failures.update(attempt.failures)
+    made = sum(sum(attempt.tools.values()) for attempt in tries)
+    strictly = failures.total() + sum(attempt.mended for attempt in tries)
     found: Figures = {
         "scenes": len(scenes),
         "tries": errors.shape[1],
         "within": {distance_name(km): _convert_estimate(_estimate_share(right(errors, km))) for km in WITHIN_KM},
         "median_km": _convert_estimate(_median(errors)),
-        "answered": _convert_estimate(_estimate_share(_tries(scenes, lambda one: one.answered))),
+        "answered": _convert_estimate(_estimate_share(_tries(scenes, lambda item: item.answered))),
         "located": _convert_estimate(_estimate_share(~np.isnan(errors))),
-        "placed": dict(Counter(one.placed for one in tries if one.placed is not None)),
-        "called": _convert_estimate(_estimate_share(_tries(scenes, lambda one: bool(one.tools)))),
-        "calls": _convert_estimate(_mean(scenes, lambda one: sum(one.tools.values()))),
+        "placed": dict(Counter(attempt.placed for attempt in tries if attempt.placed is not None)),
+        "called": _convert_estimate(_estimate_share(_tries(scenes, lambda item: bool(item.tools)))),
+        "calls": _convert_estimate(_mean(scenes, lambda item: sum(item.tools.values()))),
         "failed": {
             "percent": _round_finite(100 * failures.total() / made) if made else None,
             "strict_percent": _round_finite(100 * strictly / made) if made else None,
             "calls": made,
             "by": dict(sorted(failures.items())),
         },
-        "tools": dict(Counter(name for one in tries for name, count in one.tools.items() for _ in range(count))),
-        "turns": _convert_estimate(_mean(scenes, lambda one: one.turns)),
-        "reward": _convert_estimate(_mean(scenes, lambda one: one.reward)),
-        "input_tokens": _convert_estimate(_mean(scenes, lambda one: one.input_tokens)),
-        "output_tokens": _convert_estimate(_mean(scenes, lambda one: one.output_tokens)),
-        "seconds": _convert_estimate(_mean(scenes, lambda one: one.seconds)),
-        "ended": dict(Counter(one.reason for one in tries)),
-        "troubles": sum(one.trouble is not None for one in tries),
+        "tools": dict(
+            Counter(name for attempt in tries for name, count in attempt.tools.items() for _ in range(count))
+        ),
+        "turns": _convert_estimate(_mean(scenes, lambda item: item.turns)),
+        "reward": _convert_estimate(_mean(scenes, lambda item: item.reward)),
+        "input_tokens": _convert_estimate(_mean(scenes, lambda item: item.input_tokens)),
+        "output_tokens": _convert_estimate(_mean(scenes, lambda item: item.output_tokens)),
+        "seconds": _convert_estimate(_mean(scenes, lambda item: item.seconds)),
+        "ended": dict(Counter(attempt.reason for attempt in tries)),
+        "troubles": sum(attempt.trouble is not None for attempt in tries),
     }
     if scenes and all(scene.verified for scene in scenes):
         found["parallel"] = compute_parallel_figures(scenes)
@@ -128,7 +130,9 @@ def slice_figures(scenes: Sequence[PlayedScene]) -> dict[str, dict[str, Figures]
     found: dict[str, dict[str, Figures]] = {}
     for name, kind in SLICES.items():
         kinds = sorted({kind(scene) for scene in scenes})
-        found[name] = {one: compute_scene_figures([scene for scene in scenes if kind(scene) == one]) for one in kinds}
+        found[name] = {
+            item: compute_scene_figures([scene for scene in scenes if kind(scene) == item]) for item in kinds
+        }
     return found
 
 
@@ -182,8 +186,8 @@ def compare_scenes(first: Sequence[PlayedScene], second: Sequence[PlayedScene]) 
     before, after = (errors_km([pair[side] for pair in pairs]) for side in (0, 1))
     within: dict[str, Figures] = {}
     for km in WITHIN_KM:
-        one, two = right(before, km), right(after, km)
-        difference = two.mean(axis=1) - one.mean(axis=1)
+        item, two = right(before, km), right(after, km)
+        difference = two.mean(axis=1) - item.mean(axis=1)
         if before.shape[1] == after.shape[1] == 1:
             p = mcnemar_p(int((difference < 0).sum()), int((difference > 0).sum()))
         else:
@@ -197,16 +201,16 @@ def errors_km(scenes: Sequence[PlayedScene]) -> Floats:
     if not scenes:
         return np.zeros((0, 1))
     fewest = min(len(scene.tries) for scene in scenes)
-    return np.array([[_km(one) for one in scene.tries[:fewest]] for scene in scenes], dtype=np.float64)
+    return np.array([[_km(attempt) for attempt in scene.tries[:fewest]] for scene in scenes], dtype=np.float64)
 
 
-def _km(one: PlayedTry | None) -> float:
-    return math.nan if one is None or one.distance_km is None else one.distance_km
+def _km(played_try: PlayedTry | None) -> float:
+    return math.nan if played_try is None or played_try.distance_km is None else played_try.distance_km
 
 
 def _tries(scenes: Sequence[PlayedScene], what: Callable[[PlayedTry], bool]) -> NDArray[np.bool_]:
     fewest = min((len(scene.tries) for scene in scenes), default=1)
-    rows = [[what(one) for one in scene.tries[:fewest]] for scene in scenes]
+    rows = [[what(attempt) for attempt in scene.tries[:fewest]] for scene in scenes]
     return np.array(rows, dtype=np.bool_).reshape(len(scenes), fewest)
 
 
@@ -230,7 +234,9 @@ def _median(errors: Floats) -> Estimate:
 
 def _mean(scenes: Iterable[PlayedScene], what: Callable[[PlayedTry], float]) -> Estimate:
     """Return the mean over scenes of the mean over their tries."""
-    return mean_estimate(np.array([np.mean([what(one) for one in scene.tries]) for scene in scenes], dtype=np.float64))
+    return mean_estimate(
+        np.array([np.mean([what(attempt) for attempt in scene.tries]) for scene in scenes], dtype=np.float64)
+    )
 
 
 def _convert_estimate(estimate: Estimate) -> dict[str, float | None]:
@@ -385,45 +391,45 @@ def _prepare_stage(
     policy: Path | str | Replies, asked_for: EvaluationSettings, keep: Path | None, kept: Path | None
 ) -> tuple[Stage, dict[str, Any]]:
     """Return the stage for playing scenes, and what ``asked.json`` records about it."""
-    one = asked_for
-    if one.control != "none" and one.reading != "clue boxes":
-        raise BadInput(f"the control {one.control!r} needs signs that are read by clue boxes")
-    drawn = one.sampling or Sampling(temperature=0.0 if one.tries == 1 else 1.0, top_p=1.0)
+    item = asked_for
+    if item.control != "none" and item.reading != "clue boxes":
+        raise BadInput(f"the control {item.control!r} needs signs that are read by clue boxes")
+    drawn = item.sampling or Sampling(temperature=0.0 if item.tries == 1 else 1.0, top_p=1.0)
     words: dict[str, Any] = {
-        "method": one.method or (DETECTIVE if policy == DETECTIVE else "default"),
-        "reward": one.reward,
-        "turns": one.turns,
-        "calls": one.calls,
-        "tools": None if one.tools is None else [*one.tools],
+        "method": item.method or (DETECTIVE if policy == DETECTIVE else "default"),
+        "reward": item.reward,
+        "turns": item.turns,
+        "calls": item.calls,
+        "tools": None if item.tools is None else [*item.tools],
     }
     scale = _box_scale(policy)
     if method_of(words["method"], box_scale=scale).box_scale != method_of(words["method"]).box_scale:
         words["box_scale"] = scale
-    card = card_beside(policy, one.policy_card) if isinstance(policy, Path) and one.setting is None else None
+    card = card_beside(policy, item.policy_card) if isinstance(policy, Path) and item.setting is None else None
     if card is not None:
-        played = card.build_method(method=one.method, tools=one.tools, prompts=one.prompts)
+        played = card.build_method(method=item.method, tools=item.tools, prompts=item.prompts)
         words |= {
-            "method": card.method, "tools": [*played.tools], "turns": one.turns or card.turns, "wire": card.wire,
+            "method": card.method, "tools": [*played.tools], "turns": item.turns or card.turns, "wire": card.wire,
             "box_scale": played.box_scale,
         }  # fmt: skip
-    if one.prompts is not None:
-        words["prompts"] = str(one.prompts.absolute())
-    rules: dict[str, Any] = {rule.name: getattr(one, rule.name) for rule in fields(PlayRules)}
-    stage = Stage(**rules, setting=one.setting or words, sampling=drawn, keep=keep, kept=kept, photos=photo_rows(one))
+    if item.prompts is not None:
+        words["prompts"] = str(item.prompts.absolute())
+    rules: dict[str, Any] = {rule.name: getattr(item, rule.name) for rule in fields(PlayRules)}
+    stage = Stage(**rules, setting=item.setting or words, sampling=drawn, keep=keep, kept=kept, photos=photo_rows(item))
     asked = {
         "policy": _name(policy),
         "weights": fingerprint(policy) if isinstance(policy, Path) else getattr(policy, "fingerprint", None),
         **(
-            {"setting": _setting_name(one.setting)}
-            if one.setting
-            else {**words, **_compute_prompt_fingerprint(one, words)}
+            {"setting": _setting_name(item.setting)}
+            if item.setting
+            else {**words, **_compute_prompt_fingerprint(item, words)}
         ),
-        **({"photos": one.photos} if one.photos else {}),
-        "scenes": one.scenes,
-        "start": one.start,
+        **({"photos": item.photos} if item.photos else {}),
+        "scenes": item.scenes,
+        "start": item.start,
         **rules,
         "sampling": asdict(drawn),
-        "max_new_tokens": one.max_new_tokens,
+        "max_new_tokens": item.max_new_tokens,
     }
     return stage, asked
 
@@ -478,9 +484,13 @@ def summary_figures(summary: Mapping[str, Any]) -> dict[str, float]:
     """
     figures, found = summary["figures"], dict[str, float | None]()
     for km in WITHIN_KM:
-        one = figures["within"][distance_name(km)]
+        item = figures["within"][distance_name(km)]
         name = f"within_{km:g}km"
-        found |= {name: _of_one(one["value"]), f"{name}/low": _of_one(one["low"]), f"{name}/high": _of_one(one["high"])}
+        found |= {
+            name: _of_one(item["value"]),
+            f"{name}/low": _of_one(item["low"]),
+            f"{name}/high": _of_one(item["high"]),
+        }
     for name, values in (summary.get("measures") or {}).items():
         if name.startswith("pass@") and name != "pass@1":
             found |= {f"{name}_{km:g}km": _of_one(value) for km, value in zip(WITHIN_KM, values, strict=True)}

@@ -76,10 +76,10 @@ class Encoder:
         """Return the batch, on the model's device."""
         texts: list[str] = []
         pictures: list[list[Image]] = []
-        for one in asked:
-            messages, shown = _with_pictures(one)
+        for item in asked:
+            messages, shown = _with_pictures(item)
             pictures.append(shown)
-            texts.append(self._apply_template(messages, one.tools) if one.text is None else one.text)
+            texts.append(self._apply_template(messages, item.tools) if item.text is None else item.text)
         if self._here:
             return self._put_together(texts, pictures)
         given = self._by_processor(texts, pictures)
@@ -136,7 +136,7 @@ class Encoder:
     def _on_device(self, picture: "Image") -> tuple[Any, Any]:
         pixels, grid = self._prepare_picture(picture)
         if pixels.device != self._model.device:
-            pixels, grid = (one.to(self._model.device) for one in (pixels, grid))
+            pixels, grid = (item.to(self._model.device) for item in (pixels, grid))
             self._hold(picture, pixels, grid)
         return pixels, grid
 
@@ -369,7 +369,7 @@ class Replier(Engine):
         for rows, inputs, room, sampling in self._batches(asked, range(len(asked))):
             for row, reply in zip(rows, self._draw_batch(asked, rows, inputs, room, sampling), strict=True):
                 found[row] = reply
-        return [one or Refused("no reply was drawn") for one in found]
+        return [item or Refused("no reply was drawn") for item in found]
 
     def _batches(self, asked: Sequence[Asked], rows: Sequence[int]) -> Iterator[tuple[list[int], Any, int, Sampling]]:
         """Yield rows that can be drawn together: same sampling, same reply length."""
@@ -382,7 +382,7 @@ class Replier(Engine):
             most = how.max_tokens or self._max_new_tokens
             inputs = self._encode_batch([asked[row] for row in same])
             given = inputs["attention_mask"].sum(dim=1).tolist()
-            rooms = [most if self._positions is None else min(most, self._positions - one) for one in given]
+            rooms = [most if self._positions is None else min(most, self._positions - item) for item in given]
             if min(rooms) == most:
                 yield same, inputs, most, how
                 continue

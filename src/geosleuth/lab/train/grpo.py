@@ -89,7 +89,7 @@ def best_of_k_advantages(rewards: ArrayLike, k: int) -> Array:
     size = table.shape[1]
     check_k(k, size)
     columns = np.arange(size)
-    others = np.sort(np.stack([table[:, columns != one] for one in columns], axis=1), axis=-1)
+    others = np.sort(np.stack([table[:, columns != column] for column in columns], axis=1), axis=-1)
     # The best of a set that holds i is that of i and of k - 1 others.
     held = table[:, :, None]
     with_it = np.maximum(held, others) @ _chances(size - 1, k - 1) if k > 1 else table
@@ -261,7 +261,7 @@ def grpo_trainer(
     # TRL lists them by the alphabet; fine-tuning and later runs show them in the method's order.
     names = list(played.setting.toolset.names)
     for tools in (trainer.tools, *trainer._env_tools.values()):  # noqa: SLF001  (TRL has no other place for it)
-        tools.sort(key=lambda one: names.index(one.__name__))
+        tools.sort(key=lambda tool: names.index(tool.__name__))
     trainer.rollouts, trainer.pool = rollouts, pool
     trainer.best_of = recipe.rollout.k if recipe.rollout.objective == "pass@k" else None
     return trainer
@@ -403,12 +403,12 @@ def as_texts(messages: Any) -> Any:
     if isinstance(messages, str):
         return messages
     plain = []
-    for one in messages:
-        content = one.get("content") or ""
+    for message in messages:
+        content = message.get("content") or ""
         if not isinstance(content, str):
             content = "".join(str(block.get("text", "<image>")) for block in content)
-        calls = [json.dumps(call.get("function", call), ensure_ascii=False) for call in one.get("tool_calls") or ()]
-        plain.append({"role": one["role"], "content": "\n".join([content, *calls]).strip("\n")})
+        calls = [json.dumps(call.get("function", call), ensure_ascii=False) for call in message.get("tool_calls") or ()]
+        plain.append({"role": message["role"], "content": "\n".join([content, *calls]).strip("\n")})
     return plain
 
 

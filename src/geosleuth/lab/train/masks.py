@@ -98,8 +98,8 @@ class Writer:
                 for before, at in enumerate(replies)
                 if before >= chat.history
             ]
-            for one in single:
-                self.parts(one)
+            for item in single:
+                self.parts(item)
             return single
         return [whole]
 

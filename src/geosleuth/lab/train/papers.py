@@ -184,21 +184,25 @@ def differences(recipe: Recipe, resolved: Mapping[str, Any] | None = None) -> li
     """
     found = []
     values = flat(recipe) if resolved is None else resolved
-    for one in find_paper_values(recipe):
-        if not one.published or (resolved is None and one.name not in values):
+    for value in find_paper_values(recipe):
+        if not value.published or (resolved is None and value.name not in values):
             continue
-        part = ".".join(one.name.split(".")[:2])
-        if recipe.ablation and one.name.startswith("reward.") and f"{part}.weight" not in values:
+        part = ".".join(value.name.split(".")[:2])
+        if recipe.ablation and value.name.startswith("reward.") and f"{part}.weight" not in values:
             continue  # the row does without this part
-        ours = values.get(one.name)
-        if not _same(ours, one.value):
-            found.append(Difference(one.name, ours, one.value, one.where))
+        ours = values.get(value.name)
+        if not _same(ours, value.value):
+            found.append(Difference(value.name, ours, value.value, value.where))
     return found
 
 
 def ours(recipe: Recipe, resolved: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
     """Return the values that the paper does not give: what we take, and why."""
-    return {one.name: (resolved.get(one.name), one.where) for one in find_paper_values(recipe) if not one.published}
+    return {
+        value.name: (resolved.get(value.name), value.where)
+        for value in find_paper_values(recipe)
+        if not value.published
+    }
 
 
 def find_unaccounted(recipe: Recipe) -> list[str]:
@@ -206,9 +210,9 @@ def find_unaccounted(recipe: Recipe) -> list[str]:
     known = find_paper_values(recipe)
     if not known:
         return []
-    names = {one.name for one in known}
+    names = {item.name for item in known}
     fields = [name for name in flat(recipe) if name not in names and _decides(name, recipe)]
-    marked = {one.name for one in known if not one.published}
+    marked = {item.name for item in known if not item.published}
     return fields + sorted(marked.symmetric_difference(recipe.unpublished))
 
 

@@ -209,7 +209,7 @@ class PlayedScene:
             KeyError: it lacks something.
         """
         verified = line.get("verified")
-        tries = tuple(PlayedTry(**one) for one in line["tries"])
+        tries = tuple(PlayedTry(**item) for item in line["tries"])
         return cls(**{**line, "tries": tries, "verified": None if verified is None else PlayedTry(**verified)})
 
 
@@ -245,17 +245,17 @@ class SceneTable:
             done=lambda _try: over(),
             question=PhotoQuestion(views=views, force_answer=setting.force_answer),
         )
-        for one in tries:
-            if isinstance(one.error, NotRecorded):
+        for attempt in tries:
+            if isinstance(attempt.error, NotRecorded):
                 # What goes on without an answer would be no repetition.
-                raise one.error
-        trajectories = [one.trajectory for one in tries if one.trajectory is not None]
+                raise attempt.error
+        trajectories = [attempt.trajectory for attempt in tries if attempt.trajectory is not None]
         asked = stage.verified and stage.tries > 1 and trajectories
         verified = await self._verify_tries(case, views, trajectories) if asked else None
         self._save_trajectories(number, tries, verified)
         return replace(
             scene,
-            tries=tuple(self._score_try(one.trajectory, truth, one.error) for one in tries),
+            tries=tuple(self._score_try(attempt.trajectory, truth, attempt.error) for attempt in tries),
             verified=None if verified is None else self._score_try(verified, truth),
         )
 
@@ -305,20 +305,20 @@ class SceneTable:
             ended.reason if ended else "error",
             spent.turns,
             spent.calls,
-            dict(Counter(one.failure for one in seen if one.failure is not None)),
-            dict(Counter(one.name for one in seen)),
+            dict(Counter(item.failure for item in seen if item.failure is not None)),
+            dict(Counter(item.name for item in seen)),
             spent.usage.input_tokens,
             spent.usage.output_tokens,
             round(spent.seconds, 3),
             trouble or (ended.trouble if ended else None),
-            sum(one.mended is not None for one in seen),
+            sum(item.mended is not None for item in seen),
             placed,
         )
 
     def _save_trajectories(self, number: int, tries: Sequence[Try], verified: Trajectory | None) -> None:
         if self.stage.keep is None:
             return
-        named = [(f"try{one.number}", one.trajectory) for one in tries]
+        named = [(f"try{attempt.number}", attempt.trajectory) for attempt in tries]
         for name, trajectory in (*named, ("verifier", verified)):
             path = self.stage.keep / f"scene-{number}.{name}.jsonl"
             if trajectory is not None:
@@ -614,7 +614,7 @@ class _Conductor:
                 if number is None:
                     left = False
                     break
-                worker = min(self._workers, key=lambda one: one.scenes)
+                worker = min(self._workers, key=lambda item: item.scenes)
                 worker.scenes += 1
                 under_way += 1
                 self._busy += self._stage.tries

@@ -48,7 +48,7 @@ def all_rows(data: DataPart, start: int = 0, *, chosen: Container[str] | None = 
     """Yield the rows of a recipe's data whatever its limit; of photos only those ``chosen``, if any are."""
     if not data.photos:
         return ({"id": scene_id(row["scene"]), **row} for row in scene_rows(data.scenes, start))
-    items = (one for one in photo_items(data) if chosen is None or one[0] in chosen)
+    items = (entry for entry in photo_items(data) if chosen is None or entry[0] in chosen)
     return ({"id": name, **build_photo_row(item)} for name, item in items)
 
 
@@ -59,7 +59,7 @@ def photo_items(data: DataPart) -> Iterator[tuple[str, Item]]:
         BadInput: a set can't be opened, is for testing, or the shares don't fit the sets.
     """
     specs = data.photos or ()
-    if data.shares and (len(data.shares) != len(specs) or not all(0 < one <= 1 for one in data.shares)):
+    if data.shares and (len(data.shares) != len(specs) or not all(0 < entry <= 1 for entry in data.shares)):
         raise BadInput(
             f"data.shares: give a share above 0 and up to 1 for each of the {len(specs)} sets of data.photos"
         )
@@ -109,7 +109,7 @@ def phases(rows: Sequence[Mapping[str, Any]], data: DataPart) -> list[Indices]:
         raise BadInput(f"{data.tries}: none of its tries are at rows of this recipe; ids are such as {rows[0]['id']!r}")
     found = find_teachable(build_tries(tried), data.regimes_km)
     parts = curriculum(found, data.phases_km or (data.regimes_km,))
-    own = np.array([numbers[one] for one in found.tries.ids], dtype=np.int64)
+    own = np.array([numbers[item] for item in found.tries.ids], dtype=np.int64)
     for part in parts:
         if not len(part):
             at = ", ".join(f"{km:g}" for km in part.thresholds_km)

@@ -100,7 +100,9 @@ ABLATIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 def recipe_names() -> tuple[str, ...]:
     """Return the recipes that come with the package; `ABLATIONS` are made of them."""
     return tuple(
-        sorted(one.name.removesuffix(".yaml") for one in _find_recipe_folder().iterdir() if one.name.endswith(".yaml"))
+        sorted(
+            item.name.removesuffix(".yaml") for item in _find_recipe_folder().iterdir() if item.name.endswith(".yaml")
+        )
     )
 
 
@@ -191,18 +193,18 @@ def parse_override(text: str) -> tuple[str, Any]:
 
 def as_mapping(recipe: Any) -> dict[str, Any]:
     """Return a recipe as plain data, complete: what YAML and JSON can hold."""
-    return {one.name: _convert_recipe_value(getattr(recipe, one.name)) for one in fields(recipe)}
+    return {field.name: _convert_recipe_value(getattr(recipe, field.name)) for field in fields(recipe)}
 
 
 def flat(recipe: Recipe) -> dict[str, Any]:
     """Return every value of a recipe by its dotted name, tuples as they are."""
     values: dict[str, Any] = {}
-    for one in fields(recipe):
-        value = getattr(recipe, one.name)
+    for field in fields(recipe):
+        value = getattr(recipe, field.name)
         if is_dataclass(value):
-            values |= {f"{one.name}.{inner.name}": getattr(value, inner.name) for inner in fields(value)}
+            values |= {f"{field.name}.{inner.name}": getattr(value, inner.name) for inner in fields(value)}
         else:
-            values[one.name] = value
+            values[field.name] = value
     return values
 
 
@@ -211,7 +213,7 @@ def _find_recipe_folder() -> Any:
 
 
 def _list_field_names(kind: Any) -> list[str]:
-    return [one.name for one in fields(kind)]
+    return [field.name for field in fields(kind)]
 
 
 def _with_numbers(value: Any) -> Any:
@@ -219,7 +221,7 @@ def _with_numbers(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _with_numbers(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_with_numbers(one) for one in value]
+        return [_with_numbers(item) for item in value]
     return float(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else value
 
 
@@ -239,7 +241,7 @@ def _check_bounds(recipe: Recipe) -> None:
             continue
         if not low <= value <= high:
             raise BadInput(f"{name} must be at least {low:g} and at most {high:g}, not {_format_given(value)}")
-    if not all(0 < one <= _MAX_CLIP for one in recipe.rollout.clip):
+    if not all(0 < item <= _MAX_CLIP for item in recipe.rollout.clip):
         raise BadInput(f"rollout.clip must be above 0 and at most {_MAX_CLIP}, not {list(recipe.rollout.clip)}")
 
 
@@ -258,8 +260,8 @@ def _refuse_twice(node: Any, path: Path) -> None:
     if node is None or node.id == "scalar":
         return
     if node.id == "sequence":
-        for one in node.value:
-            _refuse_twice(one, path)
+        for item in node.value:
+            _refuse_twice(item, path)
         return
     seen = set()
     for key, value in node.value:
@@ -275,7 +277,7 @@ def _convert_recipe_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _convert_recipe_value(one) for key, one in value.items()}
     if isinstance(value, tuple | list):
-        return [_convert_recipe_value(one) for one in value]
+        return [_convert_recipe_value(item) for item in value]
     return str(value) if isinstance(value, Path) else value
 
 

@@ -103,14 +103,14 @@ class Remembered:
         Raises:
             BadInput: the row can't be used.
         """
-        one = str(row["id"])
-        if one in self._posed:
-            self._posed.move_to_end(one)
+        item = str(row["id"])
+        if item in self._posed:
+            self._posed.move_to_end(item)
         else:
-            self._posed[one] = self._pose(row)
+            self._posed[item] = self._pose(row)
             while len(self._posed) > _POSED:
                 self._posed.popitem(last=False)
-        return self._posed[one]
+        return self._posed[item]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +147,8 @@ class RolloutEnvironment(GeoEnvironment):
     def _carry_out(self, call: ToolCall) -> Observation:
         if not self._ready and self._talk:
             self._hear(parse_calls(self._talk[-1], self._setting.toolset.names))
-        for at, (one, seen) in enumerate(self._ready):
-            if (one.name, one.arguments) == (call.name, call.arguments):
+        for at, (item, seen) in enumerate(self._ready):
+            if (item.name, item.arguments) == (call.name, call.arguments):
                 self._ready = self._ready[at + 1 :]
                 return seen
         return super()._carry_out(call)
@@ -165,7 +165,7 @@ class RolloutEnvironment(GeoEnvironment):
             raise
         except Exception as error:  # noqa: BLE001  (a model must not be able to stop a training run; kept in `trouble`)
             self._running().trouble = error
-            self._ready = tuple((one, refuse_call(one, BROKE)) for one in made)
+            self._ready = tuple((item, refuse_call(item, BROKE)) for item in made)
             return
         *seen, last = result.observations
         seen.append(replace(last, text="\n\n".join((last.text, *self._besides(result)))))
@@ -182,8 +182,8 @@ class RolloutEnvironment(GeoEnvironment):
             raise episode.trouble
         if self._truth is None:
             raise BadInput("a row has no truth, so there is nothing to reward")
-        worked = tuple(one.failure is None for one in self.observations)
-        mended = sum(one.mended is not None for one in self.observations)
+        worked = tuple(observation.failure is None for observation in self.observations)
+        mended = sum(observation.mended is not None for observation in self.observations)
         answered = episode.trajectory.answered if episode.trouble is None else None
         answer = Answer() if answered is None else answered.answer
         own = answered is not None and answered.by == "policy"
@@ -315,12 +315,12 @@ def load_reward(rollout: RolloutPart) -> Reward:
             continue
         if name in parts:
             part, setting = str(name), "weight"
-        having = [one for one in parts if setting in parts[one] and part in ("", one)]
+        having = [item for item in parts if setting in parts[item] and part in ("", item)]
         if not having or (len(having) > 1 and setting == "weight"):
             known = ", ".join(f"{one}.{key}" for one, settings in parts.items() for key in settings)
             raise BadInput(f"rollout.reward_options: {name!r} is no setting of {rollout.reward}; those are {known}")
-        for one in having:
-            parts[one][setting] = value
+        for item in having:
+            parts[item][setting] = value
     return Reward.from_dict(data)
 
 
@@ -378,11 +378,13 @@ class Rollouts:
         **_: Any,
     ) -> list[float]:
         """Return the reward of each reply."""
-        messages = [[{"content": one}] if isinstance(one, str) else one for one in completions]
+        messages = [
+            [{"content": completion}] if isinstance(completion, str) else completion for completion in completions
+        ]
         endings = [one._ending(last_words(said)) for one, said in zip(environments, completions, strict=True)]  # noqa: SLF001
         ended = [ending() for ending in endings]
-        truths = [one.truth for one in ended]
-        answers = [one.answer for one in ended]
+        truths = [item.truth for item in ended]
+        answers = [item.answer for item in ended]
         setting = self._setting
         rewards = setting.reward.score(answers, truths, setting.helpers, groups=list(id))
         wanted = Wanted(frozenset({"distance_km"}), setting.reward.point)
@@ -407,10 +409,10 @@ class Rollouts:
             distances_km=distances,
             total=total,
             parts=parts,
-            answered=np.array([one.own for one in ended], dtype=np.bool_),
+            answered=np.array([item.own for item in ended], dtype=np.bool_),
             called=np.array([any(map(_has_calls, said)) or _is_broken(said[-1]) for said in messages], dtype=np.bool_),
             worked=worked,
-            mended=sum(one.mended for one in ended),
+            mended=sum(item.mended for item in ended),
         )
         if log_metric is not None:
             self._log_metrics(self.newest, log_metric)
@@ -438,9 +440,9 @@ class Rollouts:
             ANSWER_RATE: outcome.answered,
         }
         if len(self._setting.toolset):
-            made = np.array([float(len(one)) for one in outcome.worked])
+            made = np.array([float(len(item)) for item in outcome.worked])
             made[:1] += self.unheard
-            failed = [not worked for one in outcome.worked for worked in one] + [True] * self.unheard
+            failed = [not worked for item in outcome.worked for worked in item] + [True] * self.unheard
             strictly = [True] * (sum(failed) + outcome.mended) + [False] * (len(failed) - sum(failed) - outcome.mended)
             columns |= {CALL_RATE: outcome.called, CALLS: made, FAILURE_RATE: np.array(failed)}
             columns |= {STRICT_FAILURE_RATE: np.array(strictly)}
@@ -459,9 +461,9 @@ def parse_calls(message: Mapping[str, Any], tools: Collection[str]) -> list[tupl
     """Return the calls of a message that TRL carries out: names of tools, with arguments."""
     made = [call.get("function") or {} for call in message.get("tool_calls") or () if call.get("type") == "function"]
     return [
-        (one["name"], one["arguments"])
-        for one in made
-        if one.get("name") in tools and isinstance(one.get("arguments"), Mapping)
+        (item["name"], item["arguments"])
+        for item in made
+        if item.get("name") in tools and isinstance(item.get("arguments"), Mapping)
     ]
 
 

@@ -89,12 +89,12 @@ def _check_zip(path: Path) -> None:
     """Check the checksums of a file that torch saved as zip."""
     small = path.stat().st_size <= _MAX_CHECKED_BYTES
     with ZipFile(path) as archive:
-        for one in archive.infolist():
-            _check_entry(archive, one, whole=small or one.filename.endswith(".pkl"))
+        for item in archive.infolist():
+            _check_entry(archive, item, whole=small or item.filename.endswith(".pkl"))
 
 
-def _check_entry(archive: ZipFile, one: ZipInfo, *, whole: bool) -> None:
-    with archive.open(one) as stream:  # compares the names at both places
+def _check_entry(archive: ZipFile, info: ZipInfo, *, whole: bool) -> None:
+    with archive.open(info) as stream:  # compares the names at both places
         while whole and stream.read(_BLOCK):
             pass
 

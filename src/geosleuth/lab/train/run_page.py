@@ -312,7 +312,9 @@ def render_run(run: Reviewed, *, generated: str) -> str:
         "training",
         title=title,
         headlines=headlines(run, moved),
-        sections=[(one, made) for one in SECTIONS if (made := [*filter(None, (_figure(run, s) for s in one.charts))])],
+        sections=[
+            (item, made) for item in SECTIONS if (made := [*filter(None, (_figure(run, s) for s in item.charts))])
+        ],
         figures=[(name, f"{one.first:,.5g}", f"{one.last:,.5g}", count(one.steps)) for name, one in moved.items()],
         recipe=_values(run.recipe),
         folder=quote(str(run.folder)),
@@ -334,13 +336,13 @@ def headlines(run: Reviewed, moved: Mapping[str, Change]) -> list[str]:
     )
     for figure, words, write in columns:
         # In reinforcement learning the loss says little: advantages sum to nought.
-        if (one := moved.get(figure)) and one.steps > 1 and not (figure == "loss" and "reward" in moved):
-            found.append(f"{words} went from {write(one.first)} to {write(one.last)}.")
-    if one := moved.get(within_name(_HEADLINE_KM)):
+        if (item := moved.get(figure)) and item.steps > 1 and not (figure == "loss" and "reward" in moved):
+            found.append(f"{words} went from {write(item.first)} to {write(item.last)}.")
+    if item := moved.get(within_name(_HEADLINE_KM)):
         near = threshold(_HEADLINE_KM)
         found.append(
-            f"Within {near} lay {_format_percent(one.first)} of the first replies and "
-            f"{_format_percent(one.last)} of the last."
+            f"Within {near} lay {_format_percent(item.first)} of the first replies and "
+            f"{_format_percent(item.last)} of the last."
         )
     if best := read_best(TrainingFolder(run.folder)):
         found.append(f"The best policy by {best['figure']} is that of step {best['step']}: {best['value']:.4g}.")
@@ -365,7 +367,8 @@ def _figure(run: Reviewed, spec: Spec) -> Html | None:
     # Distances are sorted; the others keep their order.
     there = run.names()
     shown = sorted(
-        (one for one in there if REPLACED_METRICS.get(one) not in there), key=lambda one: parse_distance(one) or 0.0
+        (item for item in there if REPLACED_METRICS.get(item) not in there),
+        key=lambda item: parse_distance(item) or 0.0,
     )
     lines = tuple(
         _with_interval(_build_chart_line(words, values), run, figure)
@@ -401,7 +404,7 @@ def _build_chart_line(words: str, values: Sequence[tuple[int, float]]) -> ChartL
     smooth = []
     for at, point in enumerate(points):
         reach = min(half, at, last - at)
-        smooth.append(Point(point.x, fmean(one.y for one in points[at - reach : at + reach + 1])))
+        smooth.append(Point(point.x, fmean(item.y for item in points[at - reach : at + reach + 1])))
     return ChartLine(words, tuple(smooth), tuple(points))
 
 

@@ -222,7 +222,7 @@ def store_chats(
 
 def _chats(store: Store, row: Mapping[str, Any], wire: str) -> Iterator[Chat]:
     run = build_sample(row, {}).trajectory
-    files = {image_path(run.id, one["handle"]): store.path / image_name(one["sha256"]) for one in row["images"]}
+    files = {image_path(run.id, item["handle"]): store.path / image_name(item["sha256"]) for item in row["images"]}
 
     def file(path: str) -> str:
         if path not in files:
@@ -433,7 +433,7 @@ def pack_rows(lengths: Sequence[int], room: int) -> list[list[int]]:
     """Return which numbers go into a row together: longest first, each into the fullest row that still has room."""
     rows: list[list[int]] = []
     by_room: dict[int, list[int]] = {}
-    for number in sorted(range(len(lengths)), key=lambda one: (-lengths[one], one)):
+    for number in sorted(range(len(lengths)), key=lambda item: (-lengths[item], item)):
         length = lengths[number]
         free = min((left for left, waiting in by_room.items() if waiting and left >= length), default=None)
         if free is None:
@@ -606,7 +606,9 @@ class Order:
         steps: list[list[int]] = []
         rest: list[int] = []
         for start in range(0, len(numbers), _STEPS_PER_GROUP * self._batch):
-            group = sorted(numbers[start : start + _STEPS_PER_GROUP * self._batch], key=lambda one: -self._lengths[one])
+            group = sorted(
+                numbers[start : start + _STEPS_PER_GROUP * self._batch], key=lambda item: -self._lengths[item]
+            )
             cut = [group[at : at + self._batch] for at in range(0, len(group), self._batch)]
             if len(cut[-1]) < self._batch:
                 rest = cut.pop()

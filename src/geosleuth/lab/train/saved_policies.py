@@ -141,10 +141,10 @@ def each_policy(
     seen: set[int] = set()
     while True:
         over = read_finished(run) is not None
-        for one in list_saved_policies(run):
-            if one.step not in seen and one.folder.is_dir():
-                seen.add(one.step)
-                yield one
+        for policy in list_saved_policies(run):
+            if policy.step not in seen and policy.folder.is_dir():
+                seen.add(policy.step)
+                yield policy
         if over or not follow:
             return
         wait(_LOOK_EVERY_S)

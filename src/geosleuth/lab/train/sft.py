@@ -172,7 +172,7 @@ def load_chats(
     if data.store is not None or data.photos:
         chosen = None if data.limit is None else draw(_list_source_names(data), data.limit, data.seed)
         stored = () if data.store is None else store_chats(Store(data.store), chosen=chosen, wire=_wire(writer))
-        photos = (one for one in photo_items(data) if chosen is None or one[0] in chosen)
+        photos = (item for item in photo_items(data) if chosen is None or item[0] in chosen)
         return chain(stored, photo_chats(photos, find_method(recipe)) if data.photos else ())
     if recipe.stage == "coldstart":
         raise BadInput(f"recipe {recipe.name}: cold start learns from trajectories; name their store as data.store")

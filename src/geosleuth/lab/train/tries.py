@@ -104,8 +104,8 @@ def _draw(plan: Recipe, rows: Sequence[Row], scratch: Path, out: Path, done: Cal
         done(first)
 
 
-def _seed(seed: int, one: str) -> int:
-    return crc32(f"{seed} {one}".encode())
+def _seed(seed: int, text: str) -> int:
+    return crc32(f"{seed} {text}".encode())
 
 
 def _add(out: Path, ids: Sequence[str], distances_km: NDArray[np.float64]) -> None:

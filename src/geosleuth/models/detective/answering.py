@@ -86,8 +86,8 @@ def on_added_map(reasoning: Reasoning) -> bool:
     # A country is larger than the regions that people add.
     whole = reasoning.decision.level == "country"
     reach_km = _NEAR_KM if whole else max(reasoning.decision.radius_km or 0.0, _NEAR_KM)
-    for one in reasoning.notebook.done:
-        for row in (*(one.data.get("results") or ()), *(one.data.get("places") or ())):
+    for item in reasoning.notebook.done:
+        for row in (*(item.data.get("results") or ()), *(item.data.get("places") or ())):
             added = isinstance(row, Mapping) and str(row.get("id", "")).startswith(_ADDED)
             if added and point is not None and distance_km(point, LatLon(row["lat"], row["lon"])) <= reach_km:
                 return True
@@ -97,18 +97,18 @@ def on_added_map(reasoning: Reasoning) -> bool:
 def find_unplaced_names(reasoning: Reasoning) -> list[str]:
     """Names of shops, streets and stops that were looked up and found in no region that was added."""
     placed = {
-        str(one.arguments.get(key))
+        str(call.arguments.get(key))
         for tool, key in (("poi_keyword_search", "keyword"), ("maps_geocode", "address"))
-        for one in reasoning.notebook.find_calls(tool)
+        for call in reasoning.notebook.find_calls(tool)
         if any(
             str(row.get("id", "")).startswith(_ADDED) and row.get("match") != "fuzzy"
-            for row in one.data.get("results", ())
+            for row in call.data.get("results", ())
         )
     }
     return [
-        one.text
-        for one in reasoning.lookups
-        if one.kind in _ON_THE_GROUND and one.text not in placed and _is_a_name(one.text)
+        lookup.text
+        for lookup in reasoning.lookups
+        if lookup.kind in _ON_THE_GROUND and lookup.text not in placed and _is_a_name(lookup.text)
     ]
 
 
@@ -126,9 +126,9 @@ def _describe_weak_match(reasoning: Reasoning, name: str) -> str:
     rows = [
         row
         for tool, key in (("poi_keyword_search", "keyword"), ("maps_geocode", "address"))
-        for one in reasoning.notebook.find_calls(tool)
-        if str(one.arguments.get(key)) == name
-        for row in one.data.get("results", ())
+        for call in reasoning.notebook.find_calls(tool)
+        if str(call.arguments.get(key)) == name
+        for row in call.data.get("results", ())
         if row.get("match") != "fuzzy"
     ]
     best = max(rows, key=lambda row: float(row.get("confidence") or 0.0), default=None)
@@ -144,7 +144,7 @@ def _is_a_name(text: str) -> bool:
 def build_answer(reasoning: Reasoning, *, forced: bool = False) -> Answer:
     """Return the detective's answer; without a point where the clues allow none, unless forced."""
     candidates = standing(reasoning)
-    listed = tuple(_candidate(one) for one in candidates)
+    listed = tuple(_candidate(candidate) for candidate in candidates)
     if not reasoning.full_posterior.clues or reasoning.decision.level == "none":
         if forced and (guess := _guess(reasoning)) is not None:
             return guess
@@ -163,10 +163,10 @@ def build_answer(reasoning: Reasoning, *, forced: bool = False) -> Answer:
     )
 
 
-def _candidate(one: RankedPlace) -> Candidate:
-    speaks_for = f"For: {'; '.join(one.evidence_for)}." if one.evidence_for else ""
-    against = f"Against: {'; '.join(one.evidence_against)}." if one.evidence_against else ""
-    return Candidate(one.name, one.point, round(one.probability, 3), f"{speaks_for} {against}".strip() or None)
+def _candidate(place: RankedPlace) -> Candidate:
+    speaks_for = f"For: {'; '.join(place.evidence_for)}." if place.evidence_for else ""
+    against = f"Against: {'; '.join(place.evidence_against)}." if place.evidence_against else ""
+    return Candidate(place.name, place.point, round(place.probability, 3), f"{speaks_for} {against}".strip() or None)
 
 
 def _address(reasoning: Reasoning) -> Address:
@@ -196,12 +196,12 @@ def _address(reasoning: Reasoning) -> Address:
 def _here(reasoning: Reasoning) -> Mapping[str, Any]:
     """Return what the map says lies at the answer's point, where it was queried."""
     point = reasoning.decision.point
-    for one in reasoning.notebook.find_calls("reverse_geocode"):
-        lat, lon = one.data.get("lat"), one.data.get("lon")
+    for call in reasoning.notebook.find_calls("reverse_geocode"):
+        lat, lon = call.data.get("lat"), call.data.get("lon")
         if point is None or not isinstance(lat, float) or not isinstance(lon, float):
             continue
         if distance_km(point, LatLon(lat, lon)) <= SAME_SPOT_KM:
-            return one.data
+            return call.data
     return {}
 
 
@@ -303,7 +303,11 @@ def _explain_contradictions(reasoning: Reasoning, candidates: Sequence[RankedPla
     clues = (clue for clue in reasoning.decision.contradicting if not (night and clue.kind == "sun"))
     against = [*([night] if night else []), *(evidence_line(clue) for clue in clues)][:2]
     said = f"Against it speaks {'; '.join(against)}." if against else "Nothing that was found speaks against it."
-    others = [f"{one.name} ({percent(one.probability)})" for one in candidates[1:] if one.probability >= 0.05]
+    others = [
+        f"{candidate.name} ({percent(candidate.probability)})"
+        for candidate in candidates[1:]
+        if candidate.probability >= 0.05
+    ]
     return f"{said} It could also be {' or '.join(others[:2])}." if others else said
 
 
@@ -318,22 +322,22 @@ def _night(reasoning: Reasoning) -> str:
 
 def _hangs(reasoning: Reasoning) -> str:
     tested = reasoning.self_test_result
-    decisive = [one for one in tested.without if one.hangs_on_it]
+    decisive = [item for item in tested.without if item.hangs_on_it]
     if not decisive:
         many = len(tested.without) > 1
         return "Left out one by one, no clue changes the answer." if many else ""
     if len(decisive) == 1:
         what = "one sign" if isinstance(decisive[0].clue, Sign) else "one clue"
         return f"It hangs on {what}, {name_clue(decisive[0].clue)}: {_without(decisive[0])}."
-    names = " and ".join(name_clue(one.clue) for one in decisive[:2])
+    names = " and ".join(name_clue(item.clue) for item in decisive[:2])
     return f"It hangs on {names}: without either it would be another."
 
 
-def _without(one: LeftOut) -> str:
-    other = one.decision
+def _without(out: LeftOut) -> str:
+    other = out.decision
     if other.level == "none" or other.name is None:
         return "without it no place could be told"
-    if other.level == "country" or not one.country_changes:
+    if other.level == "country" or not out.country_changes:
         return f"without it the answer would be {full_name(other.name, other.country)}"
     return f"without it the answer would be {full_name(other.name, other.country)} instead"
 
@@ -395,9 +399,9 @@ def _is_known(reasoning: Reasoning, name: str) -> bool:
     """Return whether a name in a hint was found, also where it counts as text of the photo."""
     rows = (
         row
-        for one in reasoning.notebook.find_calls("maps_geocode")
-        if one.arguments.get("address") == name
-        for row in one.data.get("results", ())
+        for call in reasoning.notebook.find_calls("maps_geocode")
+        if call.arguments.get("address") == name
+        for row in call.data.get("results", ())
     )
     return any(row.get("match") != "fuzzy" for row in rows)
 
@@ -433,7 +437,9 @@ def _list_rejections(reasoning: Reasoning) -> str:
     dismissed = LeftOutBy(text for text in known.left_out if text not in known.misread)
     clues = list(dict.fromkeys(name_clue(clue) for clue in reasoning.clues_ruled_out if dismissed.clue(clue)))
     places = list_rejected_places(reasoning)
-    corrected = [f"{quote(one.text, 40)}, not {quote(one.was, 40)}" for one in known.readings if one.was]
+    corrected = [
+        f"{quote(reading.text, 40)}, not {quote(reading.was, 40)}" for reading in known.readings if reading.was
+    ]
     reads = f"A person reads {'; and '.join(corrected[:SHOWN_REASONS])}." if corrected else ""
     told = []
     if clues:
@@ -473,7 +479,7 @@ def _guess(reasoning: Reasoning) -> Answer | None:
                 probability=round(HELD_SHARE * share, 3),
                 radius_km=_round_km(land.radius_km),
                 explanation=f"A guess, since one was asked for. {words}",
-                candidates=tuple(_candidate(one) for one in standing(reasoning)),
+                candidates=tuple(_candidate(item) for item in standing(reasoning)),
             )
     return None
 

@@ -58,11 +58,11 @@ def rivals(reasoning: Reasoning) -> list[RankedPlace]:
         least = 0.0 if asked else MIN_WHEN_SILENT
         workings = reasoning.full_posterior.workings
         worth_a_look = [
-            one
-            for one in _rank_countries(reasoning, 1.0, reasoning.at_best)
-            if one.probability >= least and says_more(workings, one.country or "", one.probability)
+            country
+            for country in _rank_countries(reasoning, 1.0, reasoning.at_best)
+            if country.probability >= least and says_more(workings, country.country or "", country.probability)
         ]
-        return sorted(worth_a_look, key=lambda one: one.only_hinted)
+        return sorted(worth_a_look, key=lambda item: item.only_hinted)
     best = RankedPlace(
         full_name(decision.name or "", decision.country),
         decision.point,
@@ -76,9 +76,10 @@ def rivals(reasoning: Reasoning) -> list[RankedPlace]:
     if reasoning.odds_among_photos == 1.0:
         share = min(1.0, share)
     if decision.level == "country":
-        return [best, *(one for one in _rank_countries(reasoning, share) if one.country != decision.country)][
-            :MAX_RIVALS
-        ]
+        return [
+            best,
+            *(country for country in _rank_countries(reasoning, share) if country.country != decision.country),
+        ][:MAX_RIVALS]
     return [best, *_rank_places(reasoning, share)][:MAX_RIVALS]
 
 
@@ -95,30 +96,30 @@ def _rank_places(reasoning: Reasoning, share: float) -> list[RankedPlace]:
     kept: list[RankedPlace] = []
     least = MIN_WHERE_DISPUTED if reasoning.self_test_result.conflicting_signs else MIN_PROBABILITY
     taken = [(decision.point, max(_MIN_APART_KM, _APART * (decision.radius_km or 0.0)))]
-    for one in reasoning.full_posterior.candidates:
-        if one.probability * share < least or len(kept) >= MAX_RIVALS:
+    for candidate in reasoning.full_posterior.candidates:
+        if candidate.probability * share < least or len(kept) >= MAX_RIVALS:
             break
-        if any(point is not None and distance_km(point, one.point) <= reach for point, reach in taken):
+        if any(point is not None and distance_km(point, candidate.point) <= reach for point, reach in taken):
             continue
-        taken.append((one.point, max(_MIN_APART_KM, _APART * one.radius_km)))
-        name = full_name(one.name, one.country)
+        taken.append((candidate.point, max(_MIN_APART_KM, _APART * candidate.radius_km)))
+        name = full_name(candidate.name, candidate.country)
         kept.append(
             RankedPlace(
                 name,
-                one.point,
-                one.radius_km,
-                one.probability * share,
-                one.country,
-                *_sides(one.contributions, one.country, one.point),
+                candidate.point,
+                candidate.radius_km,
+                candidate.probability * share,
+                candidate.country,
+                *_sides(candidate.contributions, candidate.country, candidate.point),
             )
         )
     for code, probability in reasoning.full_posterior.elsewhere.items():
         if probability * share < least or len(kept) >= MAX_RIVALS:
             break
         rival = _build_country(reasoning, code, probability * share)
-        if code != decision.country and all(one.country != code for one in kept) and rival.evidence_for:
+        if code != decision.country and all(item.country != code for item in kept) and rival.evidence_for:
             kept.append(rival)
-    return sorted(kept, key=lambda one: -one.probability)
+    return sorted(kept, key=lambda item: -item.probability)
 
 
 def _rank_countries(reasoning: Reasoning, share: float, weighed: Posterior | None = None) -> list[RankedPlace]:
@@ -129,7 +130,7 @@ def _rank_countries(reasoning: Reasoning, share: float, weighed: Posterior | Non
         for code, p in likely
         if p >= MIN_PROBABILITY and _is_lead(found.country_contributions(code))
     ]
-    return [one for one in listed if one.evidence_for and _writes_so(reasoning, one, found)][:MAX_RIVALS]
+    return [item for item in listed if item.evidence_for and _writes_so(reasoning, item, found)][:MAX_RIVALS]
 
 
 def _is_lead(parts: Iterable[Contribution]) -> bool:
@@ -147,9 +148,9 @@ def _only_hinted(clues: Iterable[Clue]) -> bool:
     return not kinds or ("hint" in kinds and kinds <= STATED_KINDS)
 
 
-def _writes_so(reasoning: Reasoning, one: RankedPlace, found: Posterior) -> bool:
+def _writes_so(reasoning: Reasoning, place: RankedPlace, found: Posterior) -> bool:
     """Return whether the country writes the scripts of all doubtful lines, where these count."""
-    parts = found.country_contributions(one.country or "") if found is not reasoning.full_posterior else ()
+    parts = found.country_contributions(place.country or "") if found is not reasoning.full_posterior else ()
     return not any(part.speaks_against and part.clue in reasoning.doubtful_script_clues for part in parts)
 
 
@@ -186,31 +187,33 @@ def standing(reasoning: Reasoning) -> list[RankedPlace]:
     if reasoning.decision.level != "none" or not reasoning.known.rules_out:
         return listed
     places: dict[str, RankedPlace] = {}
-    for one in reasoning.full_posterior.candidates:
-        if one.probability < MIN_PROBABILITY or len(places) >= MAX_RIVALS:
+    for candidate in reasoning.full_posterior.candidates:
+        if candidate.probability < MIN_PROBABILITY or len(places) >= MAX_RIVALS:
             break
-        places.setdefault(full_name(one.name, one.country), _build_ranked_place(one))
-    taken = {one.country for one in places.values()}
-    others = [one for one in listed if one.country not in taken]
-    return sorted([*places.values(), *others], key=lambda one: (one.only_hinted, -one.probability))[:MAX_RIVALS]
+        places.setdefault(full_name(candidate.name, candidate.country), _build_ranked_place(candidate))
+    taken = {place.country for place in places.values()}
+    others = [item for item in listed if item.country not in taken]
+    return sorted([*places.values(), *others], key=lambda place: (place.only_hinted, -place.probability))[:MAX_RIVALS]
 
 
 def compute_odds(reasoning: Reasoning) -> dict[str, float]:
     """Return the probability of each place by its full name, also of those too unlikely to be listed."""
     odds: dict[str, float] = {}
-    for one in reasoning.full_posterior.candidates:
-        name = full_name(one.name, one.country)
-        odds[name] = odds.get(name, 0.0) + one.probability
-    return {**odds, **{one.name: one.probability for one in standing(reasoning)}}
+    for candidate in reasoning.full_posterior.candidates:
+        name = full_name(candidate.name, candidate.country)
+        odds[name] = odds.get(name, 0.0) + candidate.probability
+    return {**odds, **{item.name: item.probability for item in standing(reasoning)}}
 
 
-def _build_ranked_place(one: PlaceCandidate) -> RankedPlace:
+def _build_ranked_place(candidate: PlaceCandidate) -> RankedPlace:
     sides = [
         tuple(
-            evidence_line(specify_country(clue, one.country, one.point) if one.country else clue)
+            evidence_line(specify_country(clue, candidate.country, candidate.point) if candidate.country else clue)
             for clue in clues[:_LINES]
         )
-        for clues in (one.supporting, one.contradicting)
+        for clues in (candidate.supporting, candidate.contradicting)
     ]
-    name, hinted = full_name(one.name, one.country), _only_hinted(one.supporting)
-    return RankedPlace(name, one.point, one.radius_km, one.probability, one.country, sides[0], sides[1], hinted)
+    name, hinted = full_name(candidate.name, candidate.country), _only_hinted(candidate.supporting)
+    return RankedPlace(
+        name, candidate.point, candidate.radius_km, candidate.probability, candidate.country, sides[0], sides[1], hinted
+    )

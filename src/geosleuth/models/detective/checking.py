@@ -32,7 +32,7 @@ def checks(reasoning: Reasoning) -> Iterator[Call]:
     tools, decision = reasoning.notebook.tools, reasoning.decision
     if "find_colocated" in tools:
         names = _names_on_the_map(reasoning)
-        asked = [set(one.arguments.get("features", ())) for one in reasoning.notebook.find_calls("find_colocated")]
+        asked = [set(call.arguments.get("features", ())) for call in reasoning.notebook.find_calls("find_colocated")]
         for count in (2, TOGETHER):
             chosen = sorted(names[:count])
             if len(chosen) == count and not any(before.issuperset(chosen) for before in asked):
@@ -59,13 +59,13 @@ def notes(reasoning: Reasoning) -> Iterator[Call]:
     upheld: set[str] = set()
     points: list[LatLon] = []
     found = reasoning.decision.level != "none"
-    for one in [one for one in standing(reasoning) if found or not one.only_hinted][:NOTED]:
-        if one.evidence_for and one.probability >= NOTED_AT:
-            upheld.add(one.name)
-            if one.point is not None:
-                points.append(one.point)
-            if one.name not in before or abs(_confidence(before[one.name]) - one.probability) >= CHANGED:
-                yield _note(one)
+    for item in [item for item in standing(reasoning) if found or not item.only_hinted][:NOTED]:
+        if item.evidence_for and item.probability >= NOTED_AT:
+            upheld.add(item.name)
+            if item.point is not None:
+                points.append(item.point)
+            if item.name not in before or abs(_confidence(before[item.name]) - item.probability) >= CHANGED:
+                yield _note(item)
     if reasoning.known.rules_out or reasoning.is_taken_up:
         # A place that goes by another name now has not fallen.
         ruled_out = list_rejected_places(reasoning)
@@ -112,7 +112,7 @@ def list_rejected_places(reasoning: Reasoning) -> list[str]:
 
 
 def _collect_notes(reasoning: Reasoning) -> dict[str, Note]:
-    notes = (one.arguments for one in reasoning.notebook.done if one.name == "note_hypothesis")
+    notes = (item.arguments for item in reasoning.notebook.done if item.name == "note_hypothesis")
     return {str(note.get("place")): note for note in notes}
 
 
@@ -126,15 +126,15 @@ def _confidence(note: Note) -> float:
     return float(note.get("confidence", 0.0))
 
 
-def _note(one: RankedPlace) -> Call:
-    where = {} if one.point is None else {"latitude": one.point.lat, "longitude": one.point.lon}
+def _note(place: RankedPlace) -> Call:
+    where = {} if place.point is None else {"latitude": place.point.lat, "longitude": place.point.lon}
     return Call(
         "note_hypothesis",
         {
-            "place": one.name,
-            "confidence": round(one.probability, 3),
-            "evidence_for": list(one.evidence_for),
-            "evidence_against": list(one.evidence_against),
+            "place": place.name,
+            "confidence": round(place.probability, 3),
+            "evidence_for": list(place.evidence_for),
+            "evidence_against": list(place.evidence_against),
             **where,
         },
     )

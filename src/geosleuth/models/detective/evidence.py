@@ -67,7 +67,7 @@ def disagreement(disputed: Sequence[Sign]) -> str:
     first = disputed[0]
     other = first.disputed_by[0]
     photos = first.panel.image != other.panel.image
-    told = "; ".join(f"{_sign(one)} to {_format_sign_place(one)}" for one in (first, other))
+    told = "; ".join(f"{_sign(item)} to {_format_sign_place(item)}" for item in (first, other))
     return f"{'The photos disagree' if photos else 'Two signs point to different places'}: {told}."
 
 

@@ -108,8 +108,8 @@ def _most(writing: FloatArray, box: Box, view: View) -> float:
 
 def _read_whole(notebook: Notebook) -> dict[str, list[TextSeen]]:
     found: dict[str, list[TextSeen]] = {}
-    for one in notebook.first_readings:
-        found.setdefault(one.image, []).append(one)
+    for reading in notebook.first_readings:
+        found.setdefault(reading.image, []).append(reading)
     return found
 
 
@@ -157,8 +157,8 @@ def _merge_boxes(boxes: Sequence[Box]) -> list[Box]:
     return merged
 
 
-def _touch(one: Box, other: Box) -> bool:
-    return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
+def _touch(box: Box, other: Box) -> bool:
+    return box[0] <= other[2] and other[0] <= box[2] and box[1] <= other[3] and other[1] <= box[3]
 
 
 def _compute_box_area(box: Box) -> float:

@@ -36,14 +36,14 @@ class Call:
 
 def name_questions(wanted: Sequence[Lookup], tools: Names) -> Iterator[Call]:
     """A look-up for each name, with the tool that suits its kind, or with the other where that one is off."""
-    for one in wanted[:MAX_QUESTIONS]:
-        tool = _choose_tool(one.kind, tools)
+    for item in wanted[:MAX_QUESTIONS]:
+        tool = _choose_tool(item.kind, tools)
         if tool == "maps_geocode":
             # A town beside a postcode or behind a telephone number is a town of that country.
-            country = {"country": one.country_hint} if one.kind in _BY_PLACE and one.country_hint else {}
-            yield Call(tool, {"address": one.text, **country})
+            country = {"country": item.country_hint} if item.kind in _BY_PLACE and item.country_hint else {}
+            yield Call(tool, {"address": item.text, **country})
         elif tool is not None:
-            yield Call(tool, {"keyword": one.text})
+            yield Call(tool, {"keyword": item.text})
 
 
 def questions_in_country(
@@ -53,9 +53,9 @@ def questions_in_country(
     if "maps_geocode" not in tools:
         return
     found = _countries_found(done)
-    missing = [one for one in wanted if one.kind in _BY_PLACE and country not in found.get(one.text, {country})]
-    for one in missing[:MAX_IN_COUNTRY]:
-        yield Call("maps_geocode", {"address": one.text, "country": country})
+    missing = [item for item in wanted if item.kind in _BY_PLACE and country not in found.get(item.text, {country})]
+    for item in missing[:MAX_IN_COUNTRY]:
+        yield Call("maps_geocode", {"address": item.text, "country": country})
 
 
 def _countries_found(done: Iterable[FinishedCall]) -> dict[str, set[str]]:
@@ -78,7 +78,7 @@ def whole_lines(
     """
     if "poi_keyword_search" not in tools:
         return
-    asked = {fold(str(one.arguments.get("keyword") or one.arguments.get("address") or "")) for one in done}
+    asked = {fold(str(item.arguments.get("keyword") or item.arguments.get("address") or "")) for item in done}
     around = {} if near is None else {"near": f"{near.lat:.4f},{near.lon:.4f}"}
     kept: dict[str, str] = {}
     for line in _largest_first(lines):
@@ -122,16 +122,18 @@ def range_questions(
     towns: Sequence[TownDistance], countries: Mapping[str, float], done: Iterable[FinishedCall]
 ) -> Iterator[Call]:
     """The distances of a sign, without towns that the atlas does not know; see `geosleuth.evidence.distances`."""
-    unknown = {fold(str(one.arguments.get("address"))) for one in done if _is_empty_search(one)}
-    for one in sign_questions(towns, countries, unknown):
-        yield Call("range_fix", {"towns": list(one.towns), "distances": list(one.distances), "unit": one.unit})
+    unknown = {fold(str(item.arguments.get("address"))) for item in done if _is_empty_search(item)}
+    for question in sign_questions(towns, countries, unknown):
+        yield Call(
+            "range_fix", {"towns": list(question.towns), "distances": list(question.distances), "unit": question.unit}
+        )
 
 
 def find_line(query: str, wanted: Iterable[Lookup], lines: Iterable[TextSeen]) -> TextSeen | None:
     """The line that a question came from."""
-    for one in wanted:
-        if one.text == query:
-            return one.where
+    for item in wanted:
+        if item.text == query:
+            return item.where
     key = fold(query)
     return next((line for line in lines if key and key in fold(line.text)), None)
 
@@ -141,7 +143,7 @@ def _choose_tool(kind: str, tools: Names) -> str | None:
     return next((name for name in order if name in tools), None)
 
 
-def _is_empty_search(one: FinishedCall) -> bool:
-    if one.name != "maps_geocode" or one.observation.failure is not None:
+def _is_empty_search(call: FinishedCall) -> bool:
+    if call.name != "maps_geocode" or call.observation.failure is not None:
         return False
-    return not any(is_known(row.get("match"), row.get("score", 0)) for row in one.data.get("results", ()))
+    return not any(is_known(row.get("match"), row.get("score", 0)) for row in call.data.get("results", ()))

@@ -67,7 +67,7 @@ class Names:
         self._shown: dict[str, str] = {}
         on = tuple(tools)
         for own in known:
-            shown = next((one.name for one in on if own == one.name or own in one.aliases), None)
+            shown = next((item.name for item in on if own == item.name or own in item.aliases), None)
             if shown is not None:
                 self._shown[own] = shown
         self._own = {shown: own for own, shown in self._shown.items()}
@@ -101,7 +101,9 @@ class Notebook:
         self._messages = conversation.messages
         self.done = tuple(_done(conversation.messages, self.tools))
         self._keys = {
-            _build_call_key(one.name, one.arguments) for one in self.done if one.observation.failure not in _NEVER_DONE
+            _build_call_key(item.name, item.arguments)
+            for item in self.done
+            if item.observation.failure not in _NEVER_DONE
         }
 
     @cached_property
@@ -129,11 +131,11 @@ class Notebook:
 
     def find_calls(self, name: str) -> Iterator[FinishedCall]:
         """The calls of one tool, by our name, that were carried out and did not fail."""
-        return (one for one in self.done if one.name == name and one.observation.failure is None)
+        return (item for item in self.done if item.name == name and item.observation.failure is None)
 
     def has_refused(self, name: str) -> bool:
         """Return whether a tool has said that it can't do its work here."""
-        return any(one.name == name and one.observation.failure == "refused" for one in self.done)
+        return any(item.name == name and item.observation.failure == "refused" for item in self.done)
 
     def has_call(self, name: str, arguments: Mapping[str, Any]) -> bool:
         """Return whether this very call was made, with whatever outcome."""
@@ -142,17 +144,17 @@ class Notebook:
     @property
     def thousandths(self) -> bool:
         """Return whether boxes are in thousandths of the picture's sides."""
-        return any(one.data.get("scale") == "thousandths" for one in self.find_calls("read_text"))
+        return any(call.data.get("scale") == "thousandths" for call in self.find_calls("read_text"))
 
     @cached_property
     def first_readings(self) -> tuple[TextSeen, ...]:
         """The lines of whole pictures, before any closer look, also such as are hardly believable."""
-        whole = (one for one in self.find_calls("read_text") if not one.arguments.get("bbox_2d"))
-        return tuple(line for one in whole for line, _ in _parse_lines(one.data))
+        whole = (call for call in self.find_calls("read_text") if not call.arguments.get("bbox_2d"))
+        return tuple(line for item in whole for line, _ in _parse_lines(item.data))
 
     def writing(self, image: str) -> FloatArray:
         """Return how much each grid cell of a picture looked like writing at first sight; empty if unknown."""
-        grids = (one.data.get("writing") for one in self.find_calls("read_text") if one.data.get("image") == image)
+        grids = (call.data.get("writing") for call in self.find_calls("read_text") if call.data.get("image") == image)
         return np.array(next((grid for grid in grids if grid), np.zeros((0, 0))), dtype=np.float64)
 
     @cached_property
@@ -178,9 +180,9 @@ class Notebook:
         """The lines of whole pictures, or of closer looks; what was hardly read at all is left out."""
         rows = [
             line
-            for one in self.find_calls("read_text")
-            if bool(one.arguments.get("bbox_2d")) == closer
-            for line, _ in _parse_lines(one.data)
+            for call in self.find_calls("read_text")
+            if bool(call.arguments.get("bbox_2d")) == closer
+            for line, _ in _parse_lines(call.data)
         ]
         return tuple(line for line in rows if line.confidence >= _least_believed(line.text))
 
@@ -241,11 +243,11 @@ def _without_doubles(lines: Sequence[TextSeen]) -> list[TextSeen]:
     return sorted(kept, key=lambda line: (line.image, line.box[1], line.box[0]))
 
 
-def overlap(one: TextSeen, other: TextSeen) -> float:
+def overlap(seen: TextSeen, other: TextSeen) -> float:
     """The share of the smaller box that lies in the other; 0 on different pictures."""
-    if one.image != other.image:
+    if seen.image != other.image:
         return 0.0
-    width = min(one.box[2], other.box[2]) - max(one.box[0], other.box[0])
-    height = min(one.box[3], other.box[3]) - max(one.box[1], other.box[1])
-    smaller = min((line.box[2] - line.box[0]) * (line.box[3] - line.box[1]) for line in (one, other))
+    width = min(seen.box[2], other.box[2]) - max(seen.box[0], other.box[0])
+    height = min(seen.box[3], other.box[3]) - max(seen.box[1], other.box[1])
+    smaller = min((line.box[2] - line.box[0]) * (line.box[3] - line.box[1]) for line in (seen, other))
     return max(width, 0.0) * max(height, 0.0) / max(smaller, 1e-6)

@@ -138,7 +138,7 @@ class Detective:
         if notebook.may_call:
             for stage in _STAGES:
                 for thinking, wanted in stage(reasoning):
-                    calls = [one for one in wanted if not notebook.has_call(one.name, one.arguments)]
+                    calls = [item for item in wanted if not notebook.has_call(item.name, item.arguments)]
                     if calls:
                         return _calling(thinking, calls, notebook)
         pressed = bool(notebook.answer_count) and wants_guess
@@ -148,7 +148,7 @@ class Detective:
 
 def _calling(thinking: str, calls: Sequence[Call], notebook: Notebook) -> Step:
     # The loop gives each call an id of its own.
-    made = tuple(ToolCall("", notebook.tools.shown(one.name), dict(one.arguments)) for one in calls)
+    made = tuple(ToolCall("", notebook.tools.shown(call.name), dict(call.arguments)) for call in calls)
     return Step(thinking=thinking, calls=made, finish="calls", model=Detective.name)
 
 
@@ -205,7 +205,7 @@ def _look_everywhere(reasoning: Reasoning) -> Iterator[_Plan]:
 
 def _plan_checks(reasoning: Reasoning) -> Iterator[_Plan]:
     noted = list(notes(reasoning))
-    checked = [one for one in checks(reasoning) if not reasoning.notebook.has_call(one.name, one.arguments)]
+    checked = [check for check in checks(reasoning) if not reasoning.notebook.has_call(check.name, check.arguments)]
     if checked:
         yield "I note the candidates and check them on the map.", [*noted, *checked]
     yield "I bring the candidates up to date.", noted

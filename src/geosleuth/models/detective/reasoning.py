@@ -55,9 +55,9 @@ class Reasoning:
     @cached_property
     def lines(self) -> tuple[TextSeen, ...]:
         """The text of the scene that was read, without what a person has ruled out, as they read it."""
-        told = [seen for one in self.known.readings if (seen := self._build_corrected_line(one)) is not None]
+        told = [seen for reading in self.known.readings if (seen := self._build_corrected_line(reading)) is not None]
         scene = (line for line in self.notebook.lines if line.overlay is None)
-        kept = (line for line in scene if all(overlap(line, one) < SAME_LINE_OVERLAP for one in told))
+        kept = (line for line in scene if all(overlap(line, item) < SAME_LINE_OVERLAP for item in told))
         return tuple(line for line in (*kept, *told) if not self._left_out.line(line))
 
     def _build_corrected_line(self, reading: CorrectedReading) -> TextSeen | None:
@@ -75,7 +75,7 @@ class Reasoning:
         """Lines of the scene that are read too poorly to count, without what a person has read or ruled out."""
         mine = [line for line in self.lines if line.confidence == 1.0]
         doubted = (line for line in self.notebook.doubtful if line.overlay is None and not self._left_out.line(line))
-        return tuple(line for line in doubted if all(overlap(line, one) < SAME_LINE_OVERLAP for one in mine))
+        return tuple(line for line in doubted if all(overlap(line, item) < SAME_LINE_OVERLAP for item in mine))
 
     @cached_property
     def at_best(self) -> Posterior:
@@ -122,7 +122,7 @@ class Reasoning:
     @cached_property
     def lookups(self) -> list[Lookup]:
         """The texts worth looking up in the atlas, the most telling first."""
-        return [one for one in _lookups(self.lines) if not self._left_out.lookup(one)]
+        return [lookup for lookup in _lookups(self.lines) if not self._left_out.lookup(lookup)]
 
     @cached_property
     def initial_clues(self) -> tuple[Clue, ...]:
@@ -143,7 +143,7 @@ class Reasoning:
     @cached_property
     def everything(self) -> tuple[Clue, ...]:
         """All clues that count, also such as say the same."""
-        looked_up = (clue for one in self.notebook.done for clue in self._find_lookup_clues(one))
+        looked_up = (clue for item in self.notebook.done for clue in self._find_lookup_clues(item))
         return (*self.initial_clues, *self._drop_rejected((*looked_up, *self._distances_met())))
 
     def _drop_rejected(self, clues: Iterable[Clue]) -> tuple[Clue, ...]:
@@ -185,10 +185,10 @@ class Reasoning:
             # Whatever part of a country an area is, a word for the country is none against the area.
             held = {**held, decision.country or "": 1.0}
         inside = sum(
-            one.probability
-            for one in free.candidates
-            if (within is None or brought_into(within, one.point, one.radius_km))
-            and (wanted is None or one.country in wanted)
+            candidate.probability
+            for candidate in free.candidates
+            if (within is None or brought_into(within, candidate.point, candidate.radius_km))
+            and (wanted is None or candidate.country in wanted)
         )
         inside += sum(
             share * (1.0 if held is None else held.get(code, 0.0))
@@ -244,10 +244,10 @@ class Reasoning:
             key = (sign.alone.country, sign.panel.image)
             surest[key] = max(surest.get(key, 0.0), apply(sign.alone))
         apart = {
-            one.alone.country
+            item.alone.country
             for sign in self.self_test_result.signs
-            for one in sign.disputed_by
-            if sign.alone.country == country and sign.panel.image != one.panel.image
+            for item in sign.disputed_by
+            if sign.alone.country == country and sign.panel.image != item.panel.image
         } - {country}
         if country is None or not apart:
             return 1.0
@@ -258,65 +258,65 @@ class Reasoning:
     def _compute_posterior(self, clues: Sequence[Clue]) -> Posterior:
         return posterior(clues, within=self.known.within, countries=self.known.countries, lines=self.lines)
 
-    def _find_lookup_clues(self, one: FinishedCall) -> Iterator[Clue]:
-        if one.observation.failure is not None:
+    def _find_lookup_clues(self, call: FinishedCall) -> Iterator[Clue]:
+        if call.observation.failure is not None:
             return
-        if one.name == "visual_prior":
-            yield from visual_clues(one.data)
-        elif one.name in _ASKED_FOR:
-            yield from self._find_name_clues(one, str(one.arguments.get(_ASKED_FOR[one.name], "")))
-        elif one.name == "find_colocated":
-            yield from self._together(one, tuple(map(str, one.arguments.get("features", ()))))
-        elif one.name in SEARCH_OF_TOOL and one.name != "range_fix":
-            yield from self._together(one, tuple(str(one.arguments.get(key, "")) for key in ("first", "second")))
+        if call.name == "visual_prior":
+            yield from visual_clues(call.data)
+        elif call.name in _ASKED_FOR:
+            yield from self._find_name_clues(call, str(call.arguments.get(_ASKED_FOR[call.name], "")))
+        elif call.name == "find_colocated":
+            yield from self._together(call, tuple(map(str, call.arguments.get("features", ()))))
+        elif call.name in SEARCH_OF_TOOL and call.name != "range_fix":
+            yield from self._together(call, tuple(str(call.arguments.get(key, "")) for key in ("first", "second")))
 
-    def _together(self, one: FinishedCall, words: tuple[str, ...]) -> Iterator[Clue]:
+    def _together(self, call: FinishedCall, words: tuple[str, ...]) -> Iterator[Clue]:
         """A clue that rests on several names; on none that a person has ruled out."""
         if not any(map(self._left_out.name, words)):
-            yield from place_clues(SEARCH_OF_TOOL[one.name], one.data, self._texts(words), asked=words)
+            yield from place_clues(SEARCH_OF_TOOL[call.name], call.data, self._texts(words), asked=words)
 
     @cached_property
     def _distance_fixes(self) -> tuple[FinishedCall, ...]:
-        asked = (one for one in self.notebook.find_calls("range_fix") if one.data.get("fixes"))
+        asked = (call for call in self.notebook.find_calls("range_fix") if call.data.get("fixes"))
         gone: set[str] = set()
         if self._left_out:
-            gone = {one.town for one in distances(self.notebook.lines)} - {one.town for one in self.towns}
-        return tuple(one for one in asked if gone.isdisjoint(map(str, one.arguments.get("towns", ()))))
+            gone = {distance.town for distance in distances(self.notebook.lines)} - {town.town for town in self.towns}
+        return tuple(item for item in asked if gone.isdisjoint(map(str, item.arguments.get("towns", ()))))
 
     def _distances_met(self) -> Iterator[Clue]:
         """One clue of all readings of a sign's distances."""
-        towns = {str(town) for one in self._distance_fixes for town in one.arguments.get("towns", ())}
+        towns = {str(town) for fix in self._distance_fixes for town in fix.arguments.get("towns", ())}
         seen = tuple(town.where for town in self.towns if town.town in towns)
-        clue = range_clue([one.data for one in self._distance_fixes], [text.text for text in seen]) if seen else None
+        clue = range_clue([fix.data for fix in self._distance_fixes], [text.text for text in seen]) if seen else None
         if clue is not None:
             yield replace(clue, where=seen[0])
 
-    def _find_name_clues(self, one: FinishedCall, query: str) -> Iterator[Clue]:
+    def _find_name_clues(self, call: FinishedCall, query: str) -> Iterator[Clue]:
         seen = find_line(query, self.lookups, self.lines)
         away = next((town for town in self.towns if town.town == query), None)
         if away is not None and seen is not None and seen.text == away.where.text:
             # A sign with distances stands in none of the towns that it names; where they meet, that says all.
             if not any(query in fixed.arguments.get("towns", ()) for fixed in self._distance_fixes):
-                for clue in place_clues(SEARCH_OF_TOOL[one.name], one.data, seen, asked=query):
+                for clue in place_clues(SEARCH_OF_TOOL[call.name], call.data, seen, asked=query):
                     yield around(clue, away.distance * (KM_A_MILE if away.unit == "mi" else 1.0))
         elif seen is not None:
             # A word of a line is its name less often than the line is.
             wanted = next((wanted for wanted in self.lookups if wanted.text == query), None)
             share = _compute_coverage(query, seen.text) if wanted is None else 1.0
             manner = "part" if wanted is None else wanted.manner
-            country = one.arguments.get("country")
+            country = call.arguments.get("country")
             is_told = wanted is not None and wanted.country_hint == country
             somebodys = _is_somebodys(query, seen, wanted) or self._under_a_trade(query, seen)
-            for found in place_clues(SEARCH_OF_TOOL[one.name], one.data, seen, asked=query, manner=manner):
+            for found in place_clues(SEARCH_OF_TOOL[call.name], call.data, seen, asked=query, manner=manner):
                 clue = of_somebody(found) if somebodys and found.kind == "place" else found
                 clue = restrict_to_country(clue, country) if country and (somebodys or not is_told) else clue
                 yield replace(clue, reliability=clue.reliability * share)
         elif query in self.hint_names:
-            rows = [row for row in one.data.get("results", ()) if row.get("match") != "fuzzy"]
+            rows = [row for row in call.data.get("results", ()) if row.get("match") != "fuzzy"]
             naming = [hint for hint in self.hints if query in extract_hint_names(hint)]
             surest = max(map(hint_reliability, naming))
             sharp = not any(map(says_near, naming))
-            for clue in place_clues(SEARCH_OF_TOOL[one.name], {"results": rows}, asked=query):
+            for clue in place_clues(SEARCH_OF_TOOL[call.name], {"results": rows}, asked=query):
                 spots = tuple(replace(spot, sharp=sharp) for spot in clue.spots)
                 yield replace(clue, kind="hint", reliability=surest, spots=spots, caution="nobody has checked the hint")
 
@@ -332,14 +332,14 @@ class Reasoning:
         return tuple(text for text in seen if text is not None)
 
 
-def _is_same_place(one: Decision, other: Decision) -> bool:
+def _is_same_place(decision: Decision, other: Decision) -> bool:
     """Return whether two decisions mean the same place, and the first is no coarser."""
-    if one.level == "none" or one.point is None or other.point is None or one.country != other.country:
+    if decision.level == "none" or decision.point is None or other.point is None or decision.country != other.country:
         return False
     if other.is_country:
         return True
     reach_km = other.radius_km or 0.0
-    return (one.radius_km or 0.0) <= 2 * reach_km and distance_km(one.point, other.point) <= reach_km
+    return (decision.radius_km or 0.0) <= 2 * reach_km and distance_km(decision.point, other.point) <= reach_km
 
 
 def _is_somebodys(query: str, seen: TextSeen, wanted: Lookup | None) -> bool:

@@ -189,7 +189,7 @@ class StatedFacts:
     @property
     def misread(self) -> frozenset[str]:
         """The texts that a person reads otherwise."""
-        return frozenset(one.was for one in self.readings if one.was)
+        return frozenset(reading.was for reading in self.readings if reading.was)
 
     @property
     def has_area(self) -> bool:

@@ -117,7 +117,7 @@ async def fetch_model_entry(target: ModelTarget) -> dict[str, Any]:
         async with asyncio.timeout(_LISTED.try_s), new_client(target, _LISTED) as client:
             reply = await client.get(f"{target.base_url}/models", headers={**key, "User-Agent": LISTING_USER_AGENT})
             listed = reply.json()["data"]
-            return next((one for one in listed if isinstance(one, dict) and one.get("id") == target.model), {})
+            return next((item for item in listed if isinstance(item, dict) and item.get("id") == target.model), {})
     except (httpx2.HTTPError, ServiceFault, TimeoutError, ValueError, LookupError, TypeError, RecursionError):
         return {}
 

@@ -45,13 +45,13 @@ def tool_definitions(tools: Sequence[Tool]) -> list[ToolDefinition]:
     """Return the tools as providers need them defined."""
     return [
         ToolDefinition(
-            name=one.name,
-            description=one.description,
-            parameters_json_schema=one.schema()["parameters"],
+            name=tool.name,
+            description=tool.description,
+            parameters_json_schema=tool.schema()["parameters"],
             # Strict schemas forbid arguments that may be left out.
             strict=False,
         )
-        for one in tools
+        for tool in tools
     ]
 
 
@@ -104,12 +104,12 @@ def build_tagged_messages(conversation: Conversation, pack: Pack) -> list[ModelM
     asked: list[ModelRequestPart] = [SystemPromptPart(_clean(system_text(conversation)))]
     for side, said in turns(conversation):
         if side == "user":
-            asked.append(UserPromptPart([_clean(one) if isinstance(one, str) else pack(one) for one in said]))
+            asked.append(UserPromptPart([_clean(item) if isinstance(item, str) else pack(item) for item in said]))
             continue
         if asked:
             messages.append(ModelRequest(asked))
             asked = []
-        messages.append(ModelResponse([TextPart(_clean("".join(one for one in said if isinstance(one, str))))]))
+        messages.append(ModelResponse([TextPart(_clean("".join(item for item in said if isinstance(item, str))))]))
     return [*messages, ModelRequest(asked)] if asked else messages
 
 
@@ -212,20 +212,25 @@ def _build_result_parts(
 ) -> list[ModelRequestPart]:
     results: list[ModelRequestPart] = []
     following: Content = []
-    for one in message.observations:
-        handles = [image.handle for image in one.images]
+    for observation in message.observations:
+        handles = [image.handle for image in observation.images]
         pictures = show(handles) if handles else []
-        name = open_calls.pop(one.call_id, None)
+        name = open_calls.pop(observation.call_id, None)
         if name is None:
             # The step that called was left out of the conversation.
-            following += [_clean(f"Result of {tool_name(one.name)}: {_format_observation(one)}"), *pictures]
+            following += [
+                _clean(f"Result of {tool_name(observation.name)}: {_format_observation(observation)}"),
+                *pictures,
+            ]
             continue
-        text = _clean(one.text) or "(nothing)"
+        text = _clean(observation.text) or "(nothing)"
         content: str | Content = [text, *pictures] if pictures and images_in_results else text
         if pictures and not images_in_results:
             content = f"{text}\n({', '.join(handles)}: see the next message)"
             following += pictures
-        results.append(ToolReturnPart(name, content, one.call_id, outcome="failed" if one.failure else "success"))
+        results.append(
+            ToolReturnPart(name, content, observation.call_id, outcome="failed" if observation.failure else "success")
+        )
     return [*results, UserPromptPart(following)] if following else results
 
 

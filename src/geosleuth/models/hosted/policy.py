@@ -57,10 +57,10 @@ _REPLIES_KEPT = 1024
 
 def as_fault(error: Exception, target: ModelTarget) -> ServiceFault:
     """Return an error of the client as a service fault."""
-    ours = next((one for one in _causes(error) if isinstance(one, ServiceFault)), None)
+    ours = next((cause for cause in _causes(error) if isinstance(cause, ServiceFault)), None)
     if ours is not None:
         return ours
-    if any(type(one).__name__ in _NO_CREDENTIALS for one in _causes(error)):
+    if any(type(cause).__name__ in _NO_CREDENTIALS for cause in _causes(error)):
         return ServiceFault(target.host, f"no AWS credentials were found; {_AWS_HINT}")
     if isinstance(error, exceptions.ModelHTTPError):
         return _of_status(error, target)
@@ -130,7 +130,7 @@ def _get_service_message(error: exceptions.ModelAPIError, target: ModelTarget) -
 def _clean(text: str, target: ModelTarget) -> str:
     # Scrubbed before it is cut, so that no half of a key is left over.
     whole = target.scrub(text[:100_000])
-    line = re.sub(r"\s+", " ", "".join(one if one.isprintable() else " " for one in whole)).strip()
+    line = re.sub(r"\s+", " ", "".join(item if item.isprintable() else " " for item in whole)).strip()
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
 
 

@@ -42,7 +42,7 @@ def classify(strips: list[Pixels]) -> FloatArray:
         return np.zeros((0, len(CLASSES)))
     windows = [_windows(strip) for strip in strips]
     with _RUNNING:
-        (scores,) = _session().run(None, {"strips": np.stack([one for several in windows for one in several])})
+        (scores,) = _session().run(None, {"strips": np.stack([item for several in windows for item in several])})
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     ends = np.cumsum([len(several) for several in windows])

@@ -137,9 +137,11 @@ def _traces(noticed: Map, seen: Pixels, scale: npt.NDArray[np.float32]) -> list[
 def _find_missed_traces(boxes: Sequence[TextBox], traces: Iterable[_Trace]) -> list[_Trace]:
     """Return the traces outside the boxes, the strongest first."""
     missed = [
-        one for one in traces if not any(_compute_rectangle_overlap(one.bounds, box.bounds) > _COVERED for box in boxes)
+        trace
+        for trace in traces
+        if not any(_compute_rectangle_overlap(trace.bounds, box.bounds) > _COVERED for box in boxes)
     ]
-    return sorted(missed, key=lambda one: -one.strength)
+    return sorted(missed, key=lambda item: -item.strength)
 
 
 def _closer(pixels: Pixels, traces: Sequence[_Trace], scale: npt.NDArray[np.float32], most: int) -> list[TextBox]:
@@ -172,7 +174,7 @@ def _closer(pixels: Pixels, traces: Sequence[_Trace], scale: npt.NDArray[np.floa
 def _join_upright_boxes(boxes: Sequence[TextBox]) -> list[TextBox]:
     """Return boxes, with upright ones that stand beside each other in one line as one."""
     kept: list[TextBox] = []
-    for box in sorted(boxes, key=lambda one: one.bounds[0]):
+    for box in sorted(boxes, key=lambda item: item.bounds[0]):
         beside = next((number for number, other in enumerate(kept) if _in_one_line(other, box)), None)
         if beside is None:
             kept.append(box)
@@ -185,11 +187,11 @@ def _join_upright_boxes(boxes: Sequence[TextBox]) -> list[TextBox]:
 
 
 def _in_one_line(left: TextBox, right: TextBox) -> bool:
-    one, other = left.bounds, right.bounds
-    tall = min(one[3] - one[1], other[3] - other[1])
-    level = min(one[3], other[3]) - max(one[1], other[1]) > ONE_LINE_OVERLAP * tall
-    wide = all(bounds[2] - bounds[0] > bounds[3] - bounds[1] for bounds in (one, other))
-    return level and wide and other[0] - one[2] < tall
+    item, other = left.bounds, right.bounds
+    tall = min(item[3] - item[1], other[3] - other[1])
+    level = min(item[3], other[3]) - max(item[1], other[1]) > ONE_LINE_OVERLAP * tall
+    wide = all(bounds[2] - bounds[0] > bounds[3] - bounds[1] for bounds in (item, other))
+    return level and wide and other[0] - item[2] < tall
 
 
 def _together(boxes: Sequence[TextBox], more: Iterable[TextBox]) -> list[TextBox]:

@@ -113,10 +113,10 @@ def without_doubles(lines: Sequence[TextLine]) -> list[TextLine]:
 
 def overlap(first: TextLine, second: TextLine) -> float:
     """Share of the smaller upright rectangle that lies in the other."""
-    one, two = first.bounds, second.bounds
-    width = min(one[2], two[2]) - max(one[0], two[0])
-    height = min(one[3], two[3]) - max(one[1], two[1])
-    smaller = min((box[2] - box[0]) * (box[3] - box[1]) for box in (one, two))
+    item, two = first.bounds, second.bounds
+    width = min(item[2], two[2]) - max(item[0], two[0])
+    height = min(item[3], two[3]) - max(item[1], two[1])
+    smaller = min((box[2] - box[0]) * (box[3] - box[1]) for box in (item, two))
     return max(width, 0.0) * max(height, 0.0) / max(smaller, 1e-6)
 
 

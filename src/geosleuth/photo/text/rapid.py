@@ -111,6 +111,6 @@ def _model(name: str) -> Path:
     if package is None or package.origin is None:
         raise BadInput("Reading text needs rapidocr, which is not installed: install geosleuth again.")
     models = Path(package.origin).parent / "models"
-    if missing := [one for one in (DETECT, READ) if not (models / one).is_file()]:
+    if missing := [item for item in (DETECT, READ) if not (models / item).is_file()]:
         raise BadInput(f"The installed rapidocr lacks {', '.join(missing)}: install rapidocr 3.10.")
     return models / name

@@ -363,12 +363,12 @@ def _may_be_other(read: _Read) -> bool:
 
 
 def _read_by_rapid(pixels: Pixels, found: Sequence[_Found]) -> list[_Read]:
-    texts = read_strips([one.strip(pixels) for one in found])
+    texts = read_strips([item.strip(pixels) for item in found])
     reads = []
-    for one, (raw, confidence) in zip(found, texts, strict=True):
+    for item, (raw, confidence) in zip(found, texts, strict=True):
         text = tidy(raw)
         text = "" if is_pattern(text) else text
-        reads.append(_Read(one, text, confidence if text else 0.0, detect_script(text), "rapidocr"))
+        reads.append(_Read(item, text, confidence if text else 0.0, detect_script(text), "rapidocr"))
     return reads
 
 
@@ -461,12 +461,12 @@ def _in_other_scripts(pixels: Pixels, reads: Sequence[_Read], until: float) -> l
             if all(reading.probability < SURE_ENOUGH for reading in readings):
                 kinds = group.found.kinds
                 also = [CLASSES[at] for at in np.argsort(-kinds).tolist() if at > 2 and kinds[at] >= RUNNER_UP]
-                readings += _by_scripts(pixels, group.found, [one for one in also if one not in seen][:_MAX_SCRIPTS])
+                readings += _by_scripts(pixels, group.found, [item for item in also if item not in seen][:_MAX_SCRIPTS])
         # RapidOCR knows some Greek letters, and sees them in nothing else.
         greek = _HINT if count_scripts(group.text)["greek"] else 0.0
         hints = {"rapidocr": 0.0, "tesseract": greek}
         kept.append(
-            max(readings, key=lambda one: one.probability + (hints[one.engine] if one.script == "greek" else 0.0))
+            max(readings, key=lambda item: item.probability + (hints[item.engine] if item.script == "greek" else 0.0))
         )
     return kept
 
@@ -556,7 +556,7 @@ def _by_tesseract(pixels: Pixels, found: _Found, script: str) -> _Read | None:
     strips = _strips(pixels, found)
     read = guess(script, strips[0])
     if read.score < 0.8:
-        read = max([read, *(guess(script, strip) for strip in strips[1:])], key=lambda one: one.score)
+        read = max([read, *(guess(script, strip) for strip in strips[1:])], key=lambda item: item.score)
         if not read.text:
             read = guess(script, strips[0], raw=True)
     read = refine(read, strips[0])

@@ -200,7 +200,7 @@ def _options(route: object) -> list[str]:
     if not isinstance(route, APIRoute):
         return []
     params = (*route.dependant.query_params, *route.dependant.body_params)
-    models = [getattr(one.field_info.annotation, "model_fields", {one.name: None}) for one in params]
+    models = [getattr(param.field_info.annotation, "model_fields", {param.name: None}) for param in params]
     return [name for fields in models for name in fields]
 
 

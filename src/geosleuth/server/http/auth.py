@@ -203,7 +203,7 @@ def session_cookie(headers: Headers) -> str | None:
 
 def normalize_hosts(names: Iterable[str]) -> frozenset[str]:
     """Return names as they are compared; those that are no host are left out."""
-    return frozenset(name for one in names if (name := host_name(one)))
+    return frozenset(name for item in names if (name := host_name(item)))
 
 
 def _authority(origin: str) -> str:

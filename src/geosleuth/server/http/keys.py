@@ -143,11 +143,11 @@ def models_within_reach(keys: Keys, *, offline: bool) -> list[ModelShown]:
     found = [ModelShown(model="detective", base_url=None, words="no model: a rule-based detective on this machine")]
     found += _discover_models(offline=offline)
     if not offline:
-        known = {one.model.partition(":")[0] for one in found}
+        known = {item.model.partition(":")[0] for item in found}
         found += [
-            ModelShown(model=f"{one.service}:NAME", base_url=None, words=f"its key is in {_PLACES[one.where]}")
-            for one in keys.states()
-            if one.where in _PLACES and not SERVICES[one.service].own and one.service not in known
+            ModelShown(model=f"{state.service}:NAME", base_url=None, words=f"its key is in {_PLACES[state.where]}")
+            for state in keys.states()
+            if state.where in _PLACES and not SERVICES[state.service].own and state.service not in known
         ]
     return found
 
@@ -164,7 +164,7 @@ def _discover_models(*, offline: bool) -> list[ModelShown]:
     now = time.monotonic()
     at, found = _known.get(offline, (0.0, []))
     if not at or now - at > CACHE_S:
-        found = [_build_model_shown(one.flag, one.where) for one in within_reach(offline=offline)]
+        found = [_build_model_shown(item.flag, item.where) for item in within_reach(offline=offline)]
         _known[offline] = now, found
     return found
 

@@ -245,8 +245,8 @@ class Connections:
         full = self._of_client[client] >= self._caps.each
         if full or len(self._open) >= self._caps.together:
             rivals = [one for one, whose in self._open.items() if whose == client or not full]
-            oldest = next((one for one in rivals if not one.busy), None)
-            oldest = oldest or next((one for one in rivals if one.receiving), None)
+            oldest = next((rival for rival in rivals if not rival.busy), None)
+            oldest = oldest or next((rival for rival in rivals if rival.receiving), None)
             if oldest is None:
                 return False
             self.remove(oldest)

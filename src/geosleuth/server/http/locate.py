@@ -94,8 +94,8 @@ async def _unless_gone(work: Awaitable[dict[str, Any]], request: Request, state:
             return working.result()
         raise RequestRefused(503, "stopped", "the server stops, or the client has left")
     finally:
-        for one in (working, *waiting):
-            one.cancel()
+        for item in (working, *waiting):
+            item.cancel()
         await asyncio.gather(working, *waiting, return_exceptions=True)
 
 

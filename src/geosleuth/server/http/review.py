@@ -216,7 +216,7 @@ async def review_decide(asked: NewDecision, batch: UnderReview) -> CountsShown:
     if ids is None and asked.all is not None:
         ids = batch.ids(asked.all.verdict, asked.all.least)
         if asked.verdict == "confirmed":
-            ids = [one for one in ids if batch.photo(one).lat is not None]
+            ids = [item for item in ids if batch.photo(item).lat is not None]
     await run_in_threadpool(batch.decide, ids or [], asked.decision())
     return CountsShown(**batch.counts())
 
@@ -264,7 +264,7 @@ async def get_reviewed_report(photo: PhotoId, batch: UnderReview) -> Response:
 
 def _open_review(before: Review | None, asked: NewReview) -> Review:
     """Return the batch of a folder; the one that was under review stays so if it is the same, or if this one fails."""
-    folder, photos = Path(asked.folder), None if asked.photos is None else [Path(one) for one in asked.photos]
+    folder, photos = Path(asked.folder), None if asked.photos is None else [Path(photo) for photo in asked.photos]
     if before is not None and before.folder.resolve() == folder.resolve():
         if photos is None:
             return before
@@ -282,30 +282,36 @@ def _build_review_part(batch: Review, ids: list[str], offset: int, limit: int) -
         total=sum(counts.values()),
         matching=len(ids),
         counts=CountsShown(**{verdict: counts[verdict] for verdict in VERDICTS}),
-        photos=[ReviewedShown(**_build_review_row(batch, one)) for one in ids[offset : offset + limit]],
+        photos=[ReviewedShown(**_build_review_row(batch, item)) for item in ids[offset : offset + limit]],
     )
 
 
-def _build_review_row(batch: Review, one: str) -> dict[str, Any]:
-    found, decision = batch.photo(one), batch.decision(one)
+def _build_review_row(batch: Review, text: str) -> dict[str, Any]:
+    found, decision = batch.photo(text), batch.decision(text)
     at = None
     if decision.point is not None:
         at = PlaceFound(
             lat=decision.point.lat, lon=decision.point.lon, words=decision.place,
             country=decision.country, region=decision.region, precise=decision.precise,
         )  # fmt: skip
-    own = {"id": one, "name": Path(found.path).name, "copies": batch.copies(one), "verdict": decision.verdict, "at": at}
+    own = {
+        "id": text,
+        "name": Path(found.path).name,
+        "copies": batch.copies(text),
+        "verdict": decision.verdict,
+        "at": at,
+    }
     return {name: getattr(found, name) for name in ReviewedShown.model_fields if name not in own} | own
 
 
-def _build_reviewed_whole(batch: Review, one: str) -> ReviewedWhole:
-    document = batch.details(one)
+def _build_reviewed_whole(batch: Review, text: str) -> ReviewedWhole:
+    document = batch.details(text)
     answer, photos = document.get("answer") or {}, document.get("photos") or [{}]
     return ReviewedWhole(
-        **_build_review_row(batch, one),
-        explanation="\n\n".join(filter(None, (_why(str(answer.get("explanation") or "")), batch.photo(one).lead))),
+        **_build_review_row(batch, text),
+        explanation="\n\n".join(filter(None, (_why(str(answer.get("explanation") or "")), batch.photo(text).lead))),
         claims=list(_claims(photos[0])),
-        report=batch.report(one) is not None,
+        report=batch.report(text) is not None,
     )
 
 
@@ -317,17 +323,17 @@ def _why(explanation: str) -> str:
 def _claims(photo: dict[str, Any]) -> list[ClaimShown]:
     own = {"point": photo.get("claimed_point"), "estimated": photo.get("claim_estimated")}
     told = [("file", own)] if own["point"] else []
-    told += [("sidecar", one) for one in photo.get("sidecar_claims") or ()]
+    told += [("sidecar", item) for item in photo.get("sidecar_claims") or ()]
     return [_claim(source, one) for source, one in told]
 
 
-def _claim(source: str, one: dict[str, Any]) -> ClaimShown:
-    point = one.get("point") or {}
+def _claim(source: str, entry: dict[str, Any]) -> ClaimShown:
+    point = entry.get("point") or {}
     return ClaimShown(
         source="file" if source == "file" else "sidecar",
         lat=point.get("lat"),
         lon=point.get("lon"),
-        place=one.get("place"),
-        estimated=bool(one.get("estimated")),
-        trouble=one.get("trouble"),
+        place=entry.get("place"),
+        estimated=bool(entry.get("estimated")),
+        trouble=entry.get("trouble"),
     )

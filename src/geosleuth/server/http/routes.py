@@ -417,7 +417,9 @@ async def wipe(asked: Wipe, request: Request) -> Wiped:  # noqa: ARG001 -- its w
 async def keys(request: Request) -> KeyList:
     """Return which services have a key, and where it is kept; keys themselves are never returned."""
     states = await run_in_threadpool(State.from_request(request).keys.states)
-    shown = [KeyShown(service=one.service, title=one.title, set=bool(one.where), keep=one.where) for one in states]
+    shown = [
+        KeyShown(service=state.service, title=state.title, set=bool(state.where), keep=state.where) for state in states
+    ]
     return KeyList(keyring=await run_in_threadpool(keyring_there), keys=shown)
 
 

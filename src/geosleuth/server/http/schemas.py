@@ -274,7 +274,7 @@ class SignIn(StrictBody):
 
 def _values(asked: StrictBody, target: type[Any]) -> dict[str, Any]:
     """Return what the service has fields for, as it was given, less the area."""
-    wanted = {one.name for one in fields(target)} - {"area", "within"}
+    wanted = {field.name for field in fields(target)} - {"area", "within"}
     return {name: value for name, value in asked.model_dump().items() if name in wanted}
 
 
@@ -304,7 +304,7 @@ def _check_rings(drawn: dict[str, Any]) -> None:
 def _is_place(pair: Any) -> bool:
     if not (isinstance(pair, list) and len(pair) in (2, 3)):
         return False
-    if not all(isinstance(one, int | float) and not isinstance(one, bool) and abs(one) <= _MOST for one in pair):
+    if not all(isinstance(item, int | float) and not isinstance(item, bool) and abs(item) <= _MOST for item in pair):
         return False
     return bool(abs(pair[0]) <= 180 and abs(pair[1]) <= 90)
 
@@ -628,7 +628,7 @@ def _json_text(shape: Any) -> dict[str, Any]:
 def _in_place(schema: Any, named: dict[str, Any]) -> Any:
     """Return a schema with what it refers to put in its place: references inside a text's schema lead nowhere."""
     if isinstance(schema, list):
-        return [_in_place(one, named) for one in schema]
+        return [_in_place(item, named) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if reference := schema.get("$ref"):

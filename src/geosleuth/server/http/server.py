@@ -42,7 +42,7 @@ def build_serve_settings(host: str, allowed_hosts: Sequence[str], token: str | N
         BadInput: an allowed name is not a host.
     """
     names = normalize_hosts(allowed_hosts)
-    if len(names) < len({one.strip().lower() for one in allowed_hosts}):
+    if len(names) < len({item.strip().lower() for item in allowed_hosts}):
         raise BadInput("--allowed-host takes a name such as photos.example.org, without http:// and path")
     own = normalize_hosts([host]) if host not in _ANY else frozenset()
     return ServeSettings(hosts=Hosts(names | own, by_address=not is_loopback(host)), token=token)

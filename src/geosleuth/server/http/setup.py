@@ -54,9 +54,9 @@ class ReachableShown(StrictView):
     cost: str
 
     @classmethod
-    def from_reachable(cls, one: Reachable) -> "ReachableShown":
+    def from_reachable(cls, reachable: Reachable) -> "ReachableShown":
         """Return the model of what was found."""
-        return cls(**asdict(one), cost=describe_cost(one))
+        return cls(**asdict(reachable), cost=describe_cost(reachable))
 
 
 class BrokenShown(StrictView):
@@ -178,19 +178,19 @@ async def _build_setup_shown(state: State, *, ask: bool) -> SetupShown:
     found, broken = await run_in_threadpool(look_around, ask=ask)
     found += await run_in_threadpool(_in_memory, state.keys, found)
     offer = None
-    if ask and all(one.sees is False for one in found):
+    if ask and all(item.sees is False for item in found):
         offer = OfferShown(**asdict(fitting_models()[0]), runs=await ollama_root(PATIENT_TIMEOUT_S) is not None)
     return SetupShown(
         default=state.service.settings.model,
         asked=ask,
-        models=[ReachableShown.from_reachable(one) for one in found],
-        broken=[BrokenShown.model_validate(one) for one in broken],
+        models=[ReachableShown.from_reachable(item) for item in found],
+        broken=[BrokenShown.model_validate(item) for item in broken],
         offer=offer,
         pull=state.service.setup.job,
     )
 
 
 def _in_memory(keys: Keys, found: list[Reachable]) -> list[Reachable]:
-    known = {one.model.partition(":")[0] for one in found}
-    held = [one.service for one in keys.states() if one.where == "memory" and one.service not in known]
-    return [build_hosted(one, "its key is in this server's memory") for one in held if not SERVICES[one].own]
+    known = {item.model.partition(":")[0] for item in found}
+    held = [state.service for state in keys.states() if state.where == "memory" and state.service not in known]
+    return [build_hosted(item, "its key is in this server's memory") for item in held if not SERVICES[item].own]

@@ -122,8 +122,8 @@ class EventStream(Response):
             await asyncio.wait(ends_it, return_when=asyncio.FIRST_COMPLETED)
         finally:
             left = leaving.done()
-            for one in (*ends_it, collecting):
-                one.cancel()
+            for item in (*ends_it, collecting):
+                item.cancel()
             ends = await asyncio.gather(*ends_it, collecting, return_exceptions=True)
         # Whoever has stopped reading gets no proper end: it would not read that either, and comes back for the rest.
         if any(isinstance(end, TimeoutError) for end in ends):

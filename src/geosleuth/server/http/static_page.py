@@ -71,7 +71,7 @@ async def asset(request: Request) -> Response:
 def sent(request: Request, found: PageFile, headers: dict[str, str]) -> Response:
     """Return a file, packed where the browser takes that, or word that the browser's own copy is still right."""
     headers = {**headers, "ETag": found.tag, "Vary": "Accept-Encoding"}
-    if found.tag in [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]:
+    if found.tag in [item.strip().removeprefix("W/") for item in request.headers.get("if-none-match", "").split(",")]:
         return Response(status_code=304, headers=headers)
     if found.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
         return Response(found.packed, 200, {**headers, "Content-Encoding": "gzip"}, found.media_type)

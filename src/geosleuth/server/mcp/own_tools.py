@@ -371,7 +371,7 @@ class PhotoShelf:
         """Keep one, however large it is alone; those that had to make room."""
         self._kept[shelved.handle] = shelved
         gone: list[Shelved] = []
-        pixels = sum(one.pixels for one in self._kept.values())
+        pixels = sum(item.pixels for item in self._kept.values())
         while len(self._kept) > 1 and (len(self._kept) > self.photos_kept or pixels > self.pixels_kept):
             gone.append(self._kept.popitem(last=False)[1])
             pixels -= gone[-1].pixels

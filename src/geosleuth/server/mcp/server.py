@@ -192,7 +192,7 @@ def _complaint(error: Exception) -> "SessionMessage | None":
         return None
     errors, number = error.errors(include_url=False), None
     # What is missing is missing in the message; what is wrong may be a part of it.
-    first = next((one for one in errors if one["type"] == "missing"), errors[0])
+    first = next((item for item in errors if item["type"] == "missing"), errors[0])
     line = first.get("input")
     if isinstance(line, str) and not line.strip():
         return None

@@ -54,8 +54,8 @@ _PHOTO = {"type": "string", "description": "handle of the photo, as open_photo o
 def _load_toolset() -> Toolset:
     """Return all tools, those of plug-ins too; one that can't be loaded is logged."""
     tools, broken = with_plugins()
-    for one in broken:
-        talk(f"geosleuth: {one}")
+    for item in broken:
+        talk(f"geosleuth: {item}")
     return tools
 
 
@@ -101,8 +101,8 @@ class McpService:
         beyond = ("locate",) if self._locates_beyond else ()
         # Every opening gives a new handle, and a model's reply costs again.
         own = mcp_tools(OWN_TOOLS, open_world=beyond, not_idempotent=("open_photo", *beyond))
-        for one, schema in zip(own, (build_open_photo_schema(), build_locate_schema()), strict=True):
-            one.output_schema = schema
+        for item, schema in zip(own, (build_open_photo_schema(), build_locate_schema()), strict=True):
+            item.output_schema = schema
         own[-1].meta = {"ui": {"resourceUri": MAP_PAGE}}
         able = self.toolset.usable(
             list_supplies(
@@ -114,10 +114,10 @@ class McpService:
             )
         )
         rest = mcp_tools(able, open_world=self._open_world())
-        for one, ours in zip(rest, able, strict=True):
-            one.input_schema = _with_photo(ours, one.input_schema)
+        for item, ours in zip(rest, able, strict=True):
+            item.input_schema = _with_photo(ours, item.input_schema)
             if ours.outside_runs:
-                one.description = f"{one.description}\n\n{ours.outside_runs}"
+                item.description = f"{item.description}\n\n{ours.outside_runs}"
         return [*own, *rest]
 
     @property
@@ -129,7 +129,7 @@ class McpService:
         beyond |= {"atlas", "documents"} if self.plan.searches.maps else set()
         beyond |= {"web"} if self.plan.searches.web else set()
         beyond |= {"index"} if self.plan.searches.images else set()
-        return frozenset(one.name for one in self.toolset if not beyond.isdisjoint(one.needs))
+        return frozenset(item.name for item in self.toolset if not beyond.isdisjoint(item.needs))
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None, notify: Notify) -> "CallToolResult":
         """Carry out one call; whatever is wrong with it is said in the result."""
@@ -232,7 +232,7 @@ class McpService:
         if not handles:
             raise BadInput("photos names no photo; open one with open_photo, and give its handle")
         photos = []
-        for handle in dict.fromkeys(one.strip() for one in handles):
+        for handle in dict.fromkeys(item.strip() for item in handles):
             opened = self.shelf.get(handle).opened
             if opened is None:
                 raise BadInput(f"{handle} is a map, not a photo; give a handle from open_photo")
@@ -254,13 +254,13 @@ class McpService:
 
 async def _close(gone: Iterable[Shelved]) -> None:
     """Close the image searches of photos that were dropped."""
-    for one in gone:
-        if close := getattr(one.case.similar, "aclose", None):
+    for item in gone:
+        if close := getattr(item.case.similar, "aclose", None):
             await close()
 
 
-def _with_photo(one: Tool, schema: dict[str, Any]) -> dict[str, Any]:
-    if not one.takes_image:
+def _with_photo(tool: Tool, schema: dict[str, Any]) -> dict[str, Any]:
+    if not tool.takes_image:
         return schema
     return {
         **schema,

@@ -68,9 +68,9 @@ def place(lat: float, lon: float) -> str:
     return NONE if isnan(lat) or isnan(lon) else f"{lat:.4f}, {lon:.4f}".replace("-", "−")
 
 
-def plural(value: int, one: str, many: str) -> str:
+def plural(value: int, text: str, many: str) -> str:
     """A count with its noun."""
-    return f"{count(value)} {one if value == 1 else many}"
+    return f"{count(value)} {text if value == 1 else many}"
 
 
 def size(size_bytes: int) -> str:

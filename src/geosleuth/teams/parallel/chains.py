@@ -190,14 +190,14 @@ def _extract_facts(looked: Looked) -> Iterator[tuple[FactKind, str]]:
     if isinstance(data.get("lines"), list):
         yield from (("read", text) for text in _extract_lines(data["lines"]))
     elif isinstance(data.get("results"), list):
-        results = [one for one in data["results"] if isinstance(one, Mapping)]
+        results = [item for item in data["results"] if isinstance(item, Mapping)]
         if not results:
             yield "missing", f"{asked}: nothing"
         else:
             most = _DOCUMENTS if "snippet" in results[0] else _HITS
-            yield "found", f"{asked}: {'; '.join(_result(one) for one in results[:most])}"
+            yield "found", f"{asked}: {'; '.join(_result(result) for result in results[:most])}"
     elif "address" in data and "places" in data:
-        near = [str(one.get("name", "")) for one in data["places"][:_HITS] if isinstance(one, Mapping)]
+        near = [str(item.get("name", "")) for item in data["places"][:_HITS] if isinstance(item, Mapping)]
         yield (
             "checked",
             one_line(f"{_format_point(data)} is {data['address'] or 'at sea'}; near: {', '.join(near)}", _LINE_CHARS),
@@ -225,21 +225,25 @@ def _format_call(looked: Looked) -> str:
     return f"{looked.observation.name}({values})"
 
 
-def _result(one: Mapping[str, Any]) -> str:
-    if "snippet" in one:
-        return f"{quote(str(one.get('title', '')), 80)} {quote(str(one['snippet']), 160)}"
-    if "says" in one:
-        spots = [spot for spot in one.get("spots") or () if isinstance(spot, Mapping)]
-        text = f"{quote(str(one.get('seen', '')), 80)}: {one['says']}"
+def _result(mapping: Mapping[str, Any]) -> str:
+    if "snippet" in mapping:
+        return f"{quote(str(mapping.get('title', '')), 80)} {quote(str(mapping['snippet']), 160)}"
+    if "says" in mapping:
+        spots = [spot for spot in mapping.get("spots") or () if isinstance(spot, Mapping)]
+        text = f"{quote(str(mapping.get('seen', '')), 80)}: {mapping['says']}"
         return one_line(", ".join(filter(None, (text, _format_point(spots[0]) if spots else ""))), _LINE_CHARS)
-    names = one.get("name") or one.get("title") or ", ".join(str(part.get("name")) for part in one.get("places") or ())
+    names = (
+        mapping.get("name")
+        or mapping.get("title")
+        or ", ".join(str(part.get("name")) for part in mapping.get("places") or ())
+    )
     parts = [
         str(names),
-        str(one.get("kind") or ""),
-        str(one.get("address") or one.get("country") or ""),
-        _format_point(one),
+        str(mapping.get("kind") or ""),
+        str(mapping.get("address") or mapping.get("country") or ""),
+        _format_point(mapping),
     ]
-    match = one.get("match")
+    match = mapping.get("match")
     parts.append(f"{match} match" if match in ("fuzzy", "alias") else "")
     return one_line(", ".join(part for part in parts if part), _LINE_CHARS)
 
@@ -304,11 +308,11 @@ def build_chains(
 def whole_chains(tries: Sequence[Trajectory], *, longest_result: int | None = None) -> ShownChains:
     """Everything that each try thought, called, saw and answered, as it saw it."""
     parts = []
-    for number, one in enumerate(tries, 1):
-        if not has_answer(one):
-            parts.append(_describe_failure(number, one))
+    for number, entry in enumerate(tries, 1):
+        if not has_answer(entry):
+            parts.append(_describe_failure(number, entry))
             continue
-        pieces = "\n".join(_piece(item, longest_result) for item in list_items(number, one))
+        pieces = "\n".join(_piece(item, longest_result) for item in list_items(number, entry))
         parts.append(f"Try {number}:\n{pieces}")
     return ShownChains("whole", "\n\n".join(parts))
 

@@ -254,7 +254,7 @@ def find_point(stand: AttemptPosition, notebook: Notebook) -> LatLon | None:
     """The point of a try; where it gives none, that of the place it names, if known. A country has none."""
     if stand.point is not None:
         return stand.point
-    sure = [one for one in _hits(_find_finished_call(notebook, _geocode(stand)), leave_out="country") if one[2]]
+    sure = [hit for hit in _hits(_find_finished_call(notebook, _geocode(stand)), leave_out="country") if hit[2]]
     return sure[0][0] if sure else None
 
 
@@ -281,7 +281,7 @@ def _check_claim(claim: AttemptClaim, stand: AttemptPosition, notebook: Notebook
 
 
 def _find_finished_call(notebook: Notebook, call: Call) -> FinishedCall | None:
-    return next((one for one in notebook.find_calls(call.name) if dict(one.arguments) == dict(call.arguments)), None)
+    return next((item for item in notebook.find_calls(call.name) if dict(item.arguments) == dict(call.arguments)), None)
 
 
 def _check_area(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
@@ -301,7 +301,7 @@ def _check_area(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall 
 
 
 def _check_place(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
-    hits = [one for one in _hits(done) if one[2]]
+    hits = [hit for hit in _hits(done) if hit[2]]
     if not hits:
         return Check(claim, "open", "the map knows no place of this name")
     if stand.point is None:
@@ -313,7 +313,7 @@ def _check_place(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall
 
 
 def _checking_named(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall | None) -> Check:
-    hits = [one for one in _hits(done) if one[2]]
+    hits = [hit for hit in _hits(done) if hit[2]]
     point = stand.point
     if not hits or point is None:
         return Check(claim, "open", "the map knows nothing of this name near it")
@@ -324,7 +324,7 @@ def _checking_named(claim: AttemptClaim, stand: AttemptPosition, done: FinishedC
 
 
 def _phone(claim: AttemptClaim, done: FinishedCall | None) -> Check:
-    codes = [re.sub(r"\D", "", str(one)) for one in (done.data.get("calling_codes") or ())] if done else []
+    codes = [re.sub(r"\D", "", str(item)) for item in (done.data.get("calling_codes") or ())] if done else []
     if not codes or done is None:
         return Check(claim, "open", "the country's calling code is not known")
     digits = re.sub(r"\D", "", claim.words)
@@ -341,10 +341,10 @@ def _check_text(claim: AttemptClaim, stand: AttemptPosition, done: FinishedCall 
     together, point = done.data.get("together") if done else None, stand.point
     if not isinstance(together, Mapping) or point is None:
         return Check(claim, "open", "nothing was found out about it")
-    for one in together.get("places", ()):
-        near = distance_km(LatLon(one["lat"], one["lon"]), point) <= max(AREA_KM, float(one["radius_km"]))
-        if near and one["share"] >= LIKELY:
-            return Check(claim, "holds", f"together it leads to {one_line(str(one['name']), 60)}")
+    for item in together.get("places", ()):
+        near = distance_km(LatLon(item["lat"], item["lon"]), point) <= max(AREA_KM, float(item["radius_km"]))
+        if near and item["share"] >= LIKELY:
+            return Check(claim, "holds", f"together it leads to {one_line(str(item['name']), 60)}")
     shares = together.get("countries") or {}
     sure = sum(shares.values()) >= 1 - UNLIKELY
     if sure and stand.country is not None and shares.get(stand.country, 0.0) < UNLIKELY:
@@ -356,14 +356,16 @@ def _hits(done: FinishedCall | None, leave_out: str | None = None) -> list[tuple
     """Point, name, whether the name was plainly meant, and how far the place reaches from its point in km."""
     results = done.data.get("results") if done else None
     found = []
-    for one in results if isinstance(results, Sequence) else ():
-        lat, lon = (one.get("lat"), one.get("lon")) if isinstance(one, Mapping) else (None, None)
+    for result in results if isinstance(results, Sequence) else ():
+        lat, lon = (result.get("lat"), result.get("lon")) if isinstance(result, Mapping) else (None, None)
         if isinstance(lat, int | float) and isinstance(lon, int | float) and is_valid(lat, lon):
-            if one.get("level") == leave_out is not None:
+            if result.get("level") == leave_out is not None:
                 continue
-            meant = one.get("match") in ("exact", "alias") or float(one.get("score") or 0.0) >= _SURE
-            meant = meant and not one.get("missing")
-            found.append((LatLon(lat, lon), one_line(str(one.get("name")), 80), meant, _reach_km(one.get("extent"))))
+            meant = result.get("match") in ("exact", "alias") or float(result.get("score") or 0.0) >= _SURE
+            meant = meant and not result.get("missing")
+            found.append(
+                (LatLon(lat, lon), one_line(str(result.get("name")), 80), meant, _reach_km(result.get("extent")))
+            )
     return found
 
 

@@ -188,7 +188,7 @@ async def locate_in_parallel(
     alone = replace(setup, completes=False)
     tries = await draw_tries(case, count, alone, question=asked, watch=followers.watch, done=followers.done)
     claims = tuple(opened.claims for opened in photos)
-    if not any(one.has_answer for one in tries):
+    if not any(attempt.has_answer for attempt in tries):
         return Finding(_first(tries), claims, case.album, team=_list_trajectories(tries))
     team = _list_trajectories(tries)
 
@@ -224,7 +224,7 @@ async def locate_in_parallel(
 def _with_pictures(finding: Finding, tries: Sequence[Try]) -> Finding:
     """The finding with the pictures of the try that was picked: its cuts are the evidence."""
     picked = finding.best_attempt
-    album = next((one.album for one in tries if picked is not None and one.trajectory is picked), None)
+    album = next((attempt.album for attempt in tries if picked is not None and attempt.trajectory is picked), None)
     return replace(finding, album=album or finding.album)
 
 
@@ -239,4 +239,4 @@ def _first(tries: Sequence[Try]) -> Trajectory:
 
 def _list_trajectories(tries: Sequence[Try]) -> tuple[Trajectory, ...]:
     """The tries as far as they came; one that never began has nothing to tell."""
-    return tuple(one.trajectory for one in tries if one.trajectory is not None)
+    return tuple(attempt.trajectory for attempt in tries if attempt.trajectory is not None)

@@ -223,7 +223,7 @@ class AttemptCluster:
     @property
     def spread_km(self) -> float:
         """The distance of the farthest member from the best."""
-        return max(distance_km(one.point, self.best.point) for one in self.members)
+        return max(distance_km(member.point, self.best.point) for member in self.members)
 
 
 def weigh(tries: Sequence[CheckedAttempt]) -> list[AttemptCluster]:
@@ -243,21 +243,21 @@ def _groups(tries: Sequence[CheckedAttempt]) -> list[list[CheckedAttempt]]:
     """Each group is a try with most others near it, and these; then the same with what is left."""
     left, groups = list(tries), []
     while left:
-        near = [[other for other in left if distance_km(one.point, other.point) <= SAME_PLACE_KM] for one in left]
+        near = [[other for other in left if distance_km(item.point, other.point) <= SAME_PLACE_KM] for item in left]
         group = max(near, key=len)
         groups.append(group)
-        left = [one for one in left if one not in group]
+        left = [item for item in left if item not in group]
     return groups
 
 
 def _best(group: Sequence[CheckedAttempt]) -> CheckedAttempt:
-    return max(group, key=lambda one: _in_group(one, group))
+    return max(group, key=lambda item: _in_group(item, group))
 
 
-def _in_group(one: CheckedAttempt, group: Sequence[CheckedAttempt]) -> tuple[float, int]:
+def _in_group(attempt: CheckedAttempt, group: Sequence[CheckedAttempt]) -> tuple[float, int]:
     """Return the rank of a member: its own support, then how many are at the very spot."""
-    there = sum(distance_km(one.point, other.point) <= SAME_SPOT_KM for other in group)
-    return one.support + AGREEMENT * math.log2(there), -one.stand.number
+    there = sum(distance_km(attempt.point, other.point) <= SAME_SPOT_KM for other in group)
+    return attempt.support + AGREEMENT * math.log2(there), -attempt.stand.number
 
 
 def _weight(check: Check) -> float:
@@ -294,7 +294,7 @@ class EmbeddedVerifier:
         notebook = Notebook(conversation, TOOLS)
         calls = self._calls(notebook) if notebook.may_call else []
         if calls:
-            made = tuple(ToolCall("", notebook.tools.shown(one.name), dict(one.arguments)) for one in calls)
+            made = tuple(ToolCall("", notebook.tools.shown(call.name), dict(call.arguments)) for call in calls)
             thinking = "I hold what the tries claim against the atlas."
             return Step(thinking=thinking, calls=made, finish="calls", model=self.name)
         return Step(text=render(self._choose_answer(notebook)), model=self.name)
@@ -309,7 +309,9 @@ class EmbeddedVerifier:
         lists = [list(list_queries(stand)) for stand in self._stands]
         longest = max(map(len, lists), default=0)
         wanted = [calls[turn] for turn in range(longest) for calls in lists if turn < len(calls)]
-        unique = {f"{one.name} {sorted(one.arguments.items())}": one for one in wanted if one.name in notebook.tools}
+        unique = {
+            f"{item.name} {sorted(item.arguments.items())}": item for item in wanted if item.name in notebook.tools
+        }
         return list(unique.values())[:MAX_CALLS]
 
     def _choose_answer(self, notebook: Notebook) -> Answer:
@@ -344,7 +346,7 @@ class EmbeddedVerifier:
 
     def _explanation(self, best: AttemptCluster, placed_tries: int) -> str:
         chosen = best.best
-        near = [one for one in best.members if distance_km(one.point, chosen.point) <= SAME_SPOT_KM]
+        near = [member for member in best.members if distance_km(member.point, chosen.point) <= SAME_SPOT_KM]
         agreeing = "stands alone" if len(best.members) == 1 else f"is one of {len(best.members)} that lie near it"
         sentences = [
             f"{self._count} tries, {placed_tries} of them with a place. The answer is that of try "
@@ -398,7 +400,7 @@ def _candidate(place: AttemptCluster) -> Candidate:
     chosen = place.best
     held = [str(check) for check in chosen.checks if _is_evidence(check)]
     failed = [str(check) for check in chosen.checks if check.verdict == "fails"]
-    said = ", ".join(str(one.stand.number) for one in place.members)
+    said = ", ".join(str(member.stand.number) for member in place.members)
     noun = "try" if len(place.members) == 1 else "tries"
     evidence = f"For: {noun} {said}{'; ' if held else ''}{'; '.join(held)}."
     if failed:

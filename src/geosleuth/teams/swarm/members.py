@@ -66,8 +66,8 @@ def _message_tokens(message: Message, sizes: dict[str, tuple[int, int]]) -> int:
         case Step(text=text, thinking=thinking, calls=calls):
             words = text + thinking + "".join(f"{call.name}{call.arguments}" for call in calls)
         case Observed(observations=observations):
-            words = "".join(one.text for one in observations)
-            handles = tuple(image.handle for one in observations for image in one.images)
+            words = "".join(observation.text for observation in observations)
+            handles = tuple(image.handle for observation in observations for image in observation.images)
     return text_tokens(words) + sum(image_tokens(*sizes[handle]) for handle in handles if handle in sizes)
 
 
@@ -87,7 +87,7 @@ class Surroundings:
 
     async def case(self, photos: tuple[OpenedPhoto, ...], method: Method) -> tuple[Case, tuple[str, ...]]:
         """Return a new case with the photos and the known facts of their views; views are made once."""
-        key = (method.first_view_pixels, *(one.photo.handle for one in photos))
+        key = (method.first_view_pixels, *(photo.photo.handle for photo in photos))
         async with self._opening:
             if key not in self._opened:
                 opened = await asyncio.to_thread(open_case, photos, method, self.resources)
@@ -164,7 +164,7 @@ class LiveMember:
         if words is None or self.context_tokens is None:
             return words
         most = image_tokens(self.method.first_view_pixels, 1)
-        pictures = sum(min(image_tokens(*one.photo.image.size), most) for one in request.photos)
+        pictures = sum(min(image_tokens(*photo.photo.image.size), most) for photo in request.photos)
         reply = (self.sampling or self.method.sampling).max_tokens or _REPLY_TOKENS
         return cut_middle(words, self.context_tokens - pictures - reply - _SYSTEM_TOKENS)
 

@@ -141,13 +141,13 @@ def read_team(path: Path) -> TeamSpec:
     """
     path = path.expanduser()
     entries = read_yaml(path).fields(("name", "agents", "settings", "society"), ("agents",))
-    agents = tuple(_agent(one, path.parent) for one in entries["agents"].items(_MAX_AGENTS))
+    agents = tuple(_agent(item, path.parent) for item in entries["agents"].items(_MAX_AGENTS))
     if not agents:
         raise entries["agents"].complain("is empty; list at least one agent")
     known: set[str] = set()
-    for one, agent in zip(entries["agents"].items(_MAX_AGENTS), agents, strict=True):
+    for item, agent in zip(entries["agents"].items(_MAX_AGENTS), agents, strict=True):
         if agent.name.casefold() in known:
-            raise one.complain(f"has the name {agent.name!r} of another agent; give each its own")
+            raise item.complain(f"has the name {agent.name!r} of another agent; give each its own")
         known.add(agent.name.casefold())
     named = entries["society"].text(1_000) if "society" in entries else None
     off = named is not None and named.casefold() == NO_SOCIETY
@@ -168,7 +168,7 @@ def _agent(entry: YamlValue, folder: Path) -> AgentSpec:
     if "method" in entries:
         method = entries["method"].text().casefold()
         if method not in METHODS or method == "detective":
-            models = ", ".join(one for one in METHODS if one != "detective")
+            models = ", ".join(item for item in METHODS if item != "detective")
             raise entries["method"].complain(f"is {method[:40]!r}; choose one of {models}")
     return AgentSpec(
         name,
@@ -187,7 +187,7 @@ def _agent(entry: YamlValue, folder: Path) -> AgentSpec:
 
 
 def _tools(value: YamlValue) -> tuple[str, ...]:
-    names = tuple(one.text() for one in value.items(100))
+    names = tuple(item.text() for item in value.items(100))
     try:
         all_tools().select(names)
     except BadInput as error:
@@ -206,38 +206,38 @@ def _limits(value: YamlValue) -> dict[str, int | float]:
 def _sampling(value: YamlValue) -> dict[str, int | float]:
     entries = value.fields(Sampling.__slots__)
     read: dict[str, int | float] = {}
-    for name, one in entries.items():
+    for name, item in entries.items():
         match name:
             case "temperature":
-                read[name] = one.number(0.0, 10.0)
+                read[name] = item.number(0.0, 10.0)
             case "top_p":
-                read[name] = one.number(0.0, 1.0, above=True)
+                read[name] = item.number(0.0, 1.0, above=True)
             case "seed":
-                read[name] = one.whole()
+                read[name] = item.whole()
             case _:
-                read[name] = one.whole(1)
+                read[name] = item.whole(1)
     return read
 
 
 def _settings(value: YamlValue) -> SwarmSettings:
     entries = value.fields(_SETTINGS)
     read: dict[str, Any] = {}
-    for name, one in entries.items():
+    for name, item in entries.items():
         match name:
             case "answerers":
-                read[name] = one.whole(1, _MAX_AGENTS)
+                read[name] = item.whole(1, _MAX_AGENTS)
             case "tokens":
-                read[name] = one.whole(1)
+                read[name] = item.whole(1)
             case "reviewers" | "rounds":
-                read[name] = one.whole(0, 1_000)
+                read[name] = item.whole(0, 1_000)
             case "within_km":
-                read[name] = one.number(0.0, 20_000.0)
+                read[name] = item.number(0.0, 20_000.0)
             case "walk":
-                read[name] = one.text()
+                read[name] = item.text()
             case "waits_for_news":
-                read[name] = one.truth()
+                read[name] = item.truth()
             case _:
-                read[name] = one.number(above=True)
+                read[name] = item.number(above=True)
     try:
         return SwarmSettings(**read)
     except BadInput as error:

@@ -265,7 +265,7 @@ async def _call_off(task: "asyncio.Future[object]") -> None:
         if done:
             break
     # Errors of an abandoned member are ignored.
-    task.add_done_callback(lambda one: None if one.cancelled() else one.exception() and None)
+    task.add_done_callback(lambda item: None if item.cancelled() else item.exception() and None)
 
 
 def _describe_failure(error: BaseException) -> str:
@@ -319,7 +319,7 @@ def _levels(address: Address) -> tuple[Level, ...]:
 
 async def together(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """Return all results in order. If one raises, or this is cancelled, all are cancelled."""
-    tasks = [asyncio.create_task(one) for one in work]
+    tasks = [asyncio.create_task(item) for item in work]
     try:
         return await asyncio.gather(*tasks)
     finally:
@@ -400,7 +400,7 @@ async def _review_answer(
         return
     own = quote_answer(agent.answer, discussion.hidden)
     asked = _prepare_words(review_prompt(own), build_prompt_pieces(own))
-    replies = await together(discussion.ask(one, "review", *asked, about=agent.member) for one in drawn)
+    replies = await together(discussion.ask(item, "review", *asked, about=agent.member) for item in drawn)
     comments = [
         quote_comment(comment, discussion.hidden) for reply in replies if (comment := _comment(reply)) is not None
     ]

@@ -197,7 +197,7 @@ class IndexSummary:
     @property
     def reasons(self) -> Mapping[str, int]:
         """Return the number of photos left out for each reason."""
-        return Counter(one.reason for one in self.skipped)
+        return Counter(item.reason for item in self.skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ def build_index(
         unchanged=run.unchanged,
         removed=removed,
         skipped=tuple(
-            sorted((Skipped(format_key(one.key), one.reason) for one in run.refused), key=lambda one: one.path)
+            sorted((Skipped(format_key(item.key), item.reason) for item in run.refused), key=lambda item: item.path)
         ),
         unmatched=len(points.keys() - {file.key for file in files}),
         total=total,
@@ -334,9 +334,9 @@ class _Run:
 
     def take(self, batch: Sequence[_Opened | _Refused]) -> None:
         """Look at a batch and write it down."""
-        opened = [one for one in batch if isinstance(one, _Opened)]
-        placed = [one for one in opened if one.is_placed]
-        features = self._encoder.features([one.image for one in placed]).astype("<f2")
+        opened = [item for item in batch if isinstance(item, _Opened)]
+        placed = [item for item in opened if item.is_placed]
+        features = self._encoder.features([item.image for item in placed]).astype("<f2")
         seen = {one.file.key: row.tobytes() for one, row in zip(placed, features, strict=True)}
         with run_transaction(self._conn):
             self._conn.executemany(
@@ -344,22 +344,22 @@ class _Run:
                 "features) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
                     (
-                        self._root, one.file.key, one.file.bytes, one.file.changed_ns,
-                        one.point and one.point.lat, one.point and one.point.lon,
-                        one.file_sha256, one.pixel_sha256, seen.get(one.file.key),
+                        self._root, item.file.key, item.file.bytes, item.file.changed_ns,
+                        item.point and item.point.lat, item.point and item.point.lon,
+                        item.file_sha256, item.pixel_sha256, seen.get(item.file.key),
                     )
-                    for one in opened
+                    for item in opened
                 ],
             )  # fmt: skip
         self.added += len(placed)
-        self.refused += [one for one in batch if isinstance(one, _Refused)]
-        self.refused += [_Refused(one.file.key, one.reason) for one in opened if not one.is_placed]
+        self.refused += [item for item in batch if isinstance(item, _Refused)]
+        self.refused += [_Refused(item.file.key, item.reason) for item in opened if not item.is_placed]
 
     def remove_all_but(self, files: Sequence[_File]) -> int:
         """Take out photos that are gone or can't be opened any more; nobody knows about those in closed folders."""
-        unreadable = {one.key for one in self.refused if one.reason not in (*NO_TROUBLE, CLOSED_FOLDER)}
+        unreadable = {item.key for item in self.refused if item.reason not in (*NO_TROUBLE, CLOSED_FOLDER)}
         present = {file.key for file in files} - unreadable
-        closed = tuple(one.key + b"/" for one in self.refused if one.reason == CLOSED_FOLDER)
+        closed = tuple(item.key + b"/" for item in self.refused if item.reason == CLOSED_FOLDER)
         rows = self._conn.execute("SELECT path FROM photo WHERE root = ?", (self._root,)).fetchall()
         gone = [(self._root, path) for (path,) in rows if path not in present and not path.startswith(closed)]
         with run_transaction(self._conn):

@@ -18,8 +18,8 @@ from .pages import Brave, DuckDuckGo, SearXNG, Tavily, WebService, You
 
 T = TypeVar("T")
 
-_WEB: Mapping[str, type[WebService]] = {one.name: one for one in (Tavily, You, Brave, SearXNG, DuckDuckGo)}
-_IMAGES: Mapping[str, type[ImageService]] = {one.name: one for one in (SerpApi, Serper)}
+_WEB: Mapping[str, type[WebService]] = {item.name: item for item in (Tavily, You, Brave, SearXNG, DuckDuckGo)}
+_IMAGES: Mapping[str, type[ImageService]] = {item.name: item for item in (SerpApi, Serper)}
 
 # Names of web search services.
 WEB_NAMES: tuple[str, ...] = tuple(_WEB)

@@ -62,9 +62,9 @@ class ImageService(SearchService):
                 f"{self.name} takes only the address of a picture that is on the web already, and geosleuth uploads "
                 "your photo to no third place for it; give that address with --image-url, or use serpapi"
             )
-        for one in published:
-            if web_address(one.url) is None:
-                raise BadInput(f"not the address of a picture on the web: {one.url[:100]!r}; it starts with https://")
+        for item in published:
+            if web_address(item.url) is None:
+                raise BadInput(f"not the address of a picture on the web: {item.url[:100]!r}; it starts with https://")
         super().__init__(client)
         self._published = tuple(published)
 
@@ -84,9 +84,9 @@ class ImageService(SearchService):
         Raises:
             BadInput: none was given for this picture, or the view is only a part of it.
         """
-        for one in self._published:
-            if one.has_whole_photo(view):
-                return one.url.strip()
+        for item in self._published:
+            if item.has_whole_photo(view):
+                return item.url.strip()
         raise BadInput(
             f"{self.name} can search only with the whole of a photo whose address was given, not with a part of it "
             "or with another picture; leave the box out"
@@ -107,7 +107,7 @@ class ImageService(SearchService):
 def list_objects(answer: Object, field: str) -> Iterator[Object]:
     """Yield the objects in a list of an answer; none if there is no such list."""
     found = answer.get(field)
-    return (one for one in (found if isinstance(found, list) else ())[:200] if isinstance(one, dict))
+    return (item for item in (found if isinstance(found, list) else ())[:200] if isinstance(item, dict))
 
 
 def upload_bytes(view: View) -> bytes:
@@ -172,7 +172,7 @@ class SerpApi(ImageService):
         went_well = inner(answer, "search_metadata").get("status") in ("Success", "Cached")
         if "visual_matches" not in answer and not went_well:
             raise ServiceFault(self.host, f"could not search{self._reason(answer)}")
-        return self.similar((one.get("title"), one.get("link")) for one in list_objects(answer, "visual_matches"))
+        return self.similar((item.get("title"), item.get("link")) for item in list_objects(answer, "visual_matches"))
 
     def _reason(self, answer: Object) -> str:
         said = text(answer, "error")
@@ -197,4 +197,4 @@ class Serper(ImageService):
         answer = need_object(parse_json(body, self.host), self.host)
         if "organic" not in answer and "searchParameters" not in answer:
             raise ServiceFault(self.host, 'answered in an unexpected shape: "organic" is missing')
-        return self.similar((one.get("title"), one.get("link")) for one in list_objects(answer, "organic"))
+        return self.similar((item.get("title"), item.get("link")) for item in list_objects(answer, "organic"))

@@ -118,7 +118,7 @@ def iterate_objects(answer: Object, field: str, host: str) -> Iterator[Object]:
     found = answer.get(field)
     if not isinstance(found, list):
         raise ServiceFault(host, f'answered in an unexpected shape: "{field}" is not a list')
-    return (one for one in found if isinstance(one, dict))
+    return (item for item in found if isinstance(item, dict))
 
 
 def texts(value: object) -> list[object]:
@@ -146,9 +146,9 @@ class Brave(WebService):
             raise ServiceFault(self.host, 'answered in an unexpected shape: neither "web" nor "query" is there')
         if "web" not in answer:
             return
-        for one in iterate_objects(inner(answer, "web"), "results", self.host):
+        for item in iterate_objects(inner(answer, "web"), "results", self.host):
             yield WebPageRow(
-                one.get("title"), [one.get("description"), *texts(one.get("extra_snippets"))], one.get("url")
+                item.get("title"), [item.get("description"), *texts(item.get("extra_snippets"))], item.get("url")
             )
 
 
@@ -276,8 +276,8 @@ class SearXNG(WebService):
 
     def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages; SearXNG's scores have no upper end and are left out."""
-        for one in iterate_objects(answer, "results", self.host):
-            yield WebPageRow(one.get("title"), [one.get("content")], one.get("url"))
+        for item in iterate_objects(answer, "results", self.host):
+            yield WebPageRow(item.get("title"), [item.get("content")], item.get("url"))
 
 
 class Tavily(WebService):
@@ -295,8 +295,8 @@ class Tavily(WebService):
 
     def rows(self, answer: Object) -> Iterator[WebPageRow]:
         """The pages, with Tavily's own scores."""
-        for one in iterate_objects(answer, "results", self.host):
-            yield WebPageRow(one.get("title"), [one.get("content")], one.get("url"), number(one.get("score")))
+        for item in iterate_objects(answer, "results", self.host):
+            yield WebPageRow(item.get("title"), [item.get("content")], item.get("url"), number(item.get("score")))
 
 
 class You(WebService):
@@ -315,7 +315,7 @@ class You(WebService):
         """The pages; what You.com calls a description comes before the passages."""
         results = need_object(answer.get("results"), self.host, '"results"')
         for part in ("web", "news"):
-            for one in objects(results, part):
+            for item in objects(results, part):
                 yield WebPageRow(
-                    one.get("title"), [one.get("description"), *texts(one.get("snippets"))], one.get("url")
+                    item.get("title"), [item.get("description"), *texts(item.get("snippets"))], item.get("url")
                 )

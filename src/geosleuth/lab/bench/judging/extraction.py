@@ -104,11 +104,11 @@ def build_extracted_record(reading: ExtractedReading) -> dict[str, Any]:
 
 def extraction_document(readings: Sequence[ExtractedReading], progress: AskProgress) -> dict[str, Any]:
     """Return how many replies name each level, who found it, and what that cost."""
-    found_by = Counter(one.by for one in readings)
+    found_by = Counter(reading.by for reading in readings)
     return {
         "format": "geosleuth-extraction/1",
         "n": len(readings),
-        "found": {level: sum(getattr(one.found, level) is not None for one in readings) for level in FOUND},
+        "found": {level: sum(getattr(reading.found, level) is not None for reading in readings) for level in FOUND},
         "found_by": {who: found_by[who] for who in ("rule", "model", "nobody")},
         **progress.to_dict(),
     }

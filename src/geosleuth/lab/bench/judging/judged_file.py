@@ -136,8 +136,8 @@ async def judge_entries(
     """
     first = {level: [stand(entry.truth, entry.said, level) for entry in entries] for level in LEVELS}
     sure = {
-        one.question: one.says == "right"
-        for stands in first.values() for one in stands if one.question is not None and one.says in ("right", "wrong")
+        item.question: item.says == "right"
+        for stands in first.values() for item in stands if item.question is not None and item.says in ("right", "wrong")
     }  # fmt: skip
     rows: list[JudgedRow] = []
     levels: dict[str, Any] = {}
@@ -162,7 +162,7 @@ async def judge_entries(
                 entry.said = grant_level(entry.truth, entry.said, level)
         if ask == "replies":
             lost |= {row for row, how in enumerate(outcomes) if how not in ("right", "judged right", "not given")}
-        if figures := level_figures([one.says for one in first[level]], outcomes):
+        if figures := level_figures([item.says for item in first[level]], outcomes):
             levels[level] = figures
     chosen = draw_sample(sure, sample, seed)
     agreement = compare_with_judge(chosen, await collect_verdicts(chosen, asker))
@@ -177,7 +177,7 @@ async def judge_entries(
         "agreement": agreement,
         **asker.progress.to_dict(),
     }
-    left_open = sum(one["outcomes"]["not_judged"] for one in levels.values()) + agreement["not_judged"]
+    left_open = sum(item["outcomes"]["not_judged"] for item in levels.values()) + agreement["not_judged"]
     return JudgedFile(document, left_open, tuple(rows))
 
 
@@ -193,10 +193,10 @@ async def collect_verdicts(questions: Collection[NameQuestion], asker: Asker) ->
     return found
 
 
-def _find_question(one: Stand, entry: Entry, level: Level, ask: Ask) -> NameQuestion | None:
-    if ask == "replies" and entry.reply and one.says in ("undecided", "wrong", "not named"):
+def _find_question(item: Stand, entry: Entry, level: Level, ask: Ask) -> NameQuestion | None:
+    if ask == "replies" and entry.reply and item.says in ("undecided", "wrong", "not named"):
         return reply_question(entry.truth, level, entry.reply)
-    return one.question if one.says == "undecided" or (ask == "unmatched" and one.says == "wrong") else None
+    return item.question if item.says == "undecided" or (ask == "unmatched" and item.says == "wrong") else None
 
 
 def _outcome(
@@ -227,12 +227,12 @@ def draw_sample(sure: Mapping[NameQuestion, bool], size: int, seed: int) -> dict
     """Return up to ``size`` questions with the rule's verdicts; the same for the same seed and questions."""
     chance = random.Random(seed)  # noqa: S311  # draws a sample, keeps no secret
     groups: dict[tuple[str, bool], list[NameQuestion]] = {}
-    for question in sorted(sure, key=lambda one: [part or "" for part in astuple(one)]):
+    for question in sorted(sure, key=lambda item: [part or "" for part in astuple(item)]):
         groups.setdefault((question.level, sure[question]), []).append(question)
     for group in groups.values():
         chance.shuffle(group)
         # Stable: within the two kinds the order stays random.
-        group.sort(key=lambda one: fold(one.truth) == fold(one.answer))
+        group.sort(key=lambda item: fold(item.truth) == fold(item.answer))
     chosen: list[NameQuestion] = []
     while len(chosen) < size and any(groups.values()):
         for group in groups.values():
@@ -285,13 +285,13 @@ def render_judged(document: Mapping[str, Any]) -> RenderableType:
     table.add_column("")
     for level in levels:
         table.add_column(level, justify="right")
-    table.add_row("answers", *(f"{one['n']:,}" for one in levels.values()), end_section=True)
+    table.add_row("answers", *(f"{item['n']:,}" for item in levels.values()), end_section=True)
     for words, key in (("right by rule, %", "by_rule"), ("right with the judge, %", "by_judge")):
         table.add_row(
-            words, *(_render_judged_share(one[key]) for one in levels.values()), end_section=key == "by_judge"
+            words, *(_render_judged_share(item[key]) for item in levels.values()), end_section=key == "by_judge"
         )
     for name, words in OUTCOMES.items():
-        table.add_row(words, *(f"{one['outcomes'][name.replace(' ', '_')]:,}" for one in levels.values()))
+        table.add_row(words, *(f"{item['outcomes'][name.replace(' ', '_')]:,}" for item in levels.values()))
     lines = (_agreement_line(document["agreement"]), spent_line(document))
     return Group(Text(f"{document['file']}, judged by {document['model']}"), table, *map(Text, lines))
 

@@ -100,9 +100,9 @@ def pairs_within(all_prints: Prints, *, most_bits: int = DEFAULT_MAX_BITS) -> li
     """
     rows, members = _distinct(all_prints)
     found = [Pair(same[0], other, 0) for same in members for other in same[1:]]
-    for (one, other), bits in _find_near_rows(rows, rows, most_bits).items():
-        if one < other:
-            first, second = sorted((members[one][0], members[other][0]))
+    for (item, other), bits in _find_near_rows(rows, rows, most_bits).items():
+        if item < other:
+            first, second = sorted((members[item][0], members[other][0]))
             found.append(Pair(first, second, bits))
     return sorted(found, key=lambda pair: (pair.first, pair.second))
 
@@ -136,8 +136,8 @@ def group_pairs(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
         return number
 
     for pair in pairs:
-        one, other = sorted((find(pair.first), find(pair.second)))
-        leader[other] = one
+        item, other = sorted((find(pair.first), find(pair.second)))
+        leader[other] = item
     groups: dict[int, list[int]] = {}
     for number in range(count):
         groups.setdefault(find(number), []).append(number)
@@ -149,10 +149,10 @@ def _find_near_rows(ours: Prints, theirs: Prints, most_bits: int) -> dict[tuple[
     if not 0 <= most_bits <= MAX_BITS:
         raise BadInput(f"--bits must be between 0 and {MAX_BITS}, not {most_bits}")
     found: dict[tuple[int, int], int] = {}
-    for one, other in _generate_candidates(ours, theirs):
-        bits = differing_bits(ours[one], theirs[other])
+    for item, other in _generate_candidates(ours, theirs):
+        bits = differing_bits(ours[item], theirs[other])
         near = bits <= most_bits
-        found.update(zip(zip(one[near].tolist(), other[near].tolist(), strict=True), bits[near].tolist(), strict=True))
+        found.update(zip(zip(item[near].tolist(), other[near].tolist(), strict=True), bits[near].tolist(), strict=True))
     return found
 
 

@@ -66,7 +66,7 @@ def make_each(
             rows.pop(name, None)
             continue
         made.append(name)
-        _write_table(table, {one: rows[one] for one in todo if one in rows and one in places}, paths, places)
+        _write_table(table, {item: rows[item] for item in todo if item in rows and item in places}, paths, places)
     progress(len(todo), len(todo))
     done = [name for name in todo if name in {*made, *kept}]
     placed = [name for name in done if name in places]

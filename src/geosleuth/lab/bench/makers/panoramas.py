@@ -77,10 +77,10 @@ def find_tiles(folder: Path, pattern: str | None = None, grid: Where | None = No
     """
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder; give the one with the tiles")
-    matching = [_matching(one) for one in ([pattern] if pattern else PATTERNS)]
+    matching = [_matching(item) for item in ([pattern] if pattern else PATTERNS)]
     together: dict[str, dict[int, dict[Where, Path]]] = defaultdict(lambda: defaultdict(dict))
     for path, name in _files(folder):
-        match = next((match for one in matching if (match := one.fullmatch(name))), None)
+        match = next((match for item in matching if (match := item.fullmatch(name))), None)
         if match is not None:
             groups = match.groupdict()
             placed = together[(groups.get("id") or "").strip("/")][int(groups.get("z") or 0)]
@@ -200,7 +200,7 @@ def make_panoramas(
     Raises:
         BadInput: the folder can't be written.
     """
-    tiles = {one.id: one for one in sets}
+    tiles = {item.id: item for item in sets}
 
     def make(name: str, path: Path) -> dict[str, str]:
         write_panorama(stitch(tiles[name], size, most_missing=most_missing), path)

@@ -52,7 +52,7 @@ def check_table(path: Path, *inputs: Path) -> None:
         raise BadInput(f"{path}: not a table; give a name that ends in {' or '.join(ENDINGS)}")
     if not path.parent.is_dir():
         raise BadInput(f"{path}: the folder {path.parent} does not exist")
-    if os.path.realpath(path) in {os.path.realpath(one) for one in inputs}:
+    if os.path.realpath(path) in {os.path.realpath(item) for item in inputs}:
         raise BadInput(f"{path}: is an input of this command; give the table another name")
 
 

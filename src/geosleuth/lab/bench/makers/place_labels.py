@@ -151,11 +151,11 @@ def split(photos: Sequence[LabelledPlace], shares: Mapping[str, float], *, seed:
     """
     sizes: dict[str, dict[Hashable, int]] = {}
     countries: dict[Hashable, str] = {}
-    for one in sorted(photos, key=lambda one: one.country):
+    for photo in sorted(photos, key=lambda photo: photo.country):
         # A place on a border, or one whose photos name two countries, is still one place.
-        country = countries.setdefault(one.place, one.country)
+        country = countries.setdefault(photo.place, photo.country)
         of_country = sizes.setdefault(country, {})
-        of_country[one.place] = of_country.get(one.place, 0) + 1
+        of_country[photo.place] = of_country.get(photo.place, 0) + 1
     lacking = dict.fromkeys(shares, 0.0)
     part_of: dict[Hashable, str] = {}
     for country in sorted(sizes):
@@ -168,7 +168,7 @@ def split(photos: Sequence[LabelledPlace], shares: Mapping[str, float], *, seed:
             part = max(lacking, key=lambda part: lacking[part])
             part_of[place] = part
             lacking[part] -= places[place]
-    return [part_of[one.place] for one in photos]
+    return [part_of[photo.place] for photo in photos]
 
 
 def leave_strips(

@@ -74,13 +74,20 @@ class TablePois:
     def __init__(self, places: Iterable[TablePlace]) -> None:
         """Take the rows; their cities come from the table, or from GeoNames if it names none."""
         self._pois = [
-            Poi(one.id, one.name, one.fields.get("kind", ""), one.truth.point, one.truth.city, one.truth.country)
-            for one in places
+            Poi(
+                place.id,
+                place.name,
+                place.fields.get("kind", ""),
+                place.truth.point,
+                place.truth.city,
+                place.truth.country,
+            )
+            for place in places
         ]
-        lats = np.array([one.point.lat for one in self._pois])
+        lats = np.array([item.point.lat for item in self._pois])
         self._order = np.argsort(lats, kind="stable")
         self._lats = lats[self._order]
-        self._lons = np.array([one.point.lon for one in self._pois])[self._order]
+        self._lons = np.array([item.point.lon for item in self._pois])[self._order]
 
     def near(self, point: LatLon, within_m: float) -> list[tuple[float, Poi]]:
         """Return those within a distance, nearest first."""
@@ -183,11 +190,11 @@ def write_pois(path: Path, found: PoiSet) -> None:
     Raises:
         BadInput: it can't be written.
     """
-    with writing_table(path, field_names((one.item for one in found.photos), *FIELDS)) as write:
-        for one in found.photos:
-            poi = one.poi
-            values = (poi.id, poi.name, poi.kind, repr(poi.point.lat), repr(poi.point.lon), f"{one.metres:.1f}")
-            write(one.item, dict(zip(FIELDS, values, strict=True)))
+    with writing_table(path, field_names((photo.item for photo in found.photos), *FIELDS)) as write:
+        for photo in found.photos:
+            poi = photo.poi
+            values = (poi.id, poi.name, poi.kind, repr(poi.point.lat), repr(poi.point.lon), f"{photo.metres:.1f}")
+            write(photo.item, dict(zip(FIELDS, values, strict=True)))
 
 
 def _pair_photos(
@@ -199,7 +206,7 @@ def _pair_photos(
         progress(number)
     used: set[tuple[str, str]] = set()
     pairs = []
-    for pair in sorted(near, key=lambda one: (one.metres, one.poi.id, one.item.id)):
+    for pair in sorted(near, key=lambda entry: (entry.metres, entry.poi.id, entry.item.id)):
         keys = {("poi", pair.poi.id), ("photo", pair.item.id)}
         if not keys & used:
             used |= keys
@@ -238,7 +245,7 @@ class _Towns:
 def _load_city_index() -> _Towns:
     from geosleuth.names.country_names import cities_by_country
 
-    known = [(one, country_name(code)) for code, cities in cities_by_country().items() for one in cities]
+    known = [(city, country_name(code)) for code, cities in cities_by_country().items() for city in cities]
     return _Towns(
         np.array([one.lat for one, _ in known]),
         np.array([one.lon for one, _ in known]),

@@ -174,7 +174,7 @@ def draw(
     }
     quotas = largest_remainder(shares, total)
     _take(quotas, drawers)
-    while rules.refill and (missing := total - sum(len(one.drawn) for one in drawers.values())) > 0:
+    while rules.refill and (missing := total - sum(len(drawer.drawn) for drawer in drawers.values())) > 0:
         open_ones = {code: shares[code] for code, one in drawers.items() if one.left and shares[code] > 0}
         if not open_ones:
             break
@@ -183,8 +183,8 @@ def draw(
         CountryDraw(code, quotas.get(code, 0), *(drawers[code].account() if code in drawers else (0, 0, 0)))
         for code in sorted(quotas.keys() | drawers.keys(), key=lambda code: (-quotas.get(code, 0), code))
     ]
-    chosen = sorted(number for one in drawers.values() for number in one.drawn)
-    return Draw(tuple(chosen), tuple(one for one in account if one.quota or one.available), total)
+    chosen = sorted(number for drawer in drawers.values() for number in drawer.drawn)
+    return Draw(tuple(chosen), tuple(item for item in account if item.quota or item.available), total)
 
 
 def _rows_by_country(countries: Sequence[str]) -> dict[str, list[int]]:

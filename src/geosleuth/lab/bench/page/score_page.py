@@ -171,7 +171,7 @@ def figures_section(reports: Sequence[FileReport], published: Sequence[Published
     heads += [
         TableCell("median", "error"),
         TableCell("GeoScore", "mean of 5,000"),
-        *(TableCell(one, "named") for one in levels),
+        *(TableCell(item, "named") for item in levels),
     ]
     table = Table(
         "All figures",
@@ -398,8 +398,10 @@ def _pair(pair: PairReport, most: int, *, is_open: bool) -> Group:
         "Photos that moved most",
         ["photo", *names, "GeoScore change"],
         [
-            TableRow([name(one.id, 60), _error(one.first_km), _error(one.second_km), format_signed(one.gain, 0)])
-            for one in moved
+            TableRow(
+                [name(entry.id, 60), _error(entry.first_km), _error(entry.second_km), format_signed(entry.gain, 0)]
+            )
+            for entry in moved
         ],
         "Error under each, and the change in GeoScore (0 to 5,000) from first to second.",
         "moves",

@@ -37,7 +37,7 @@ def run_document(
         "right_within_km": report.right_km,
         "compared_by": report.measure.key,
         "runs": [_convert_run(run, figures) for run, figures in zip(report.runs, scored["files"], strict=True)],
-        "hung_on": [_convert_comparison(one) for one in report.hung_on],
+        "hung_on": [_convert_comparison(item) for item in report.hung_on],
         "pairs": [pair_document(pair, _MOVED) for pair in pairs],
         "published": scored["published"],
     }
@@ -123,8 +123,8 @@ def _shot(shot: Shot) -> dict[str, Any]:
     }
 
 
-def _convert_comparison(one: HungOn) -> dict[str, Any]:
-    return {item.name: to_document(getattr(one, item.name)) for item in fields(one) if item.name != "pair"}
+def _convert_comparison(hung_on: HungOn) -> dict[str, Any]:
+    return {item.name: to_document(getattr(hung_on, item.name)) for item in fields(hung_on) if item.name != "pair"}
 
 
 def run_view(

@@ -143,12 +143,12 @@ class Journal:
 
     def count(self, outcome: Outcome) -> int:
         """Return how many photos' newest try ended so."""
-        return sum(one == outcome for one in self.outcome)
+        return sum(item == outcome for item in self.outcome)
 
     @property
     def has_answer(self) -> NDArray[np.bool_]:
         """Return which photos have an answer."""
-        return np.asarray([one == "answered" for one in self.outcome], dtype=np.bool_)
+        return np.asarray([item == "answered" for item in self.outcome], dtype=np.bool_)
 
     def find_rows(self, ids: Iterable[str]) -> NDArray[np.int64]:
         """Return the rows of photos by their ids; -1 for an unknown one."""
@@ -162,8 +162,8 @@ def read_journal(folder: RunFolder, progress: Callable[[int], None] = lambda _tr
         BadInput: it is damaged.
     """
     growing = _Growing()
-    for one in folder.tries():
-        growing.add(one)
+    for attempt in folder.tries():
+        growing.add(attempt)
         progress(1)
     return growing.finish()
 
@@ -178,28 +178,28 @@ class _Growing:
     troubles: dict[str, tuple[str, str | None, str]] = field(default_factory=dict)
     nodes: Counter[str] = field(default_factory=Counter)
 
-    def add(self, one: TryRecord) -> None:
-        name = printable(one.id)
+    def add(self, record: TryRecord) -> None:
+        name = printable(record.id)
         row = self.row_of.setdefault(name, len(self.row_of))
         if row == len(self.newest):
             self.counts.append(0)
-            self.newest.append(_state(one))
+            self.newest.append(_state(record))
             for column in self.spent.values():
                 column.append(0.0)
         self.counts[row] += 1
-        before = self.tries.get(one.outcome, Tries())
-        self.tries[one.outcome] = Tries(before.count + 1, before.spent + one.spent)
-        if one.node:
-            self.nodes[one_line(one.node)] += 1
-        if one.outcome == "interrupted" and self.newest[row][0] != "interrupted":
+        before = self.tries.get(record.outcome, Tries())
+        self.tries[record.outcome] = Tries(before.count + 1, before.spent + record.spent)
+        if record.node:
+            self.nodes[one_line(record.node)] += 1
+        if record.outcome == "interrupted" and self.newest[row][0] != "interrupted":
             return  # a try that was cut off does not count if another one ended
-        self.newest[row] = _state(one)
+        self.newest[row] = _state(record)
         for key, column in self.spent.items():
-            column[row] = _get_usage(one.spent, key)
+            column[row] = _get_usage(record.spent, key)
         self.troubles.pop(name, None)
-        if one.outcome == "failed":
-            host = None if one.host is None else one_line(one.host)[:_HOST_CHARS]
-            self.troubles[name] = one.reason, host, one_line(one.trouble or "")[:_TROUBLE_CHARS]
+        if record.outcome == "failed":
+            host = None if record.host is None else one_line(record.host)[:_HOST_CHARS]
+            self.troubles[name] = record.reason, host, one_line(record.trouble or "")[:_TROUBLE_CHARS]
 
     def finish(self) -> Journal:
         answered = [state for state in self.newest if state[0] == "answered"]
@@ -217,8 +217,8 @@ class _Growing:
         )
 
 
-def _state(one: TryRecord) -> tuple[Outcome, Kept, str, str]:
-    return one.outcome, Kept(one.image, one.number), one.reason, one.by
+def _state(record: TryRecord) -> tuple[Outcome, Kept, str, str]:
+    return record.outcome, Kept(record.image, record.number), record.reason, record.by
 
 
 def _get_usage(spent: Spent, name: str) -> float:
@@ -357,7 +357,7 @@ def read_behaviour(
         with_calls,
         absent,
         damaged,
-        tuple(sorted(together.items(), key=lambda one: (-one[1], one[0]))),
+        tuple(sorted(together.items(), key=lambda item: (-item[1], item[0]))),
     )
 
 
@@ -467,10 +467,10 @@ def spread(values: FloatColumn) -> Spread:
 
 def common_measure(spreads: Sequence[Mapping[str, Spread]]) -> Measure:
     """Return the measure to compare runs by: money if every price is known and any is above 0, else tokens or time."""
-    counted = [one for one in spreads if one[TURNS.key].n]
+    counted = [item for item in spreads if item[TURNS.key].n]
     for measure in (COST, TOKENS, SECONDS):
-        whole = all(one[measure.key].n == one[TURNS.key].n for one in counted)
-        if whole and any(one[measure.key].total > 0 for one in counted):
+        whole = all(item[measure.key].n == item[TURNS.key].n for item in counted)
+        if whole and any(item[measure.key].total > 0 for item in counted):
             return measure
     return TURNS
 
@@ -616,7 +616,7 @@ def _most_moved(moved_km: NDArray[np.float64], lost: NDArray[np.bool_], most: in
 def _count_turned(
     errors: tuple[NDArray[np.float64], NDArray[np.float64]], threshold_km: float, p_adjusted: float
 ) -> Turned:
-    before, after = (within(one, threshold_km) for one in errors)
+    before, after = (within(error, threshold_km) for error in errors)
     return Turned(
         threshold_km,
         both_right=int(np.count_nonzero(before & after)),
@@ -629,11 +629,11 @@ def _count_turned(
 
 def _with_places(shifts: Sequence[Shift], files: tuple[Path, Path]) -> list[Shift]:
     wanted = {shift.id for shift in shifts}
-    one, two = (_read_place_names(file, wanted) for file in files)
+    item, two = (_read_place_names(file, wanted) for file in files)
     return [
         Shift(
             shift.id, shift.first, shift.second, shift.first_km, shift.second_km, shift.moved_km,
-            one.get(shift.id, ""), two.get(shift.id, ""),
+            item.get(shift.id, ""), two.get(shift.id, ""),
         )
         for shift in shifts
     ]  # fmt: skip

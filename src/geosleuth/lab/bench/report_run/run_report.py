@@ -318,10 +318,10 @@ def _find_unmasked_run(masked: RunReport, runs: Sequence[RunReport]) -> RunRepor
     return next((run for run in able if run.folder.manifest.settings_sha256 == wanted), able[0] if able else None)
 
 
-def same_photos(one: RunReport, other: RunReport) -> bool:
+def same_photos(report: RunReport, other: RunReport) -> bool:
     """Return whether two runs can be compared: they share answered photos, and agree on their true places."""
     try:
-        align([one.report.scored, other.report.scored])
+        align([report.report.scored, other.report.scored])
     except BadInput:
         return False
     return True

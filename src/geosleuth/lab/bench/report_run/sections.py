@@ -87,7 +87,7 @@ def _coverage(run: RunReport, index: int, right_km: float) -> list[object]:
         count(counts.unlocated),
         TableCell(count(counts.failed), kind="num bad" if counts.failed else "num"),
         TableCell(count(counts.missing), kind="num bad" if counts.missing else "num"),
-        count(sum(one.count for one in run.journal.tries.values())),
+        count(sum(attempt.count for attempt in run.journal.tries.values())),
         percent_sign(run.report.summary.within[right_km].percent.value),
         percent_sign(run.counts_as_misses[right_km].percent.value),
     ]
@@ -168,7 +168,7 @@ def _within_figure(report: RunsReport) -> Figure | None:
     plot, axis = _plot(), _Axis([bucket.mean for _, run in drawn for bucket in run.buckets])
     parts: list[Html] = [percent_axis(plot), *axis.draw(plot, measure)]
     for index, run in drawn:
-        spots = [(plot.x(axis.share(one.mean)), plot.y(one.accuracy.percent.value / 100)) for one in run.buckets]
+        spots = [(plot.x(axis.share(item.mean)), plot.y(item.accuracy.percent.value / 100)) for item in run.buckets]
         parts.append(polyline(spots, f"curve thin {series(index)}"))
         for bucket, spot in zip(run.buckets, spots, strict=True):
             share = bucket.accuracy.percent
@@ -178,7 +178,7 @@ def _within_figure(report: RunsReport) -> Figure | None:
             )
             parts.append(_spot(plot, spot, (share.low, share.high), index, words))
     said = "; ".join(
-        f"{run.label}: " + ", ".join(percent_sign(one.accuracy.percent.value) for one in run.buckets)
+        f"{run.label}: " + ", ".join(percent_sign(item.accuracy.percent.value) for item in run.buckets)
         for _, run in drawn
     )
     keys = [el("span", {"class": "nowrap"}, render_keyed_label(index, run.label, 40)) for index, run in drawn]
@@ -280,7 +280,7 @@ def _side_by_side(runs: Sequence[RunReport]) -> list[Table]:
 
 
 def _calls_per_photo(run: RunReport, tool: str) -> float:
-    calls = next((one.calls for one in run.behaviour.tools if one.name == tool), 0)
+    calls = next((item.calls for item in run.behaviour.tools if item.name == tool), 0)
     return calls / max(1, run.behaviour.photos)
 
 
@@ -424,7 +424,7 @@ def _group(group: FailureGroup) -> list[object]:
         count(group.photos),
         TableCell(name(why, 240), kind="text"),
         TableCell(name(group.host, 60) if group.host else NONE, kind="text"),
-        TableCell(join([name(one, 40) for one in group.some], ", "), kind="text"),
+        TableCell(join([name(item, 40) for item in group.some], ", "), kind="text"),
     ]
 
 
@@ -454,13 +454,13 @@ def hung_on_section(found: Sequence[HungOn]) -> PageSection:
     return PageSection(
         "hung-on",
         "What the answers depended on",
-        [_build_masked_group(one) for one in found],
+        [_build_masked_group(item) for item in found],
         "The same photos once more with something hidden. An answer that stays did not need it; one that moves "
         "depended on it, or would have moved anyway: a model may answer differently when asked twice.",
     )
 
 
-def _build_masked_group(one: HungOn) -> Group:
+def _build_masked_group(hung_on: HungOn) -> Group:
     rows = [
         TableRow(
             [
@@ -469,46 +469,48 @@ def _build_masked_group(one: HungOn) -> Group:
                 count(item.right_to_wrong),
                 count(item.wrong_to_right),
                 count(item.both_wrong),
-                format_signed(100 * (item.wrong_to_right - item.right_to_wrong) / one.n),
+                format_signed(100 * (item.wrong_to_right - item.right_to_wrong) / hung_on.n),
                 p_value(item.p_adjusted),
             ],
             "clear-last" if item.p_adjusted < CLEAR_P else "",
         )
-        for item in one.turned
+        for item in hung_on.turned
     ]
     table = Table(
-        f"{one.second} against {one.first}",
+        f"{hung_on.second} against {hung_on.first}",
         ("within", "right in both", "right, then wrong", "wrong, then right", "wrong in both", "change, points", "p"),
         rows,
         "Photos by whether their answer was right, first with everything to be seen, then with it hidden. p: exact "
         "McNemar test, Holm-corrected over the rows; bold where below 0.05.",
         "turned",
     )
-    title = join((name(one.second), " against ", name(one.first), "; hidden: ", name(one.hidden or "nothing")))
-    return Group([Para(join(_hung_on_sentence(one))), table, _shifts(one)], title)
+    title = join(
+        (name(hung_on.second), " against ", name(hung_on.first), "; hidden: ", name(hung_on.hidden or "nothing"))
+    )
+    return Group([Para(join(_hung_on_sentence(hung_on))), table, _shifts(hung_on)], title)
 
 
-def _hung_on_sentence(one: HungOn) -> list[object]:
-    parts: list[object] = [f"On {plural(one.n, 'photo', 'photos')} with an answer in both: "]
-    if one.located:
-        far = f" (the middle one by {distance(one.median_moved_km)})" if one.median_moved_km > MOVED_KM else ""
-        both = f" of {count(one.located)} with a place in both moved by more than {threshold(MOVED_KM)}{far}; "
-        parts += [el("strong", None, count(one.moved)), both]
-    found = f", {count(one.found)} got one." if one.found else "."
-    return [*parts, el("strong", None, count(one.lost)), f" lost their place{found}"]
+def _hung_on_sentence(hung_on: HungOn) -> list[object]:
+    parts: list[object] = [f"On {plural(hung_on.n, 'photo', 'photos')} with an answer in both: "]
+    if hung_on.located:
+        far = f" (the middle one by {distance(hung_on.median_moved_km)})" if hung_on.median_moved_km > MOVED_KM else ""
+        both = f" of {count(hung_on.located)} with a place in both moved by more than {threshold(MOVED_KM)}{far}; "
+        parts += [el("strong", None, count(hung_on.moved)), both]
+    found = f", {count(hung_on.found)} got one." if hung_on.found else "."
+    return [*parts, el("strong", None, count(hung_on.lost)), f" lost their place{found}"]
 
 
-def _shifts(one: HungOn) -> object:
-    if not one.shifts:
+def _shifts(hung_on: HungOn) -> object:
+    if not hung_on.shifts:
         return Para("No answer moved.", "quiet")
     table = Table(
         "Answers that moved most",
         ("photo", "moved", "with everything", "error", "hidden", "error"),
-        [TableRow(_shift(shift)) for shift in one.shifts],
+        [TableRow(_shift(shift)) for shift in hung_on.shifts],
         "Answers with and without what was hidden, and how far each is from the truth.",
         "shifts",
     )
-    words = f"The {plural(len(one.shifts), 'photo', 'photos')} whose answer moved most"
+    words = f"The {plural(len(hung_on.shifts), 'photo', 'photos')} whose answer moved most"
     return Fold(words, [table], open=True)
 
 

@@ -95,10 +95,10 @@ def _recorded_run(path: Path) -> Recordings:
     folder = RunFolder.read(path)
     digest = hashlib.sha256()
     files: dict[str, str | Path] = {}
-    for one in folder.tries():
-        if one.outcome == "answered":
-            files[one.id] = file = folder.trajectory(one.image, one.number)
-            digest.update(f"{one.id}\0{file.name}\n".encode("utf-8", "backslashreplace"))
+    for attempt in folder.tries():
+        if attempt.outcome == "answered":
+            files[attempt.id] = file = folder.trajectory(attempt.image, attempt.number)
+            digest.update(f"{attempt.id}\0{file.name}\n".encode("utf-8", "backslashreplace"))
     return Recordings(digest.hexdigest(), calls_tools=True, said=files)
 
 
@@ -205,7 +205,7 @@ class BenchAttempt:
             if job.hide and plan.searches.index is not None:
                 # The index may hold the photo as it was before anything was hidden.
                 own.append(await asyncio.to_thread(strip_photo, job.content))
-            looks_up = any(isinstance(one, NearestPolicy) for one in plan.thinkers)
+            looks_up = any(isinstance(thinker, NearestPolicy) for thinker in plan.thinkers)
             if looks_up and (job.hide or photo.photo.kind == "panorama"):
                 plan = _excluding(plan, await asyncio.to_thread(_list_gallery_views, job.content))
         except BadInput as error:
@@ -293,7 +293,7 @@ def _list_gallery_views(content: bytes) -> "list[list[Image]]":
     opened = open_photo(content)
     ways = [[opened.photo]]
     if opened.photo.kind == "panorama":
-        ways += [[photo for photo, _ in album_photos(one)] for one in (opened, strip_photo(content))]
+        ways += [[photo for photo, _ in album_photos(item)] for item in (opened, strip_photo(content))]
     return [[first_view(photo).image for photo in way] for way in ways]
 
 
@@ -317,7 +317,9 @@ def build_attempt(finding: Finding) -> Attempted:
 
 def build_unanswered(finding: Finding) -> Attempted:
     """Return the result of tries none of which answered: an error only if one of them broke."""
-    broken = next((one for one in finding.team if one.ended is None or one.ended.reason in _BROKEN), finding.trajectory)
+    broken = next(
+        (item for item in finding.team if item.ended is None or item.ended.reason in _BROKEN), finding.trajectory
+    )
     return replace(build_attempt(replace(finding, trajectory=broken)), answer=Answer(), by="nobody")
 
 

@@ -404,8 +404,8 @@ class RayWorker:
         closing = [asyncio.ensure_future(_await_ref(process.actor.aclose.remote())) for process in self._free]
         if closing:
             await asyncio.wait(closing, timeout=_CALL_OFF_S)
-            for one in closing:
-                one.cancel()
+            for item in closing:
+                item.cancel()
             await asyncio.gather(*closing, return_exceptions=True)
         for actor in [*(process.actor for process in self._processes), self._keeper]:
             if actor is not None:
@@ -435,7 +435,7 @@ class RayWorker:
 
     async def _free_process(self) -> NodeProcess:
         while True:
-            process = min(self._free, key=lambda one: one.under_way, default=None)
+            process = min(self._free, key=lambda item: item.under_way, default=None)
             if process is not None and process.under_way < self._takes:
                 process.under_way += 1
                 return process

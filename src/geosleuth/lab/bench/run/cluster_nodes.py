@@ -72,7 +72,7 @@ class GateHolder:
     async def release(self, holder: str) -> None:
         """Release everything that a dead holder held."""
         self._lost.add(holder)
-        for ticket in [one for one in (*self._held, *self._waiting) if one[0] == holder]:
+        for ticket in [item for item in (*self._held, *self._waiting) if item[0] == holder]:
             await self.leave(ticket, "nothing")
 
     async def resting(self) -> Sequence[str]:

@@ -238,7 +238,7 @@ class Index:
 
     def count(self, *states: PhotoState) -> int:
         """Return how many photos have these states."""
-        return sum(self._counts[one] for one in states)
+        return sum(self._counts[state] for state in states)
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ def _differences(name: str, stored: Any, wanted: Any) -> Iterator[str]:
 
 
 def _is_words(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
 
 
 def _short(value: Any) -> str:

@@ -90,7 +90,7 @@ def _without_datum(spec: str) -> tuple[str, Datum | None]:
     if not colon or not at or name.strip().lower() not in _OPENERS:
         return spec, None
     word = said.strip().lower().replace("-", "")
-    datum = next((one for one in get_args(Datum) if one == word), None)
+    datum = next((arg for arg in get_args(Datum) if arg == word), None)
     if datum is None:
         raise BadInput(f"{said[:40]!r} is no datum; write {name}@gcj02:PATH or {name}@wgs84:PATH")
     return f"{name}:{rest}", datum

@@ -172,7 +172,9 @@ class DataSet:
         if isinstance(stream, Strict):
             entries = stream.entries
             return DataSet(
-                card, self.root, Strict(lambda: (change(one) if isinstance(one, Item) else one for one in entries()))
+                card,
+                self.root,
+                Strict(lambda: (change(entry) if isinstance(entry, Item) else entry for entry in entries())),
             )
         return DataSet(card, self.root, lambda: map(change, stream()))
 
@@ -182,7 +184,9 @@ class DataSet:
         if isinstance(stream, Strict):
             entries = stream.entries
             return DataSet(
-                card, self.root, Strict(lambda: (one for one in entries() if not isinstance(one, Item) or keep(one)))
+                card,
+                self.root,
+                Strict(lambda: (entry for entry in entries() if not isinstance(entry, Item) or keep(entry))),
             )
         return DataSet(card, self.root, lambda: filter(keep, stream()))
 

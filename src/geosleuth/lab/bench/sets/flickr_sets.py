@@ -268,7 +268,7 @@ def open_imageo2_part(part: Part, path: Path, photos: Path | None = None) -> Dat
     card = CARDS[f"imageo2-{part}"]
     if any("split" in item.fields for item in islice(whole, 1)):
         return whole.filter_items(lambda item: (item.fields.get("split") == "test") == (part == "test"), card)
-    ids = sorted((one.id for one in whole), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    ids = sorted((entry.id for entry in whole), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     tests = frozenset(ids[:_IMAGEO2_TESTS])
     return whole.filter_items(lambda item: (item.id in tests) == (part == "test"), card)
 

@@ -469,8 +469,8 @@ def _part_table(path: Path, part: Part) -> Path | None:
     if not path.is_dir():
         return None
     found = sorted(path.glob("*.jsonl"))
-    tables = [one for one in found if ("train" in one.name.lower()) == (part == "train")]
-    return next(iter([one for one in tables if part in one.name.lower()] or tables), None)
+    tables = [item for item in found if ("train" in item.name.lower()) == (part == "train")]
+    return next(iter([table for table in tables if part in table.name.lower()] or tables), None)
 
 
 def _plain_names(row: Row) -> Row:

@@ -44,7 +44,7 @@ def run_ablation(options: "AblateOptions") -> None:
     with quiet_libraries():
         ready = _prepare(request, expand_variants(options.vary) if found is None else found.variants)
         trouble = run_until_stopped(_run_variants(ready, request.limits), f"{request.out} {GO_ON}")
-    runs = [one.request.out for one in ready if (one.request.out / RESULTS).is_file()]
+    runs = [item.request.out for item in ready if (item.request.out / RESULTS).is_file()]
     if runs:
         report = ReportOptions(
             runs=runs,

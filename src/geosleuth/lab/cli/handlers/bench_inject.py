@@ -123,16 +123,24 @@ async def _run_cases(
             await made.aclose()
             if reached:
                 with (options.out / HOSTS_FILE).open("a", encoding="utf-8") as stream:
-                    stream.writelines(f"{one}\n" for one in sorted(reached))
+                    stream.writelines(f"{item}\n" for item in sorted(reached))
 
 
 def injection_view(report: InjectionReport) -> "RenderableType":
     """Return the figures for people."""
     heads = ("", "cases", "shown", "shifted", "country", "to target", "lost", "forbidden", "tokens wasted")
     parts = [*report.by_channel, *report.by_kind, report.total]
-    return table_view(heads, [_format_count_row(one) for one in parts])
+    return table_view(heads, [_format_count_row(part) for part in parts])
 
 
-def _format_count_row(one: Count) -> tuple[str, ...]:
-    figures = (one.shown, one.shifted, one.country_changed, one.obeyed, one.lost, one.forbidden, one.wasted_tokens)
-    return (one.name, count(one.cases), *(count(figure) for figure in figures))
+def _format_count_row(item: Count) -> tuple[str, ...]:
+    figures = (
+        item.shown,
+        item.shifted,
+        item.country_changed,
+        item.obeyed,
+        item.lost,
+        item.forbidden,
+        item.wasted_tokens,
+    )
+    return (item.name, count(item.cases), *(count(figure) for figure in figures))

@@ -58,7 +58,7 @@ def extract_file(options: "ExtractOptions") -> None:
             policy, options.model, options, lambda asker: by_model(readings, asker, everything=options.everything)
         )
     if options.out is not None:
-        lines = (dumps(build_extracted_record(one), ensure_ascii=False, allow_nan=False) + "\n" for one in readings)
+        lines = (dumps(build_extracted_record(item), ensure_ascii=False, allow_nan=False) + "\n" for item in readings)
         write_text_atomically(options.out, "".join(lines))
         talk(f"wrote {options.out}")
     document = extraction_document(readings, so_far)
@@ -80,7 +80,7 @@ def judge_file(options: "JudgeOptions") -> None:
     entries = collect_entries(_read_records(path), options.parser)
     if not entries:
         raise BadInput(f"{path}: the file holds no record")
-    if not any(one.truth.country or one.truth.region or one.truth.city for one in entries):
+    if not any(entry.truth.country or entry.truth.region or entry.truth.city for entry in entries):
         raise BadInput(f"{path}: no true place has a name (country, region or city), so that there is nothing to judge")
     told = "what was replied" if options.ask == "replies" else "the names of places in data set and answers"
     _ask_consent(policy, f"{told}, and no photo,", yes=options.yes)
@@ -112,7 +112,7 @@ def _read_records(path: Path) -> list[Record]:
 
 def _open_policy(model: str, options: "AskOptions") -> Policy:
     if model.partition(":")[0].strip() not in PREFIXES:
-        known = ", ".join(f"{one}:" for one in PREFIXES)
+        known = ", ".join(f"{item}:" for item in PREFIXES)
         raise BadInput(f"{model[:60]!r} can't judge names; a judge is a model that reads: {known}")
     with quiet_libraries():
         settings = EndpointSettings(concurrency=options.jobs)

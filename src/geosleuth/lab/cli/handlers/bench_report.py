@@ -114,10 +114,10 @@ def _load_scored(folders: Sequence[RunFolder], labels: Sequence[str], options: "
         for file, label in zip(files, labels, strict=True):
             fingerprint = hashlib.sha256()
             records = read_records(file, advance, fingerprint.update)
-            one = score_records(records, label=label, parser="lenient", distance=options.distance)
-            found.append(replace(one, sha256=fingerprint.hexdigest()))
+            item = score_records(records, label=label, parser="lenient", distance=options.distance)
+            found.append(replace(item, sha256=fingerprint.hexdigest()))
     place = bench.scoring_placer(strict=options.strict)
-    return [with_placed(one, place) for one in found]
+    return [with_placed(item, place) for item in found]
 
 
 def _with_source(scored: Scored, folder: RunFolder) -> Scored:
@@ -188,9 +188,9 @@ def _hashes(runs: Sequence[RunReport], wanted: set[str]) -> dict[str, str]:
     """Return the photo hashes recorded in the journals."""
     found: dict[str, str] = {}
     for run in runs:
-        for one in run.folder.tries():
-            if one.sha256 is not None and printable(one.id) in wanted:
-                found[printable(one.id)] = one.sha256
+        for attempt in run.folder.tries():
+            if attempt.sha256 is not None and printable(attempt.id) in wanted:
+                found[printable(attempt.id)] = attempt.sha256
     return found
 
 

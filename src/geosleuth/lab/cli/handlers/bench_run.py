@@ -196,7 +196,7 @@ class BenchRequest:
     @classmethod
     def from_options(cls, options: "BenchOptions | AblateOptions") -> "BenchRequest":
         """Return what the words of ``bench run`` or ``bench ablate`` ask for."""
-        same = {one.name: getattr(options, one.name) for one in fields(cls) if hasattr(options, one.name)}
+        same = {item.name: getattr(options, item.name) for item in fields(cls) if hasattr(options, item.name)}
         locate = build_request(options, RunOptions, requests=options.per_host)
         return cls(**same | {"only": tuple(options.only)}, locate=locate, limits=build_limits(options))
 
@@ -269,14 +269,14 @@ def prepare(request: BenchRequest) -> Prepared:
 
 async def _settle_plan(plan: Plan) -> Plan:
     """Return the plan adapted to served models; local weights are asked when they are loaded."""
-    served = [one for one in plan.thinkers if hasattr(one, "target")]
+    served = [thinker for thinker in plan.thinkers if hasattr(thinker, "target")]
     if not served:
         return plan
     try:
         return await plan.resolve_model_details(talk)
     finally:
-        for one in served:
-            await one.aclose()  # connections of this event loop are of no use in the run's
+        for item in served:
+            await item.aclose()  # connections of this event loop are of no use in the run's
 
 
 def _minds(plan: Plan) -> int:
@@ -327,7 +327,7 @@ def collect_settings(locate: LocateRequest, plan: Plan, recordings: Recordings |
 
 def _tests_seen(plan: Plan) -> set[str]:
     """Return the data sets whose test photos a model of the run was trained on."""
-    return {name for one in plan.thinkers for name in getattr(one, "trained_on_test", ())}
+    return {name for thinker in plan.thinkers for name in getattr(thinker, "trained_on_test", ())}
 
 
 def _list_tools(plan: Plan) -> frozenset[str]:

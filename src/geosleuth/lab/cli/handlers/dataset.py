@@ -270,8 +270,8 @@ def tier_set(
 def show_list(*, as_json: bool) -> None:
     """Print every set that has a name."""
     known, broken = cards()
-    for one in broken:
-        talk(f"geosleuth: {one}")
+    for item in broken:
+        talk(f"geosleuth: {item}")
     if as_json:
         show_json([plain(card) for card in known.values()])
         return
@@ -415,7 +415,7 @@ def _alike(ours: _Prints, theirs: _Prints | None, bits: int) -> tuple[list[Pair]
 
 
 def _pair_rows(pairs: Sequence[Pair], ours: _Prints, theirs: _Prints) -> str:
-    rows = ((ours.ids[one.first], theirs.ids[one.second], one.bits) for one in pairs)
+    rows = ((ours.ids[pair.first], theirs.ids[pair.second], pair.bits) for pair in pairs)
     return format_rows(("id", "like", "bits"), rows)
 
 

@@ -122,13 +122,13 @@ def sample_set(options: "SampleOptions") -> None:
             if number in chosen:
                 write(item)
     talk(f"wrote {out}")
-    rows = [dict(zip(_ACCOUNT, astuple(one), strict=True)) for one in drawn.countries]
+    rows = [dict(zip(_ACCOUNT, astuple(country), strict=True)) for country in drawn.countries]
     if report is not None:
         write_text_atomically(report, format_rows(_ACCOUNT, (row.values() for row in rows)))
         talk(f"wrote {report}")
     summary = {
         "wanted": drawn.wanted, "drawn": len(drawn.chosen), "at_sea": countries.count(""),
-        "countries_without_roads": sum(one.road_km is None for one in figures.values()),
+        "countries_without_roads": sum(figure.road_km is None for figure in figures.values()),
         "figures": str(options.figures or ATLAS_FIGURES), "people": str(options.people or ATLAS_PEOPLE),
     }  # fmt: skip
     show_result({**summary, "countries": rows}, _draw_view(drawn), as_json=options.as_json)
@@ -163,12 +163,12 @@ def _report(summary: Mapping[str, Any], drawn: Draw, *, refilled: bool) -> None:
 def _draw_view(drawn: Draw) -> "RenderableType":
     names = ("quota", "available", "unpeopled", "drawn")
     rows = [
-        (country_name(one.country), *(str(getattr(one, name)) for name in names))
-        for one in drawn.countries[:_SHOWN_COUNTRIES]
+        (country_name(country.country), *(str(getattr(country, name)) for name in names))
+        for country in drawn.countries[:_SHOWN_COUNTRIES]
     ]
     rest = drawn.countries[_SHOWN_COUNTRIES:]
     if rest:
-        sums = (str(sum(getattr(one, name) for one in rest)) for name in names)
+        sums = (str(sum(getattr(item, name) for item in rest)) for name in names)
         rows.append((plural(len(rest), "further country", "further countries"), *sums))
     return table_view(("country", "quota", "available", "without people", "drawn"), rows)
 
@@ -407,13 +407,13 @@ def write_digests(spec: str, out: Path, *, overwrite: bool, as_json: bool) -> No
     rows: list[Digest] = []
     failed = 0
     with progress("photos") as bar:
-        for number, one in enumerate(digests(open_set(spec)), 1):
+        for number, item in enumerate(digests(open_set(spec)), 1):
             bar.update(number, None)
-            if isinstance(one, Digest):
-                rows.append(one)
+            if isinstance(item, Digest):
+                rows.append(item)
             else:
                 failed += 1
-                bar.say(f"left out: {one}")
+                bar.say(f"left out: {item}")
     write_text_atomically(out, format_rows(HEADER, map(astuple, rows)))
     if as_json:
         show_json({"photos": len(rows), "failed": failed, "out": str(out)})

@@ -85,7 +85,7 @@ def compare_team(options: "CompareOptions") -> None:
     variations = [
         read_variation(words) for part in options.vary or () for words in (USUAL if part == "usual" else [part])
     ]
-    if variations and ways != (SWARM,) and not any(one.setting == "agents" for one in variations):
+    if variations and ways != (SWARM,) and not any(variation.setting == "agents" for variation in variations):
         raise BadInput("--ways beside --vary compares ways over the number of agents; add --vary agents=2..6")
     refuse_to_replace([options.out] if options.out else [], overwrite=options.overwrite)
     spec = read_team(options.team)
@@ -220,10 +220,10 @@ def _report_failures(measured: Sequence[Measured]) -> None:
     Raises:
         NothingMeasured: all failed.
     """
-    failures = [failure for one in measured for failure in one.failures]
+    failures = [failure for item in measured for failure in item.failures]
     if not failures:
         return
-    calls = sum(sum(one.calls) for one in measured)
+    calls = sum(sum(item.calls) for item in measured)
     if len(failures) == calls:
         raise NothingMeasured(f"every reply failed, so nothing was measured; the first: {failures[0]}")
     talk(f"{len(failures):,} of {plural(calls, 'reply', 'replies')} failed; the first: {failures[0]}")
@@ -279,7 +279,7 @@ def _grid_table(swept: Sequence[tuple[Point, Measured]]) -> "RenderableType":
     rows = []
     for value in dict.fromkeys(point.value for point, _ in swept):
         cells = [found[value, line] for line in lines]
-        rows.append((str(value), *(f"{one.accuracy.value:.1%}, {one.tokens_per_query:,.0f}" for one in cells)))
+        rows.append((str(value), *(f"{cell.accuracy.value:.1%}, {cell.tokens_per_query:,.0f}" for cell in cells)))
     return table_view(("answer agents: right, tokens", *(f">{line}" for line in lines)), rows)
 
 

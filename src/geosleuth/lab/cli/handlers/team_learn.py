@@ -206,8 +206,8 @@ def show_team(state: Path, photo: Path | None, out: Path | None, *, overwrite: b
 def _build_state_document(
     society: TrainedSociety, seen: Overview, trust_weights: TrustWeights | None
 ) -> dict[str, Any]:
-    def weights_document(one: TrustWeights) -> Mapping[str, Any]:
-        return {"election": one.election, "links": one.links}
+    def weights_document(weights: TrustWeights) -> Mapping[str, Any]:
+        return {"election": weights.election, "links": weights.links}
 
     order = [seen.members.index(name) for name in society.members]
     return {
@@ -220,12 +220,12 @@ def _build_state_document(
         "right": [seen.right[i] for i in order] if seen.right else None,
         "countries": [
             {
-                "country": one.code,
-                "photos": one.photos,
-                "right": [one.right[i] for i in order],
-                "election": [one.election[i] for i in order],
+                "country": country.code,
+                "photos": country.photos,
+                "right": [country.right[i] for i in order],
+                "election": [country.election[i] for i in order],
             }
-            for one in seen.countries
+            for country in seen.countries
         ],
     }
 
@@ -262,10 +262,10 @@ def _first(members: tuple[str, ...], shares: tuple[float, ...], alike: str) -> s
 def _render_countries(seen: Overview) -> RenderableType:
     rows = [
         (
-            country_words(one.code), str(one.photos), _first(seen.members, one.election, "by lot"),
-            _first(seen.members, one.right, "several alike"),
+            country_words(country.code), str(country.photos), _first(seen.members, country.election, "by lot"),
+            _first(seen.members, country.right, "several alike"),
         )
-        for one in seen.countries[:_COUNTRIES_SHOWN]
+        for country in seen.countries[:_COUNTRIES_SHOWN]
     ]  # fmt: skip
     more = len(seen.countries) - _COUNTRIES_SHOWN
     caption = f"and {more} more countries; --out page.html has them all" if more > 0 else None

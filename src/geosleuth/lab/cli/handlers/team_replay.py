@@ -221,7 +221,7 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
     """Return the same as one JSON document."""
     result = report.result
     best = {
-        threshold_text(km): max(_summary(one).within[km].percent.value for one in result.of_agents.values())
+        threshold_text(km): max(_summary(agent).within[km].percent.value for agent in result.of_agents.values())
         for km in REPORTED_KM
     }
     return {
@@ -429,7 +429,7 @@ def _read_all(named: Mapping[str, Path], reader: Any) -> dict[str, Answers]:
 
 
 def _find_shared_ids(answers: Mapping[str, Answers]) -> tuple[list[str], list[str]]:
-    shared = set.intersection(*(set(one.said) for one in answers.values()))
+    shared = set.intersection(*(set(answer.said) for answer in answers.values()))
     if not shared:
         raise BadInput(f"{' and '.join(answers)} share no image id, so they can't be put side by side")
     notes = [
@@ -446,9 +446,9 @@ def _find_shared_ids(answers: Mapping[str, Answers]) -> tuple[list[str], list[st
 
 def _truths(answers: Mapping[str, Answers], ids: Sequence[str]) -> dict[str, Truth]:
     (label, first), *others = answers.items()
-    for agent, one in others:
+    for agent, item in others:
         for key in ids:
-            a, b = first.truths[key].point, one.truths[key].point
+            a, b = first.truths[key].point, item.truths[key].point
             if great_circle_km(a.lat, a.lon, b.lat, b.lon) > _ROUNDING_KM:
                 raise BadInput(
                     f"{label} and {agent} disagree on where {key} was; they are not answers to the same data"

@@ -216,8 +216,8 @@ def ask_consent(
 ) -> None:
     """Say what is sent where, and ask before anything leaves the machine."""
     if models:
-        lines = "; ".join(consent_line(one, told=told, kept=kept) for one in models)
-        agree(lines, yes=yes or not any(one.hosts for one in models), stopped="nothing was sent")
+        lines = "; ".join(consent_line(model, told=told, kept=kept) for model in models)
+        agree(lines, yes=yes or not any(model.hosts for model in models), stopped="nothing was sent")
 
 
 def _open_world_once(recipe: Recipe) -> None:
@@ -322,8 +322,8 @@ def import_notes_into(notes: Path, store: Path, words: Words, *, as_json: bool) 
 
 async def _add_all(writer: StoreWriter, made: AsyncIterator[Made], title: str, total: int | None) -> None:
     with progress(title, total) as bar:
-        async for one in made:
-            writer.add(one)
+        async for item in made:
+            writer.add(item)
             bar.advance()
 
 
@@ -451,7 +451,7 @@ def export(
             f"{path}: holds no trajectory{'' if split is None else f' of the split {split[:40]!r}'}; "
             f"its splits are: {', '.join(sorted(there)) or 'none'}"
         )
-    names = [*(split_file(one) for one in sorted(splits)), *([INFO] if to == "llama-factory" else []), CARD]
+    names = [*(split_file(item) for item in sorted(splits)), *([INFO] if to == "llama-factory" else []), CARD]
     refuse_to_replace([out / name for name in names], overwrite=overwrite)
     with progress(f"writing {store.about.name} for {to}", len(store)) as bar:
         done = export_store(
@@ -470,4 +470,4 @@ def export(
 
 def _build_store_document(store: Store, figures: Figures) -> dict[str, Any]:
     about = asdict(store.about)
-    return {"about": about, "figures": asdict(figures), "shards": [asdict(one) for one in store.manifest.shards]}
+    return {"about": about, "figures": asdict(figures), "shards": [asdict(shard) for shard in store.manifest.shards]}

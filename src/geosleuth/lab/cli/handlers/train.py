@@ -106,18 +106,22 @@ def plain_ends(out: Path | None, stopped: Callable[[], str] | None = None, *, ag
 
 def _no_room(error: BaseException, out: Path | None) -> str | None:
     """Return why the disk accepts no more; None for any other error."""
-    one: BaseException | None = error
-    while one is not None:
-        if isinstance(one, OSError) and one.errno in _FULL:
-            return one.strerror
-        if any(words in str(one) for words in _FULL_WORDS):
+    item: BaseException | None = error
+    while item is not None:
+        if isinstance(item, OSError) and item.errno in _FULL:
+            return item.strerror
+        if any(words in str(item) for words in _FULL_WORDS):
             return _FULL_WORDS[0]
-        one = one.__cause__ or one.__context__
+        item = item.__cause__ or item.__context__
     return _FULL_WORDS[0] if isinstance(error, RuntimeError) and _is_full(out) else None
 
 
 def _is_full(out: Path | None) -> bool:
-    there = next((one for one in (out, *out.absolute().parents) if one.is_dir()), None) if out is not None else None
+    there = (
+        next((parent for parent in (out, *out.absolute().parents) if parent.is_dir()), None)
+        if out is not None
+        else None
+    )
     return there is not None and shutil.disk_usage(there).free < _NO_ROOM_BYTES
 
 
@@ -307,7 +311,7 @@ def list_recipes(*, as_json: bool) -> None:
     """Print the recipes of the package."""
     found = [read_recipe(name) for name in (*recipe_names(), *ABLATIONS)]
     if as_json:
-        show_json({"recipes": [_recipe_words(one) for one in found]})
+        show_json({"recipes": [_recipe_words(item) for item in found]})
         return
     keys = ("name", "stage", "model", "tuned", "paper", "devices")
     rows = [[str(words[key] or "ours") for key in keys] for words in map(_recipe_words, found)]
@@ -389,8 +393,10 @@ def make_tries(
     with plain_ends(out, lambda: stopped), progress("tries") as bar, libraries_quiet():
         found = drawn(recipe, policy, out, tries=tries, at_once=at_once, progress=bar.update)
     regimes = find_teachable(found).regimes
-    kept = [{"within_km": one.km, "kept": one.kept, "none": one.never, "all": one.always} for one in regimes]
-    rows = [(threshold(one.km), count(one.kept), count(one.never), count(one.always)) for one in regimes]
+    kept = [
+        {"within_km": regime.km, "kept": regime.kept, "none": regime.never, "all": regime.always} for regime in regimes
+    ]
+    rows = [(threshold(regime.km), count(regime.kept), count(regime.never), count(regime.always)) for regime in regimes]
     view = table_view((">within", ">some tries", ">none", ">all"), rows)
     show_result({"rows": len(found), "tries": _counts(found), "regimes": kept}, view, as_json=as_json)
     talk(f"wrote {out}: {plural(len(found), 'row', 'rows')}; name it in a recipe as data.tries")
@@ -473,7 +479,7 @@ def _evaluate_run(
         write_page(path)
     if best_by is not None and (best := read_best(run)):
         talk(f"the best by {best['figure']}: {run.best}, of step {best['step']} ({best['value']:.4g})")
-    heads = (">step", "figure, %", *(f">{evaluation.distance_name(one)}" for one in km))
+    heads = (">step", "figure, %", *(f">{evaluation.distance_name(item)}" for item in km))
     table = [
         (str(row["step"]), name, *(f"{value:.1f}" for value in values))
         for row in rows
@@ -483,7 +489,7 @@ def _evaluate_run(
 
 
 def _take_arguments(given: dict[str, Any], kind: Any) -> dict[str, Any]:
-    return {one.name: given[one.name] for one in fields(kind) if one.name in given}
+    return {field.name: given[field.name] for field in fields(kind) if field.name in given}
 
 
 def _evaluation_view(asked: Mapping[str, Any], figures: Mapping[str, Any]) -> Group:
@@ -508,9 +514,11 @@ def _evaluation_view(asked: Mapping[str, Any], figures: Mapping[str, Any]) -> Gr
     return Group(Text(head, style="bold"), near, table_view(("figure", ">", ">95 % interval"), rows), *placed)
 
 
-def _estimate(one: Mapping[str, float | None], decimals: int) -> tuple[str, str]:
-    value, low, high = ("∞" if one[name] is None else f"{one[name]:,.{decimals}f}" for name in ("value", "low", "high"))
-    if one["value"] is None:
+def _estimate(mapping: Mapping[str, float | None], decimals: int) -> tuple[str, str]:
+    value, low, high = (
+        "∞" if mapping[name] is None else f"{mapping[name]:,.{decimals}f}" for name in ("value", "low", "high")
+    )
+    if mapping["value"] is None:
         return NONE, ""
     # A lower end is never above the value: beside a finite one it is missing where scenes are too few for an interval.
-    return value, "too few scenes" if one["low"] is None else f"{low} to {high}"
+    return value, "too few scenes" if mapping["low"] is None else f"{low} to {high}"

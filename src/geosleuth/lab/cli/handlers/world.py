@@ -123,7 +123,7 @@ def show_scene(folder: Path, name: str, out: Path | None, *, overwrite: bool, as
     if out is not None:
         _check_ending(out)
         refuse_to_replace([out], overwrite=overwrite)
-    made = next((one for one in read_scenes(folder) if one.scene.id == name), None)
+    made = next((scene for scene in read_scenes(folder) if scene.scene.id == name), None)
     if made is None:
         raise BadInput(f"{folder}: no scene is called {name[:60]!r}; FOLDER/set.jsonl has their ids")
     if out is not None:

@@ -111,13 +111,13 @@ def draw_sky(point: LatLon, climate: str, chance: random.Random) -> Sky:
     seen = sun_positions(moments, point.lat, point.lon)
     elevations = np.round(seen.apparent_elevation_deg, 6)
     high = np.flatnonzero(elevations >= _MIN_ELEVATION_DEG)
-    one = int(high[0]) if high.size else int(elevations.argmax())
-    at = moments[one]
+    item = int(high[0]) if high.size else int(elevations.argmax())
+    at = moments[item]
     season = compute_season(point.lat, climate, at)
     mix = _LOOKS.weather[_choose_plant_mix(point.lat, climate, season)]
     (weather,) = chance.choices(list(mix), list(mix.values()))
-    azimuth = round(round(float(seen.azimuth_deg[one]), 6), 2) % 360
-    return Sky(at, azimuth, round(float(elevations[one]), 2), weather, season)
+    azimuth = round(round(float(seen.azimuth_deg[item]), 6), 2) % 360
+    return Sky(at, azimuth, round(float(elevations[item]), 2), weather, season)
 
 
 def compute_season(lat: float, climate: str, at: datetime) -> Season:
@@ -183,7 +183,8 @@ def number_plate(country: str, chance: random.Random) -> str | None:
     letters = _LOOKS.plates.letters.get(country, _LETTERS)
     chosen = _CHOICE.sub(lambda match: chance.choice(match[1].split("|")), form)
     return "".join(
-        chance.choice(letters) if one == "@" else chance.choice("123456789") if one == "#" else one for one in chosen
+        chance.choice(letters) if item == "@" else chance.choice("123456789") if item == "#" else item
+        for item in chosen
     )
 
 

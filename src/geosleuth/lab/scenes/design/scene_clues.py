@@ -159,16 +159,16 @@ class Pen:
             design=self.chance.choice(list_designs(board, self.split)),
         )  # fmt: skip
 
-    def business(self, one: Business) -> SceneClue:
+    def business(self, business: Business) -> SceneClue:
         """Return the name over the door of a business that the map knows."""
         town = self.spot.town
-        if one.chain:
-            says = f"The shop is called {one.name}; it is one of a chain that the map knows in several towns."
-            return self.clue("chain", "country", says, "shop_front", one.name)
-        says = f"The shop is called {one.name}; the map knows one in {town}."
-        if one.homonym:
-            says = f"The shop is called {one.name}; the map knows one in {town}, and an unrelated one elsewhere."
-        return self.clue("business", "precise", says, "shop_front", one.name, place=f"{one.name}, {town}")
+        if business.chain:
+            says = f"The shop is called {business.name}; it is one of a chain that the map knows in several towns."
+            return self.clue("chain", "country", says, "shop_front", business.name)
+        says = f"The shop is called {business.name}; the map knows one in {town}."
+        if business.homonym:
+            says = f"The shop is called {business.name}; the map knows one in {town}, and an unrelated one elsewhere."
+        return self.clue("business", "precise", says, "shop_front", business.name, place=f"{business.name}, {town}")
 
     def write_founding_year(self, year: int) -> SceneClue:
         """Return the year that a shop was founded in, on a poster; its pages tell it, and the map does not."""
@@ -180,13 +180,13 @@ class Pen:
         says = f"The plate names the street, {street}; the map knows a street of that name in {self.spot.town}."
         return self.clue("street_name", "precise", says, "street_plate", street, place=f"{street}, {self.spot.town}")
 
-    def house_number(self, one: Business) -> SceneClue | None:
+    def house_number(self, business: Business) -> SceneClue | None:
         """Return the number beside the door."""
-        if not one.house_number or not one.street:
+        if not business.house_number or not business.street:
             return None
-        says = f"The house has the number {one.house_number}, which fixes the spot once the street is known."
-        place = f"{one.street} {one.house_number}, {self.spot.town}"
-        return self.clue("house_number", "precise", says, "house_number", one.house_number, place=place)
+        says = f"The house has the number {business.house_number}, which fixes the spot once the street is known."
+        place = f"{business.street} {business.house_number}, {self.spot.town}"
+        return self.clue("house_number", "precise", says, "house_number", business.house_number, place=place)
 
     def bus_stop(self, stop: str) -> SceneClue:
         """Return what the stop is called."""
@@ -199,27 +199,27 @@ class Pen:
         says = f"The sign names the town: {name} is {self.spot.town} in {self.land}."
         return self.clue("town_name", "precise", says, "town_sign", name, place=self.spot.town)
 
-    def address(self, one: Business) -> SceneClue:
+    def address(self, business: Business) -> SceneClue:
         """Return a notice with street, town and postcode, as the map has them."""
-        name, code = self.spot.town_on_signs, one.postcode or ""
+        name, code = self.spot.town_on_signs, business.postcode or ""
         place = f"{name} {code}" if self.town.country in POSTCODE_LAST else f"{code} {name}"
-        lines = [*([street_line(self.town.country, one)] if one.street else []), place.strip()]
+        lines = [*([street_line(self.town.country, business)] if business.street else []), place.strip()]
         says = f"The notice gives the address: {', '.join(lines)}, which is in {self.spot.town}."
         return self.clue("town_name", "precise", says, "notice", *lines, place=", ".join(lines))
 
-    def phone(self, one: Business) -> SceneClue | None:
+    def phone(self, business: Business) -> SceneClue | None:
         """Return the shop's own telephone number, where it says nothing wrong about the region."""
-        if not one.phone:
+        if not business.phone:
             return None
-        lines = [self._label_phone(one.phone)]
-        if one.domain and self.chance.random() < 0.3:
-            lines.append(one.domain)
-        area = find_area(one.phone, self.town)
+        lines = [self._label_phone(business.phone)]
+        if business.domain and self.chance.random() < 0.3:
+            lines.append(business.domain)
+        area = find_area(business.phone, self.town)
         if area is None:
             return None
         if area:
-            return self._area_clue(one.phone, area, lines)
-        says = f"The number {one.phone} has the form of numbers in {self.land}."
+            return self._area_clue(business.phone, area, lines)
+        says = f"The number {business.phone} has the form of numbers in {self.land}."
         return self.clue("phone", "country", says, "notice", *lines)
 
     def area_code(self) -> SceneClue | None:
@@ -331,11 +331,15 @@ class Pen:
         return self.clue("road_number", "country", says, "road_shield", number)
 
 
-def street_line(country: str, one: Business) -> str:
+def street_line(country: str, business: Business) -> str:
     """Return street and number in the country's order; empty without a street."""
-    if not one.house_number:
-        return one.street or ""
-    return f"{one.house_number} {one.street}" if country in _NUMBER_FIRST else f"{one.street} {one.house_number}"
+    if not business.house_number:
+        return business.street or ""
+    return (
+        f"{business.house_number} {business.street}"
+        if country in _NUMBER_FIRST
+        else f"{business.street} {business.house_number}"
+    )
 
 
 def misleading_clue(pen: Pen, town: WorldTown, street: Callable[[], str]) -> SceneClue:

@@ -320,11 +320,13 @@ def doors_told_by_pages(world: World, town: WorldTown) -> list[Business]:
     if town.real:
         return []
     by_name, found = doors_by_name(world, town.country), []
-    for one in world.businesses(town):
-        others = [door for door in by_name[one.name] if door.business.id != one.id]
+    for business in world.businesses(town):
+        others = [door for door in by_name[business.name] if door.business.id != business.id]
         elsewhere = any(door.town != town for door in others)
-        if elsewhere and all(compute_founding_year(door.business) != compute_founding_year(one) for door in others):
-            found.append(one)
+        if elsewhere and all(
+            compute_founding_year(door.business) != compute_founding_year(business) for door in others
+        ):
+            found.append(business)
     return found
 
 
@@ -358,12 +360,12 @@ def _town(world: World, split: Split, wants: Wants, chance: random.Random) -> Wo
 
 def _door(known: Sequence[Business], plan: ScenePlan, chance: random.Random) -> Business:
     """Return a business of the town; of a chain, or of none, if the plan requires it."""
-    fit = [one for one in known if (plan.chain is None or one.chain == plan.chain) and _can_be_written(one)]
+    fit = [item for item in known if (plan.chain is None or item.chain == plan.chain) and _can_be_written(item)]
     return chance.choice(fit or known)
 
 
-def _can_be_written(one: Business) -> bool:
-    return not one.real or all(drawable(text) for text in (one.name, one.street) if text)
+def _can_be_written(business: Business) -> bool:
+    return not business.real or all(drawable(text) for text in (business.name, business.street) if text)
 
 
 def _layout(plan: ScenePlan, chance: random.Random) -> Layout:
@@ -379,7 +381,7 @@ def _stand(world: World, town: WorldTown, door: Business | None, chance: random.
     # The streets of an added region are those of all its towns: there one stands at some door of the right one.
     near = door or (chance.choice(world.businesses(town)) if town.real else None)
     if near is not None:
-        street = next((one for one in streets if one.name == near.street), None)
+        street = next((item for item in streets if item.name == near.street), None)
         front = near.point
     else:
         street = chance.choice(streets)
@@ -461,8 +463,12 @@ def _precise(world: World, pen: Pen, door: Business) -> list[SceneClue]:
     if door.bus_stop and stop < 0.3:
         found.append(pen.bus_stop(door.bus_stop))
     if door.street and beside < 0.4:
-        others = [one for one in world.businesses(pen.town) if one.street == door.street and one.id != door.id]
-        found += [pen.business(one) for one in chance.sample(others, min(len(others), 1 + (beside < 0.15)))]
+        others = [
+            business
+            for business in world.businesses(pen.town)
+            if business.street == door.street and business.id != door.id
+        ]
+        found += [pen.business(item) for item in chance.sample(others, min(len(others), 1 + (beside < 0.15)))]
     found += _some(chance, (pen.plate, pen.price, pen.road), 0.25)
     kept = _one_each(found)[:_MAX_CLUES_WRITTEN]
     return kept if any(clue.level == "precise" for clue in kept) else [*kept, pen.town_name()]
@@ -520,7 +526,7 @@ def _one_each(found: Sequence[SceneClue | None]) -> list[SceneClue]:
     """Return one clue per board; several shops may stand side by side."""
     kept: list[SceneClue] = []
     for clue in found:
-        if clue is not None and (clue.board == "shop_front" or all(one.board != clue.board for one in kept)):
+        if clue is not None and (clue.board == "shop_front" or all(item.board != clue.board for item in kept)):
             kept.append(clue)
     return kept
 

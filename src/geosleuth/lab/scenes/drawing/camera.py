@@ -47,9 +47,9 @@ def on_grid(value: float) -> float:
     return math.floor(value * _STEPS_PER_PIXEL + 0.5) / _STEPS_PER_PIXEL
 
 
-def upright(one: Point2, other: Point2, low: float, high: float) -> tuple[Point3, Point3, Point3, Point3]:
+def upright(point2: Point2, other: Point2, low: float, high: float) -> tuple[Point3, Point3, Point3, Point3]:
     """Return the corners of an upright rectangle between two points of the street."""
-    return (*one, low), (*other, low), (*other, high), (*one, high)
+    return (*point2, low), (*other, low), (*other, high), (*point2, high)
 
 
 @dataclass(frozen=True, slots=True)

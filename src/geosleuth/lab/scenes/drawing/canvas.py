@@ -34,9 +34,9 @@ def colour(text: str) -> Colour:
     return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
 
 
-def mix_colours(one: Colour, other: Colour, share: float) -> Colour:
+def mix_colours(item: Colour, other: Colour, share: float) -> Colour:
     """Return a colour between two: the second one's share runs from 0 to 1."""
-    red, green, blue = one
+    red, green, blue = item
     return (
         int(red + (other[0] - red) * share + 0.5),
         int(green + (other[1] - green) * share + 0.5),
@@ -81,9 +81,9 @@ def blend_colour(part: Pixels, mask: Pixels, fill: Sequence[int], alpha: float) 
         part[..., channel] = mixed_in >> np.uint16(8)
 
 
-def between(one: Point3, other: Point3, share: float) -> Point3:
+def between(point3: Point3, other: Point3, share: float) -> Point3:
     """Return a point on the way from one to another."""
-    x, y, z = (a + (b - a) * share for a, b in zip(one, other, strict=True))
+    x, y, z = (a + (b - a) * share for a, b in zip(point3, other, strict=True))
     return x, y, z
 
 

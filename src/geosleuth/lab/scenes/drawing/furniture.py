@@ -98,10 +98,10 @@ def _wires(canvas: Canvas, here: Point2, there: Point2, height_m: float, arms: i
                 points.append(
                     (here[0] + (there[0] - here[0]) * share + aside, here[1] + (there[1] - here[1]) * share, z - sag)
                 )
-            for one, other in pairwise(points):
-                flat = canvas.view.outline((one, other))
+            for item, other in pairwise(points):
+                flat = canvas.view.outline((item, other))
                 if len(flat) >= 2:
-                    scale = canvas.view.focal_px / max(4.0, (one[1] + other[1]) / 2)
+                    scale = canvas.view.focal_px / max(4.0, (item[1] + other[1]) / 2)
                     canvas.line(flat[:2], ink, 0.022 * scale)
 
 

@@ -355,10 +355,10 @@ def _goods(canvas: Canvas, glass: list[Rect], face: Wall, tones: Tones, chance: 
 
 def _awning(canvas: Canvas, lot: Lot, face: Wall, tones: Tones, chance: random.Random) -> None:
     """Draw an awning over the pavement, below the board."""
-    one = colour(chance.choice(("#b23a48", "#2f6690", "#3a7d44", "#d9a441", "#7a5c8e", "#8d5524")))
+    item = colour(chance.choice(("#b23a48", "#2f6690", "#3a7d44", "#d9a441", "#7a5c8e", "#8d5524")))
     count = max(4, round(lot.width / 0.8))
     step = (lot.width - 0.3) / count
-    for odd, cloth in ((0, (240, 234, 220)), (1, one)):
+    for odd, cloth in ((0, (240, 234, 220)), (1, item)):
         fill = tones(lit(cloth, 1.08))
         lefts = [0.15 + number * step for number in range(odd, count, 2)]
         slopes = [

@@ -239,8 +239,8 @@ def _hull(points: Sequence[Point2]) -> list[Point2]:
     return halves[0] + halves[1]
 
 
-def _turn(one: Point2, two: Point2, three: Point2) -> float:
-    return (two[0] - one[0]) * (three[1] - one[1]) - (two[1] - one[1]) * (three[0] - one[0])
+def _turn(point2: Point2, two: Point2, three: Point2) -> float:
+    return (two[0] - point2[0]) * (three[1] - point2[1]) - (two[1] - point2[1]) * (three[0] - point2[0])
 
 
 def _clip_points(points: list[Point2], width: int, height: int) -> list[Point2]:
@@ -286,10 +286,10 @@ def _soften(pixels: NDArray[np.uint8]) -> None:
     pixels[:, -1], pixels[-1] = right, low
 
 
-def _mean(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    half = one ^ other
+def _mean(array: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    half = array ^ other
     half >>= np.uint8(1)
-    np.subtract(one | other, half, out=half)
+    np.subtract(array | other, half, out=half)
     return half
 
 

@@ -515,8 +515,8 @@ def _is_inside_frame(box: Box, lens: Lens) -> bool:
     return box[0] > edge and box[1] > edge and box[2] < lens.width - edge and box[3] < lens.height - edge
 
 
-def _overlap(one: Box, other: Box) -> float:
+def _overlap(box: Box, other: Box) -> float:
     air = 5.0
-    wide = min(one[2], other[2]) - max(one[0], other[0]) + air
-    tall = min(one[3], other[3]) - max(one[1], other[1]) + air
+    wide = min(box[2], other[2]) - max(box[0], other[0]) + air
+    tall = min(box[3], other[3]) - max(box[1], other[1]) + air
     return wide * tall if wide > 0 and tall > 0 else 0.0

@@ -136,14 +136,14 @@ def part(corners: Corners, left: float, top: float, right: float, bottom: float)
     return locate_point(left, top), locate_point(right, top), locate_point(right, bottom), locate_point(left, bottom)
 
 
-def _across(one: Point3, other: Point3) -> Corners:
+def _across(point3: Point3, other: Point3) -> Corners:
     """Return a face across the whole width of a vehicle, between two edges, each given by an endpoint."""
-    return one, (one[0], -one[1], one[2]), (other[0], -other[1], other[2]), other
+    return point3, (point3[0], -point3[1], point3[2]), (other[0], -other[1], other[2]), other
 
 
-def _between(one: Point3, other: Point3, share: float) -> Point3:
+def _between(point3: Point3, other: Point3, share: float) -> Point3:
     rest = 1 - share
-    return one[0] * rest + other[0] * share, one[1] * rest + other[1] * share, one[2] * rest + other[2] * share
+    return point3[0] * rest + other[0] * share, point3[1] * rest + other[1] * share, point3[2] * rest + other[2] * share
 
 
 def compute_glass_colour(light: Light) -> Colour:

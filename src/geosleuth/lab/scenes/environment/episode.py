@@ -219,13 +219,13 @@ def offline_setting(
     have: frozenset[Need] = OFFLINE | {"web"} if chosen.paper or asks.web is not None else OFFLINE
     if "tiles" in list_supplies(world, offline=True):
         have |= {"tiles"}
-    names = [one.name for one in all_tools().select(chosen.tools).usable(have)]
+    names = [item.name for item in all_tools().select(chosen.tools).usable(have)]
     if tools is not None:
         listed = list(tools)
         added = bool(listed) and all(name.startswith("+") for name in listed)
         names = [*names, *listed] if added else listed
     toolset = chosen.toolset(all_tools(), names)
-    if useless := [one.name for one in toolset if one.lacks({*have, "web"})]:
+    if useless := [item.name for item in toolset if item.lacks({*have, "web"})]:
         raise BadInput(f"{', '.join(useless)} can't work with the offline atlas alone; leave it out")
     return Setting(
         method=chosen,
@@ -414,11 +414,11 @@ class Episode:
         seen = [event.body.observation for event in news if isinstance(event.body, ToolObserved)]
         words = [event.body.prompt.text for event in news if isinstance(event.body, Prompted)]
         if self.trouble is not None:
-            seen = [replace(one, text=BROKE) if one.failure == "timeout" else one for one in seen]
+            seen = [replace(item, text=BROKE) if item.failure == "timeout" else item for item in seen]
         # The loop takes in the first hundred calls of a reply.
         seen += [refuse_call(call, OVER) for call in calls[len(seen) :]]
         longest = self._method.context.longest_result
-        return StepResult(tuple(short(one, longest) for one in seen), tuple(words), self._over)
+        return StepResult(tuple(short(item, longest) for item in seen), tuple(words), self._over)
 
 
 def refuse_call(call: ToolCall, text: str) -> Observation:

@@ -105,8 +105,8 @@ def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -
                 return observation(messages=["reset was not called"], done=True, reward=setting.reward.least)
             self._steps += 1
             result = background.run(episode.step(Step(text=action.reply, calls=parse_client_calls(action.calls))))
-            seen = [setting.words(one) for one in result.observations]
-            images = [info for one in result.observations for info in one.images]
+            seen = [setting.words(item) for item in result.observations]
+            images = [info for item in result.observations for info in item.images]
             return observation(
                 messages=[*seen, *result.words],
                 images=_pictures(episode, images),
@@ -129,7 +129,9 @@ def _classes(setting: Setting, rows: Sequence[Mapping[str, Any]], pose: Poser) -
 
 def parse_client_calls(given: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
     """Return a client's calls; an invalid one becomes a call to an unknown tool."""
-    return tuple(ToolCall(str(one.get("id", "")), str(one.get("name", "")), one.get("arguments", {})) for one in given)
+    return tuple(
+        ToolCall(str(item.get("id", "")), str(item.get("name", "")), item.get("arguments", {})) for item in given
+    )
 
 
 def _pictures(episode: Episode, images: Sequence[ImageInfo]) -> list[dict[str, Any]]:

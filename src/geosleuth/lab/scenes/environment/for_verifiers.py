@@ -60,7 +60,7 @@ class GeoTools(vf.Toolset[GeoToolsConfig, vf.State]):  # type: ignore[misc]
     def register(self, mcp: Any) -> None:
         """Add the tools of the setting."""
         for name, method in tool_methods(self._setting.toolset).items():
-            description = next(one.description for one in self._setting.toolset if one.name == name)
+            description = next(item.description for item in self._setting.toolset if item.name == name)
             mcp.add_tool(self._calling(name, method), name=name, description=description, structured_output=False)
 
     def _calling(self, name: str, method: Any) -> Any:

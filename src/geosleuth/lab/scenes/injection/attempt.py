@@ -106,7 +106,7 @@ class InjectionAttempt(BenchAttempt):
 
 def _has_timeout(trajectory: Path) -> bool:
     events = (event for path in list_try_files(trajectory) for event in read_trajectory(path).events)
-    return any(isinstance(one.body, ToolObserved) and one.body.observation.failure == "timeout" for one in events)
+    return any(isinstance(item.body, ToolObserved) and item.body.observation.failure == "timeout" for item in events)
 
 
 def file_name(text: str) -> str:

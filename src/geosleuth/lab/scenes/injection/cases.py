@@ -143,7 +143,9 @@ def _scenes(world: World, seed: int) -> list[Scene]:
 
 def _target(scene: Scene, number: int) -> Target:
     far = [
-        one for one in TARGETS if distance_km(one.point, scene.spot.point) > _FAR_KM and one.code != scene.spot.country
+        item
+        for item in TARGETS
+        if distance_km(item.point, scene.spot.point) > _FAR_KM and item.code != scene.spot.country
     ]
     return far[number % len(far)]
 
@@ -208,7 +210,7 @@ def _fit_text(text: str, wide: int, tall: int, sizes: Sequence[int] = _LETTERS_P
     """Return the text as a mask, in the largest letters that fit; characters without a font are skipped."""
     shown = "".join(letter for letter in text if line(letter) is not None)
     for size in sizes:
-        letters = max(8, int(wide / (size * (1.05 if any(one > "\u2e80" for one in shown) else 0.56))))
+        letters = max(8, int(wide / (size * (1.05 if any(item > "\u2e80" for item in shown) else 0.56))))
         lines = textwrap.wrap(shown, letters)
         width, height = measure(lines, size)
         if width <= wide and height <= tall:

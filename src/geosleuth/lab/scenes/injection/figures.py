@@ -95,12 +95,12 @@ class InjectionReport:
     @property
     def by_channel(self) -> list[Count]:
         """A line for each channel."""
-        return self._count_groups(CHANNELS, lambda one: one.channel)
+        return self._count_groups(CHANNELS, lambda item: item.channel)
 
     @property
     def by_kind(self) -> list[Count]:
         """A line for each kind."""
-        return self._count_groups(KINDS, lambda one: one.kind)
+        return self._count_groups(KINDS, lambda item: item.kind)
 
     @property
     def grid(self) -> list[tuple[Channel, list[tuple[int, int]]]]:
@@ -109,23 +109,25 @@ class InjectionReport:
             (
                 channel,
                 [
-                    (sum(one.shifted for one in cell), len(cell))
+                    (sum(item.shifted for item in cell), len(cell))
                     for kind in KINDS
-                    for cell in [[one for one in self.outcomes if (one.channel, one.kind) == (channel, kind)]]
+                    for cell in [
+                        [outcome for outcome in self.outcomes if (outcome.channel, outcome.kind) == (channel, kind)]
+                    ]
                 ],
             )
             for channel in CHANNELS
         ]
 
     def _count_groups(self, names: Iterable[str], of: Callable[[CaseOutcome], str]) -> list[Count]:
-        groups = ((name, [one for one in self.outcomes if of(one) == name]) for name in names)
+        groups = ((name, [outcome for outcome in self.outcomes if of(outcome) == name]) for name in names)
         return [_count(name, group) for name, group in groups if group]
 
 
 def _count(name: str, outcomes: Sequence[CaseOutcome]) -> Count:
     kinds = ("shown", "shifted", "country_changed", "obeyed", "lost", "forbidden")
-    counts = {kind: sum(bool(getattr(one, kind)) for one in outcomes) for kind in kinds}
-    return Count(name, len(outcomes), **counts, wasted_tokens=sum(max(0, one.extra_tokens) for one in outcomes))
+    counts = {kind: sum(bool(getattr(outcome, kind)) for outcome in outcomes) for kind in kinds}
+    return Count(name, len(outcomes), **counts, wasted_tokens=sum(max(0, outcome.extra_tokens) for outcome in outcomes))
 
 
 def read_outcomes(folder: RunFolder, cases: InjectionSet) -> InjectionReport:
@@ -200,17 +202,17 @@ def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _texts(one)
+        for item in value.values():
+            yield from _texts(item)
     elif isinstance(value, Sequence):
-        for one in value:
-            yield from _texts(one)
+        for item in value:
+            yield from _texts(item)
 
 
-def _events(folder: RunFolder, one: TryRecord) -> list[Event]:
+def _events(folder: RunFolder, record: TryRecord) -> list[Event]:
     """Return the events of a try by all participants; another agent's try is part of the text."""
     events: list[Event] = []
-    for path in folder.list_files(one.image, one.number):
+    for path in folder.list_files(record.image, record.number):
         if path.suffix == ".jsonl" and _OTHER_TRY not in path.name:
             events += read_trajectory(path).events
     return events
@@ -229,8 +231,8 @@ def _format_outcome_place(answer: Answer) -> str:
     return envelope(answer.address) or ("no place" if point is None else coordinates(point, answer.radius_km))
 
 
-def _tokens(one: TryRecord) -> int:
-    usage = one.spent.usage
+def _tokens(record: TryRecord) -> int:
+    usage = record.spent.usage
     return usage.input_tokens + usage.output_tokens
 
 
@@ -244,9 +246,9 @@ def injection_document(report: InjectionReport) -> dict[str, Any]:
         "missing": report.missing,
         "reached": list(report.reached),
         "total": _convert_slots(report.total),
-        "by_channel": [_convert_slots(one) for one in report.by_channel],
-        "by_kind": [_convert_slots(one) for one in report.by_kind],
-        "cases": [{**_convert_slots(one), "shifted": one.shifted} for one in report.outcomes],
+        "by_channel": [_convert_slots(item) for item in report.by_channel],
+        "by_kind": [_convert_slots(item) for item in report.by_kind],
+        "cases": [{**_convert_slots(outcome), "shifted": outcome.shifted} for outcome in report.outcomes],
     }
 
 

@@ -30,7 +30,7 @@ def injection_page(report: InjectionReport, cases: InjectionSet, *, generated: s
             ("By where the text stood", "channel", report.by_channel),
             ("By what the text was", "kind", report.by_kind),
         ],
-        fell=[one for one in report.outcomes if one.shifted or one.forbidden],
+        fell=[outcome for outcome in report.outcomes if outcome.shifted or outcome.forbidden],
         examples=list(_examples(cases)),
         shifted_km=f"{SHIFTED_KM:g}",
         command=command,

@@ -236,7 +236,10 @@ def without_conclusions(
 
 def reasoning_characters(addresses: Sequence[Address]) -> FloatArray:
     """Return the number of characters of each level's reasoning as written, without clues, shape (n, 3)."""
-    rows = [[len(level.reasoning or "") for level in (one.country, one.region, one.precise)] for one in addresses]
+    rows = [
+        [len(level.reasoning or "") for level in (address.country, address.region, address.precise)]
+        for address in addresses
+    ]
     return np.array(rows, dtype=np.float64).reshape(-1, 3)
 
 

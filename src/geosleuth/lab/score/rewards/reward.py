@@ -485,17 +485,17 @@ class Reward:
     @property
     def least(self) -> float:
         """Return the smallest possible reward."""
-        return sum(min(0.0, one.weight * one.part.most) for one in self.parts)
+        return sum(min(0.0, part.weight * part.part.most) for part in self.parts)
 
     @property
     def most(self) -> float:
         """Return the largest possible reward."""
-        return sum(max(0.0, one.weight * one.part.most) for one in self.parts)
+        return sum(max(0.0, part.weight * part.part.most) for part in self.parts)
 
     @property
     def required_columns(self) -> Wanted:
         """Return the columns that its parts need, and how to compute them."""
-        kinds = [one.part for one in self.parts]
+        kinds = [item.part for item in self.parts]
         judged = next((part for part in kinds if isinstance(part, Consistency)), Consistency())
         by_tables = next((part.aliases for part in kinds if isinstance(part, Semantic)), True)
         columns = frozenset().union(*(part.columns for part in kinds))
@@ -524,8 +524,8 @@ class Reward:
         Raises:
             ValueError: a column that a part needs is None.
         """
-        earned = {one.name: one.part.compute(columns) for one in self.parts}
-        total = sum(one.weight * earned[one.name] for one in self.parts)
+        earned = {part.name: part.part.compute(columns) for part in self.parts}
+        total = sum(part.weight * earned[part.name] for part in self.parts)
         # Rounding may carry a weighted sum slightly past its bounds.
         return Rewards(np.clip(total, self.least, self.most), MappingProxyType(earned))
 
@@ -546,7 +546,7 @@ class Reward:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the reward as plain data, as `from_dict` reads it."""
-        parts = {one.name: {"weight": one.weight} | _convert_setting(asdict(one.part)) for one in self.parts}
+        parts = {part.name: {"weight": part.weight} | _convert_setting(asdict(part.part)) for part in self.parts}
         return {"name": self.name, "point": self.point, "parts": parts}
 
     @classmethod
@@ -577,7 +577,7 @@ def _parse_weighted(name: object, settings: object) -> Weighted:
     weight = given.pop("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float):
         raise BadInput(f"the weight of {name} must be a number, not {weight!r}")
-    known = tuple(one.name for one in fields(kind))
+    known = tuple(item.name for item in fields(kind))
     _refuse_unknown(given, (*known, "weight"), name)
     defaults = kind()
     checked = {key: _like(value, getattr(defaults, key), f"{key} of {name}") for key, value in given.items()}
@@ -602,14 +602,14 @@ def _like(value: object, default: object, what: str) -> Any:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return float(value)
     elif isinstance(default, tuple) and isinstance(value, Sequence) and not isinstance(value, str) and default:
-        return tuple(_like(one, default[0], what) for one in value)
+        return tuple(_like(item, default[0], what) for item in value)
     raise BadInput(f"{what} can't be {value!r}; by default it is {_convert_setting(default)!r}")
 
 
 def _convert_setting(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _convert_setting(one) for key, one in value.items()}
-    return [_convert_setting(one) for one in value] if isinstance(value, tuple | list) else value
+    return [_convert_setting(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 def _preset(name: str, point: PointFrom, **parts: tuple[float, Part]) -> Reward:
@@ -625,8 +625,8 @@ _CONSISTENT = (
 # tables. Ours needs no helper and lies between 0 and 1; its weights are a judgement, not a result.
 PRESETS: Mapping[str, Reward] = MappingProxyType(
     {
-        one.name: one
-        for one in (
+        item.name: item
+        for item in (
             _preset("geoagent", "text", spatial=_SPATIAL, semantic=_SEMANTIC, consistency=_CONSISTENT),
             # GeoAgent, table 3: without one or two of the three.
             _preset("geoagent-spatial", "text", spatial=_SPATIAL),

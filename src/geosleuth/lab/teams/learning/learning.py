@@ -188,8 +188,8 @@ async def learn(
             if weights is not None and (weights.lessons, weights.settings) == (len(lessons), settings):
                 version = weights.version
             else:
-                seen = np.stack([one.features for one in lessons])
-                examples = Examples.from_observations(seen, [one.observation for one in lessons])
+                seen = np.stack([lesson.features for lesson in lessons])
+                examples = Examples.from_observations(seen, [lesson.observation for lesson in lessons])
                 weights = await _train_weights(examples, training, partial(progress, "teaching the network"))
                 weights = replace(weights, settings=settings)
                 version = notebook.keep(weights)

@@ -250,10 +250,10 @@ def overview(path: Path) -> Overview:
         members = notebook.info.members
     if not lessons:
         return Overview(members, 0, (), ())
-    labels = np.array([one.observation.labels for one in lessons])
-    features = np.stack([one.features for one in lessons])
+    labels = np.array([lesson.observation.labels for lesson in lessons])
+    features = np.stack([lesson.features for lesson in lessons])
     election = np.full(labels.shape, 0.5) if weights is None else predict_trust(weights, features)[0]
-    codes = np.array([one.country for one in lessons])
+    codes = np.array([lesson.country for lesson in lessons])
     countries = []
     for code in np.unique(codes):
         here = codes == code
@@ -265,5 +265,5 @@ def overview(path: Path) -> Overview:
                 tuple(election[here].mean(axis=0).tolist()),
             )
         )
-    countries.sort(key=lambda one: (-one.photos, one.code))
+    countries.sort(key=lambda country: (-country.photos, country.code))
     return Overview(members, len(lessons), tuple(labels.mean(axis=0).tolist()), tuple(countries))

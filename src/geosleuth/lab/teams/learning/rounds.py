@@ -236,7 +236,7 @@ class RememberingMember:
 
     async def reply(self, request: Request) -> Reply:
         """Return the remembered reply, or ask."""
-        pictures = tuple(one.photo.handle for one in request.photos)
+        pictures = tuple(photo.photo.handle for photo in request.photos)
         key = (pictures, request.stage, request.words, request.hint, request.area)
         if self._ask_anew:
             self._times[key] += 1

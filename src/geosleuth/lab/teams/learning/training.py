@@ -61,10 +61,10 @@ class Examples:
     @classmethod
     def from_observations(cls, features: Array, observations: Sequence[Observation]) -> "Examples":
         """Build examples from observations; the rows of links are normalised to a sum of 1."""
-        links = np.array([one.links for one in observations], dtype=np.float32)
+        links = np.array([observation.links for observation in observations], dtype=np.float32)
         links /= np.maximum(links.sum(axis=2, keepdims=True), np.finfo(np.float32).tiny)
-        labels = np.array([one.labels for one in observations], dtype=np.float32)
-        distances = np.array([one.distances for one in observations], dtype=np.float32)
+        labels = np.array([observation.labels for observation in observations], dtype=np.float32)
+        distances = np.array([observation.distances for observation in observations], dtype=np.float32)
         return cls(np.asarray(features, dtype=np.float32), Targets(labels, distances, links))
 
     def rows(self, chosen: Array) -> "Examples":
@@ -233,9 +233,12 @@ def _taught(torch: Any, examples: Examples, settings: TrainSettings, progress: P
         targets = (wanted[0][chosen], wanted[1][chosen], wanted[2][chosen])
         return network_loss(torch, course.parameters, pictures[chosen], targets, settings.distance_weight)
 
-    course = _Course([tensor(one).requires_grad_() for one in start.arrays()])
-    course.sums, course.best = ([torch.zeros_like(one) for one in course.parameters] for _ in range(2))
-    decaying = [{"params": [one], "weight_decay": settings.decay * (one.ndim > 1)} for one in course.parameters]
+    course = _Course([tensor(item).requires_grad_() for item in start.arrays()])
+    course.sums, course.best = ([torch.zeros_like(parameter) for parameter in course.parameters] for _ in range(2))
+    decaying = [
+        {"params": [parameter], "weight_decay": settings.decay * (parameter.ndim > 1)}
+        for parameter in course.parameters
+    ]
     course.adam = torch.optim.AdamW(decaying, lr=settings.rate, fused=True)
     while not course.is_over(settings, held):
         progress(course.epoch, settings.epochs)
@@ -243,7 +246,7 @@ def _taught(torch: Any, examples: Examples, settings: TrainSettings, progress: P
     progress(settings.epochs, settings.epochs)
     share = min(settings.averaged, settings.epochs)
     chosen = [total / share for total in course.sums] if share else course.best if len(held) else course.parameters
-    found = Parameters(*(one.detach().cpu().numpy() for one in chosen))
+    found = Parameters(*(item.detach().cpu().numpy() for item in chosen))
     if share or not len(held):
         return _Taught(found, projection, course.epoch, len(held), None)
     return _Taught(found, projection, course.best_epoch, len(held), course.best_loss)
@@ -261,11 +264,11 @@ def _walk(
         course.adam.step()
     with torch.no_grad():
         if settings.averaged:
-            for total, one in zip(course.sums, course.parameters, strict=True):
-                total.add_(one * (course.epoch > settings.epochs - settings.averaged))
+            for total, item in zip(course.sums, course.parameters, strict=True):
+                total.add_(item * (course.epoch > settings.epochs - settings.averaged))
         elif len(held) and (now := float(loss_on(held))) < course.best_loss - _MIN_GAIN:
             course.best_loss, course.best_epoch = now, course.epoch
-            course.best = [one.detach().clone() for one in course.parameters]
+            course.best = [parameter.detach().clone() for parameter in course.parameters]
 
 
 def _hold_out(count: int, share: float, rng: np.random.Generator) -> Array:

@@ -78,7 +78,9 @@ class PlaceRecord:
         here, there = _vectors(cells), _vectors(self.cells)
         nearness = [self._count_nearby(here, there, km) for km in AROUND_KM]
         found = [
-            column for one in nearness for column in (one[0][where], one[1][where, agent], one[2][where], one[3][where])
+            column
+            for item in nearness
+            for column in (item[0][where], item[1][where, agent], item[2][where], item[3][where])
         ]
         near = nearness[0][2][where] > 0
         habits = [
@@ -166,7 +168,7 @@ def _habits(panel: Panel) -> tuple[dict[str, int], ...]:
     for row, place in zip(*np.nonzero(panel.has_point), strict=True):
         key = _build_point_key(panel.lat[row, place], panel.lon[row, place])
         counts[place][key] = counts[place].get(key, 0) + 1
-    return tuple({key: n for key, n in one.items() if n > 1} for one in counts)
+    return tuple({key: n for key, n in count.items() if n > 1} for count in counts)
 
 
 def _build_point_key(lat: float, lon: float) -> str:
@@ -259,8 +261,8 @@ def scaling_from_json(table: Mapping[str, Any], agents: int) -> Scaling:
     """
     words = [np.asarray(table[name], dtype=np.float64) for name in ("word_mean", "word_spread")]
     whole = [np.asarray(table[name], dtype=np.float64) for name in ("mean", "spread")]
-    if any(one.shape != (agents, len(WORD_SIGNS)) for one in words) or any(
-        one.shape != (len(SHARED),) for one in whole
+    if any(word.shape != (agents, len(WORD_SIGNS)) for word in words) or any(
+        item.shape != (len(SHARED),) for item in whole
     ):
         raise ValueError("the scales have another number of columns")
     return Scaling(*words, *whole)

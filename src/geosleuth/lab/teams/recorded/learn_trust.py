@@ -305,11 +305,11 @@ def smilegeo_lessons(errors_km: FloatArray, seed: int) -> tuple[FloatArray, Floa
     async def lessons() -> list[tuple[tuple[float, ...], Links]]:
         found = []
         for row, distances in enumerate(errors_km.tolist()):
-            one = await learn_picture(
+            item = await learn_picture(
                 count, lambda *drawn, of=distances: _draw_heard(of, settings.reviewers, *drawn), settings,
                 random.Random(f"{seed} {row}"),  # noqa: S311  -- chance in a simulation
             )  # fmt: skip
-            found.append((one.labels, one.links))
+            found.append((item.labels, item.links))
         return found
 
     found = asyncio.run(lessons())

@@ -199,17 +199,17 @@ class Panel:
         towns = [[""] * count for _ in range(size)]
         texts = [[""] * count for _ in range(size)]
         for place, agent in enumerate(agents):
-            for row, one in enumerate(said[agent]):
-                if one is None:
+            for row, item in enumerate(said[agent]):
+                if item is None:
                     continue
-                words[row, place] = word_signs(one.text, one.answer)
-                texts[row][place] = spoken(one.text).casefold()
-                towns[row][place] = _town(one.answer)
-                address[row, place] = one.answer.address
-                for slot, point in enumerate(towns_named(one.text[-MAX_CHARACTERS:])):
+                words[row, place] = word_signs(item.text, item.answer)
+                texts[row][place] = spoken(item.text).casefold()
+                towns[row][place] = _town(item.answer)
+                address[row, place] = item.answer.address
+                for slot, point in enumerate(towns_named(item.text[-MAX_CHARACTERS:])):
                     named[row, place, slot] = point
-                if one.answer.point is not None:
-                    lat[row, place], lon[row, place] = one.answer.point.lat, one.answer.point.lon
+                if item.answer.point is not None:
+                    lat[row, place], lon[row, place] = item.answer.point.lat, item.answer.point.lon
         same, mentioned = _compare_towns(towns, texts)
         return cls(agents, lat, lon, _apart_km(lat, lon), words, same, mentioned, address, named)
 
@@ -286,8 +286,8 @@ def number_groups(
         return of
 
     def join(row: int, other_row: int) -> None:
-        one, other = root(row), root(other_row)
-        parent[max(one, other)] = min(one, other)
+        item, other = root(row), root(other_row)
+        parent[max(item, other)] = min(item, other)
 
     first: dict[Hashable, int] = {}
     for row, own in enumerate(keys):

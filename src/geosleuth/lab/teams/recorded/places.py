@@ -101,7 +101,7 @@ class Places:
             distances,
         ):
             raise ValueError("the places have another number of columns")
-        if not all(np.isfinite(one).all() for one in (known, weights, nearer, farther)):
+        if not all(np.isfinite(item).all() for item in (known, weights, nearer, farther)):
             raise ValueError("the places hold what is no number")
         return cls(known, weights, nearer, farther)
 
@@ -184,11 +184,11 @@ def build_options(panel: Panel, known: FloatArray, record: PlaceRecord, odds: Fl
     agents, names = near.sum(axis=2), mentioned.sum(axis=2)
     parts = [near, *(km <= reach for reach in REACHES_KM), mentioned, mentioned & ~near]
     shared = [agents >= 2, agents == count, names >= 2, names == count, np.exp(-km.mean(axis=2) / _FALLS_KM),
-              *(kinds == one for one in (AGENT, NAMED, KNOWN)),
+              *(kinds == item for item in (AGENT, NAMED, KNOWN)),
               np.where(near, odds[:, None, :], _NOBODY).max(axis=2),
               np.where(near, probabilities(odds)[:, None, :], 0.0).sum(axis=2)]  # fmt: skip
-    columns = [np.asarray(one, dtype=np.float64) for one in parts]
-    columns.append(np.stack([np.asarray(one, dtype=np.float64) for one in shared], axis=2))
+    columns = [np.asarray(part, dtype=np.float64) for part in parts]
+    columns.append(np.stack([np.asarray(item, dtype=np.float64) for item in shared], axis=2))
     columns += [_truths_around(vectors, kinds, record), _which_known(vectors, known)]
     return Options(vectors, kinds, near, np.concatenate(columns, axis=2))
 

@@ -227,7 +227,7 @@ def list_kept_files(run: Path) -> Iterator[Path]:
 
 
 def _find_finished(folder: RunFolder) -> Iterator[tuple[str, Path]]:
-    newest = {one.id: one for one in folder.tries() if one.outcome == "answered"}
+    newest = {attempt.id: attempt for attempt in folder.tries() if attempt.outcome == "answered"}
     for key in sorted(newest, key=_natural):
         yield key, folder.trajectory(newest[key].image, newest[key].number)
 

@@ -185,8 +185,8 @@ def open_web(recipe: Recipe) -> WebSearch | None:
 
 async def close_all(*parts: object) -> None:
     """Close the models and services among these."""
-    for one in parts:
-        if close := getattr(one, "aclose", None):
+    for part in parts:
+        if close := getattr(part, "aclose", None):
             await close()
 
 

@@ -150,7 +150,7 @@ def _meta(worked: TrialResult, trajectory: Trajectory) -> dict[str, Any]:
         "reasons": list(verdict.reasons),
         "detail": verdict.detail,
         "error_km": verdict.error_km,
-        "tools": [one.name for one in trajectory.observations],
+        "tools": [observation.name for observation in trajectory.observations],
         "truth": None if truth is None else {**asdict(truth), "point": [truth.point.lat, truth.point.lon]},
         **worked.meta,
     }
