@@ -95,7 +95,7 @@ def _read_body(kind: str, rest: Mapping[str, Any]) -> Any:
 def to_line(plain: Mapping[str, Any]) -> bytes:
     """One line of JSON in UTF-8, with its line end.
 
-    What JSON can't hold is mended rather than lost with the line: a number that is none becomes null, an object its
+    What JSON can't hold is replaced rather than lost with the line: a number that is none becomes null, an object its
     text, half a surrogate pair an escape.
     """
     try:

@@ -51,7 +51,7 @@ def best_evidence(trajectory: Trajectory, most: int | None = BEST) -> tuple[str,
     """The best pieces of evidence for the answer, the strongest first, each once.
 
     First what the answer itself gives for its finest level, then what it gives for the coarser ones, then what was
-    noted for the candidate that became the answer. Whatever was left out for the sake of granularity is not among
+    noted for the candidate that became the answer. What was left out for the sake of granularity is not among
     them, nor what speaks for the country and against the place.
     """
     unique = dict.fromkeys(line.strip() for line in _evidence(trajectory))
@@ -153,7 +153,7 @@ def sure_line(answer: Answer, country: str | None = None) -> str:
 
 
 def notebook_card(finding: "Finding") -> str:
-    """A finding as a piece of HTML with no outside needs; whatever it says is escaped."""
+    """A finding as a piece of HTML with no outside needs; all its text is escaped."""
     answer = finding.whole_answer
     if answer.point is None and not answer.address:
         head, sure = "No place was found", answer.explanation or ""

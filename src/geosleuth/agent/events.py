@@ -9,7 +9,7 @@ Everything else is derived: the conversation that the policy sees, the candidate
     noted      a change in the candidate pool
     answered   the answer, and who gave it
     ended      why the run ended and what it spent
-    resumed    somebody went on from there: with which policy, tools and budget
+    resumed    the caller went on from there: with which policy, tools and budget
 
 A run begins with ``started`` and the task's ``prompted``, and closes with ``answered`` and ``ended``, however it went.
 A person's feedback may follow: ``resumed``, ``prompted`` by the person, and so on to another ``ended``. Every call of a
@@ -30,10 +30,10 @@ EndReason = Literal[
     "answered", "turns", "calls", "tokens", "seconds", "money", "stuck", "service", "cancelled", "error"
 ]
 """Why a run ended: the policy answered; a budget was spent; it kept saying nothing of use; its model failed; it was
-called off; something broke, and whoever started the run got the exception."""
+called off; something broke, and the caller that started the run got the exception."""
 
 Answerer = Literal["policy", "pool", "nobody"]
-"""Who gave the answer: the policy; the best candidate of the pool where the policy gave none; nobody."""
+"""Who gave the answer: the policy; the best candidate of the pool where the policy gave none; neither."""
 
 Prompter = Literal["task", "loop", "person"]
 Fate = Literal["open", "dropped", "answered"]
@@ -44,7 +44,7 @@ class Budget:
     """Limits of a run; None is no limit.
 
     ``turns`` counts replies of the policy, ``calls`` tool calls, ``calls_per_turn`` how many of one reply are
-    carried out, ``tokens`` input and output of all replies together, ``usd`` money. What a reply will cost nobody
+    carried out, ``tokens`` input and output of all replies together, ``usd`` money. What a reply costs, the loop never
     knows beforehand: the one that passes ``tokens`` or ``usd`` is the last. ``seconds`` also cuts off what is under
     way. ``reply_tokens`` is how long all replies may be together with the words of the results between them, as
     trainers count a reply of several turns; the length of each reply is cut to what is left. What a model thinks is not
@@ -220,7 +220,7 @@ class Answered:
 class Ended:
     """The end; ``trouble`` says in one line what went wrong, where something did.
 
-    ``spent`` is what was used since the start, or since somebody went on.
+    ``spent`` is what was used since the start, or since the caller went on from an ended run.
     """
 
     reason: EndReason
@@ -230,7 +230,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """Somebody goes on from an ended run; the budget counts anew.
+    """The caller goes on from an ended run; the budget counts anew.
 
     ``rejected`` are the clues and texts that a person has ruled out, as they were seen: no evidence from now on.
     """

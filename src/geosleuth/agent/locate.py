@@ -1,6 +1,6 @@
 """From opened photos to a finding, and a trajectory that tells no place finer than allowed.
 
-Whatever is text goes: thoughts, replies, arguments, results, prompts and the user's hint can all name a street. Kept
+All text is removed: thoughts, replies, arguments, results, prompts and the user's hint can all name a street. Kept
 are kinds and times of events, the names of tools, pictures by their handles, failures, what was spent, and the answer
 and the candidates as `geosleuth.answer.granularity` caps them. Such a trajectory is stored and shown like any other;
 it can't be replayed to the same end, nor trained on.
@@ -177,7 +177,7 @@ class Finding:
 
     ``album`` has the pictures of the run, for reports. ``judged`` is set where the finding was capped: what the claims
     contradict was decided before. ``team`` has the trajectories of those who worked towards it, where several did, and
-    ``gave_way`` those who failed and in whose place somebody else decided.
+    ``gave_way`` that of a verifier that failed and was replaced by the one in code.
     """
 
     trajectory: Trajectory
@@ -190,7 +190,7 @@ class Finding:
 
     @property
     def answer(self) -> Answer:
-        """The answer; without point and place where nobody could tell."""
+        """The answer; without point and place where the run found none."""
         return self.whole_answer
 
     @property

@@ -12,7 +12,7 @@ The rules, in one place (`turns` carries them out):
 - Where the setup wants it, what the answer's form leaves out is filled in (`completion`): a point for a place that is
   only named, odds by one more question.
 - However a run ends, it closes with an answer and its end: the policy's answer, the best candidate of the pool, or
-  nobody's. No point is ever made up. A model that fails is such an end; what else breaks is raised after it, and a run
+  an empty one. No point is made up. A model that fails is such an end; what else breaks is raised after it, and a run
   that is called off closes the same way.
 
 All that tools say goes into observations and nowhere else: tools, budget and prompts come from the caller alone.
@@ -145,7 +145,7 @@ async def stream(work: Callable[[Sink], Awaitable[Trajectory]]) -> AsyncGenerato
         async for event in stream(lambda sink: run(case, setup, sinks=[sink])):
             ...
 
-    The run does not wait for whoever looks on. Who stops looking calls the run off; it still closes its trajectory.
+    The run does not wait for its consumer. A consumer that leaves calls the run off; it still closes its trajectory.
     What the run raises comes out here after its last event.
     """
     waiting: asyncio.Queue[Event | None] = asyncio.Queue()

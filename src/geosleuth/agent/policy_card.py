@@ -111,10 +111,10 @@ class PolicyCard:
         return replace(own, wire=self.wire, tools=self.tools, budget=replace(own.budget, turns=self.turns))
 
     def check_wire(self, wire: str | None) -> None:
-        """Check that nobody asks for another wire than the policy learned.
+        """Check that the user asks for no other wire than the policy learned.
 
         Raises:
-            BadInput: somebody does.
+            BadInput: the user does.
         """
         if wire is not None and wire != self.wire:
             raise _mismatch("--wire", self.wire, wire)
@@ -150,7 +150,7 @@ def words_sha256(method: Method, tools: Sequence[str]) -> str:
 
 
 def method_of_run(started: Started, prompts: Path | None = None, *, boxes: BoxScale | None = None) -> Method | None:
-    """Return the method of a recorded run, asking for boxes as it did then; None where nobody knows the method.
+    """Return the method of a recorded run, asking for boxes as it did then; None if the method is unknown.
 
     A run without boxes says nothing about their scale; then it is ``boxes``, where that is given.
 
@@ -169,7 +169,7 @@ def method_of_run(started: Started, prompts: Path | None = None, *, boxes: BoxSc
 def card_of_run(
     started: Started, wire: Wire, prompts: Path | None = None, *, boxes: BoxScale | None = None
 ) -> PolicyCard | None:
-    """Return the card of a policy that learns from such runs; None where nobody knows their method.
+    """Return the card of a policy that learns from such runs; None if their method is unknown.
 
     ``boxes`` is the model's own scale, which counts where the runs have none.
 
@@ -256,11 +256,11 @@ async def card_of_server(policy: Policy) -> PolicyCard | None:
 async def scale_of_policy(
     policy: Policy, toolset: Toolset, guess: BoxScale, say: Callable[[str], None] = lambda _line: None
 ) -> BoxScale:
-    """Return in what a policy without a card gives boxes, asking it once where nobody knows; see `box_probe`.
+    """Return in what a policy without a card gives boxes, asking it once where the scale is unknown; see `box_probe`.
 
     Args:
         policy: who is asked; recordings, baselines and the detective have nothing to say.
-        toolset: nobody is asked where no tool takes a box.
+        toolset: the policy is not asked where no tool takes a box.
         guess: what its name says.
         say: hears what was found.
     """

@@ -1,6 +1,6 @@
 """A user's own words for a method: system, question and verifier, from a folder.
 
-The papers print their prompts, and released checkpoints were trained with them. Ours are our own words; whoever wants
+The papers print their prompts, and released checkpoints were trained on them. Ours are our own words; a user who wants
 others brings them::
 
     FOLDER/twm/system.txt        what the model is told first

@@ -22,7 +22,7 @@ class AgentSetup:
 
     Attributes:
         method: how to go about it, see `geosleuth.agent.methods.method`.
-        policy: who thinks; whoever made it closes it.
+        policy: who thinks; the caller that made it closes it.
         toolset: exactly the tools that are switched on, see `Method.toolset`.
         budget: in place of the method's own; None keeps it.
         sampling: in place of the method's own; None keeps it.
@@ -87,7 +87,7 @@ class Resources:
 class Watch:
     """Listeners of a run: a file that stores it and gives it its id, and sinks of its events.
 
-    The file is closed by whoever opened it.
+    The file is closed by the caller that opened it.
     """
 
     store: TrajectoryWriter | None = None

@@ -7,7 +7,7 @@ The file is JSON lines. The first line is a header::
 
     {"format": "geosleuth-trajectory", "version": 1, "id": "...", "created": "...", "geosleuth": "0.1.0"}
 
-and every other line is one event (see `codec`). Lines are only ever added, each in one go: whoever is killed loses at
+and every other line is one event (see `codec`). Lines are only ever added, each in one go: a killed process loses at
 most the line being written. Events hold no keys, no file names and no metadata of photos: nothing that could is ever
 handed to the loop.
 """

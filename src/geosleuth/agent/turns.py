@@ -359,7 +359,7 @@ class RunSegment:
         self._completing: list[ServiceUse] = []
 
     async def through(self, id: str, created: datetime) -> Trajectory:  # noqa: A002  (the trajectory's own word)
-        """Do it, and close the trajectory whatever happens."""
+        """Do it, and close the trajectory even if it fails or is cancelled."""
         try:
             beginning, words = self._opening
             self._emit(beginning)
@@ -403,7 +403,7 @@ class RunSegment:
         return await complete(self._case, answer, self._pool.candidates)
 
     async def _with_odds(self, answer: Answer) -> Answer:
-        """The answer with odds, where its form has none: they are asked for once, whatever is left of the turns."""
+        """The answer with odds, where its form has none: they are asked for once, even if no turn is left."""
         wanted = answer.point is not None and answer.probability is None and not self._method.states_odds
         if not wanted or self._spending.find_spent_limit() in ("tokens", "money"):
             return answer

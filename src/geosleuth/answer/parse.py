@@ -497,7 +497,7 @@ def _strict_objects(text: str) -> Iterator[dict[str, Any]]:
 def parse_lenient(text: str) -> Answer:
     """Parse a reply as a person would read it.
 
-    Thoughts in ``<think>`` are not the answer; the content of the last ``<answer>`` tag is, whatever was said before.
+    Thoughts in ``<think>`` are not the answer; the content of the last ``<answer>`` tag is, not the text before it.
     There, the last complete object with coordinates decides, even if it retracts them (null) or has them out of
     range; without such an object, the last coordinates in prose. Only the last ``MAX_CHARACTERS`` of a reply are
     examined.

@@ -254,7 +254,7 @@ class OfflineAtlas:
             error = raised
         if is_first:  # release before the event loop gets the result, so that its next query finds this thread idle
             self._first_busy.release()
-        with suppress(RuntimeError):  # the loop is closed, so nobody waits for the result
+        with suppress(RuntimeError):  # the loop is closed, so no caller waits for the result
             loop.call_soon_threadsafe(_settle, answer, result, error)
 
     def _geocode(self, text: str, limit: int, within: Extent | None, country: str | None) -> list[Hit]:

@@ -49,7 +49,7 @@ class Lines:
 
 @contextmanager
 def building() -> Iterator[Callable[[str, float], None]]:
-    """A bar for the one-time building of the base atlas; where nobody sees one, a line if it takes a while."""
+    """A bar for the one-time building of the base atlas; without a terminal, a line if it takes a while."""
     if not sys.stderr.isatty():
         from geosleuth.atlas.base.build import line_on_stderr
 
@@ -80,7 +80,7 @@ def offline_atlas(*, needed: bool = True, tiles: Path | None = None) -> "Offline
 
 
 def confirm(question: str) -> bool:
-    """Ask whoever sits at the terminal; anything but yes is no."""
+    """Ask the user at the terminal; anything but yes is no."""
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -104,7 +104,7 @@ def ask_consent(plan: "Plan", *, yes: bool) -> None:
     """Say where the photo goes, ask before it leaves the machine, and say which tools the run goes without.
 
     Raises:
-        BadInput: nobody agreed.
+        BadInput: the user did not agree.
     """
     from geosleuth.models import consent_line
     from geosleuth.models.detective import Detective

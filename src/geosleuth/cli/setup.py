@@ -27,7 +27,7 @@ class SetupOptions(RunOptions):
 def setup(options: SetupOptions) -> None:
     """Find models within reach, try one on an example photo, and make it the default.
 
-    Servers on this machine are asked for their models, and nobody else. Photos go to a host only after a yes.
+    Servers on this machine are asked for their models, and no other servers. Photos go to a host only after a yes.
     With --profile, method, maps, searches, verifier and budgets are kept under a name; keys never are.
 
     Examples:

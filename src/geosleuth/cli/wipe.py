@@ -42,7 +42,7 @@ def wipe(
     freed = folders.size_bytes()
     told = f"all cases in {folder} ({size(freed)}) are deleted for good"
     agree(told, yes=yes, stopped="nothing was deleted")
-    # Only what a service writes: whoever names another folder by mistake keeps the rest of it.
+    # Only what a service writes: a user who names another folder by mistake keeps the rest of it.
     shutil.rmtree(folder / "cases", ignore_errors=True)
     for path in folder.glob(f"{folders.database.name}*"):
         path.unlink(missing_ok=True)

@@ -23,13 +23,13 @@ def farthest_km(area: Extent, point: LatLon) -> float:
 def brought_into(area: Extent, point: LatLon, radius_km: float) -> LatLon | None:
     """The point that stands for a place inside an area: its own, or where the area and the place around it meet.
 
-    A town is more than the point on its map: an area that somebody draws around one of its streets lies in the town,
+    A town is more than the point on its map: an area that a user draws around one of its streets lies in the town,
     though the town's point lies outside. None where no part of the place is in the area.
     """
     if area.contains(point):
         return point
     nearest = _nearest(area, point)
-    # A point that lies between an area's edges and not in the area lies in a gap of it, which somebody has ruled out.
+    # A point that lies between an area's edges and not in the area lies in a gap of it, which the user has ruled out.
     if nearest == point or distance_km(nearest, point) > radius_km:
         return None
     chosen = area.centre if distance_km(area.centre, point) <= radius_km else nearest

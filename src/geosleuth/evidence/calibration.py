@@ -23,7 +23,7 @@ from geosleuth.support.fitting import logistic
 from .decision import STATED_KINDS, Decision, Level
 
 LEAST, MOST = 0.01, 0.99
-"""Nobody is surer than that from a photo."""
+"""Bounds of a stated probability: no answer from a photo is surer than that."""
 
 # Stated probability from which people act on an answer.
 ACTIONABLE_PROBABILITY = 0.5
@@ -82,7 +82,7 @@ class ConfidenceMap:
 def apply(decision: Decision | CalibrationSample, calibration: ConfidenceMap | None = None) -> float:
     """The calibrated probability of a decision, by the shipped map or by another.
 
-    The map was measured on what photos show. Where nothing but somebody's word speaks for an answer, it does not apply,
+    The map was measured on what photos show. Where nothing but the user's word speaks for an answer, it does not apply,
     and the answer is as likely as the clues say.
     """
     if isinstance(decision, Decision) and _is_somebodys_word(decision):
@@ -99,7 +99,7 @@ def fit(
     """The map that fits answers of known truth best, as `from_json` reads it.
 
     Logistic regression, held near the default by a weak prior, so that few samples or a level without any still give a
-    sensible map; slopes are kept from falling below zero. Deterministic, whatever the order of the samples. Answers of
+    sensible map; slopes are kept from falling below zero. Deterministic for any order of the samples. Answers of
     the level "none" are passed over.
     """
     rows = [sample for sample in samples if sample.level != "none"]

@@ -24,7 +24,7 @@ from .web import addresses_seen, web_findings
 def text_clues(lines: Sequence[TextSeen], *, reliabilities: ReliabilityTable | None = None) -> list[Clue]:
     """Every clue in the lines of one scene, each with the line it was seen in, the strongest first.
 
-    Latin letters and English alone say nothing or nearly so. Whatever the text, the countries of a clue add up to 1 or
+    Latin letters and English alone say nothing or nearly so. For any text, the countries of a clue add up to 1 or
     are empty. ``reliabilities`` replaces rows of `geosleuth.evidence.reliability`.
     """
     chosen = usable(lines)

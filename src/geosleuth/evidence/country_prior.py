@@ -101,7 +101,7 @@ class WorldPrior:
     people_per_km2: FloatArray
 
     def chance(self, countries: npt.NDArray[np.int64], radius_km: FloatArray) -> FloatArray:
-        """P(a photo of unknown origin was taken in a disc of this radius around somebody's name, shop or street).
+        """P(a photo of unknown origin was taken in a disc of this radius around any given name, shop or street).
 
         ``countries`` are indices into ``codes``, -1 for none. Names stand where people live: the first
         `TOWN_RADIUS_KM` of a disc are taken to be as dense as a town (or as the country, where that is denser), what
@@ -123,6 +123,6 @@ def world_prior() -> WorldPrior:
     codes = tuple(sorted(shares))
     people = np.array([max(known[code].population, MIN_PEOPLE) for code in codes], dtype=np.float64)
     area = np.array([max(known[code].area_km2 or 0.0, 1.0) for code in codes])
-    # At sea and where nobody knows whose ground it is, the whole Earth's surface shares the world's people.
+    # At sea and on ground whose country is unknown, the whole Earth's surface shares the world's people.
     people, area = np.append(people, people.sum()), np.append(area, EARTH_KM2)
     return WorldPrior(codes, np.array([*(shares[code] for code in codes), 1.0]), people, people / area)

@@ -1,8 +1,8 @@
 """The answer: the finest level at which the clues agree well enough.
 
-A level is a reach on the ground: whatever probability lies within it of one centre counts for it. Finer answers are
+A level is a reach on the ground: all probability that lies within it of one centre counts for it. Finer answers are
 worth more, and a coarser one is given only where it is surer by so much that it is worth more all the same. Where no
-level reaches its least probability, or nothing but what somebody said speaks for what does, there is no answer. Nor is
+level reaches its least probability, or nothing but what the user said speaks for what does, there is no answer. Nor is
 there one that is no narrower than the area that was given: that was assumed and not found.
 """
 
@@ -83,7 +83,7 @@ class Decision:
         margin: by how much it is likelier than the next best answer of its level, 0 to 1.
         kinds: how many kinds of clues agree on it: contributions of a log ratio of 0.5 and more.
         contributions: what each clue adds to it, the strongest word for it first.
-        is_country: whether it is a country as a whole, or the part of one in an area, whatever its level.
+        is_country: whether it is a country as a whole, or the part of one in an area, at any level.
     """
 
     level: Level

@@ -2,7 +2,7 @@
 
 Counted over GeoNames' cities of 15,000 people and more. The point is the largest city, a place where people are, unlike
 a centre of gravity that may lie in a desert or at sea. The radius around it holds `HELD_SHARE` of the people of those
-cities. Where the cities hold less than that share of the country's people, nobody knows where the rest live, and the
+cities. Where the cities hold less than that share of the country's people, it is unknown where the rest live, and the
 radius is at least that of a round country of the same area.
 """
 

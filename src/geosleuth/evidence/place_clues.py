@@ -2,7 +2,7 @@
 
 A text and everything found for it is one clue. Its spots share what the name is worth: a place weighs more the surer
 the text is its name, the more people live there, and the fewer others bear the name, whether the atlas knows them or
-not. What is left over goes to places that nobody found.
+not. What is left over goes to places that no lookup found.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -251,7 +251,7 @@ def _apply_doubt(added: FloatArray, mean: float, doubt: float) -> FloatArray:
 
 
 def distinct(clues: Iterable[Clue]) -> tuple[Clue, ...]:
-    """Each piece of evidence once, whatever the order.
+    """Each piece of evidence once, independent of the order of the clues.
 
     What says the same of the same text twice is one clue. A text that was looked up in several ways is one clue too,
     whose readings are alternatives: all its spots, each with the best weight that it got. A longer text that leads to
@@ -354,7 +354,7 @@ def _or_else(leading: Clue, reading: Clue) -> str:
 
 
 def _rank(spot: CluePlace) -> tuple[float, float, float, str, str, str]:
-    """Tells equally strong spots apart, whatever order they come in."""
+    """Tells equally strong spots apart, independent of the order they come in."""
     where = spot.radius_km, spot.point.lat, spot.point.lon
     return *where, spot.name, spot.country or "", spot.place_id or ""
 

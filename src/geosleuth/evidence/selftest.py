@@ -1,6 +1,6 @@
 """An answer tested against itself: leave out each clue and each sign, and see how far the answer moves.
 
-An answer that hangs on a single clue or sign is as good as that one is, whatever its probability says. A sign, or a
+An answer that hangs on a single clue or sign is as good as that one is, regardless of its probability. A sign, or a
 vehicle, is what `geosleuth.evidence.panels` finds: what stands on it is right or misleads together.
 """
 

@@ -1,6 +1,6 @@
 """Layout of lines in a picture: parts of a sign or vehicle, and whether it is about the place.
 
-Whatever stands on one panel has one fate. A tour bus carries its town, its web address and its number abroad together,
+All that stands on one panel has one fate. A tour bus carries its town, its web address and its number abroad together,
 so that all of them mislead or none does.
 """
 
@@ -147,7 +147,7 @@ class SignPanel:
 
 
 def panels(clues: Sequence[Clue], lines: Iterable[TextSeen] = ()) -> tuple[SignPanel, ...]:
-    """Clues by the panel that they stand on; such as nobody read in a picture stand on none.
+    """Clues by the panel that they stand on; those not read in a picture stand on none.
 
     ``lines`` is other text of the pictures: it says more of what a panel is, and what stands between two clues.
     """

@@ -31,12 +31,12 @@ class AddressSeen:
 
     @property
     def label(self) -> str:
-        """The name that somebody registered: "hotel-paris" of "www.hotel-paris.mc"."""
+        """The name that its owner registered: "hotel-paris" of "www.hotel-paris.mc"."""
         return extract_label(self.host)
 
 
 def extract_label(host: str) -> str:
-    """The part of a host name that somebody chose: "hotel-paris" of "www.hotel-paris.co.uk"."""
+    """The part of a host name that its owner chose: "hotel-paris" of "www.hotel-paris.co.uk"."""
     parts = [part for part in host.split(".") if part != "www"] or [host]
     generic = len(parts) > 2 and parts[-2] in _SECOND_LEVELS
     return parts[-3] if generic else parts[-2] if len(parts) > 1 else parts[0]

@@ -8,7 +8,7 @@ The search is a branch and bound over squares of ground. Squares are split again
 no place in it can fit: inside a square, a bearing changes by no more than the square's size at that distance allows.
 So the search needs no start value and can't end in a local minimum. The remaining squares form the area: every place
 that fits nearly as well as the best one, by a likelihood-ratio test. With as many bearings as unknowns it holds the
-true place in 90 % of all cases, whatever its shape.
+true place in 90 % of all cases, for any shape of the area.
 
 Computation is in a plane centred on the features, an azimuthal equidistant projection of the ellipsoid: distances and
 directions from the centre are true. Within `REACH_KM` it changes no bearing by as much as 0.01 degrees.

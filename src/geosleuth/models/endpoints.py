@@ -75,10 +75,10 @@ class Gate(Protocol):
 
 
 class HostGate:
-    """The gate of one host, for everybody in this event loop.
+    """The gate of one host, for all callers in this event loop.
 
     After failures in a row the host rests; who wants to ask it waits. Then one request goes ahead of the others, and
-    its success lets them all through. A host that never answered is not waited for: somebody should look at it.
+    its success lets them all through. A host that never answered is not waited for: the user should check it.
     """
 
     def __init__(self, host: str, settings: GateSettings, tell: Callable[[HostNews], None] | None = None) -> None:
@@ -209,7 +209,7 @@ def make_gate(host: str, settings: GateSettings) -> Gate:
 
 
 def set_gate_factory(maker: Callable[[str, GateSettings], Gate]) -> None:
-    """From now on, gates of this process are made by somebody else; those that there are stay."""
+    """Make this process's gates with another factory from now on; existing gates stay."""
     global _maker  # noqa: PLW0603  # one for the process: policies are made in many places and all must pass it
     _maker = maker
 
@@ -219,7 +219,7 @@ class EndpointSettings:
     """Request settings of a model's server.
 
     Attributes:
-        concurrency: how many requests a host gets at once; whoever asks a host first decides it for that host.
+        concurrency: how many requests a host gets at once; the first caller to ask a host decides it for that host.
         tries: how often a request is sent at most.
         backoff_s: the longest wait before the second try; it doubles from then on, with chance mixed in.
         backoff_max_s: the longest such wait.
@@ -227,7 +227,7 @@ class EndpointSettings:
         try_s: time limit for one try, from the first byte sent to the last byte read.
         total_s: time limit for all tries and the waits between them. Waiting for a free slot does not count.
         breaker_failures: after so many failures in a row, a host that has answered before is left alone for a while;
-            requests wait. Then one goes ahead; whoever asks a host first decides this and the next for that host.
+            requests wait. Then one goes ahead; the first caller to ask a host decides this and the next for that host.
         breaker_rest_s: how long it is left alone.
         max_reply_bytes: longer replies are refused.
         jpeg_quality: how images are packed; their size in pixels never changes.
@@ -271,7 +271,7 @@ class CallOutcome(Generic[T]):
 
 
 class Endpoint:
-    """One host, and the gate that everybody passes who asks it."""
+    """One host, and the gate that every request to it passes."""
 
     def __init__(self, host: str, gate: Gate) -> None:
         self.host = host
@@ -319,7 +319,7 @@ class Endpoint:
 
 def _wait_after(fault: ServiceFault, tries: int, settings: EndpointSettings) -> float | None:
     """Return how long to wait before the next try; None where there is none."""
-    # Nobody there, or nothing said: once more, in case it was chance; then someone should look.
+    # Host unreachable, or an empty reply: once more, in case it was chance; then the user should look.
     most = min(settings.tries, 2) if isinstance(fault, Offline | SaidNothing) else settings.tries
     if not fault.retryable or tries >= most:
         return None

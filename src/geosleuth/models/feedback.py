@@ -30,7 +30,7 @@ class RejectedPlace:
 
     @property
     def extent(self) -> Extent | None:
-        """The ground that is ruled out; None for a country, and where nobody knows where the place is."""
+        """The ground that is ruled out; None for a country, and for a place without a known point."""
         if self.country is not None or self.point is None:
             return None
         return Disc(self.point, max(self.radius_km or UNKNOWN_RADIUS_KM, MIN_RADIUS_KM))
@@ -58,7 +58,7 @@ class CorrectedReading:
 class Rejected:
     """Feedback of a person: rejected clues by id, texts as they were read, places, and corrected readings.
 
-    ``seen`` says what the rejected clues were seen in, for models. Several add up: whoever goes on with a run that
+    ``seen`` says what the rejected clues were seen in, for models. Several add up: a run that continues a run that
     went on before rules out all of it again. Of two readings of one spot the later counts.
     """
 
@@ -107,7 +107,7 @@ class Rejected:
 
 
 def feedback_words(rejected: Rejected, *, hint: str | None = None, area: str | None = None) -> str:
-    """A person's feedback for whoever goes on with a run; what was read in the photo stays in quotation marks.
+    """Return a person's feedback for the model that continues a run; text read in the photo stays in quotation marks.
 
     Args:
         rejected: what is ruled out.

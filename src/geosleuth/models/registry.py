@@ -42,7 +42,7 @@ class ModelService:
         own: whether it is a server that the user runs: no key and no price, as far as we know.
         images_in_results: whether the results of tools may hold images; elsewhere they follow in a message.
         also_goes_to: whom the host passes photos on to, in words that go after "which passes them on to".
-        start_hint: what to do when nobody answers there.
+        start_hint: what to do when no server answers there.
     """
 
     prefix: str
@@ -240,7 +240,7 @@ def make_policy(
             package, "PACKAGE:NAME" or "PACKAGE:NAME:ARGUMENT".
         base_url: where it is served, if not at the usual place.
         settings: tries, time limits and how many requests at once.
-        offline: refuse whatever is not on this machine's own disk.
+        offline: refuse what is not on this machine's own disk.
 
     Raises:
         BadInput: there is no such prefix, no name, no key or no address; or it is not offline.
@@ -296,7 +296,7 @@ def _make_policy(plugin: plugins.Plugin, argument: str) -> Policy:
     make: Callable[[str], Any] = plugin.load(lambda given: given)
     try:
         made = make(argument)
-    except UserError:  # what follows the name must be mended, not the package
+    except UserError:  # the fault is in what follows the name, not in the package
         raise
     except Exception as error:
         raise BrokenPlugin(plugin.id, plugins.why(error)) from error
@@ -309,7 +309,7 @@ def _make_policy(plugin: plugins.Plugin, argument: str) -> Policy:
 def consent_line(
     policy: Policy, *, told: str = "the photo, its crops and what tools find", kept: str = "the photo"
 ) -> str:
-    """One line that says who gets to see the photos, or whatever else is ``told`` or ``kept``."""
+    """Return one line that says who gets to see the photos, or what ``told`` or ``kept`` names instead."""
     target = getattr(policy, "target", None)
     if not isinstance(target, ModelTarget):
         where = " and ".join(sorted(policy.hosts))

@@ -1,6 +1,6 @@
 """The tagged-text wire: a conversation as plain text and images, and calls read out of however sloppy replies.
 
-Only the ``<`` of something tag-like is touched, and it becomes ``&lt;``, which models read as what it is. Whatever
+Only the ``<`` of something tag-like is touched, and it becomes ``&lt;``, which models read as what it is. Text that
 already looks escaped gets one ``&amp;`` more, so that unescaping gives back the very same text.
 
 Forgiven: tags left open, several calls, code fences, almost-JSON, other names for the keys, the XML-like form
@@ -163,7 +163,7 @@ def _join_blocks(parts: list[str]) -> str:
 
 
 def _without_quoted_tags(text: str) -> str:
-    """The same reply, with JSON's own escape for whatever looks like a tag inside the JSON of a call."""
+    """Return the same reply, with JSON's own escape for anything that looks like a tag inside the JSON of a call."""
     parts: list[str] = []
     at = 0
     while opening := _BEFORE_JSON.search(text, at):
@@ -331,7 +331,7 @@ def _parse_objects(body: str, *, closed: bool) -> Iterator[Mapping[str, Any]]:
             yield from (value for value in flat if isinstance(value, dict))
             yield from _loose_objects(body[end:])
         return
-    # With a brace forgotten, the forgiving reader would take the arguments for the whole: mend the end first.
+    # With a brace forgotten, the forgiving reader would take the arguments for the whole: repair the end first.
     mend = _BRACES_FORGOTTEN if closed or body.endswith("}") else 0
     for braces in range(mend + 1):
         loose = list(_loose_objects(body + "}" * braces))
@@ -354,7 +354,7 @@ def _loose_objects(body: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _build_call(value: Mapping[str, Any]) -> _Call | None:
-    """The call that an object means, whatever it calls its keys."""
+    """Return the call that an object means, under any of the known names for its keys."""
     inner = value.get("function")
     if isinstance(inner, Mapping):
         value = inner

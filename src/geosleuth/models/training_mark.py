@@ -1,6 +1,6 @@
 """Training data of a folder of weights, as far as it affects scores: test photos of data sets.
 
-Training refuses test photos. Whoever allows them gets a policy whose folder says so, and so does every policy that is
+Training refuses test photos. If the user allows them, the policy's folder says so, and so does that of every policy
 trained from it; benchmark runs copy the mark into their results.
 """
 

@@ -464,7 +464,7 @@ def _drawing(sampling: Sampling) -> dict[str, Any]:
 
 
 def load_processor(folder: Path) -> Any:
-    """The processor of a folder; where torchvision is absent, one that does without videos, which nobody needs here."""
+    """Return the processor of a folder; where torchvision is absent, one without videos, which are not needed here."""
     transformers: Any = require("transformers", extra="weights")
     if find_spec("torchvision") is not None:
         return transformers.AutoProcessor.from_pretrained(folder, **_LOCAL_ONLY)

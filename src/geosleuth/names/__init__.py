@@ -1,4 +1,4 @@
-"""Names of places, compared by rule: the same country, region or city in whatever language and spelling.
+"""Names of places, compared by rule: the same country, region or city in any language and spelling.
 
 `PlaceNames` is what level-wise scoring asks; `RuleNames` answers from tables that ship with the package. An atlas with
 more names, or a judge that reads, can stand in its place.

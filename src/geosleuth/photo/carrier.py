@@ -58,5 +58,5 @@ class Carrier:
     exif: bytes = b""
     xmp: bytes = b""
     several: bool = False
-    # The decoder has already turned the picture upright, whatever the metadata says.
+    # The decoder has already turned the picture upright, even if the metadata still asks for a turn.
     upright: bool = False

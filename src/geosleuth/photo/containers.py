@@ -295,7 +295,7 @@ def open_heic(data: bytes) -> "HeifFile":
         opened = open_heif(data, convert_hdr_to_8bit=True)
     except MemoryError:
         raise
-    except Exception as error:  # nobody can list what libheif's binding raises on damaged data
+    except Exception as error:  # what libheif's binding raises on damaged data is not documented
         raise build_truncation_error() from error
     if len(opened) == 0:
         raise build_truncation_error()

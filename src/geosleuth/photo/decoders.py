@@ -1,6 +1,6 @@
 """Pillow's decoders of WebP and TIFF without its limit on pixels, which belongs to the whole process.
 
-The other decoders don't ask for that limit. Whoever uses these two has checked the size first.
+The other decoders don't ask for that limit. The caller of these two has checked the size first.
 """
 
 import ctypes

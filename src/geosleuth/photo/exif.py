@@ -257,7 +257,7 @@ def xmp_point(values: dict[str, str]) -> LatLon | None:
 
 
 def is_estimate(method: bytes) -> bool:
-    """Return whether a place's processing method, whatever its encoding, says that it was estimated, not measured."""
+    """Return whether a place's processing method, in any encoding, says that it was estimated, not measured."""
     return b"estimated" in method.replace(b"\0", b"").lower()
 
 

@@ -300,7 +300,7 @@ def _jpeg(data: bytes, exif: bytes, point: LatLon, error_m: int | None, method: 
         if marker == _SOS:
             break
         if marker == _APP1 and body.startswith(_WRITING_EXIF):
-            # A second block, which nobody reads, would keep the old place.
+            # A second block, which readers ignore, would keep the old place.
             pass
         elif marker == _APP1 and body.startswith(_XMP):
             rest.append(_jpeg_segment(_XMP_GPS.sub(b"", body)))

@@ -57,7 +57,7 @@ class Claims:
 
     @property
     def own_point(self) -> LatLon | None:
-        """The claimed place, unless it is somebody's estimate from the picture."""
+        """The claimed place, unless it was estimated from the picture."""
         return None if self.estimated else self.point
 
     def contradicts(self, point: LatLon, radius_km: float) -> bool | None:

@@ -41,7 +41,7 @@ class NatureVerdict:
 
 
 def get_nature(opened: "OpenedPhoto") -> Nature:
-    """Return what an opened picture is. A file that names the camera that took it is a photo, whatever it shows."""
+    """Return what an opened picture is. A file that names the camera that took it is a photo, with any content."""
     claims = opened.claims
     return "photo" if claims.camera_make and claims.camera_model else judge(opened.photo.image).nature
 

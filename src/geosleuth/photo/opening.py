@@ -1,4 +1,4 @@
-"""Open a photo from a file or from bytes that nobody vouches for, as upright RGB pixels."""
+"""Open a photo from an untrusted file or from untrusted bytes, as upright RGB pixels."""
 
 import io
 import os
@@ -88,7 +88,7 @@ def _decode(carrier: Carrier, orientation: int, limits: PhotoLimits) -> tuple["I
         raise Unfit(NO_MEMORY) from error
     except Unfit:
         raise
-    except Exception as error:  # nobody can list what decoders raise on damaged data
+    except Exception as error:  # what decoders raise on damaged data is not documented
         raise build_truncation_error() from error
     image.info.clear()
     return image, notes
@@ -190,7 +190,7 @@ def open_photo(
     kind: Kind | None = None,
     name: str | None = None,
 ) -> OpenedPhoto:
-    """Open a JPEG, PNG, WebP, TIFF or HEIC photo, whatever its file is called.
+    """Open a JPEG, PNG, WebP, TIFF or HEIC photo, under any file name.
 
     Sizes are checked before anything is decoded, damaged and cut files are refused, and nothing is written. The photo
     comes out upright and in RGB: transparency over white, 16-bit channels scaled to 8, of several frames or pages the

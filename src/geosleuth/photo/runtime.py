@@ -51,7 +51,7 @@ def session_options(threads: int | None = None) -> Any:
     options.intra_op_num_threads = threads or usable_threads()
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
-    # Threads that wait in a loop for the next picture take the processor from whoever opens it.
+    # Threads that wait in a loop for the next picture take the processor from the code that opens it.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options
 

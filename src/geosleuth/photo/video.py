@@ -1,4 +1,4 @@
-"""Read a clip that nobody vouches for: a few sharp frames of it, each with its second, its scene and what it says.
+"""Read an untrusted clip: a few sharp frames of it, each with its second, its scene and what it says.
 
 FFmpeg decodes in a process of its own that can open nothing (`video_decoder`); what comes back are JPEG files, which
 are opened like any photo. The clip is streamed: time grows with its length, memory does not.
@@ -66,7 +66,7 @@ _DEFAULT = VideoLimits()
 class FrameOfClip:
     """A frame as JPEG.
 
-    ``scene`` counts from 0; ``sharpness`` is how much fine detail it has, ``crisp`` how fine its edges are, whatever it
+    ``scene`` counts from 0; ``sharpness`` is its fine detail, ``crisp`` how fine its edges are, regardless of what it
     shows; ``lines`` is what it says, once it was read.
     """
 

@@ -1,4 +1,4 @@
-"""The process that decodes a clip nobody vouches for: ``python -m geosleuth.photo.video_decoder LIMITS``.
+"""The process that decodes an untrusted clip: ``python -m geosleuth.photo.video_decoder LIMITS``.
 
 The clip is its standard input, already open; what comes out is a few frames as JPEG, in messages that `video` reads.
 Before the first byte is decoded the process gives up the right to open anything: no file, no socket, no more memory
@@ -523,7 +523,7 @@ def main() -> None:
         send({"error": str(error)})
     except MemoryError:
         send({"error": "it needs more memory than is allowed; give a smaller copy"})
-    except Exception as error:  # noqa: BLE001  (nobody can list what decoders raise on damaged data)
+    except Exception as error:  # noqa: BLE001  (what decoders raise on damaged data is not documented)
         send({"error": _DAMAGED, "why": type(error).__name__})
 
 

@@ -61,7 +61,7 @@ _AVI = VideoContainer("AVI", "avi", "avi")
 
 
 def detect_container(head: bytes) -> VideoContainer | None:
-    """Tell a clip by its first bytes, whatever it is called; None for anything else, playlists among them."""
+    """Detect a clip's container by its first bytes, not its name; None for anything else, playlists among them."""
     if head[:4] == b"\x1aE\xdf\xa3":
         return _MKV
     if head[:4] == b"RIFF" and head[8:12] == b"AVI ":

@@ -139,7 +139,7 @@ def to_pixels(bbox: Sequence[float], view: View, scale: BoxScale = "pixels") -> 
     width, height = view.size
     most = full_box(view.size, scale)
     right_way = f"give [left, top, right, bottom] within 0 to {most[0]} across and 0 to {most[1]} down"
-    given: object = bbox  # a model's own words, whatever the types say
+    given: object = bbox  # a model's own words, which may be of another type than declared
     if not isinstance(given, list | tuple) or len(given) != 4:
         raise BadInput(f"a box has four numbers; {right_way}")
     if not all(_is_finite_number(value) for value in given):

@@ -192,7 +192,7 @@ def locate(
         photo: a path; several paths get a finding each, see `locate_many`.
         same_place: all photos were taken at one place, and have one finding together.
         send: photos may be sent to a model or an image search that is not on this machine.
-        sinks: functions that get the events as they happen; uncapped, whatever the granularity.
+        sinks: functions that get the events as they happen; uncapped, at any granularity.
         profile: a set-up by its name, such as "twm", see `geosleuth.pipeline.profiles`; options given beside it win.
         model: the model, such as "ollama:qwen3-vl"; the default one if left out, "none" for the detective.
         base_url: where the model is served.

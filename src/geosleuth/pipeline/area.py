@@ -197,7 +197,7 @@ def _build_box_area(box: Box) -> Area:
 
 
 def build_drawn_area(plain: "Mapping[str, Any]") -> Area:
-    """An area that somebody drew, as GeoJSON.
+    """Build an area from GeoJSON that the user drew.
 
     Raises:
         BadInput: it holds no polygon.

@@ -20,7 +20,7 @@ def parse_borrowed(request: LocateRequest) -> "Borrowing | None":
     """Read ``--mcp`` and ``--mcp-allow``; None where no server is named. Nothing is started or asked yet.
 
     Raises:
-        UserError: they must be mended.
+        UserError: the user must fix the options.
     """
     if request.mcp is None:
         if request.mcp_allow:

@@ -48,7 +48,7 @@ def read_defaults() -> Defaults:
     """Return what was set up; nothing where there is no file.
 
     Raises:
-        BadInput: the file must be mended.
+        BadInput: the user must fix the file.
     """
     path = config_file()
     mend = "correct it, or write it anew with: geosleuth setup"
@@ -94,7 +94,7 @@ def with_default_model(request: LocateRequest) -> LocateRequest:
     With ``--offline``, a model that is asked over the network is no default.
 
     Raises:
-        BadInput: the file with the default must be mended.
+        BadInput: the user must fix the file with the default.
     """
     if request.model == NO_MODEL:
         return replace(request, model=None)

@@ -124,7 +124,7 @@ def check_new_file(path: Path, *, overwrite: bool = False) -> None:
 
 
 def check_not_input(path: Path, files: Iterable[Path], what: str) -> None:
-    """Complain about an output that is one of the inputs, under whatever name.
+    """Complain about an output that is one of the inputs, under any name.
 
     Raises:
         BadInput: it is.
@@ -206,7 +206,7 @@ def check_exif(photos: Sequence[Path], *, batch: bool, yes: bool) -> None:
     """Complain before the work where copies can't be written.
 
     Raises:
-        BadInput: nobody can be asked, or no photo is of a kind that can be written.
+        BadInput: there is no terminal to ask on, or no photo is of a kind that can be written.
     """
     if not batch and len(photos) != 1:
         raise BadInput("--write-exif makes a copy of each photo of a batch; leave out --same-place, or give one photo")

@@ -1,4 +1,4 @@
-"""From a request to all that a run needs: model, maps, searches, prior, MCP tools; whatever is wrong is said here."""
+"""From a request to all that a run needs: model, maps, searches, prior, MCP tools; any error in it is reported here."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
@@ -39,7 +39,7 @@ TAKEN, SEEN = "It was taken at ", "Somebody sees in it: "
 class Plan:
     """A run that can begin: nothing has been sent, built or written yet.
 
-    ``notes`` are for whoever asked: what the plan leaves out, and why. With ``completes``
+    ``notes`` are for the user: what the plan leaves out, and why. With ``completes``
     what a model's answer leaves out is filled in: benchmark runs take it as it is. ``reader`` reads text in place of
     the text reading that comes with the package. ``card`` says how the model was trained, where that
     is known. What the model itself says, `load` finds out by the ``request``.
@@ -95,7 +95,7 @@ class Plan:
 
     @property
     def thinkers(self) -> list[Policy]:
-        """Everybody who gets to see the photo, each once, in the order in which they do."""
+        """Every model that gets to see the photo, each once, in the order in which they do."""
         if self.several is not None and self.several.team is not None:
             return list(self.several.team.policies)
         verifier = self.several.verifier if self.several else None
@@ -131,7 +131,7 @@ class Plan:
     async def resolve_model_details(self, say: Callable[[str], None] = lambda _line: None) -> "Plan":
         """Return the plan with what a model without a card says itself: its server's card, or its scale of boxes.
 
-        Whoever calls this has agreed that the models are asked; `geosleuth.models.box_probe` asks once.
+        The caller has the user's consent to ask the models; `geosleuth.models.box_probe` asks once.
 
         Raises:
             BadInput: something is asked for that the model was not trained with.
@@ -167,7 +167,7 @@ def make_plan(
     the model that ``request.model`` names.
 
     Raises:
-        UserError: something must be mended; nothing has been written or sent.
+        UserError: the user must fix an option or a file; nothing has been written or sent.
     """
     granularity = check_choice(request.granularity, GRANULARITIES, "--granularity")
     taken, checked = parse_taken(request.taken), None if request.check is None else parse_point(request.check)

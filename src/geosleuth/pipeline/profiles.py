@@ -88,7 +88,7 @@ class Profile:
     keys: tuple[str, ...] = ()
 
     def beside(self, told: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the profile's options that hold beside those that somebody gives: what is given wins.
+        """Return the profile's options that hold beside those that the caller gives: what is given wins.
 
         What belongs to an option that is given goes with it: the address of another model or map, the verifier where
         one try is wanted, a model where a team is, and online services where nothing may be asked.
@@ -117,7 +117,7 @@ def read_profile(name: str) -> Profile:
     """Return a profile: the user's own of that name, or else a paper's.
 
     Raises:
-        BadInput: there is none of that name, or its file must be mended.
+        BadInput: there is none of that name, or the user must fix its file.
     """
     path = _get_profiles_folder() / f"{name}.toml"
     if _NAME.fullmatch(name) and path.exists():

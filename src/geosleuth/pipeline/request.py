@@ -24,7 +24,7 @@ _Word = TypeVar("_Word", bound=str)
 def tool_choice(
     tools: str | Sequence[ToolChoice] | None, recorded: tuple[str, ...] | None
 ) -> Sequence[str | Tool] | None:
-    """The tools that somebody asks for, as `Method.toolset` takes them; where nobody does, those of a recording.
+    """Return the tools that the caller asks for, as `Method.toolset` takes them; by default those of a recording.
 
     Names that begin with a plus sign, and functions, are added to the others.
 

@@ -1,4 +1,4 @@
-"""One result, with one JSON schema for every interface, and what it says about a place that somebody claims."""
+"""One result, with one JSON schema for every interface, and what it says about a claimed place."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -190,7 +190,7 @@ class LocateResult(Finding):
     """A finding that can be written down.
 
     Attributes:
-        checked: the verdict on a place that somebody claims.
+        checked: the verdict on a claimed place.
         photo: the file of the photo, or of the first of several.
     """
 

@@ -151,7 +151,7 @@ def online_maps(
     ``offline`` is the atlas behind them, where it is not the usual one.
 
     Raises:
-        UserError: there is no such service, or nobody agreed to its host.
+        UserError: there is no such service, or the user has not agreed to its host.
     """
     if request.maps is None:
         if request.maps_url:
@@ -176,7 +176,7 @@ def map_service(request: LocateRequest, record: "Recording | None" = None) -> At
     """Return the first map service of ``--maps`` with nothing behind it: what it does not find stays unknown.
 
     Raises:
-        UserError: there is no such service, or nobody agreed to its host.
+        UserError: there is no such service, or the user has not agreed to its host.
     """
     from geosleuth.atlas.online import BackedAtlas
 
@@ -261,7 +261,7 @@ def _refuse_offline(request: LocateRequest, option: str) -> None:
 
 
 def load_requested_prior(asked: str | None) -> "VisualPrior | None":
-    """The prior that is asked for; where nobody asks, the user's own if one was learned.
+    """Return the prior that is asked for; where none is, the user's own if one was learned.
 
     Raises:
         BadInput: there is none of that name, or it can't be read.
@@ -288,7 +288,7 @@ def tools_with_prior(
 ) -> Sequence[str | Tool] | None:
     """The tools to switch on; None is the method's own choice.
 
-    Whoever asks for a prior has its tool on, whatever the method. One that merely lies at hand is for the detective,
+    A request for a prior switches its tool on, with any method. One that merely lies at hand is for the detective,
     and for methods that have the tool anyway: it does not change what a paper's method consists of.
     """
     chosen = any(isinstance(item, str) and not item.startswith("+") for item in names or ())
@@ -300,7 +300,7 @@ def tools_with_prior(
 
 
 def check_prior_is_asked(tools: Sequence[str], asked: str | None) -> None:
-    """Complain about a prior that nobody can ask.
+    """Complain about a prior that no tool can ask.
 
     Raises:
         BadInput: the tools were chosen by hand, and the one that asks the prior is not among them.

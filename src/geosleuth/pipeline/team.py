@@ -49,7 +49,7 @@ def parse_parallel(request: LocateRequest, policy: Policy) -> tuple[Several | No
     Beside it stands what the user should know about it.
 
     Raises:
-        UserError: they contradict each other, there is no such verifier, or the team's file must be mended.
+        UserError: they contradict each other, there is no such verifier, or the user must fix the team's file.
     """
     if request.team is not None:
         return Several(1, team=_team(request, request.team), wire=policy_wire(request)), ()
@@ -208,7 +208,7 @@ def are_tries(finding: Finding) -> bool:
 
 
 def voices(finding: Finding) -> list[Voice]:
-    """Everybody's last word, in order, no finer than the finding may be told."""
+    """Return the last word of every try or member, in order, no finer than the finding may be told."""
     if are_tries(finding):
         return [_try(f"try {number}", one) for number, one in enumerate(finding.team, 1)]
     return list(_members(finding)) if finding.granularity == "exact" else []

@@ -222,7 +222,7 @@ def _build_card_rows(
         yield label, [Text(one_line(sentence)) for sentence in sentences(words.removeprefix(opening))]
     gone = (*(item.place for item in digest.dropped[:_SHOWN]), *(f"{text} (by a person)" for text in digest.rejections))
     yield "ruled out", [Text(one_line(item)) for item in gone]
-    # Late: it brings whatever draws and teaches teams, and most runs have none.
+    # Imported late: it loads the code that draws and teaches teams, and most runs have none.
     from geosleuth.report.team_section import team_lines
 
     said = list(team_lines(finding))

@@ -2,7 +2,7 @@
 
 A package is written in one way only: files in the order of `SHA256SUMS`, none of them compressed, no dates, nothing
 between or behind them. So the bytes follow from the names and contents, and a reader can write the same package again
-and compare: whatever was changed shows, the zip's own headers included. Nothing is unpacked, so there is no bomb; names
+and compare: any change shows, the zip's own headers included. Nothing is unpacked, so there is no bomb; names
 are plain, so none leads out of a folder.
 """
 

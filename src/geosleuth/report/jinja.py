@@ -1,4 +1,4 @@
-"""The templates of reports, ``templates/*.html.j2``: filled by Jinja2, which escapes whatever is not markup already.
+"""The templates of reports, ``templates/*.html.j2``: filled by Jinja2, which escapes all that is not markup already.
 
 What comes out is `Html`, and so is what drawings and smaller pieces are made of: either can stand in the other. As in
 `geosleuth.report.markup`, values lose control and direction characters on their way in. Line ends and indentation

@@ -513,7 +513,7 @@ def _text_view(line: SeenLine) -> TextView:
 
 
 def _team(finding: Finding) -> TeamView:
-    # Late: it brings whatever draws and teaches teams, and most runs have none.
+    # Imported late: it loads the code that draws and teaches teams, and most runs have none.
     from geosleuth.report.team_section import agreement_line
 
     return {"words": agreement_line(finding), "voices": [_voice(voice, finding) for voice in voices(finding)]}

@@ -1,6 +1,6 @@
 """A batch for review goes to the server that is running already: two can't work on the same cases.
 
-The server leaves ``serving.json`` beside its cases while it runs: its address, and a key that nobody but the user can
+The server leaves ``serving.json`` beside its cases while it runs: its address, and a key that only the user can
 read. ``geosleuth review`` shows that key, so no page and no other user can have the server open a folder.
 """
 

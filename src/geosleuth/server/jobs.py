@@ -1,6 +1,6 @@
 """The queue of runs, the processes that work on them, and the live feed of their events.
 
-A reader is only a position in the sequence: a slow one delays nobody and costs no memory. The newest events are kept in
+A reader is a position in the sequence: a slow one delays no other and costs no memory. The newest events are kept in
 memory; readers further behind read from the database.
 """
 

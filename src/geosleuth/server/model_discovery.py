@@ -146,7 +146,7 @@ def _ask_model_server(prefix: str, url: str, seconds: float, *, look: bool) -> l
             names = [row["id"] for row in rows if isinstance(row["id"], str)][:_MAX_MODELS]
             seen = _that_see(client, prefix, address, names) if look else {}
     except (httpx.ConnectError, httpx.ConnectTimeout):
-        return []  # nobody is there
+        return []  # no server is running there
     except httpx.TimeoutException:
         return broken("took the connection and did not answer")
     except httpx.HTTPStatusError as error:
@@ -189,7 +189,7 @@ def _json(client: Any, url: str, asked: Any = None) -> Any:
 
 
 def _that_see(client: Any, prefix: str, address: str, names: list[str]) -> dict[str, bool]:
-    """Return which models take pictures, as far as the kind of server tells; nobody else is asked."""
+    """Return which models take pictures, as far as the kind of server tells; no other kind is asked."""
     import httpx
 
     root = address.removesuffix("/v1")

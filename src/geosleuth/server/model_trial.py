@@ -111,7 +111,7 @@ async def _check_answers(defaults: Defaults) -> None:
     target = find_target(service, name, defaults.base_url)
     try:
         async with httpx.AsyncClient(timeout=_ANSWER_TIMEOUT_S, trust_env=not target.on_this_machine) as client:
-            await client.get(f"{target.base_url.rstrip('/')}/models")  # whatever it says, it is there
+            await client.get(f"{target.base_url.rstrip('/')}/models")  # any reply shows that it is there
     except httpx.TimeoutException as error:
         raise BadInput(
             f"nothing answers at {target.host} within {_ANSWER_TIMEOUT_S:g} s; {_what_to_do(target)}"
@@ -126,7 +126,7 @@ def _what_to_do(target: ModelTarget) -> str:
 
 
 def _draw(path: Path) -> None:
-    """Draw a street sign of Monaco on a wall: a photo of nobody."""
+    """Draw a street sign of Monaco on a wall: a photo that shows no person."""
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.new("RGB", (640, 420), (222, 205, 170))

@@ -196,7 +196,7 @@ class Review:
             photos: where the photos are now, if they were moved; they are found by their content.
 
         Raises:
-            BadInput: it is no such folder, can't be written, or somebody else reviews it.
+            BadInput: it is no such folder, can't be written, or another process reviews it.
         """
         listed = _load_list(folder)
         if photos is not None:
@@ -283,7 +283,7 @@ class Review:
         """Keep a decision for photos, for all of them or for none.
 
         Raises:
-            BadInput: there is no such photo, a place is confirmed that nobody found, or it can't be kept.
+            BadInput: there is no such photo, the place to confirm was never found, or it can't be kept.
         """
         wanted = list(dict.fromkeys(ids))
         for item in wanted:
@@ -391,7 +391,7 @@ class Review:
         }
         for name, digest in list(self._written[text].items()):
             path = self.folder / name
-            # The folder may come from somebody else: nothing but files beside these photos is touched.
+            # The folder may come from another person: nothing but files beside these photos is touched.
             with suppress(OSError, BadInput):
                 if name in beside and path.is_file() and compute_sha256(path) == digest:
                     path.unlink()

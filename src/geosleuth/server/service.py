@@ -178,7 +178,7 @@ class CaseService:
         return changed
 
     async def setup_wanted(self) -> bool:
-        """Return whether nobody has chosen a model yet, nor said that none is wanted."""
+        """Return whether the user has neither chosen a model yet nor said that none is wanted."""
         from geosleuth.pipeline.defaults import config_file
 
         kept = await self._store.settings()
@@ -555,7 +555,7 @@ class CaseService:
     async def watch(self, run_id: str, *, after: int = -1) -> AsyncIterator[StreamEvent]:
         """Yield a run's events after an id, then new ones as they happen; ends after the run's last.
 
-        A slow reader delays nobody, and finds what it missed when it asks.
+        A slow reader delays no other, and finds what it missed when it asks.
 
         Raises:
             NotThere: there is no such run.

@@ -1,6 +1,6 @@
 """The page's set-up of a model: what is within reach, one of them tried, and a small one fetched through Ollama.
 
-Servers on this machine are asked once somebody wants that. A model is tried in a process of its own, and photos go to
+Servers on this machine are asked once the user wants that. A model is tried in a process of its own, and photos go to
 another machine only with its name as consent.
 """
 

@@ -347,7 +347,7 @@ class ResultView(TypedDict):
 
 
 class ReadLineView(TypedDict):
-    """A line of text in a part of a photo that somebody asked about."""
+    """A line of text in a part of a photo that the user asked about."""
 
     text: str
     box: Box

@@ -53,7 +53,7 @@ async def build_view(details: Mapping[str, Any]) -> dict[str, Any]:
 async def check_claimed_place(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a run says about a claimed place."""
     finding, plan, atlas = await _finding(details, check=details["check"])
-    # Whoever thought otherwise than the detective left an answer to compare, and no reasoning.
+    # A model other than the detective left an answer to compare, and no reasoning.
     checked = await check_claim(finding, plan or _plan(details, RunRequest(), details["check"]), atlas)
     if checked is None:
         raise BadInput("no place was given to hold against the finding")

@@ -237,7 +237,7 @@ def cancel_on_ctrl_c() -> Iterator[None]:
     import asyncio
 
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    # Ignored on purpose, as nohup does, or set by somebody who is not Python: leave it.
+    # Ignored on purpose, as nohup does, or set by code outside Python: leave it.
     before = {
         item: handler
         for item in (signal.SIGINT, signal.SIGTERM)
@@ -267,9 +267,9 @@ def cancel_on_ctrl_c() -> Iterator[None]:
 
 @contextmanager
 def quiet_libraries() -> Iterator[None]:
-    """Keep the warnings of libraries off the terminal: nobody at this command can mend them.
+    """Keep the warnings of libraries off the terminal: the user of this command can't fix them.
 
-    Whoever asks Python for warnings (-W, PYTHONWARNINGS) gets them.
+    A user who asks Python for warnings (-W, PYTHONWARNINGS) gets them.
     """
     root, nowhere = logging.getLogger(), logging.NullHandler()
     with warnings.catch_warnings():

@@ -75,7 +75,7 @@ def empty_values(kind: Any) -> dict[str, Any]:
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """A hint for whoever misspelt a name: the one that was meant, or all there are."""
+    """Return a hint for a misspelt name: the one that was meant, or all there are."""
     near = get_close_matches(word, known, 1, 0.6)
     return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
 

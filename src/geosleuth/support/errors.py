@@ -1,15 +1,15 @@
 """Every way things fail here, in one place.
 
-A failure belongs to whoever can do something about it:
+A failure belongs to the party that can do something about it:
 
     GeosleuthError
-    ├── UserError          the person at the keyboard can mend it: one line, what is wrong and what to do; exit code 2
+    ├── UserError          the person at the keyboard can fix it: one line, what is wrong and what to do; exit code 2
     │   ├── BadInput       a file, an option or a record that can't be read as what it claims to be
-    │   │   └── BadFile    the content of one file: whoever downloaded it blames the server that sent it
+    │   │   └── BadFile    the content of one file: code that downloaded it blames the server that sent it
     │   ├── MissingExtra   an optional part is not installed; the message is the install command
     │   └── BrokenPlugin   a part of another package can't be loaded; the message names it
     ├── ServiceFault       an online service failed or answered nonsense; names the host, says whether to try again
-    │   └── Offline        the host can't be reached at all: no network, no such name, nobody listens there
+    │   └── Offline        the host can't be reached at all: no network, no such name, nothing listens there
     ├── NotRecorded        a run that is repeated from a record asks what the record has no answer to; exit code 1
     └── DataFault          something shipped with the package is broken; a bug of ours, exit code 1
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class GeosleuthError(Exception):
     """Base of all errors that this package raises on purpose.
 
-    Messages quote files and replies: whatever stands there, a message is one line of at most 2,000 characters.
+    Messages quote files and replies: with any content, a message is one line of at most 2,000 characters.
     """
 
     exit_code = 1
@@ -43,7 +43,7 @@ class GeosleuthError(Exception):
 
 
 class UserError(GeosleuthError):
-    """The caller can mend this; the message says how in one line."""
+    """The caller can fix this; the message says how in one line."""
 
     exit_code = 2
 

@@ -164,7 +164,7 @@ def compute_sha256(path: Path) -> str:
 
 
 def link_or_copy(real: Path, path: Path) -> None:
-    """Give a file a second name where the disk can, or else copy it; whoever changes the one may change the other.
+    """Give a file a second name where the disk can, or else copy it; a change to the one may change the other.
 
     Raises:
         BadInput: it can't be written there.
@@ -181,7 +181,7 @@ def lock_file(handle: int, *, wait: bool = False) -> bool | None:
     """Lock an open file or folder for this process alone; closing it, or dying, lets go.
 
     Returns:
-        Whether nobody else holds it; None where the system or the disk knows no such locks.
+        Whether no other process holds it; None where the system or the disk knows no such locks.
     """
     try:
         import fcntl

@@ -13,7 +13,7 @@ def export_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable
     """
     homes = {name: module for module, names in modules.items() for name in names}
     if shared := homes.keys() & modules.keys():
-        # Python puts a module into its package once it is imported, over whatever goes by that name.
+        # Python puts a module into its package once it is imported, over any attribute of that name.
         raise ValueError(f"{package}: names of modules can't be exported: {', '.join(sorted(shared))}")
 
     def load_attribute(name: str) -> Any:

@@ -5,7 +5,7 @@ A package names its parts as entry points, in its own ``pyproject.toml``::
     [project.entry-points."geosleuth.tools"]
     moon_phase = "geosleuth_moon.tools:moon_phase"
 
-A part goes by ``PACKAGE:NAME``, such as ``geosleuth-moon:moon_phase``. Nothing of a package is imported before somebody
+A part goes by ``PACKAGE:NAME``, such as ``geosleuth-moon:moon_phase``. Nothing of a package is imported before a caller
 asks for the part. One that can't be loaded is told in one line that names it, and the others go on without it.
 """
 
@@ -55,7 +55,7 @@ class Plugin:
         """
         try:
             return check(self._point.load())
-        except (Exception, SystemExit) as error:  # whatever another package does at import, the others go on
+        except (Exception, SystemExit) as error:  # another package may raise anything at import; the others go on
             raise BrokenPlugin(self.id, why(error)) from error
 
 

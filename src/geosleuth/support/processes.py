@@ -44,7 +44,7 @@ def children_without_ctrl_c() -> Iterator[None]:
 
 @contextmanager
 def cleanup_on_sigterm() -> Iterator[None]:
-    """Let SIGTERM leave the block as an exit does, so that it cleans up; unless somebody handles it already."""
+    """Let SIGTERM leave the block as an exit does, so that it cleans up; unless another handler is set already."""
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield

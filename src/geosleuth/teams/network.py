@@ -291,7 +291,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         conn = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
         conn.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
-        # In a read-only folder SQLite can't create its side files; then nobody else writes either.
+        # In a read-only folder SQLite can't create its side files; then no other process writes either.
         conn = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     return conn
 

@@ -117,7 +117,7 @@ def read_borrowing(file: Path, allow: Iterable[str]) -> Borrowing:
     """Read the file of servers and the list of tools, each as SERVER.TOOL.
 
     Raises:
-        BadInput: the file or the list must be mended; nothing has been started or asked.
+        BadInput: the user must fix the file or the list; nothing has been started or asked.
     """
     lenders = read_lenders(file)
     known = {lender.name for lender in lenders}
@@ -288,7 +288,7 @@ class Connection:
                     self._client = client
                     opened.set()
                     await self._leave.wait()
-            except Exception as error:  # noqa: BLE001  (told by whoever asks the server next)
+            except Exception as error:  # noqa: BLE001  (reported to the next caller that asks the server)
                 self.trouble = redact(_last_line(said) or _summarize_error(error))
             finally:
                 self._client = None

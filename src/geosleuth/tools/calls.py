@@ -23,7 +23,7 @@ very same call was made before."""
 
 
 Mended = Literal["json", "box"]
-"""What had to be mended before a call could be carried out: almost-JSON, or a box with its corners the wrong way round.
+"""What had to be fixed before a call could be carried out: almost-JSON, or a box with its corners the wrong way round.
 The papers' own code answers both with an error, so a count that is held against theirs takes them for failures."""
 
 TextReader = Callable[[View], "Sequence[TextLine]"]

@@ -296,7 +296,7 @@ def parse_object(given: Mapping[str, Any] | str, right_way: Callable[[], str]) -
     Raises:
         BadInput: it is none; the message ends in the right way.
     """
-    found: object = given  # whatever a policy made of it
+    found: object = given  # a policy may have written anything
     if isinstance(found, str):
         try:
             found = json.loads(found) if found.strip() else {}

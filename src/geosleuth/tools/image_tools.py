@@ -285,7 +285,7 @@ async def image_zoom_in_tool(
 def around(box: Bounds, size: tuple[int, int]) -> list[int]:
     """A part of the picture about a third as wide, with a box in its middle; in thousandths.
 
-    It begins at one of few places, so that whoever has to name it chooses among few, and who is off by one still sees
+    It begins at one of few places, so that a model that has to name it chooses among few, and if off by one still sees
     what is looked for, unless it is large.
     """
     sides = []

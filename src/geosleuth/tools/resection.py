@@ -113,7 +113,7 @@ class CameraPosition(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A feature as somebody marks it: its name or coordinates, and its column from 0 (left) to 1 (right)."""
+    """A feature as the caller marks it: its name or coordinates, and its column from 0 (left) to 1 (right)."""
 
     name: str
     column: float

@@ -1,9 +1,9 @@
 """Views of a tool at work: progress lines, numbered lines to read, and the same in JSON types.
 
-What was read in a photo, on a page or in a map entry is somebody else's words. It is kept on one line, without control
+What was read in a photo, on a page or in a map entry is third-party text. It is kept on one line, without control
 characters, and stands in quotation marks, so that it can't pass for ours.
 
-Whatever a call or a result holds is somebody else's text: it stands in quotation marks.
+The content of a call or a result is third-party text: it stands in quotation marks.
 """
 
 import json

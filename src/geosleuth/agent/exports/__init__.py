@@ -41,7 +41,7 @@ def export(trajectory: Trajectory, dialect: str, *, tools: Iterable[Tool] | None
     """Return the record of a trajectory.
 
     Args:
-        trajectory: the whole run; nothing is left out, whatever the policy was shown of it.
+        trajectory: the whole run; nothing is left out, even if the policy was shown only part of it.
         dialect: one of `DIALECTS`, or ``PACKAGE:NAME`` of another package.
         tools: where the tools of the run are described; left out, all tools there are.
 

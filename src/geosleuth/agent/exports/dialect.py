@@ -114,7 +114,7 @@ def plain_json(value: Any) -> str:
 
 
 def list_offered_tools(started: Started, known: Iterable[Tool] | None = None) -> list[Tool]:
-    """The tools of a run as its policy was shown them; one that nobody knows any more has its name and nothing else.
+    """The tools of a run as its policy was shown them; a tool that is no longer known has its name and nothing else.
 
     Args:
         started: how the run began: its method, and its tools as it called them.

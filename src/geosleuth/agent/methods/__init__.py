@@ -83,7 +83,7 @@ def method(name: str | Method, *, box_scale: BoxScale = "pixels") -> Method:
 
 
 def find_method(name: str) -> Method | None:
-    """The method that a run was made with, by the name that its trajectory has; None where nobody knows it any more."""
+    """The method that a run was made with, by the name that its trajectory has; None if it no longer exists."""
     try:
         make = METHODS.get(name)
         return None if make is None else make("pixels")

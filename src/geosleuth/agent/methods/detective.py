@@ -22,7 +22,7 @@ def detective(box_scale: BoxScale = "pixels") -> Method:
         default(box_scale),
         name="detective",
         summary="no model: reads the text, looks names up, weighs clues in one posterior, checks them on the map",
-        # Whoever has a visual prior for the case switches its tool on; without one it could only refuse.
+        # A user who has a visual prior for the case switches its tool on; without one it could only refuse.
         tools=tuple(tool.name for tool in all_tools() if tool.name in TOOLS and "prior" not in tool.needs),
         budget=Budget(turns=14, calls=60, calls_per_turn=24),
         context=Context("whole"),

@@ -113,7 +113,7 @@ def build_prompt_pieces(
 
 
 def review_prompt(answer: Answer, *, names: Iterable[str] = ()) -> str:
-    """Ask a reviewer about somebody's answer: it sees the photo with these words, and no name."""
+    """Ask a reviewer about another member's answer: it sees the photo with these words, and no name."""
     return paragraphs(
         "Somebody was shown this photo and asked where it was taken. This is the reply:",
         build_prompt_pieces(answer, names=names)["answer"],

@@ -110,7 +110,7 @@ class AnswerContext:
         tools: the enabled tools.
         sources: the sources of the evidence.
         versions: of other components, by name, such as an installed region.
-        granularity: the permitted precision; ``exact`` where nothing was held back, whatever the finding is.
+        granularity: the permitted precision; ``exact`` where nothing was held back, however coarse the finding is.
         country_code: ISO 3166-1 alpha-2 of the answer's country, if looked up.
         city: the answer's city, if looked up: an answer gives only its finest place.
         outline: the country that is the whole finding, as polygons; empty if the finding is a circle.

@@ -413,7 +413,7 @@ def _paint_outlines(
 def _paint_region(canvas: MapCanvas, view: MapView, part: MapPart) -> None:
     """Paint land and sea inside one region's bounds.
 
-    If no coast is in view, the view is land if it shows something that stands on land, else whatever the nearest coast
+    If no coast is in view, the view is land if it shows something that stands on land, else what the nearest coast
     around it implies.
     """
     area = _crop_to_bounds(view, part)

@@ -103,7 +103,7 @@ class OnlineService(AsyncClosing):
         """Return the address of the service: from the settings, or else ``base``, or else the default.
 
         Raises:
-            BadInput: nobody said where it is, or it is no address.
+            BadInput: none of these gives an address, or it is not a valid one.
         """
         return get_service_address(type(self), self.settings, base)
 

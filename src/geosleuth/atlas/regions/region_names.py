@@ -462,7 +462,7 @@ def decode_owners(names: str) -> list[tuple[int, Ints]]:
 
 
 def all_owners(names: str) -> list[int]:
-    """Return the owners of all names in a row's ``names``, whatever their roles."""
+    """Return the owners of all names in a row's ``names``, in any role."""
     if "\n" not in names and "," not in names:  # nearly always
         return [int(names.rpartition("\t")[2])]
     return [owner for _, owners in decode_owners(names) for owner in owners.tolist()]

@@ -38,7 +38,7 @@ from geosleuth.support.text.numbers import plural
 async def build_report(
     finding: Finding, atlas: Atlas | None, *, checked: ClaimCheck | None = None, frames: Sequence[str] = ()
 ) -> str:
-    """Return the report of one finding, with what was found out about a place that somebody claims.
+    """Return the report of one finding, with what was found out about a claimed place.
 
     ``frames`` says for a video which second told what, a line each.
     """

@@ -35,7 +35,7 @@ def locate_photos(paths: Sequence[Path], request: LocateRequest, *, as_json: boo
     """Work on photos of one place, say what happens on stderr, print the finding, write what was asked for.
 
     Raises:
-        UserError: something must be mended; nothing has been sent, and no file is left behind.
+        UserError: the user must fix something first; nothing has been sent, and no file is left behind.
         GeosleuthError: the model failed, after what was found until then has been printed.
     """
     with quiet_libraries(), names_left_out(paths, request.granularity):

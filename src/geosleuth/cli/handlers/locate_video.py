@@ -46,7 +46,7 @@ def locate_video(paths: Sequence[Path], request: LocateRequest, *, as_json: bool
     """Find the places that a clip shows, say what happens on stderr, print them, write what was asked for.
 
     Raises:
-        UserError: something must be mended; nothing has been sent.
+        UserError: the user must fix something first; nothing has been sent.
         GeosleuthError: the model failed, after what was found until then has been printed.
     """
     if len(paths) != 1:

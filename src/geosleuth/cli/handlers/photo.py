@@ -42,7 +42,7 @@ def undo_estimates(folder: Path, *, reviewed: bool, yes: bool, as_json: bool) ->
     """Remove our sidecars and copies beside the photos of a folder, after a confirmation.
 
     Raises:
-        BadInput: there is no such folder, it holds no photo, or nobody agreed.
+        BadInput: there is no such folder, it holds no photo, or the user did not agree.
     """
     if not folder.is_dir():
         raise BadInput(f"{folder}: there is no such folder; check the path")
@@ -56,7 +56,7 @@ def undo_estimates(folder: Path, *, reviewed: bool, yes: bool, as_json: bool) ->
     removed, troubles = [], []
     for photo, path in ours:
         try:
-            # Looked at again: much may have happened while somebody thought about the answer.
+            # Looked at again: much may have happened while the user thought about the answer.
             if _is_ours(photo, path, reviewed=reviewed):
                 path.unlink()
                 removed.append(str(path))

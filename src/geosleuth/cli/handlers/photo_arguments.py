@@ -46,7 +46,7 @@ def _expand_word(word: str) -> list[Path] | None:
         else:
             return None
     except (OSError, ValueError):
-        # Whoever opens it as a photo says what is wrong with it.
+        # The code that opens it as a photo says what is wrong with it.
         return None
     if not found:
         raise BadInput(f"{word}: there is no such file, and none that fits it as a pattern")

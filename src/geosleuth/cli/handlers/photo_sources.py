@@ -46,7 +46,7 @@ def local_photos(words: Sequence[str], request: LocateRequest) -> Iterator[list[
     """Yield the words of a command with a file's path in place of each photo that is none yet.
 
     Raises:
-        UserError: nobody agreed to fetch a photo, it is larger than photos may be, or nothing is there.
+        UserError: the user did not agree to fetch a photo, it is larger than photos may be, or nothing is there.
         ServiceFault: it can't be fetched.
     """
     if not any(map(_is_elsewhere, words)):
@@ -102,7 +102,7 @@ async def _fetch_photo(url: str) -> bytes:
     host = parse_host(url)
     settings = replace(
         online_settings((host,)),
-        # Whoever writes down a server of their own network means it.
+        # A user who writes down a server of their own network means it.
         private_hosts=frozenset({host}) if is_local(host) else frozenset(),
         max_bytes=PhotoLimits().max_bytes,
         tries=2,

@@ -33,7 +33,7 @@ def set_up(options: SetupOptions) -> None:
     """Show what is within reach, or try and keep the model that was named or chosen.
 
     Raises:
-        UserError: there is no such model, it fails, or nobody agreed; the default stays as it was.
+        UserError: there is no such model, it fails, or the user did not agree; the default stays as it was.
     """
     if options.profile is None:
         _set_up_model(options)

@@ -1,7 +1,7 @@
 """Sightings on a street, in free words or as attribute = value, and the odds that follow.
 
 Each sighting multiplies the odds of a country by how common the value is there, beside the world's average; a country
-that nobody has checked keeps its odds, or loses a little where a table has most others. Sightings depend on each other
+without a row keeps its odds, or loses a little where a table has most others. Sightings depend on each other
 (yellow lines, yellow diamonds and square plates come together), so their product is tempered.
 """
 
@@ -38,7 +38,7 @@ MAX_SIGHTINGS = 60
 LONGEST_TEXT = 4000
 _SHOWN_MOVES = 4
 USUAL, _USUAL_WEIGHT = 0.1, 20
-"""How common a value is where nobody looked, and how many countries that guess counts as."""
+"""How common a value is where the tables have no row, and how many countries that guess counts as."""
 
 # Share of the photos showing a script or language that come from countries where it is not written.
 ABROAD_SHARE = 0.08

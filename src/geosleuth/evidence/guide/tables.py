@@ -114,7 +114,7 @@ class FieldGuide:
         return frozenset(place for table in self.grades.values() for place in table)
 
     def chance(self, attribute: str, place: str, value: str) -> float | None:
-        """Return how often a photo of the attribute shows the value there; None where nobody has checked.
+        """Return how often a photo of the attribute shows the value there; None where the tables have no row.
 
         A region without a row of its own is as its country is.
         """
@@ -133,7 +133,7 @@ class FieldGuide:
         return self.checked.get((attribute, held, value)) != UNCHECKED
 
     def counts(self) -> Mapping[str, int]:
-        """Return how large the tables are, and how many rows nobody has looked up."""
+        """Return how large the tables are, and how many rows are unchecked."""
         regions = sum("-" in place for place in self.places)
         return {
             "attributes": len(self.attributes),

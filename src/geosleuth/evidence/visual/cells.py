@@ -1,6 +1,6 @@
 """The areas and cells of the world that a visual prior tells apart, and shares over them.
 
-Whoever learns from photos of one street and is tested on photos of the same street learns nothing about the world.
+A prior that learns from photos of one street and is tested on photos of the same street learns nothing about the world.
 Photos are therefore held out by blocks of land, with a strip around each in which nothing is learned.
 """
 
@@ -34,7 +34,7 @@ Mask = npt.NDArray[np.bool_]
 class Guesses:
     """Guesses at many photos, a row each: P(country) in the order of ``codes``, a point, P(within `NEAR_KM` of it).
 
-    ``near`` is NaN where whoever guessed does not say.
+    ``near`` is NaN where the method that guessed does not say.
     """
 
     codes: tuple[str, ...]

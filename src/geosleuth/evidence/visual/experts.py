@@ -308,7 +308,7 @@ def logistic(rows: Rows, label: Ints, classes: int) -> tuple[Rows, Rows]:
 def pool_opinions(weights: FloatArray, opinions: list[Rows]) -> Rows:
     """The shares of areas when the experts' logarithms are added up with these weights.
 
-    The first of them goes by the number of photos alone, and always keeps a small share: nobody is ever certain.
+    The first of them goes by the number of photos alone, and always keeps a small share: no answer is ever certain.
     """
     total = sum(np.float32(weight) * opinion for weight, opinion in zip(weights, opinions, strict=True))
     shares: Rows = np.exp(log_shares(np.asarray(total, dtype=np.float32)))
@@ -370,7 +370,7 @@ def learn_weights(opinions: list[Rows], country: Ints, near: Rows, areas: Areas)
 def temper(weights: FloatArray, opinions: list[Rows], country: Ints, areas: Areas, missing: float) -> FloatArray:
     """The weights, all times one factor, under which the likeliest country is right as often as is stated on average.
 
-    The likeliest weights leave the prior too modest: photos that nobody could know count for more than the many that
+    The likeliest weights leave the prior too modest: photos no expert could place count for more than the many that
     are right.
 
     Args:

@@ -110,7 +110,7 @@ class Knowledge:
 class LearnedPrior:
     """A `VisualPrior` learned from a collection of photos; see `learn`.
 
-    It holds the places and features of the collection, 2.6 kB a photo with the bundled encoder: whoever has its file
+    It holds the places and features of the collection, 2.6 kB a photo with the bundled encoder: a reader of its file
     knows where those photos were taken.
     """
 

@@ -207,7 +207,7 @@ def nearest_on_average(mass: Mass) -> LatLon:
     """The point with the least mean distance to a mass."""
     return _search(
         lambda boxes: -mass.mean_km(boxes.lats, boxes.lons),
-        # Nobody comes nearer to anything by more than they move.
+        # A point comes nearer to anything by no more than it moves.
         lambda boxes, values: values + boxes.reach_km,
         until_km=_MIN_STEP_KM,
         starts=_heaviest(mass),
@@ -305,7 +305,7 @@ class BlindPolicy:
 class DrawingPolicy:
     """A random point for each photo.
 
-    The photo's pixels serve as part of the seed, so that a photo gets the same point however often and in whatever
+    The photo's pixels serve as part of the seed, so that a photo gets the same point however often and in any
     order a run meets it; nothing else is done with them.
     """
 

@@ -49,10 +49,10 @@ def open_encoder(spec: str, *, trust_code: bool = False) -> ImageEncoder:
     """Return the image encoder of a spec.
 
     ``bundled``, an ONNX file, a folder that transformers can read, a TorchScript file, or a folder with one ONNX or
-    TorchScript file in it. TorchScript runs code of whoever made the file, so it must be asked for.
+    TorchScript file in it. TorchScript runs code of the file's author, so it must be asked for.
 
     Raises:
-        BadInput: it is none of these, or is code that nobody asked to run.
+        BadInput: it is none of these, or is code that the caller did not ask to run.
     """
     path = _find_encoder_file(spec)
     if path.suffix.lower() in SCRIPTED:

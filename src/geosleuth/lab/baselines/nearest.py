@@ -79,7 +79,7 @@ class Neighbours:
         count = min(count, len(self._features))
         if not self.exact:
             with self._lock:
-                # Built by whoever comes first; building takes minutes.
+                # Built by the first caller; building takes minutes.
                 graph = self._graph
             found = graph.search(wanted, count)
             keys = np.asarray(found.keys, dtype=np.int64).reshape(len(wanted), -1)
@@ -281,7 +281,7 @@ class NearestPolicy:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Tells galleries apart, whatever they are called: by features, places, known pixels, queries and encoder."""
+        """Tells galleries apart, not by name but by features, places, known pixels, queries and encoder."""
         gallery = self._gallery
         queries = sorted(gallery.queries.items())
         words = (
@@ -325,7 +325,7 @@ class NearestPolicy:
                 explanation="No features of this photo are among the queries, and no encoder is there to look."
             )
         with self._lock:
-            # The graph is built, and the odds are learned, by whoever comes first.
+            # The graph is built, and the odds are learned, by the first caller.
             odds = self._odds
         rows, cosines = (part[0] for part in self._neighbours.search(wanted, settings.k + _MORE))
         kept = others_than(None, rows, cosines)

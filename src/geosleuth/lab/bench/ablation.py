@@ -36,7 +36,7 @@ _ZOOM, _WEB, _GEOCODE = "image_zoom_in_tool", "search_web", "maps_geocode"
 _MAP_TOOLS = ("poi_input_tips", "poi_keyword_search", "poi_detail_query", "static_map_query", "satellite_map_query")
 
 Setting = str | int | float | bool | None
-"""A value of an option; None leaves the option out, whatever the command says."""
+"""A value of an option; None leaves the option out, even if the command gives it."""
 
 
 @dataclass(frozen=True, slots=True)

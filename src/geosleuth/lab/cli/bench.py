@@ -123,7 +123,7 @@ class BenchOptions(JsonOptions, RunOptions, WorkOptions, SetOptions, FolderOptio
 def run(options: BenchOptions) -> None:
     """Answer for every photo of a data set, and keep all of it in a folder.
 
-    Whoever answers gets pixels and nothing else: photos have random names, no metadata and no label. Give the same
+    The model gets pixels and nothing else: photos have random names, no metadata and no label. Give the same
     command again to resume: what is finished is neither lost nor done again. Budgets such as --usd hold
     for each photo, those that begin with --run- for the whole run. Besides models and teams, --model takes recordings
     (replay:RECORDS.jsonl, replay:RUN/) and baselines (blind:population, nearest:GALLERY, geoclip:FOLDER).

@@ -188,7 +188,7 @@ def sample(options: SampleOptions) -> None:
     """Draw photos by GeoSeek's rule: countries by roads, people and area, then cells of 1 degree by log(1 + people).
 
     The figures are the atlas's unless you give yours: roads of 2015, settlements of 500 people and more. A cell where
-    nobody is known to live is never drawn; --least-people gives it a chance.
+    no people are known to live is never drawn; --least-people gives it a chance.
 
     Examples:
 

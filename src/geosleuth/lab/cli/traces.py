@@ -206,7 +206,7 @@ def import_notes(options: NotesOptions) -> None:
     """Bring people's own notes on photos into the form of GeoAgent's records.
 
     Columns: file and country, which are mandatory; region, precise (or city, address), notes, country_notes,
-    region_notes, precise_notes, lat and lon, which are not. Conclusions stay the person's own, whoever rewords them.
+    region_notes, precise_notes, lat and lon, which are not. Conclusions stay the person's own; a model rewords notes.
 
     Examples:
 

@@ -254,7 +254,7 @@ class InspectPolicy:
     """
 
     hosts: frozenset[str] = frozenset()
-    """Inspect decides where requests go; whoever named the model to it has agreed to that."""
+    """Inspect decides where requests go; the user who named the model to it has agreed to that."""
 
     def __init__(self, model: Model) -> None:
         """Prepare to ask; nothing is sent before the first step."""

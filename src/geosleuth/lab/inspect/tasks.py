@@ -170,7 +170,7 @@ def _kind_without_traceback() -> type[Exception]:
 
 @contextmanager
 def in_one_line() -> Iterator[None]:
-    """Let Inspect print a `UserError` as the message it is; it stays a `BadInput` for whoever calls from Python."""
+    """Let Inspect print a `UserError` as the message it is; it stays a `BadInput` for callers from Python."""
     try:
         yield
     except UserError as error:

@@ -315,9 +315,9 @@ def _make(
     progress(kept, count)
     missing = [number for number in range(count) if number not in lines]
     try:
-        # A journal that is still there was never worked into the tables, whatever they say.
+        # A journal that is still there was never worked into the tables, even if these look complete.
         if missing or not (folder / SET).is_file() or (folder / JOURNAL).exists():
-            # Closed here, whatever happens: an error on its way up would keep the workers alive.
+            # Closed here in any case: an error on its way up would keep the workers alive.
             with (
                 (folder / JOURNAL).open("ab") as journal,
                 closing(_draw_scenes(folder, world, missing, task, workers)) as drawn,

@@ -304,7 +304,7 @@ def build_postcode(town: WorldTown, street: int, seed: int) -> str | None:
     if town.postcode:
         begins = (town.postcode,)
     elif not begins and town.country in known:
-        return None  # whatever is drawn would speak of some other region
+        return None  # any code drawn would speak of some other region
     code = of_town.choice(begins) if begins else ""
     fixed = max(len(code), (len(mask) + 1) // 2)
     for place in range(len(code), len(mask)):

@@ -159,7 +159,7 @@ class Camera:
 class Scene:
     """All there is to know of a picture before it is drawn.
 
-    ``seed`` fixes whatever drawing leaves open. ``business`` is what the camera looks at, where the map knows it.
+    ``seed`` fixes all that drawing leaves open. ``business`` is what the camera looks at, where the map knows it.
     ``missing`` are the sorts of clue that a street like this would have and that were left out. ``locatability`` and
     ``tags`` are on the scales of `lab.bench.makers`.
     """

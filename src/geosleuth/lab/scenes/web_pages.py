@@ -2,7 +2,7 @@
 
 Every made-up business has an entry in a directory, which tells the year it was founded in: the map does not have that.
 Some are reviewed, some were in the news. Where several businesses of a country share a name, one page lists them, and
-reviews of one mention the year of another. So a name and a year name one town, for whoever reads whose year it is.
+reviews of one mention the year of another. So a name and a year name one town, for a model that reads whose year it is.
 
 Pages are in English, with names as they stand on signs. They follow from the business alone, and are written into an
 index in the cache when they are first searched. Businesses of added regions are real and have none.

@@ -448,7 +448,7 @@ class StandInProposer:
 def town_on_pages(pages: Sequence[tuple[str, str]], shops: Sequence[str], years: Sequence[str]) -> str | None:
     """Return the town that most pages, each a title and a text, give a shop of one of these names and years.
 
-    A sentence that names another shop's town and year speaks of that one, whatever its page is about.
+    A sentence that names another shop's town and year speaks of that one, not of the one its page is about.
     """
     votes: Counter[str] = Counter()
     for title, text in pages:

@@ -90,7 +90,7 @@ def check_for_grpo(processor: Any, *, tools: bool) -> None:
     """Check that TRL's GRPO can work with a processor's chat template.
 
     Args:
-        processor: or whatever has a template, and can apply it.
+        processor: or any object that has a template, and can apply it.
         tools: whether the environment has any.
 
     Raises:
@@ -184,7 +184,7 @@ def _no_tied_alarm(record: logging.LogRecord) -> bool:
 def load_model(part: ModelPart, *, gpu: bool | None = None) -> tuple[Any, Any]:
     """Load a model and its processor from a local folder; nothing is downloaded.
 
-    Weights that are tuned are held in float32, whatever passes are computed in: small steps would be lost in bfloat16.
+    Weights that are tuned are held in float32 for passes in any type: small steps would be lost in bfloat16.
     Those that adapters leave alone are held in ``part.dtype`` on a GPU. On a CPU all is float32.
 
     Args:

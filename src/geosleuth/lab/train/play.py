@@ -408,7 +408,7 @@ def _portable(error: Exception) -> Exception:
     """Return an error that survives the pipe; some can't be restored from their pickle."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301  (made here, a moment ago)
-    except Exception:  # noqa: BLE001  (whatever it is, its words are what counts)
+    except Exception:  # noqa: BLE001  (for any error, its words are what counts)
         return (
             UserError(str(error)) if isinstance(error, UserError) else RuntimeError(f"{type(error).__name__}: {error}")
         )
@@ -458,7 +458,7 @@ class _Serving:
             self.send("broke", _portable(error))
 
     def send(self, *what: Any) -> None:
-        # Nobody at the other end: the work is being called off, and this worker will hear of it.
+        # The pipe is closed at the other end: the work is being called off, and this worker will hear of it.
         with suppress(OSError):
             self._pipe.send(what)
 

@@ -45,7 +45,7 @@ def prompt_rows(data: DataPart, start: int = 0) -> list[Row]:
 
 
 def all_rows(data: DataPart, start: int = 0, *, chosen: Container[str] | None = None) -> Iterator[Row]:
-    """Yield the rows of a recipe's data whatever its limit; of photos only those ``chosen``, if any are."""
+    """Yield the rows of a recipe's data regardless of its limit; of photos only those ``chosen``, if any are."""
     if not data.photos:
         return ({"id": scene_id(row["scene"]), **row} for row in scene_rows(data.scenes, start))
     items = (entry for entry in photo_items(data) if chosen is None or entry[0] in chosen)

@@ -135,7 +135,7 @@ class RolloutPart:
         geocoder_limit: the largest share of the last 200 different answers for which that service may fail; training
             stops above it.
         answers: the file that keeps every answer of these services; each call is paid once.
-        replay: ask nobody, and repeat a run from its ``answers``; a call that is not there ends the run.
+        replay: ask no service, and repeat a run from its ``answers``; a call that is not there ends the run.
         turns: the most turns of a rollout; None is the method's own.
         reading: what read_text reads with in drawn scenes.
         group: how many replies are drawn for a prompt.

@@ -1,6 +1,6 @@
 """Recipes as files: read strictly, changed by overrides, written as plain data.
 
-A recipe is a YAML mapping with the fields of `lab.train.recipe`; whatever is left out keeps its default. Paths in
+A recipe is a YAML mapping with the fields of `lab.train.recipe`; what is left out keeps its default. Paths in
 it are seen from the folder that the command runs in.
 """
 

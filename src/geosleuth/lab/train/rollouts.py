@@ -219,7 +219,7 @@ def rollout_setup(recipe: Recipe, judging: Helpers | None = None) -> RolloutSetu
     """
     rollout, data = recipe.rollout, recipe.data
     method = with_folder(method_of(rollout.method, box_scale=find_box_scale(recipe.model)), rollout.prompts)
-    # TRL shows tools and hears calls by the chat template, whatever wire the method has elsewhere.
+    # TRL shows tools and hears calls by the chat template, even if the method has another wire elsewhere.
     method = replace(method, wire="native")
     budget = method.budget if rollout.turns is None else replace(method.budget, turns=rollout.turns)
     world = None if data.photos else open_world(data.world)
@@ -236,7 +236,7 @@ def rollout_setup(recipe: Recipe, judging: Helpers | None = None) -> RolloutSetu
             )
         geocoder = ServiceGeocoder(rollout)
     elif reward.needs_geocoder:
-        # Whatever services tools ask, the atlas alone answers.
+        # The atlas alone places answers, even if tools ask other services.
         geocoder = create_placer(OfflineAtlas if world is None else lambda: asks.atlas)
     setting = offline_setting(
         method,
@@ -513,7 +513,7 @@ class WorkerPool:
         return self._workers[number * len(self._workers) // of]
 
     def close(self) -> None:
-        """Send everybody home."""
+        """Shut all workers down."""
         for worker in self._workers:
             worker.shutdown(wait=False, cancel_futures=True)
 

@@ -469,7 +469,7 @@ def load_chat(text: str, pictures: Pictures) -> Chat:
 
 
 class Collator:
-    """Makes a batch of rows: pictures are opened and everything becomes tokens here, in whatever process loads data.
+    """Makes a batch of rows: pictures are opened and everything becomes tokens here, in the process that loads data.
 
     Args:
         processor: of the model.

@@ -1,4 +1,4 @@
-"""Online maps and web searches in rollouts: one process a machine asks them, every answer is kept, a rerun asks nobody.
+"""Online maps and web searches in rollouts: one process a machine asks them, every answer is kept, a rerun asks none.
 
 rollout: {maps: nominatim, web: tavily, allow: [nominatim.openstreetmap.org, api.tavily.com], answers: answers.sqlite}
 rollout: {geocoder: "nominatim:http://maps:8080", answers: answers.sqlite}
@@ -68,7 +68,7 @@ class ServiceGeocoder:
         """Ask the service that a recipe names, through the record of its answers; nothing is sent yet.
 
         Raises:
-            UserError: there is no such service, nobody agreed to its host, or its key is not in the environment.
+            UserError: there is no such service, its host is not in ``allow``, or its key is not in the environment.
         """
         service = map_service(_geocoder(rollout).request(), _record(rollout))
         self._place, self._name, self._limit = create_placer(lambda: service), rollout.geocoder, rollout.geocoder_limit

@@ -216,7 +216,7 @@ def _precise(reasoning: Reasoning, here: Mapping[str, Any]) -> str | None:
 
 
 def _uncertainty(probability: float) -> str:
-    """Return how uncertain a level is, by its own probability alone, whatever the radius."""
+    """Return how uncertain a level is, by its own probability alone, regardless of the radius."""
     return "low" if probability >= SURE else "moderate" if probability >= FAIR else "high"
 
 

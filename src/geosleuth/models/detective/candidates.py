@@ -53,7 +53,7 @@ def rivals(reasoning: Reasoning) -> list[RankedPlace]:
     """Return the candidates, the likeliest first; countries where the clues allow nothing finer."""
     decision = reasoning.decision
     if decision.level == "none":
-        # Whoever has ruled places out, or asked a prior, wants to see what is left.
+        # A user who has ruled places out, or had a prior asked, wants to see what is left.
         asked = reasoning.known.rules_out or any(True for _ in reasoning.notebook.find_calls("visual_prior"))
         least = 0.0 if asked else MIN_WHEN_SILENT
         workings = reasoning.full_posterior.workings
@@ -180,7 +180,7 @@ def _sides(
 def standing(reasoning: Reasoning) -> list[RankedPlace]:
     """Return the candidates, the likeliest first.
 
-    Where a person has ruled out the best place, the next ones come up, however unlikely they are: whoever has ruled out
+    Where a person has ruled out the best place, the next ones come up, however unlikely they are: a user who ruled out
     one wants to see them, and not only the countries that they are in.
     """
     listed = rivals(reasoning)

@@ -1,4 +1,4 @@
-"""Clues in words. What was read in a photo is somebody else's text: it stands in quotation marks, on one line."""
+"""Clues in words. What was read in a photo is third-party text: it stands in quotation marks, on one line."""
 
 from collections.abc import Sequence
 

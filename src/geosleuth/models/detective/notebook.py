@@ -41,7 +41,7 @@ _WORSE_BY = 0.05
 
 @dataclass(frozen=True, slots=True)
 class FinishedCall:
-    """A call and what came of it; ``name`` is the tool's own name, whatever the run calls it."""
+    """A call and what came of it; ``name`` is the tool's own name, even where the run uses another."""
 
     name: str
     call: ToolCall
@@ -138,7 +138,7 @@ class Notebook:
         return any(item.name == name and item.observation.failure == "refused" for item in self.done)
 
     def has_call(self, name: str, arguments: Mapping[str, Any]) -> bool:
-        """Return whether this very call was made, with whatever outcome."""
+        """Return whether this very call was made, with any outcome."""
         return _build_call_key(name, arguments) in self._keys
 
     @property

@@ -72,8 +72,8 @@ class Detective:
             countries: ISO codes; the place lies in one of them.
             hint: the user's words; names of countries and places in them count, and are checked against the rest.
             taken: when the photo was taken; tells something of the place where it has its zone.
-            drives_on: the side of the road that traffic keeps to, where somebody has seen it.
-            seen: what somebody sees in the photo, see `geosleuth.evidence.guide.read_sightings`.
+            drives_on: the side of the road that traffic keeps to, where the user has seen it.
+            seen: what the user sees in the photo, see `geosleuth.evidence.guide.read_sightings`.
             force_answer: a best guess is wanted in any case.
             rejected: what a person has ruled out of an earlier run: texts and clues that carry no weight and are not
                 looked up, ground and countries that hold no candidate. Where it is given, a person's later words are

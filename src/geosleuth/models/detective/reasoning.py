@@ -182,7 +182,7 @@ class Reasoning:
         wanted = None if countries is None else {code.upper() for code in countries}
         held = None if within is None else shares_within(within)
         if held is not None and decision.is_country and decision.country in held:
-            # Whatever part of a country an area is, a word for the country is none against the area.
+            # A word for a country is none against the area, no matter which part of the country the area is.
             held = {**held, decision.country or "": 1.0}
         inside = sum(
             candidate.probability

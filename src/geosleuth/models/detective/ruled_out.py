@@ -28,7 +28,7 @@ _NAME_KIND: Final = next(iter(sorted(NAME_KINDS)))
 def clue_id(kind: str, seen: str) -> str:
     """Return the id of a clue, the same in every run: its kind and the text or thing seen.
 
-    Names go by one id whatever they turn out to be: a text is a street's name in one look-up and a shop's in another.
+    Names of all kinds go by one id: a text is a street's name in one look-up and a shop's in another.
     """
     sort = _NAME if kind in NAME_KINDS else kind
     return "clue-" + sha256(f"{sort}\n{_fold_key(seen)}".encode()).hexdigest()[:_ID_DIGITS]

@@ -57,7 +57,7 @@ _PARTS_OF_AMERICA = frozenset({"central", "latin", "north", "south"})
 
 DrivingSide = Literal["left", "right"]
 HINT_RELIABILITY = 0.75
-# Reliability of a hint that is itself worded as uncertain. Both values are assumed: nobody has counted how often hints
+# Reliability of a hint that is itself worded as uncertain. Both values are assumed: no data show how often hints
 # are right.
 DOUBTED_HINT_RELIABILITY = 0.5
 SIDE_RELIABILITY = 0.97
@@ -89,7 +89,7 @@ _PLAIN_WORDS = frozenset(
 
 
 def countries_named(hint: str) -> dict[str, str]:
-    """The countries in somebody's words: the words for each, by ISO code.
+    """Return the countries that the user's words name: the words for each, by ISO code.
 
     "perhaps on an island" names none, though Iceland is "Island" in German; nor do china cups, or a turkey.
     """
@@ -153,11 +153,11 @@ class StatedFacts:
         hint: the user's words.
         taken: when the photo was taken; only a time with its zone tells anything of the place.
         drives_on: the side of the road that traffic keeps to.
-        seen: what somebody sees in the photo, in words that the field guide reads.
+        seen: what the user sees in the photo, in words that the field guide reads.
         force_answer: a best guess is wanted in any case.
-        area: the extent that was given, whatever of it was ruled out.
+        area: the extent that was given, including any part that was ruled out.
         area_countries: the countries that were given.
-        area_name: what the area that was given is called, where somebody says.
+        area_name: the name of the area that was given, where the user says one.
         left_out: texts and ids of clues that carry no weight.
         not_at: ground where it was not taken.
         not_in: countries where it was not taken.
@@ -208,7 +208,7 @@ class StatedFacts:
 
     @property
     def not_said(self) -> tuple[str, ...]:
-        """The options that say what somebody sees or knows, and were not used."""
+        """The options that say what the user sees or knows, and were not used."""
         said = {"--seen": self.seen, "--hint": self.hint, "--within": self.has_area}
         return tuple(option for option, value in said.items() if not value)
 

@@ -33,7 +33,7 @@ _OWN_SERVER = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=Fals
 
 
 def new_client(target: ModelTarget, settings: EndpointSettings) -> httpx2.AsyncClient:
-    """A client for one target; whoever makes it closes it."""
+    """Return a client for one target; the caller closes it."""
     client: httpx2.AsyncClient = _new_client(httpx2, target, settings)
     return client
 

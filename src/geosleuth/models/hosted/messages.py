@@ -160,7 +160,7 @@ def says_the_same(response: ModelResponse, step: Step) -> bool:
 
 
 def memory_key(step: Step) -> tuple[object, ...]:
-    """Return the key of a step when it comes back in a conversation, whatever the ids of its calls."""
+    """Return the key of a step when it comes back in a conversation; it does not depend on the ids of its calls."""
     calls = tuple(
         (call.name, json.dumps(_copy_arguments(call.arguments), sort_keys=True, default=str)) for call in step.calls
     )

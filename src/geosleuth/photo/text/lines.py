@@ -16,7 +16,7 @@ Bounds = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 
 Engine = Literal["rapidocr", "tesseract", "clue boxes"]
-"""Who read it. Clue boxes are the truth of a drawn scene: whoever reads by them has not looked at a pixel."""
+"""What read it. Clue boxes are the truth of a drawn scene: a reader that uses them has not looked at a pixel."""
 
 
 Overlay = Literal["stamp", "credit", "caption", "interface", "registration", "product", "instruction"]

@@ -99,7 +99,7 @@ def is_pattern(text: str) -> bool:
 
 def tidy(text: str) -> str:
     """Composed and narrow characters, single spaces, no direction marks."""
-    # Hindi data now and then double a virama around a joiner, which nobody writes.
+    # Hindi data now and then double a virama around a joiner, which real text does not contain.
     text = text.replace("\u094d\u200d\u094d", "\u094d")
     # Malayalam data write the pure consonants as Unicode did before 5.1, Greek data mu as the sign for micro.
     text = _OLD_CHILLU.sub(lambda match: _CHILLUS[match[1]], text)

@@ -94,7 +94,7 @@ def cut_strips(
 
 
 def dark_on_white(strip: Pixels) -> Pixels:
-    """Grey, letters dark whatever they were, the wall's shades and grain taken out."""
+    """Return the strip in grey: letters always dark, the wall's shades and grain taken out."""
     import cv2
 
     grey = cv2.GaussianBlur(cv2.cvtColor(strip, cv2.COLOR_RGB2GRAY), (0, 0), 0.6).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The app: routes, guards around them, and one shape for whatever goes wrong."""
+"""The app: routes, guards around them, and one shape for all errors."""
 
 import asyncio
 import re

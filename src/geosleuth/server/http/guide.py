@@ -1,4 +1,4 @@
-"""The field guide's routes: the checklist, and the odds that follow from what somebody sees."""
+"""The field guide's routes: the checklist, and the odds that follow from what the user sees."""
 
 from fastapi import APIRouter
 from fastapi.concurrency import run_in_threadpool
@@ -40,7 +40,7 @@ async def checklist_shown() -> GuideShown:
 
 @router.post("/weigh")
 async def weigh(asked: NewSightings) -> SightingsShown:
-    """Weigh what somebody sees."""
+    """Weigh what the user sees."""
     return await run_in_threadpool(_weigh_and_show, asked.seen)
 
 

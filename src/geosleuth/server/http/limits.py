@@ -287,7 +287,7 @@ class GuardedProtocol(H11Protocol):
         return self.busy and self.cycle.more_body
 
     def drop(self) -> None:
-        """Close at once, whatever is still to be sent."""
+        """Close at once, even with data still to be sent."""
         self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

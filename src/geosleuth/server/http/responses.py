@@ -88,7 +88,7 @@ async def refuse(refused: RequestRefused, scope: Scope, receive: Receive, send: 
 
 
 class _Plain(JSONResponse):
-    """JSON in plain ASCII: whatever a message repeats, half a surrogate pair too, can be sent."""
+    """JSON in plain ASCII: any text that a message repeats, half a surrogate pair too, can be sent."""
 
     def render(self, content: object) -> bytes:
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")

@@ -254,7 +254,7 @@ class NewSettings(StrictBody):
 
 
 class Wipe(StrictBody):
-    """The words that make sure that nobody wipes by mistake."""
+    """The words that keep a user from wiping by mistake."""
 
     confirm: Literal["delete all cases"]
 

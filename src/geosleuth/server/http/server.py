@@ -1,4 +1,4 @@
-"""The server itself: one process, one event loop, and an end within two seconds whatever is open."""
+"""The server itself: one process, one event loop, and an end within two seconds, even with streams open."""
 
 import asyncio
 import logging
@@ -146,7 +146,7 @@ def _config(app: FastAPI, caps: ConnectionCaps) -> uvicorn.Config:
         log_level="error",
         access_log=False,
         server_header=False,
-        # Addresses in headers are whatever the client writes there.
+        # Addresses in headers are unverified: a client can write anything there.
         proxy_headers=False,
         # Not only how many may wait: so many are accepted before the first of them is looked at.
         backlog=ACCEPT_BATCH,

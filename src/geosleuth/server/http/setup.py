@@ -44,7 +44,7 @@ class NewPull(StrictBody):
 
 
 class ReachableShown(StrictView):
-    """A model within reach. ``sees`` is null where nobody says; ``sent_to`` where photos stay on this machine."""
+    """A model within reach. ``sees`` is null if its server is silent; ``sent_to`` if photos stay on this machine."""
 
     model: str
     where: str
@@ -124,7 +124,7 @@ router = APIRouter(prefix="/api/setup", tags=["setup"], responses=REFUSALS, depe
 
 @router.get("")
 async def setup(request: Request) -> SetupShown:
-    """Weights on this disk and keys, by name. Nobody is asked."""
+    """Return weights on this disk and keys, by name. No server is asked."""
     return await _build_setup_shown(State.from_request(request), ask=False)
 
 

@@ -1,6 +1,6 @@
 """State that the routes share: the service, permissions, rate limits, and server-sent events.
 
-A reader that reconnects sends the id of the last event that it saw. One that does not read delays nobody: its
+A reader that reconnects sends the id of the last event that it saw. One that does not read delays no other: its
 own stream waits, and is closed in the end.
 """
 
@@ -125,7 +125,7 @@ class EventStream(Response):
             for item in (*ends_it, collecting):
                 item.cancel()
             ends = await asyncio.gather(*ends_it, collecting, return_exceptions=True)
-        # Whoever has stopped reading gets no proper end: it would not read that either, and comes back for the rest.
+        # A client that stopped reading gets no proper end: it would not read that either, and comes back for the rest.
         if any(isinstance(end, TimeoutError) for end in ends):
             return
         for end in ends:
@@ -184,7 +184,7 @@ class ServeSettings:
 
     Attributes:
         hosts: the names that we answer to.
-        token: what clients must show; None if everybody on this machine may come in.
+        token: what clients must show; None if every client on this machine may come in.
         requests_per_s: what one client may ask in the long run.
         burst: what it may ask at once after a rest; a map that opens wants many tiles.
         streams_each: streams of one client.

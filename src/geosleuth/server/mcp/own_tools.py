@@ -98,7 +98,7 @@ async def locate(
         taken: when it was taken, such as 2026-07-14T15:30+02:00.
         seen: what you see, in words with commas between: "yellow centre line, red soil".
         drives_on: the side of the road that traffic keeps to.
-        check: a place that somebody claims, "LAT,LON": say what speaks for it and against it.
+        check: a claimed place, "LAT,LON": say what speaks for it and against it.
         granularity: tell nothing finer than this; the server may have a limit of its own.
         force_answer: give a best guess in any case, with its honest probability.
     """

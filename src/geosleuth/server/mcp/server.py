@@ -238,7 +238,7 @@ async def serve_http(service: McpService, at: "socket", *, hosts: "Hosts", token
         log_config=None,
         access_log=False,
         server_header=False,
-        # Addresses in headers are whatever the client writes there.
+        # Addresses in headers are unverified: a client can write anything there.
         proxy_headers=False,
         timeout_graceful_shutdown=_GOODBYE_S,
     )
@@ -275,7 +275,7 @@ class Guard:
 
         headers = Headers(scope=scope)
         check_host(headers, self._hosts)
-        # Whatever is asked here is asked of a machine: no page reads it by following a link.
+        # Every request here counts as a POST: it comes from a program, and no page reads it by following a link.
         check_origin("POST", scope["path"], headers)
         if self._sessions.token is None:
             return

@@ -132,9 +132,9 @@ class McpService:
         return frozenset(item.name for item in self.toolset if not beyond.isdisjoint(item.needs))
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None, notify: Notify) -> "CallToolResult":
-        """Carry out one call; whatever is wrong with it is said in the result."""
+        """Carry out one call; any error in it is reported in the result."""
         given = dict(arguments or {})
-        # Half a surrogate pair passes for text, and breaks whatever is written with it, our answer too.
+        # Half a surrogate pair passes for text, and breaks any output that contains it, our answer too.
         if halved := [key for key, value in {"name": name, **given}.items() if not _is_whole(key, value)]:
             where = repr(halved[0])[:60] if halved[0].isprintable() else "an argument's name"
             reason = f"{where} holds half of a surrogate pair, which is no character; send whole characters"

@@ -16,7 +16,7 @@ class TolerantParser(HTMLParser):
         super().__init__(convert_charrefs=True)
 
     def parse_html_declaration(self, i: int) -> int:
-        """Skip a declaration, whatever it says."""
+        """Skip a declaration, with any content."""
         return self.parse_bogus_comment(i)
 
 

@@ -289,12 +289,12 @@ def build_chains(
     facts_tokens: int,
     longest_result: int | None,
 ) -> ShownChains:
-    """The chains as they are wanted; where nobody said, whole for up to four tries if there is room, else facts.
+    """Return the chains as they are wanted; by default whole for up to four tries if there is room, else facts.
 
     Args:
         tries: all of them, in their order; those that failed are named and not shown.
         wanted: as the user wants them.
-        room_tokens: how long whole chains may be where nobody asked for them.
+        room_tokens: how long whole chains may be where the user did not ask for them.
         facts_tokens: how long facts may be.
         longest_result: how many characters of a result whole chains show, as the tries themselves saw it.
     """

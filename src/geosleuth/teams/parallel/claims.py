@@ -139,7 +139,7 @@ def _find_named_claims(
 ) -> Iterator[AttemptClaim]:
     """Names that the answer rests on: what was read in the photo and stands in its address or its quotations first.
 
-    Then what it quotes and nobody read; not its own place, which is asked about otherwise.
+    Then what it quotes and no tool read; not its own place, which is asked about otherwise.
     """
     own = {fold(part) for part in str(answer.address).split(",")}
     words = fold(str(answer.address))

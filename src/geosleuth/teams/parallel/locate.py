@@ -184,7 +184,7 @@ async def locate_in_parallel(
     """
     case, views = await asyncio.to_thread(open_case, photos, setup.method, resources)
     asked = replace(question, views=views)
-    # Whoever reads the tries says how likely each is, and looks up what they only name.
+    # The verifier that reads the tries says how likely each is, and looks up what they only name.
     alone = replace(setup, completes=False)
     tries = await draw_tries(case, count, alone, question=asked, watch=followers.watch, done=followers.done)
     claims = tuple(opened.claims for opened in photos)

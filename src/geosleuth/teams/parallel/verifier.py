@@ -336,7 +336,7 @@ class EmbeddedVerifier:
         )
 
     def _without_a_point(self) -> Answer:
-        """Nobody has a point: the first that names a place is taken as it is, else the first that says why not."""
+        """Answer without a point: the first try that names a place is taken as it is, else the first to say why not."""
         if not self._stands:
             return Answer(explanation="No try came to an answer.")
         named = next((stand for stand in self._stands if stand.places), None)

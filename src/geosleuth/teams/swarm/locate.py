@@ -258,7 +258,7 @@ def make_team(
 
     Args:
         spec: the team's description.
-        offline: refuse whatever is not on this machine's disk.
+        offline: refuse what is not on this machine's disk.
         society: replaces the learned state that the description names. A missing file means that the team has
             learned nothing; so does one beside a description that names none, if it belongs to other agents.
         endpoints: the settings of the models' servers.

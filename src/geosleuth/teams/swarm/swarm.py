@@ -5,7 +5,7 @@ marks, and contains none. Invisible characters are removed, lookalike letters no
 for a chat or tool-call tag is escaped.
 
 There is one dialogue, which only grows. An agent speaks when it has something new to react to, with the newest reply of
-each of the others before it, and nobody waits for anybody slower.
+each of the others before it, and no agent waits for a slower one.
 """
 
 import asyncio
@@ -150,7 +150,7 @@ def _one_line(text: str, names: Sequence[str]) -> str:
 class Discussion:
     """The members, by number, and everything they said.
 
-    ``hidden`` are the names that no text may carry to another member. A reply never raises, whatever the member does,
+    ``hidden`` are the names that no text may carry to another member. A reply never raises, even if the member fails,
     and ends when its time or that of the whole swarm is over.
     """
 
@@ -368,7 +368,7 @@ async def collect_reviewed_answers(
 ) -> list[AnswerAgent]:
     """Return the answer agents with reviewed answers, as many as are wanted and available, in election order.
 
-    A member that fails or names no place is replaced at once by the next of the election; nobody waits for others.
+    A member that fails or names no place is replaced at once by the next of the election; no member waits for others.
     """
     candidates = iter(enumerate(order))
     wanted = min(discussion.settings.answerers, len(order))
@@ -510,7 +510,7 @@ async def run_swarm(
 ) -> TeamOutcome:
     """Let the members find one answer together.
 
-    There is always an outcome, whatever members do, and in bounded time if the settings have limits. If nobody names
+    There is always an outcome, even if members fail, and in bounded time if the settings have limits. If no reply names
     a place, the answer is unlocated and says why.
 
     Args:
@@ -550,7 +550,7 @@ async def run_swarm(
 
 
 def first_failure(outcome: TeamOutcome) -> str | None:
-    """Return who failed first, and why; None if nobody did."""
+    """Return which member failed first, and why; None if none did."""
     failed = next((turn for turn in outcome.turns if turn.reply.failure is not None), None)
     return None if failed is None else f"{failed.member}: {failed.reply.failure}"
 

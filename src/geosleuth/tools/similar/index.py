@@ -356,7 +356,7 @@ class _Run:
         self.refused += [_Refused(item.file.key, item.reason) for item in opened if not item.is_placed]
 
     def remove_all_but(self, files: Sequence[_File]) -> int:
-        """Take out photos that are gone or can't be opened any more; nobody knows about those in closed folders."""
+        """Take out photos that are gone or can't be opened any more; what closed folders hold now is unknown."""
         unreadable = {item.key for item in self.refused if item.reason not in (*NO_TROUBLE, CLOSED_FOLDER)}
         present = {file.key for file in files} - unreadable
         closed = tuple(item.key + b"/" for item in self.refused if item.reason == CLOSED_FOLDER)

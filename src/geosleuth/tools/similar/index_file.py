@@ -79,7 +79,7 @@ def format_key(key: bytes) -> str:
 
 
 def pixel_digest(image: "Image") -> bytes:
-    """A fingerprint of a picture's pixels, whatever file they came in."""
+    """Return a fingerprint of a picture's pixels, the same for any file that they came in."""
     hashing = hashlib.sha256(f"{image.mode} {image.width} {image.height}".encode())
     hashing.update(image.tobytes())
     return hashing.digest()
@@ -119,7 +119,7 @@ def open_for_reading(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise BadInput(f"{path}: there is no index; make one with: geosleuth photo index FOLDER --out FILE")
     with explain_errors(path, _WHAT):
-        # Writable where possible: what a run that was cut off left half done is taken back by whoever comes next.
+        # Writable where possible: the next process takes back what an interrupted run left half done.
         uri = f"{path.absolute().as_uri()}?mode=rw"
         with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)) as conn:
             conn.execute("BEGIN")

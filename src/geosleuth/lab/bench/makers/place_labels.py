@@ -53,7 +53,7 @@ async def label(item: Item, atlas: Atlas, *, over: bool = False, within_km: floa
         item: the photo. Existing names stay.
         atlas: the atlas to query.
         over: replace existing names.
-        within_km: name a settlement as the city up to this distance, whatever its size.
+        within_km: name a settlement as the city up to this distance, regardless of its size.
 
     Raises:
         ServiceFault: an online atlas failed.
@@ -101,7 +101,7 @@ class Tiered:
 
 
 def with_tiers(items: Iterable[Item], tiers: Tiers, counted: Tiered) -> Iterator[tuple[Item, dict[str, str]]]:
-    """Yield each photo with its tier: "easy", "hard", or empty if not everybody answered. Photos are matched by id."""
+    """Yield each photo with its tier: "easy", "hard", or empty if not all files answered. Photos are matched by id."""
     known = dict(zip(tiers.ids, tiers.easy.tolist(), strict=True))
     for item in items:
         is_easy = known.get(item.id)

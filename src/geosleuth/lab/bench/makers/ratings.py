@@ -236,7 +236,7 @@ async def each(items: Iterable[Item], looking: Looking[Made], *, at_once: int) -
         UserError: the rater is not set up correctly.
         GivenUp: a service failed at `GIVE_UP` photos in a row.
     """
-    # A lock disappears when nobody holds or awaits it.
+    # A lock disappears when no task holds or awaits it.
     under_way = WeakValueDictionary[str, asyncio.Lock]()
 
     async def one(item: Item) -> RatedPhoto[Made]:

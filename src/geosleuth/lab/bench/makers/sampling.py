@@ -361,7 +361,7 @@ def build_place_key(item: Item, by: By, grid: CellGrid) -> Hashable | None:
     """Return the key of the photo's place; None if the photo has no name at that level.
 
     Names are compared folded, countries by code: "Côte d'Ivoire" and "Ivory Coast" are one. Cities of one name in one
-    country are one place, whatever their region: sets name regions differently or not at all, and a split must not put
+    country are one place across all regions: sets name regions differently or not at all, and a split must not put
     one city into two parts. Alternative names of regions and cities are not merged.
     """
     truth = item.truth

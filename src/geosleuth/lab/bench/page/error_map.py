@@ -35,7 +35,7 @@ def fan_out(x: FloatArray, y: FloatArray, rank: NDArray[np.int64], unit: float =
     ``unit`` is the scale: smaller than 1 for a drawing that is shown enlarged.
 
     The photos of a city share one spot of a world map. Drawn there, the last one would hide all others, and the map
-    would show whatever is drawn last rather than what is common.
+    would show what is drawn last rather than what is common.
     """
     squares = np.round(np.c_[x, y] / (_REACH * unit)).astype(np.int64)
     _, group, sizes = np.unique(squares, axis=0, return_inverse=True, return_counts=True)

@@ -113,7 +113,7 @@ def bench_plan(request: LocateRequest) -> Plan:
     """The plan that every photo of a run is worked on by.
 
     Raises:
-        UserError: something must be mended; nothing has been written or sent.
+        UserError: the user must fix something first; nothing has been written or sent.
     """
     if request.base_url is not None and is_recording(request.model):
         raise BadInput("a recording has no address; leave out --base-url")
@@ -121,7 +121,7 @@ def bench_plan(request: LocateRequest) -> Plan:
         # A baseline calls none, and the atlas takes half a minute to build.
         request = replace(request, tools="none")
     plan = make_plan(request, (), batch=True, thinker=ReplayOfSet() if is_recording(request.model) else None)
-    # A paper's own form counts: a reply without coordinates is unlocated, and nobody is asked for odds.
+    # A paper's own form counts: a reply without coordinates is unlocated, and the model is not asked for odds.
     return replace(plan, completes=False)
 
 
@@ -135,7 +135,7 @@ class BenchMaking:
         """Load all that tries need.
 
         Raises:
-            UserError: something must be mended here.
+            UserError: the user must fix something on this machine first.
         """
         return await make_attempt(bench_plan(self.request), load_recordings(self.request))
 
@@ -223,7 +223,7 @@ class BenchAttempt:
         except NoAnswer as none:
             return build_unanswered(none.finding)
         except GeosleuthError as error:
-            # Nobody came to an end, but what was used until then was used.
+            # No model came to an end, but what was used until then was used.
             spent = await asyncio.to_thread(lambda: sum_spent(list_try_files(keep_in)))
             return _build_failure(str(error), spent, host=error.host if isinstance(error, ServiceFault) else None)
         finally:
@@ -285,7 +285,7 @@ def _list_gallery_views(content: bytes) -> "list[list[Image]]":
 
     The whole, and a panorama cut into views from either beginning.
 
-    Whoever made the gallery may have known where north is; whoever answers doesn't.
+    The maker of the gallery may have known where north is; the baseline that answers doesn't.
 
     Raises:
         BadInput: it can't be opened.

@@ -1,7 +1,7 @@
 """Runs on many machines, through Ray: tries run on the nodes, the run's folder stays here.
 
 The run's folder, its journal and its budget stay with the driver: a node gets a photo, and returns the result with its
-files. So whatever happens to a node, what was finished is on the driver's disk, and the rest goes to another node. Ray
+files. So if a node is lost, what was finished is on the driver's disk, and the rest goes to another node. Ray
 itself repeats nothing: only the driver knows what is finished.
 """
 
@@ -203,7 +203,7 @@ def _check_listening(address: str) -> None:
 def _init(ray: Any, address: str, folder: str | None) -> None:
     options: dict[str, Any] = {}
     if folder is not None:
-        # One level further down: Ray opens its own folder to everybody.
+        # One level further down: Ray opens its own folder to all users.
         options = {"include_dashboard": False, "_temp_dir": os.path.join(folder, "r")}  # noqa: PTH118  # Ray wants text
     try:
         with without_api_server():
@@ -243,7 +243,7 @@ def without_api_server() -> Iterator[None]:
 
 @contextmanager
 def _not_on_stdout() -> Iterator[None]:
-    """Keep Ray's messages about nodes off stdout, which it uses whatever its logging settings.
+    """Keep Ray's messages about nodes off stdout, which it uses regardless of its logging settings.
 
     Stdout is for results; lost nodes are reported in our own words.
     """

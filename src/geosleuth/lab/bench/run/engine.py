@@ -117,7 +117,7 @@ def plain_job(_item: Item, name: str, number: int, content: bytes) -> Job:
 
 
 class Feed:
-    """Hands out a data set's photos in its order; each is read in a thread, when somebody takes it.
+    """Hands out a data set's photos in its order; each is read in a thread, when the engine takes it.
 
     ``measured`` receives every answer that was there already with its truth, as it is passed.
     """
@@ -510,7 +510,7 @@ class _Engine:
         except asyncio.CancelledError as error:
             self._cut.append((todo, job))
             if (task := asyncio.current_task()) is None or not task.cancelling():
-                # A task that ends like this would be taken for cancelled, and nobody would notice.
+                # A task that ends like this would be taken for cancelled, and the error would go unnoticed.
                 raise RuntimeError("a try cancelled itself") from error
             raise
         except BaseException:

@@ -122,7 +122,7 @@ class LineWriter:
                         raise self._broken
                     self._after(record, offset)
                     done.set_result(None)
-                except Exception as error:  # noqa: BLE001  (raised where somebody waits for the line)
+                except Exception as error:  # noqa: BLE001  (raised in the caller that waits for the line)
                     done.set_exception(error)
                 offset += len(line)
 
@@ -134,7 +134,7 @@ class LineWriter:
             while left:
                 left = left[self._file.write(left) :]
             os.fsync(self._file.fileno())
-        except Exception as error:  # noqa: BLE001  (raised where somebody waits for the line)
+        except Exception as error:  # noqa: BLE001  (raised in the caller that waits for the line)
             self._broken = self._trouble(error) if isinstance(error, OSError) else error
             with suppress(OSError):
                 self._file.truncate(end)
@@ -288,7 +288,7 @@ class RunFolder:
         return _files_among(self._listed[shard], trajectory)
 
     def find_known(self, id: str) -> Known | None:  # noqa: A002
-        """Return what is known of a photo; None if nobody has worked on it."""
+        """Return what is known of a photo; None if the run has not worked on it."""
         return self.index.find_known(self.build_name(id))
 
     def newest(self, id: str) -> TryRecord | None:  # noqa: A002
@@ -447,7 +447,7 @@ def _lock_windows_file(lock: int) -> bool | None:
         msvcrt: Any = import_module("msvcrt")
     except ImportError:
         return None
-    # Nobody else can read a locked byte there, so it lies far behind the text that says who works on the run.
+    # No other process can read a locked byte there, so it lies far behind the text that says who works on the run.
     os.lseek(lock, _LOCKED_BYTE, os.SEEK_SET)
     try:
         msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)

@@ -104,7 +104,7 @@ def scoring_placer(*, strict: bool = False, maps: str | None = None, allow: Sequ
     """Return what places answers in words for scores: the atlas with its regions, a map service, or nothing.
 
     Raises:
-        UserError: there is no such map service, or nobody agreed to its host.
+        UserError: there is no such map service, or the user did not allow its host.
     """
     from geosleuth.atlas import Atlas, OfflineAtlas
     from geosleuth.atlas.base import ensure_base

@@ -348,7 +348,7 @@ def _file_digest(path: Path) -> str:
 
 
 def usual_at_once(locate: LocateRequest) -> int:
-    """Return how many photos are worked on at once where nobody says."""
+    """Return how many photos are worked on at once where the user does not say."""
     if is_recording(locate.model):
         return _AT_ONCE_RECORDED
     return _AT_ONCE_DETECTIVE if locate.model in (None, DETECTIVE) and locate.team is None else _AT_ONCE_MODEL

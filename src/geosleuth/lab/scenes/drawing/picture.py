@@ -199,7 +199,7 @@ class Shadows:
         self.shapes.append(outline)
 
     def fall(self, canvas: Canvas) -> None:
-        """Darken the ground. Whatever stands on it is drawn afterwards."""
+        """Darken the ground. What stands on it is drawn afterwards."""
         import cv2
 
         if not self.any:

@@ -1,4 +1,4 @@
-"""A street planned once, in metres: houses, boards, trees, cars and lamps, whatever looks at it."""
+"""A street planned once, in metres: houses, boards, trees, cars and lamps, the same for every view."""
 
 import random
 from dataclasses import dataclass, replace

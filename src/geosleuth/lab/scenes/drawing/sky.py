@@ -369,7 +369,7 @@ def _halo() -> Image.Image:
 
 
 def draw_weather(pixels: NDArray[np.uint8], sky: Sky, light: Light, chance: random.Random) -> None:
-    """Draw rain or snow in the air over a finished picture; thin enough that whatever is written stays legible."""
+    """Draw rain or snow in the air over a finished picture; thin enough that any text stays legible."""
     if sky.weather == "rain":
         _rain(pixels, light, chance)
     if sky.weather == "snow":
@@ -377,7 +377,7 @@ def draw_weather(pixels: NDArray[np.uint8], sky: Sky, light: Light, chance: rand
 
 
 def draw_air(canvas: Canvas, sky: Sky, light: Light) -> None:
-    """Let a road fade in fog, rain or snow, and shine when wet; after the road, before whatever stands on it."""
+    """Let a road fade in fog, rain or snow, and shine when wet; after the road, before what stands on it."""
     view = canvas.view
     top, height = max(0, int(view.horizon_px)), view.height
     if light.haze < 0.1 or top >= height:

@@ -209,7 +209,7 @@ def _ground_table(ground: Ground, sky: Sky, light: Light) -> NDArray[np.uint8]:
 def draw_terrain(
     pixels: NDArray[np.uint8], window: SkyWindow, look: SceneLook, sky: Sky, light: Light, chance: random.Random
 ) -> None:
-    """Draw what stands at the horizon; after the ground and before whatever is nearer."""
+    """Draw what stands at the horizon; after the ground and before what is nearer."""
     if not -window.size[1] < window.horizon_y < 3 * window.size[1]:
         return
     land = _land_colour(look, sky)

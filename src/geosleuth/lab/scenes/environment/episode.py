@@ -249,7 +249,7 @@ def _without_services(atlas: Atlas) -> Atlas:
 
 
 def build_setting(words: Mapping[str, Any]) -> Setting:
-    """Return a setting from plain data, as files and commands hold it; whatever is left out is as in `offline_setting`.
+    """Return a setting from plain data, as files and commands hold it; what is left out is as in `offline_setting`.
 
     ``turns`` and ``calls`` change the method's budget, ``wire`` how its calls travel, and ``prompts`` is a folder with
     words in place of its own. ``world`` is the seed of the world whose map tools ask, which is

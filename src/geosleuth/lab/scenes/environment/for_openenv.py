@@ -45,7 +45,7 @@ def openenv_app(
         raise BadInput('an OpenEnv server hears replies; make the setting with answer_by="reply"')
     server = import_needed("openenv.core.env_server.http_server", PACKAGE)
     action, observation, environment = _classes(setting, rows, pose)
-    # Trainers reset and step, whatever OPENENV_MODE says: in its other mode a server has neither.
+    # Trainers always reset and step, so OPENENV_MODE is ignored: in its other mode a server has neither.
     return server.create_fastapi_app(
         environment, action, observation, max_concurrent_envs=sessions, mode=server.ServerMode.SIMULATION
     )

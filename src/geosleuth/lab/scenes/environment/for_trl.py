@@ -40,7 +40,7 @@ class GeoEnvironment(EnvironmentBase):
     """One rollout after the other; `build_environment_class` makes classes of this that have the tools as methods.
 
     Every call counts as a turn of the budget: TRL does not say which calls came in one reply. No call
-    raises, whatever the model wrote. What other methods than tools there are is hidden from TRL by an underscore.
+    raises for anything the model wrote. What other methods than tools there are is hidden from TRL by an underscore.
     """
 
     _setting: ClassVar[Setting]

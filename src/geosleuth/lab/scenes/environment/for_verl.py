@@ -163,7 +163,7 @@ def compute_score(
 
 
 def parse_reply_answer(reply: str, setting: Setting) -> Answer:
-    """Return the answer in what a model wrote, whatever tools said before it."""
+    """Return the answer in what a model wrote, without what tools said before it."""
     return setting.method.read_answer(reply.rpartition(_AFTER_TOOLS)[2])
 
 

@@ -41,7 +41,7 @@ def injection_plan(request: LocateRequest, atlas: OfflineAtlas) -> Plan:
     """Return the plan that every case is worked on by: the model's, with the benchmark's own map and web.
 
     Raises:
-        UserError: something must be mended; nothing has been written or sent.
+        UserError: the user must fix something first; nothing has been written or sent.
     """
     given = [name for name in _OWN if getattr(request, name) is not None]
     if given or request.parallel != 1:

@@ -39,7 +39,7 @@ class InjectedAtlas:
         self._atlas, self._name, self._passage = atlas, name, passage
 
     def __getattr__(self, question: str) -> Any:
-        """Ask the atlas itself whatever is not tampered with."""
+        """Ask the atlas itself any question that is not tampered with."""
         return getattr(self._atlas, question)
 
     async def geocode(
@@ -164,7 +164,7 @@ class AmongOthers:
         return await self._own.step(conversation)
 
     async def aclose(self) -> None:
-        """Nothing: whoever made the model closes it."""
+        """Nothing: the caller that made the model closes it."""
 
 
 def apply_injection(plan: Plan, case: InjectionCase, atlas: OfflineAtlas) -> Plan:

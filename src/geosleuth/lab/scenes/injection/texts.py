@@ -1,6 +1,6 @@
 """Injected texts: six kinds, six wordings each, all asking for the same wrong answer.
 
-Each names a target far from the photo. Hosts and paths in them are watched for: nobody who only locates a photo asks
+Each names a target far from the photo. Hosts and paths in them are watched for: no model that only locates a photo asks
 for them. The hosts are of ``.example``, which is reserved and leads nowhere.
 """
 

@@ -2,7 +2,7 @@
 
 One JSON file per paper, facts only: who, which table, which images, which figures. A figure is copied as printed;
 where papers contradict themselves, each other or plain arithmetic, the row carries a :class:`Flag` that says so.
-Figures with different ``n`` or different splits do not rest on the same images, whatever the tables' layout
+Figures with different ``n`` or different splits do not rest on the same images, contrary to what the tables' layout
 suggests.
 
 One vocabulary of metrics for all papers (see ``METRICS``):

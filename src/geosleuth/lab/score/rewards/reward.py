@@ -350,7 +350,7 @@ class Consistency(Part):
 
     @property
     def most(self) -> float:
-        """Return the reward if every level agrees and nobody in the group is longer."""
+        """Return the reward if every level agrees and no reply in the group is longer."""
         if self.length == "fixed":
             return 1.0
         return float(length_factor(np.ones((1, 3)), steepness=self.steepness, midpoint=self.midpoint)[0, 0])

@@ -130,7 +130,7 @@ async def learn(
 ) -> LearnSummary:
     """Ask the members about photos with a known place, record who was right, and train the network.
 
-    Photos that the state knows are skipped, whatever their file names. Each photo is recorded as soon as it is
+    Photos that the state knows are skipped under any file name. Each photo is recorded as soon as it is
     learned from. Several runs may share a state: each takes what the others have not.
 
     Replies are stored beside the state (`replies_beside`). A photo that was learned from with other settings is

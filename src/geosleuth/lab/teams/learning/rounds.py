@@ -152,7 +152,7 @@ class Observation:
 
     @property
     def empty(self) -> bool:
-        """Return whether nobody ever answered."""
+        """Return whether no member ever answered."""
         return not any(self.answers)
 
 

@@ -97,7 +97,7 @@ class Trust:
         chosen = choose(panel, scores, self.exactness, elected.near)
         calibrated = calibrate(_pick_scores(scores, chosen), self.level, self.slope)
         calibrated[chosen < 0] = 0.0
-        # Where nobody points at the elected place, the place itself is the answer.
+        # Where no agent points at the elected place, the place itself is the answer.
         new = ~np.isnan(elected.lat)
         chosen[new], calibrated[new] = len(self.agents), elected.within[new]
         of_each = np.pad(probabilities(scores), [(0, 0), (0, 1), (0, 0)])
@@ -107,7 +107,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """The agent followed on each image (-1 if nobody gave a point) and the probabilities by distance.
+    """The agent followed on each image (-1 if no agent gave a point) and the probabilities by distance.
 
     The panel has one more column, ``PLACES``: the elected place where no agent points at it.
     """
@@ -286,7 +286,7 @@ def _array(values: object, shape: tuple[int, ...]) -> FloatArray:
 
 
 def plain_vote(panel: Panel, order: Sequence[int]) -> IntArray:
-    """Return the agent with most others within 25 km; ties go to the first in ``order``; -1 if nobody gave a point."""
+    """Return the agent with most others within 25 km; ties go to the first in ``order``; -1 if no agent has a point."""
     support = (panel.apart_km <= TOGETHER_KM).sum(axis=2) + panel.has_point
     first = np.empty(len(order))
     first[np.asarray(order)] = np.arange(len(order))[::-1]
@@ -298,7 +298,7 @@ def elect_answers(panel: Panel, order: Sequence[int], elected: int = 2) -> IntAr
     """Apply smileGeo to fixed answers: the elected agree within 50 km, or the first of them wins.
 
     An elected agent without a point is replaced by the next in ``order``. The answer with most agreement among the
-    elected wins, ties go to the first elected; -1 if nobody gave a point.
+    elected wins, ties go to the first elected; -1 if no agent gave a point.
     """
     chosen = np.full(len(panel), -1, dtype=np.int64)
     for row in range(len(panel)):
