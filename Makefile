@@ -58,6 +58,7 @@ lint: $(DEV)/ready
 	$(DEV)/bin/python scripts/check_page.py
 	$(DEV)/bin/python scripts/check_licences.py
 	$(DEV)/bin/python scripts/build_reference.py --check
+	$(DEV)/bin/python scripts/check_guides.py
 
 types: $(DEV)/ready
 	$(DEV)/bin/mypy

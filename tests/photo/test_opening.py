@@ -350,10 +350,10 @@ def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_endless_parts_are_refused() -> None:
     small = saved(picture(), "JPEG")
-    assert "absurdly many" in refusal(small[:2] + b"\xff\xe5\x00\x02" * 70_000 + small[2:])
+    assert "too many" in refusal(small[:2] + b"\xff\xe5\x00\x02" * 70_000 + small[2:])
     empty = struct.pack(">I", 0) + b"teXt" + bytes(4)
     whole = saved(picture(), "PNG")
-    assert "absurdly many" in refusal(whole[:33] + empty * 70_000 + whole[33:])
+    assert "too many" in refusal(whole[:33] + empty * 70_000 + whole[33:])
 
 
 def test_what_phones_append_to_a_jpeg_does_no_harm() -> None:

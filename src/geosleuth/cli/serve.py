@@ -31,7 +31,7 @@ class ServeOptions(Options):
     port: int = option(PORT, "The port; 0 for any that is free.", min=0, max=65535)
     open_page: bool = flag("Open the page in the browser.", "--open")
     token_file: Path | None = option(
-        None, "Whoever asks must show the token on this file's first line; or set GEOSLEUTH_TOKEN.", metavar="FILE"
+        None, "Clients must send the token on this file's first line; or set GEOSLEUTH_TOKEN.", metavar="FILE"
     )
     allowed_host: list[str] = option(
         [], "A name that browsers reach this server by, besides the address.", metavar="NAME"

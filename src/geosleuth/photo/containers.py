@@ -69,7 +69,7 @@ def take_apart_jpeg(data: bytes, limits: PhotoLimits) -> Carrier:
             kept.append(data[start:end])
         at = end
     else:
-        raise Unfit("the JPEG has absurdly many parts; save the photo anew")
+        raise Unfit("the JPEG has too many parts; save the photo anew")
     if size is None:
         raise build_truncation_error()
     pixels = size[0] * size[1]
@@ -107,7 +107,7 @@ def _end_of_scans(data: bytes, at: int, most: int) -> int:
         parts += 1
         scans += marker == _SOS
         if scans > most or parts > 4 * most + 4096:
-            raise Unfit("the JPEG has absurdly many scans; save the photo anew")
+            raise Unfit("the JPEG has too many scans; save the photo anew")
         if at + 2 > len(data):
             break
         at += max(2, struct.unpack_from(">H", data, at)[0])
@@ -160,7 +160,7 @@ def _chunks(data: bytes, limits: PhotoLimits) -> Iterator[tuple[bytes, bytes]]:
             return
         yield name, body
         at = end
-    raise Unfit("the PNG has absurdly many parts; save the photo anew")
+    raise Unfit("the PNG has too many parts; save the photo anew")
 
 
 def _chunk(name: bytes, body: bytes) -> bytes:
@@ -226,7 +226,7 @@ def _webp_chunks(data: bytes, limits: PhotoLimits) -> Iterator[tuple[bytes, byte
             raise build_truncation_error()
         yield name, data[at + 8 : at + 8 + length]
         at += 8 + length + length % 2
-    raise Unfit("the WebP has absurdly many parts; save the photo anew")
+    raise Unfit("the WebP has too many parts; save the photo anew")
 
 
 def _read_declared_size(name: bytes, body: bytes) -> tuple[int, int] | None:

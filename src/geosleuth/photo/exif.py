@@ -152,7 +152,7 @@ def _check_layout(block: TiffBlock, entries: dict[int, ExifTag], limits: PhotoLi
     tile = [*block.numbers(entries.get(_TILE_WIDTH), 1), *block.numbers(entries.get(_TILE_HEIGHT), 1)]
     # One tile is held in memory whole, so a small picture may not ask for a huge one.
     if math.prod(tile) > 64_000_000:
-        raise Unfit("the TIFF has absurdly large tiles; save the photo anew as JPEG or PNG")
+        raise Unfit("the TIFF has too large tiles; save the photo anew as JPEG or PNG")
 
 
 def _check_strips(block: TiffBlock, entries: dict[int, ExifTag], limits: PhotoLimits) -> None:

@@ -51,19 +51,19 @@ def read_defaults() -> Defaults:
         BadInput: the user must fix the file.
     """
     path = config_file()
-    mend = "correct it, or write it anew with: geosleuth setup"
+    advice = "correct it, or write it anew with: geosleuth setup"
     try:
         stored = read_toml(path)
     except (FileNotFoundError, NotADirectoryError):
         return Defaults()
     except OSError as error:
-        raise BadInput(f"{path}: can't be read: {error.strerror or error}; {mend}") from error
+        raise BadInput(f"{path}: can't be read: {error.strerror or error}; {advice}") from error
     except BadInput as error:
-        raise BadInput(f"{error}; {mend}") from error
+        raise BadInput(f"{error}; {advice}") from error
     if unknown := sorted(stored.keys() - {"model", "base_url"}):
-        raise BadInput(f"{path}: unknown setting {unknown[0][:40]!r}; there are model and base_url; {mend}")
+        raise BadInput(f"{path}: unknown setting {unknown[0][:40]!r}; there are model and base_url; {advice}")
     if not all(isinstance(item, str) for item in stored.values()):
-        raise BadInput(f"{path}: model and base_url are text in quotes; {mend}")
+        raise BadInput(f"{path}: model and base_url are text in quotes; {advice}")
     model = stored.get("model", "").strip()
     if model in ("", NO_MODEL, DETECTIVE):
         return Defaults()
