@@ -39,9 +39,11 @@ def check_page(path: Path, text: str) -> list[str]:
         for number, line in enumerate(lines, 1)
         if len(line) > MAX_COLUMNS and not line.startswith("|") and "](" not in line and "http" not in line
     ]
-    for paragraph in find_paragraphs(text):
-        if paragraph.count("\n") + 1 > MAX_PARAGRAPH_LINES:
-            faults.append(f"{name}: a paragraph of {paragraph.count(chr(10)) + 1} lines: {paragraph[:50]!r}; split it")
+    faults += [
+        f"{name}: a paragraph of {length} lines: {paragraph[:50]!r}; split it"
+        for paragraph in find_paragraphs(text)
+        if (length := paragraph.count("\n") + 1) > MAX_PARAGRAPH_LINES
+    ]
     if path.parent.name == "how-to" and text.count("\n") > MAX_HOW_TO_LINES:
         faults.append(f"{name}: {text.count(chr(10))} lines; a how-to guide has at most {MAX_HOW_TO_LINES}")
     return faults

@@ -44,7 +44,6 @@ NOT_RUN = {
     "python -m pip install": "downloads packages",
     "geosleuth locate my-photo.jpg --model hf:": "needs weights of 17 GB",
     "geosleuth train grpo": "needs weights and a GPU",
-    "geosleuth prior learn": "needs thirty photos and half a minute; tests/cli/test_prior.py runs it",
 }
 """How a command begins, and why it is not run."""
 SERVES = ("geosleuth review", "geosleuth serve")
@@ -198,3 +197,16 @@ def test_extras_are_installed_as_doctor_says(monkeypatch: pytest.MonkeyPatch) ->
     assert set(extras.split(",")) <= set(
         tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     )
+
+
+def test_figures_stand_on_the_pages_that_are_linked_beside_them() -> None:
+    text = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
+    compared = 0
+    for paragraph in re.split(r"\n\s*\n", text):
+        figures = re.findall(r"(\d+(?:\.\d+)?) %", paragraph)
+        pages = [ROOT / page for page in re.findall(r"\]\((docs/[^)#]+\.md)", paragraph)]
+        beside = "".join(page.read_text(encoding="utf-8") for page in pages)
+        for figure in figures:
+            assert figure in beside, f"{figure} is on none of {[str(page.relative_to(ROOT)) for page in pages]}"
+        compared += len(figures)
+    assert compared >= 2

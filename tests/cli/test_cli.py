@@ -155,7 +155,7 @@ def options_of(command: Any) -> set[str]:
 
 def test_every_command_that_prints_a_result_takes_json() -> None:
     without = {words for words, command in every_command() if "--json" not in options_of(command)}
-    # They speak to programs, or print JSON anyway; the README says so.
+    # They speak to programs, or print JSON anyway.
     assert without == {"mcp", "world serve", "tools schema"}
 
 
