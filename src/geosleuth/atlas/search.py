@@ -51,8 +51,8 @@ _CODE_POINT = np.uint64((1 << 21) - 1)
 _LONG_NAME, _SURE_LENGTH, _LONG_READING = 14, 6, 8
 _MAX_OF_A_NAME = 0.6
 _FIRST_CJK = 0x2E80
+# Roles of a name: the main name of its owner, another name of it, or a text in its address, operator or similar.
 MAIN, OTHER, ATTRIBUTE = 0, 1, 2
-"""Roles of a name: the main name of its owner, another name of it, or a text in its address, operator or similar."""
 _CANDIDATES = 100  # per criterion, see `best_of_both`
 _MAX_READ_BYTES = 40_000
 _TRIPLES_PER_SLIP = 4  # triples that change if two letters swap places; as many if the query is a part of a longer name

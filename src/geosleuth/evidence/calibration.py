@@ -22,8 +22,8 @@ from geosleuth.support.fitting import logistic
 
 from .decision import STATED_KINDS, Decision, Level
 
+# Bounds of a stated probability: no answer from a photo is surer than that.
 LEAST, MOST = 0.01, 0.99
-"""Bounds of a stated probability: no answer from a photo is surer than that."""
 
 # Stated probability from which people act on an answer.
 ACTIONABLE_PROBABILITY = 0.5

@@ -40,9 +40,9 @@ LEVEL_VALUES: dict[Level, float] = {"spot": 1.0, "city": 0.75, "region": 0.55, "
 # Minimum probability for answering at each level.
 MIN_LEVEL_PROBABILITY: dict[Level, float] = {"spot": 0.3, "city": 0.3, "region": 0.3, "country": 0.3}
 
+# A country that is so many times as likely as the next is answered from this probability on: French alone speaks for
+# France before all others.
 LEAST_LEADING, CLEAR_LEAD = 0.2, 2.5
-"""A country that is so many times as likely as the next is answered from this probability on: French alone speaks for
-France before all others."""
 
 # Share of its level's probability that the radius of an answer covers.
 CORE_SHARE = 0.9

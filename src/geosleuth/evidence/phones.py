@@ -24,8 +24,8 @@ from .clue import CluePlace, TextSeen
 from .country_prior import TOWN_PEOPLE_PER_KM2, by_how_common
 from .text_clue import ClueDraft
 
+# How many of the numbers seen somewhere are of that town, and of the rest of its area; others come from farther.
 IN_TOWN, AROUND = 0.4, 0.35
-"""How many of the numbers seen somewhere are of that town, and of the rest of its area; others come from farther."""
 
 MIN_AREA_KM = 25.0
 # Maximum radius of a useful area: a larger one says no more than its country does.

@@ -76,27 +76,27 @@ _NAMED_LIKENESS = 0.4  # from here on a place counts as called so, for a name th
 _LARGE_TOWN = 15_000  # people; of smaller towns' names most signs are something else's
 _LETTERS_OF_VILLAGE = 6.0  # shorter words are villages' names by chance
 _TOWN_OF_STATION_KM = 2.0  # a station is called after its town: "Wivenhoe Park" is somewhere there
+# How often a town's name means a country in another language, and the region that is called after the town.
 _FOREIGN_NAME, _AFTER_TOWN = 0.05, 0.3
-"""How often a town's name means a country in another language, and the region that is called after the town."""
 _NOT_THE_TOWN = 0.01  # "28013 Madrid" is the town and not the region
 # Expected number of shops named after a town, by the position of the name on the sign.
 _SHOPS_BY_MANNER: Mapping[Manner, float] = {"part": 1.0, "line": 0.3, "said": 0.03, "towards": 0.03, "road": 1.0}
 
+# A line alone that is a small town's name is more often something else: "PERICO" on a menu. Plain words most often.
 _SMALL_TOWN, _SHOPS_LIKE_SMALL_TOWN, _SHOPS_LIKE_A_WORD = 50_000, 3.0, 5.0
-"""A line alone that is a small town's name is more often something else: "PERICO" on a menu. Plain words most often."""
 
 # Typical distance from a town of the signs towards it and of the roads named after it.
 _TOWN_SIGN_KM = 20.0
 
 _CALLED_AFTER_KM = 4.0  # "Wivenhoe Park" lies at Wivenhoe, in it or a little outside
 _WELL_KNOWN_KM, _AFTER_LARGE_TOWN = 6.0, 0.4
+# From these radii on, the world knows a town's name and paints it over kitchens and barbers.
 _FAMOUS_KM, _AFTER_FAMOUS_CITY = 12.0, 0.1
-"""From these radii on, the world knows a town's name and paints it over kitchens and barbers."""
 
 _PERSON_IN_A_LINE = 0.1  # "ELIZABETH, HIS WIFE": beside other words a first name is a person's
 _MISREAD_DISTANCE = 0.1  # what a sign says as it was read is likelier than what it may say besides
+# How common signs are in the unit that a country does not use, to towns of other countries only, and at sea.
 _OTHER_UNIT, _ABROAD, _AT_SEA = 0.01, 0.2, 0.02
-"""How common signs are in the unit that a country does not use, to towns of other countries only, and at sea."""
 
 _WORTH_SAYING = 0.3  # of the first candidate's weight: a second one below it would only confuse
 

@@ -21,8 +21,8 @@ from geosleuth.support.files import write_text_atomically
 
 from .protocol import Conversation, Policy, Prompt
 
+# The picture, and the square in its pixels: on the diagonal, so that an answer with x and y exchanged tells, too.
 SIZE, SQUARE = (640, 480), (400, 300, 560, 420)
-"""The picture, and the square in its pixels: on the diagonal, so that an answer with x and y exchanged tells, too."""
 QUESTION = (
     "There is one bright square in this picture. Where is it? Reply with its box and nothing else: "
     '{"bbox_2d": [left, top, right, bottom]}'

@@ -49,20 +49,20 @@ _MAX_BLANK_BRIGHTNESS = 18.0
 
 CUT_LEAST = 12.0
 CUT_TIMES = 2.5
+# A cut: the small picture changes by so many grey levels on average and by so many times what it changed before. Also
+# its colours change by the first share, or what is bright and dark in it agrees no better than the first correlation,
+# or both by the second ones. A fast pan or zoom changes much from frame to frame, but steadily, in the same colours.
 CUT_COLOURS, CUT_LIKENESS = (0.35, 0.2), (0.45, 0.55)
-"""A cut: the small picture changes by so many grey levels on average and by so many times what it changed before. Also
-its colours change by the first share, or what is bright and dark in it agrees no better than the first correlation, or
-both by the second ones. A fast pan or zoom changes much from frame to frame, but steadily, in the same colours."""
 
+# A cut between pictures of like colours and build, as two shop fronts are: the small picture changes by so many times
+# the most that it changed before, in so many frames at least, and no more than that share of it in the next frame; and
+# what is bright and dark in it agrees no better than this correlation, or else only the light has changed. The next
+# frame tells a cut from the beginning of a fast pan, which goes on.
 JUMP_TIMES, JUMP_LIKENESS, JUMP_AFTER = 4.0, 0.9, 4
-"""A cut between pictures of like colours and build, as two shop fronts are: the small picture changes by so many times
-the most that it changed before, in so many frames at least, and no more than that share of it in the next frame; and
-what is bright and dark in it agrees no better than this correlation, or else only the light has changed. The next frame
-tells a cut from the beginning of a fast pan, which goes on."""
 
+# A dissolve: within a second or two the small picture changes by so much, and in the middle of that time it is the mean
+# of both ends but for this share of the change; the middle of a pan is no mean of its ends.
 DISSOLVE_LEAST, DISSOLVE_OFF = 18.0, 0.2
-"""A dissolve: within a second or two the small picture changes by so much, and in the middle of that time it is the
-mean of both ends but for this share of the change; the middle of a pan is no mean of its ends."""
 
 _HALVES = (3, 6)
 _RECENT = 12

@@ -31,8 +31,8 @@ from .team import Several, check_several, files_beside, parse_parallel
 if TYPE_CHECKING:
     from geosleuth.tools.borrowed import Borrowing
 
+# How the sentences begin that follow the user's own hint.
 TAKEN, SEEN = "It was taken at ", "Somebody sees in it: "
-"""How the sentences begin that follow the user's own hint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from .notebook import Exploration
 
 Verdict = Literal["for", "against", "undecided"]
+# How probable a finding must be to speak for a place that it holds, and against one that it does not.
 LIKELY, SURE = 0.5, 0.8
-"""How probable a finding must be to speak for a place that it holds, and against one that it does not."""
 
 # A country is ruled out if the clues leave less than this share of its prior probability.
 RULED_OUT_SHARE = 0.05

@@ -47,8 +47,8 @@ MAX_CHARS = 6000
 _SHORT_CHARS = 220
 _SHOWN_LINES = 4
 _ARGUMENT_CHARS = 300
+# Digits of coordinates in steps: to some ten metres, or to a hundred where the finding is no finer.
 _DECIMALS, _LEAST_DECIMALS = 4, 3
-"""Digits of coordinates in steps: to some ten metres, or to a hundred where the finding is no finer."""
 
 _DEGREES = frozenset({"latitude", "longitude"})
 _POINT = re.compile(r"(?<![\d.,-])(-?\d{1,2}\.\d{5,}), (-?\d{1,3}\.\d{5,})(?!\d)")

@@ -15,8 +15,8 @@ from .markup import Html, el
 # A1 to A4 in Šavrič, Patterson and Jenny, "The Equal Earth map projection" (2018).
 COEFFICIENTS = (1.340264, -0.081106, 0.000893, 0.003796)
 
+# x of the equator's end at 180 degrees east, and y of the north pole, on a sphere of radius 1.
 HALF_WIDTH, HALF_HEIGHT = 2.7066299836960748, 1.3173627591574133
-"""x of the equator's end at 180 degrees east, and y of the north pole, on a sphere of radius 1."""
 
 _LONGEST_STEP = np.radians(3.0)
 _ROOT_3 = np.sqrt(3.0)

@@ -59,8 +59,8 @@ from .shapes import (
 
 MAX_CLUES = 80
 MOST_PLACES, MOST_COUNTRIES = 4, 3
+# Candidates and countries that are less likely are not worth a line in what a clue supports.
 LEAST_PLACE, LEAST_COUNTRY = 0.01, 0.03
-"""Candidates and countries that are less likely are not worth a line in what a clue supports."""
 
 # Kind of a clue that a model states in its own words.
 MODEL_STATED_KIND = "said"

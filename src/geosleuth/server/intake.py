@@ -20,8 +20,8 @@ from .records import NotThere, PhotoRow, ServiceLimits, TooLarge, TooMany, Wrong
 _PHOTOS, _PICTURES, _RUNS, _PART = "photos", "pictures", "runs", ".part"
 _PRIVATE = 0o700
 
+# The longest sides of the pictures that are made as soon as a photo comes in.
 THUMB_PX, VIEW_PX = 320, 2048
-"""The longest sides of the pictures that are made as soon as a photo comes in."""
 
 
 class Folders:

@@ -23,8 +23,8 @@ _ANSWER_TIMEOUT_S = 5.0
 # Approximate input and output tokens for one photo, used for prices.
 _TOKENS_PER_PHOTO = 10_000, 1_000
 
+# Where the example photo is: in Monaco, in Avenue Princesse Grace.
 _SHOWN, _AT, _NEAR_KM = "MC", LatLon(43.745, 7.431), 5.0
-"""Where the example photo is: in Monaco, in Avenue Princesse Grace."""
 
 
 class Tried(TypedDict):

@@ -57,8 +57,8 @@ _RENAMES = {
     "zoom_level": "zoom",
 }
 _MAX_ZOOM = 20
+# Nearer than this, a map of towns and relief alone, or with named features, is an empty sheet.
 _TOWNS_ZOOM, _FEATURES_ZOOM = 9.0, 12.0
-"""Nearer than this, a map of towns and relief alone, or with named features, is an empty sheet."""
 # A map service's picture is small; what is larger is none.
 _LIMITS = PhotoLimits(max_bytes=32 * 1024 * 1024, max_pixels=16_000_000)
 

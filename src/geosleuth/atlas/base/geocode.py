@@ -39,16 +39,16 @@ from .packed_tables import BaseNames, keys_beginning, owners_called
 _AREA_HM = 30
 SOURCE = "GeoNames"
 _KINDS = {CITY: "city", REGION: "region", COUNTRY: "country", UNIT: UNIT_KIND}
+# Other names say less than the main one, and attributes such as codes still less.
 _ALIAS_PENALTY, _CODE_PENALTY = 0.09, 0.15
-"""Other names say less than the main one, and attributes such as codes still less."""
 _REGION_BONUS = 0.1  # for what lies in a region that was named
 # Score penalty of regions that share their city's name: a bare "New York" or "São Paulo" means the city.
 _REGION_PENALTY = 0.16
+# A bare "Siena" or "York" is the town and not the unit around it, unless that is so many times as well known.
 _UNIT_PENALTY, _UNIT_OUTWEIGHS = 0.4, 20
-"""A bare "Siena" or "York" is the town and not the unit around it, unless that is so many times as well known."""
+# A city so large is meant before the region of its name around it, a great one before any of its country: Buenos Aires
+# is not in the province of its name.
 _CITY_OF_ITS_REGION, _GREAT_CITY = 50_000, 1_000_000
-"""A city so large is meant before the region of its name around it, a great one before any of its country: Buenos Aires
-is not in the province of its name."""
 _MIN_LIKENESS = 0.7  # a guess less like the query is another name
 _NEAR_POOL = 40  # settlements that are ranked around a point; more can't be among the results
 _MOST_NAMESAKES, _MOST_TOWNS = 400, 50  # the most populous of a name, so that a common one costs no more than others
@@ -56,8 +56,8 @@ _MAX_ABBREVIATION = 3  # so short, words are codes of several regions: "WA" is t
 _MOST_CONTAINERS, _MOST_REMEMBERED = 4096, 2048  # bounds of memory: then it is forgotten
 # Minimum population of towns recognised from one part of a query or its last words: smaller ones are too ambiguous.
 _SURE_POPULATION = 15_000
+# Score factor for hits that match one part of a query, and the penalty for each further part that is missing.
 _PARTIAL_FACTOR, _MISSING_PART_PENALTY = 0.7, 0.1
-"""Score factor for hits that match one part of a query, and the penalty for each further part that is missing."""
 # The population given to parks, islands and second-level units as containers: any town may lie in one.
 _AREA_PEOPLE = 10**9
 _NAMESAKE_SHARE = 0.9  # of the best score: with part of the query missing, other namesakes are unlikely

@@ -47,8 +47,8 @@ _SHORT_COUNTRY_NAMES = frozenset({
 # Names not read as a country: South America is not the United States.
 _NOT_COUNTRY_NAMES = frozenset({"america"})
 
+# The share of a query's words, weighted by rarity, that a passage must have; the latter if a country is named.
 _MIN_COVERED, _MIN_COVERED_OF_COUNTRY = 0.6, 0.45
-"""The share of a query's words, weighted by rarity, that a passage must have; the latter if a country is named."""
 
 _FIELDS = "{title section body}"
 

@@ -28,8 +28,8 @@ from geosleuth.support.errors import BadInput
 from geosleuth.support.net import parse_host
 from geosleuth.support.text.numbers import size
 
+# The words for a photo on standard input, and for the one that was copied last.
 STDIN, CLIPBOARD = "-", "clipboard:"
-"""The words for a photo on standard input, and for the one that was copied last."""
 
 _WEB = ("https://", "http://")
 _PASTES = (

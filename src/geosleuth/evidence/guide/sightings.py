@@ -37,8 +37,8 @@ RELIABILITY = 0.9
 MAX_SIGHTINGS = 60
 LONGEST_TEXT = 4000
 _SHOWN_MOVES = 4
+# How common a value is where the tables have no row, and how many countries that guess counts as.
 USUAL, _USUAL_WEIGHT = 0.1, 20
-"""How common a value is where the tables have no row, and how many countries that guess counts as."""
 
 # Share of the photos showing a script or language that come from countries where it is not written.
 ABROAD_SHARE = 0.08
@@ -57,8 +57,8 @@ UNCHECKED_WEIGHT = 0.5
 # Frequency of a value that the country's table does not list, relative to the average, if the table is not complete.
 UNLISTED_SHARE = 0.5
 
+# Regions are named where one is so much likelier than all on average, and at least so likely.
 _TELLING_REGION, _LEAST_REGION = 2.0, 0.15
-"""Regions are named where one is so much likelier than all on average, and at least so likely."""
 
 _DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might|seems?|looks? like|unsure)\b|\?")
 _STATED = re.compile(r"[@(]\s*(?P<share>1(?:\.0+)?|0?\.\d+|\d{1,3}\s*%)\s*\)?\s*$")

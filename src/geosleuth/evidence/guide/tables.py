@@ -28,8 +28,8 @@ UNLISTED_PROBABILITY = 0.02
 # Source of rows that were written from general knowledge and have not been checked.
 UNCHECKED = "unchecked"
 
+# A checklist shows so many forms of a thing at most, of those that so many countries have at least.
 MOST_FORMS, LEAST_PLACES = 12, 2
-"""A checklist shows so many forms of a thing at most, of those that so many countries have at least."""
 
 _READ = frozenset({
     "language", "special_letters", "web_domain", "phone_prefix", "phone_grouping", "postcode_form", "currency_sign",

@@ -35,8 +35,8 @@ from .world import World, fingerprint
 
 SOURCE: Final = "the web of the made-up world"
 FIRST_YEAR, LAST_YEAR = 1881, 2016
+# Of businesses: those that are reviewed, and that were in the news. Of reviews: those that mention a namesake.
 REVIEWED, IN_THE_NEWS, MENTIONS_NAMESAKE = 0.5, 0.3, 0.6
-"""Of businesses: those that are reviewed, and that were in the news. Of reviews: those that mention a namesake."""
 
 _MIN_COVERED: Final = 0.5
 _MAX_RANKED: Final = 60

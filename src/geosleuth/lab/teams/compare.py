@@ -40,8 +40,8 @@ Ask = Callable[[Request], Awaitable[TeamOutcome]]
 """A way of teamwork, ready for a request."""
 Progress = Callable[[int, int], None]
 
+# The swarm with what it learned, and the same swarm with equal trust.
 SWARM, STRANGERS = "swarm", "strangers"
-"""The swarm with what it learned, and the same swarm with equal trust."""
 WAYS: tuple[str, ...] = (SWARM, STRANGERS, *RIVALS)
 
 PERSONAS_AGAINST_BACKBONES = "personas-against-backbones"

@@ -70,8 +70,8 @@ FAILURE_RATE = "tools/failure_rate"
 STRICT_FAILURE_RATE = "tools/strict_failure_rate"
 # Part of a reward that counts failed calls, if they have a cost.
 FAILED_CALLS = "failed_calls"
+# The shares of a judge's verdicts that could not be read, and that never came.
 JUDGE_UNREAD, JUDGE_FAILED = "judge/unread", "judge/failed"
-"""The shares of a judge's verdicts that could not be read, and that never came."""
 # Share of distinct answers that the service of ``rollout.geocoder`` failed to place.
 GEOCODER_FAILED = "geocoder/failed"
 # Share of replies with an answer of the policy's own.

@@ -52,8 +52,8 @@ _SCRIPT = ("Which scripts are the signs written in?", "Name the scripts that can
 _NOTHING = "Nothing can be read in this picture."
 _SIGNS = ("Read all that is written, from top to bottom, a line each.", "What is written here? One line for each.")
 _BOXES = ("Where is {what} written? Give its box.", "Find {what}.", "Give the box of the text {what}.")
+# The columns of a trainer's rows: chats as JSON, several where they are packed, and how many tokens they come to.
 CHATS, LENGTH = "chats", "length"
-"""The columns of a trainer's rows: chats as JSON, several where they are packed, and how many tokens they come to."""
 _HANDLE = "image-1"
 Pictures = Callable[[Any], Any]
 """Opens what an image block names."""

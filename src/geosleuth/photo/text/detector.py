@@ -21,15 +21,15 @@ LARGE_PIXELS = 800_000
 
 FINE_SHORT_SIDE_PX = 736
 
+# Pixels that look like text this much belong together; a trace has one of at least 0.6, and a few of them.
 NOTICED, LEAST_TRACE, LEAST_TRACE_PX = 0.3, 0.6, 6
-"""Pixels that look like text this much belong together; a trace has one of at least 0.6, and a few of them."""
 
 # Traces less than this far apart, horizontally and vertically, are merged.
 LINE_GAP_PX = 31, 3
 
+# Cuts are enlarged twice, up to so many pixels; so many of a picture, each at least so wide and high in the searched
+# copy. What was noticed over a larger part is no small lettering.
 CLOSER, MOST_CUTS, CUT_PX, CUT_PIXELS = 2.0, 3, (320, 100), 260_000
-"""Cuts are enlarged twice, up to so many pixels; so many of a picture, each at least so wide and high in the searched
-copy. What was noticed over a larger part is no small lettering."""
 
 # A box thicker than one inside it by this factor holds two lines.
 TWO_LINE_RATIO = 1.5

@@ -71,8 +71,8 @@ _VERY_FLAT = 0.6
 _MIN_CRISP_CONTRAST = 150
 
 _OUTLINE = 50
+# A watermark is a neutral grey, which paint in coloured light hardly ever is, over any background, and small.
 _NEUTRAL, _RESTLESS, _WATERMARK_HEIGHT = 4, 25, 0.08
-"""A watermark is a neutral grey, which paint in coloured light hardly ever is, over any background, and small."""
 
 _EXTREME = 30
 _LIKE_INK, _LIKE_GROUND = 12, 24

@@ -60,8 +60,8 @@ OTHER_SCRIPT = 0.35
 # Minimum probability at which the classifier sees a script in a line that RapidOCR reads.
 OWN_SCRIPT = 0.5
 
+# Where nothing is read as surely as the first, scripts are tried that are as likely as the second.
 SURE_ENOUGH, RUNNER_UP = 0.5, 0.12
-"""Where nothing is read as surely as the first, scripts are tried that are as likely as the second."""
 
 # Lines read with less confidence than this are also read upside down.
 UPSIDE_DOWN_CONFIDENCE = 0.85
@@ -72,14 +72,14 @@ MIN_KEPT = 0.12
 # Heights that Tesseract reads: slightly below its networks' input works best, but some lines do better at the other.
 STRIP_HEIGHTS_PX = (36, 48)
 
+# A tall box so wide and at most so slender may be a column; Han and Hangul together at least so likely.
 COLUMN_WIDTH_PX, COLUMN_RATIO, COLUMN_SHARE = 12, 12, 0.5
-"""A tall box so wide and at most so slender may be a column; Han and Hangul together at least so likely."""
 
 # Minimum single letters, one below the other, that form a column.
 COLUMN_LETTERS = 3
 
+# Parts of a column are at most so many times as wide as others; the whole is read so surely, or as its parts.
 COLUMN_LIKE, LEAST_OF_COLUMN = 2.5, 0.7
-"""Parts of a column are at most so many times as wide as others; the whole is read so surely, or as its parts."""
 
 _SQUARE = [CLASSES.index("han"), CLASSES.index("hangul")]
 _LOOKALIKES = ({"cyrillic", "greek", "armenian"}, {"telugu", "kannada"}, {"hangul", "han"})

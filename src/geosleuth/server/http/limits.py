@@ -28,8 +28,8 @@ MAX_CLIENTS = 4096
 JSON_BYTES = 1_000_000
 # Timeout in seconds for the next piece of a body, and for a small body as a whole.
 PIECE_TIMEOUT_S = 30.0
+# How much of a body that is too large is let go by before the answer, or twice the cap, and for how long.
 PASSING_BYTES, PASSING_S = 4 * 1024**2, 10.0
-"""How much of a body that is too large is let go by before the answer, or twice the cap, and for how long."""
 # Connections accepted at a time before those over the caps are closed.
 ACCEPT_BATCH = 8
 # Timeout in seconds for the head of a request.

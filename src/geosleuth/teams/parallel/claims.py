@@ -38,8 +38,8 @@ TOOLS = ("reverse_geocode", "maps_geocode", "poi_keyword_search", "country_facts
 NEAR_KM = 5.0
 NAMED_NEAR_KM = 2.0
 AREA_KM = 25.0
+# How likely all that was read must make an area, to speak for a point in it, and a country, not to speak against.
 LIKELY, UNLIKELY = 0.2, 0.02
-"""How likely all that was read must make an area, to speak for a point in it, and a country, not to speak against."""
 _SURE = 0.8
 
 

@@ -29,8 +29,8 @@ RuleSays = Literal["right", "wrong", "undecided", "not named", "not given"]
 
 Says = Literal["yes", "no", "unreadable"]
 _ANSWER_FIELD = {"country": "country", "region": "region", "city": "precise"}
+# Characters that are sent of a name, and of a whole reply.
 MAX_NAME, MAX_REPLY = 160, 8_000
-"""Characters that are sent of a name, and of a whole reply."""
 
 _SYSTEM = """You compare names of places for a test of geography.
 Each message holds one JSON object. "truth" is the name in the data set, "answer" is what was written about a

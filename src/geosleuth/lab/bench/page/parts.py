@@ -22,8 +22,8 @@ from geosleuth.report.worldmap import render_shared_symbols
 # length.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
+# Rows and columns of a table that a terminal shows as on the page.
 MAX_SHOWN, MAX_COLUMNS = 12, 6
-"""Rows and columns of a table that a terminal shows as on the page."""
 
 MAX_NAME = 24
 

@@ -43,8 +43,8 @@ MOST = 12
 PER_COUNTRY = 2
 
 MAP_PX = (276, 230)
+# Zoom limits: without installed regions a closer map is empty; a wider one can't show both places.
 CLOSEST_ZOOM, WIDEST_ZOOM = 9.0, 1.2
-"""Zoom limits: without installed regions a closer map is empty; a wider one can't show both places."""
 
 _TILE_PX = 256
 _MARGIN = 0.62

@@ -35,8 +35,8 @@ _RIGHT_KM = 25.0
 
 REPORTED_KM = (0.5, 2.0, 10.0, 25.0, 200.0, 750.0)
 SINGLE, VOTE, LEARNED, ORACLE = "best single", "plain vote", "learned", "oracle"
+# Two elected, as in the paper, and all agents elected, in the order of the election.
 SMILEGEO, SMILEGEO_ALL = "smileGeo", "smileGeo, all"
-"""Two elected, as in the paper, and all agents elected, in the order of the election."""
 _ELECTED_BY_KM = 25.0
 
 
