@@ -217,7 +217,7 @@ def _read_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, 
 
     found, read = detector.search, rapid.read_strips
 
-    def search(pixels: "Pixels", detail_px: int, *, cuts: int = detector.MOST_CUTS) -> "Search":
+    def search(pixels: "Pixels", detail_px: int, *, cuts: int = detector.MAX_CUTS) -> "Search":
         def look() -> list[Any]:
             boxes, writing = found(pixels, detail_px, cuts=cuts)
             return [[[box.quad.tolist(), box.score] for box in boxes], writing]

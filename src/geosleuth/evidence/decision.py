@@ -42,7 +42,7 @@ MIN_LEVEL_PROBABILITY: dict[Level, float] = {"spot": 0.3, "city": 0.3, "region":
 
 # A country that is so many times as likely as the next is answered from this probability on: French alone speaks for
 # France before all others.
-LEAST_LEADING, CLEAR_LEAD = 0.2, 2.5
+MIN_LEADING, CLEAR_LEAD = 0.2, 2.5
 
 # Share of its level's probability that the radius of an answer covers.
 CORE_SHARE = 0.9
@@ -194,7 +194,7 @@ def decide_without(workings: Workings, probabilities: FloatArray, left_out: int 
     sure = float(by_country[leading])
     answer = None
     second = float(np.delete(by_country, leading).max(initial=0.0))
-    adequate = LEAST_LEADING if sure >= CLEAR_LEAD * second else MIN_LEVEL_PROBABILITY["country"]
+    adequate = MIN_LEADING if sure >= CLEAR_LEAD * second else MIN_LEVEL_PROBABILITY["country"]
     if sure >= adequate and (chosen is None or LEVEL_VALUES["country"] * sure > chosen[0] + 1e-9):
         answer = _decide_country(workings, by_country, leading, left_out)
     if answer is None and chosen is not None:

@@ -43,7 +43,7 @@ UNSPACED = frozenset({"ja", "zh", "th", "ko"})
 _ACCENTS_COUNT = 2  # in words so short: "se" is no "sé"
 _MIN_STEM_CHARS = 3
 _MIN_SUFFIX_CHARS = 3
-_LEAST_COMMON_CHARS, _MOST_LANGUAGES = 5, 2
+_MIN_COMMON_CHARS, _MAX_LANGUAGES = 5, 2
 _TOKEN = re.compile(rf"{LETTERS}(?:['’`´.]{LETTERS})*")
 _FOLDER = files("geosleuth.evidence") / "data"
 _APOSTROPHE = re.compile(r"['’`´]")
@@ -183,10 +183,10 @@ def front_of_compound(word: str) -> str:
 
 
 def _common(table: _Table, word: str, start: int) -> WordSeen | None:
-    if len(word) < _LEAST_COMMON_CHARS:
+    if len(word) < _MIN_COMMON_CHARS:
         return None
     languages = list_languages(word) & table.languages
-    if not 0 < len(languages) <= _MOST_LANGUAGES:
+    if not 0 < len(languages) <= _MAX_LANGUAGES:
         return None
     return WordSeen(word, start, 1, languages, languages, frozenset({COMMON}))
 

@@ -38,7 +38,7 @@ MAX_FRAMES = 24
 FRAMES_A_PLACE = 4
 _READ_PX = 1280
 _READ_S = 3.0
-_MOST_MESSAGE, _MOST_JPEG = 1 << 20, 64 << 20
+_MAX_MESSAGE, _MAX_JPEG = 1 << 20, 64 << 20
 _HASH_BYTES = 1 << 20
 # Environment variables passed to the decoder's process; they include no service's key.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR")
@@ -281,7 +281,7 @@ def _message(pipe: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
     if len(head) < 8:
         return None
     length, size = struct.unpack(">II", head)
-    if length > _MOST_MESSAGE or size > _MOST_JPEG:
+    if length > _MAX_MESSAGE or size > _MAX_JPEG:
         return None
     line, blob = pipe.read(length), pipe.read(size)
     if len(line) < length or len(blob) < size:

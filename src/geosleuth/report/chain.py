@@ -48,7 +48,7 @@ _SHORT_CHARS = 220
 _SHOWN_LINES = 4
 _ARGUMENT_CHARS = 300
 # Digits of coordinates in steps: to some ten metres, or to a hundred where the finding is no finer.
-_DECIMALS, _LEAST_DECIMALS = 4, 3
+_DECIMALS, _MIN_DECIMALS = 4, 3
 
 _DEGREES = frozenset({"latitude", "longitude"})
 _POINT = re.compile(r"(?<![\d.,-])(-?\d{1,2}\.\d{5,}), (-?\d{1,3}\.\d{5,})(?!\d)")
@@ -84,7 +84,7 @@ def chain_section(digest: FindingDigest, embedded: "Embedded", picked: Trajector
 
 def _steps(trajectory: Trajectory, embedded: "Embedded") -> Iterator[Html]:
     radius_km = None if trajectory.answer is None else trajectory.answer.radius_km
-    decimals = _DECIMALS if radius_km is None else max(_LEAST_DECIMALS, choose_decimals(radius_km))
+    decimals = _DECIMALS if radius_km is None else max(_MIN_DECIMALS, choose_decimals(radius_km))
     calls: dict[str, ToolCall] = {}
     noted: dict[str, str] = {}
     for event in trajectory.events:

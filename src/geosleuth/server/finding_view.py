@@ -58,9 +58,9 @@ from .shapes import (
 )
 
 MAX_CLUES = 80
-MOST_PLACES, MOST_COUNTRIES = 4, 3
+MAX_PLACES, MAX_COUNTRIES = 4, 3
 # Candidates and countries that are less likely are not worth a line in what a clue supports.
-LEAST_PLACE, LEAST_COUNTRY = 0.01, 0.03
+MIN_PLACE, MIN_COUNTRY = 0.01, 0.03
 
 # Kind of a clue that a model states in its own words.
 MODEL_STATED_KIND = "said"
@@ -107,7 +107,7 @@ def views_of_clues(
 def _hypotheses(found: Posterior) -> Iterator[tuple[str, str | None, LatLon | None, Sequence[Contribution]]]:
     taken: list[LatLon] = []
     for candidate in found.candidates:
-        if candidate.probability < LEAST_PLACE or len(taken) >= MOST_PLACES:
+        if candidate.probability < MIN_PLACE or len(taken) >= MAX_PLACES:
             break
         if all(distance_km(candidate.point, other) > _APART_KM for other in taken):
             taken.append(candidate.point)
@@ -117,8 +117,8 @@ def _hypotheses(found: Posterior) -> Iterator[tuple[str, str | None, LatLon | No
                 candidate.point,
                 candidate.contributions,
             )
-    for code, share in list(found.countries.items())[:MOST_COUNTRIES]:
-        if share >= LEAST_COUNTRY:
+    for code, share in list(found.countries.items())[:MAX_COUNTRIES]:
+        if share >= MIN_COUNTRY:
             yield country_name(code), code, None, found.country_contributions(code)
 
 

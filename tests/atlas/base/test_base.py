@@ -170,7 +170,7 @@ def test_what_is_remembered_near_a_point_changes_no_answer(base_file: Path, monk
     with closing(open_base(base_file)) as conn:
         fresh = [BasePlaces(conn).around(point, country=country) for point, country in asked]
         for most in (1, 30, 2048):
-            monkeypatch.setattr(geocode, "_MOST_REMEMBERED", most)
+            monkeypatch.setattr(geocode, "_MAX_REMEMBERED", most)
             one = BasePlaces(conn)
             assert [one.around(point, country=country) for point, country in asked * 2] == fresh * 2
 

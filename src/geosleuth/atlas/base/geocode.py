@@ -51,9 +51,9 @@ _UNIT_PENALTY, _UNIT_OUTWEIGHS = 0.4, 20
 _CITY_OF_ITS_REGION, _GREAT_CITY = 50_000, 1_000_000
 _MIN_LIKENESS = 0.7  # a guess less like the query is another name
 _NEAR_POOL = 40  # settlements that are ranked around a point; more can't be among the results
-_MOST_NAMESAKES, _MOST_TOWNS = 400, 50  # the most populous of a name, so that a common one costs no more than others
+_MAX_NAMESAKES, _MAX_TOWNS = 400, 50  # the most populous of a name, so that a common one costs no more than others
 _MAX_ABBREVIATION = 3  # so short, words are codes of several regions: "WA" is two
-_MOST_CONTAINERS, _MOST_REMEMBERED = 4096, 2048  # bounds of memory: then it is forgotten
+_MAX_CONTAINERS, _MAX_REMEMBERED = 4096, 2048  # bounds of memory: then it is forgotten
 # Minimum population of towns recognised from one part of a query or its last words: smaller ones are too ambiguous.
 _SURE_POPULATION = 15_000
 # Score factor for hits that match one part of a query, and the penalty for each further part that is missing.
@@ -67,7 +67,7 @@ _LARGE_CITY = 100_000  # the nearest so large is always among the results
 MAX_FUZZY_SCORE = 0.95
 # Maximum distance from a settlement at which a point still belongs to it, as a multiple of the settlement's radius.
 MAX_REACH_FACTOR = 2.0
-_LEAST_RADIUS_KM, _PEOPLE_PER_KM2 = 0.6, 3000  # GeoNames has populations and no areas
+_MIN_RADIUS_KM, _PEOPLE_PER_KM2 = 0.6, 3000  # GeoNames has populations and no areas
 _shared_caches: dict[tuple[str, int], dict[str, Any]] = {}
 _shared_lock = Lock()
 
@@ -195,7 +195,7 @@ class BasePlaces:
         """Return the country, regions and towns that a part of a query may name; empty if there are none."""
         known = self._containers.get(part)
         if known is None:
-            if len(self._containers) >= _MOST_CONTAINERS:
+            if len(self._containers) >= _MAX_CONTAINERS:
                 self._containers.clear()
             known = self._containers[part] = self._container(part)
         return known
@@ -205,7 +205,7 @@ class BasePlaces:
         others = map(exact_key, (*feature_names(part), *unit_names(part), *town_names(part)))
         keys = dict.fromkeys((key, without_region_words(key), without_city_words(key), *others))
         rows = list(next((rows for rows in map(self._rows_named, keys) if rows), ()))
-        cities = sorted((row for row in rows if row.kind == CITY), key=lambda row: -row.population)[:_MOST_TOWNS]
+        cities = sorted((row for row in rows if row.kind == CITY), key=lambda row: -row.population)[:_MAX_TOWNS]
         towns = [
             EnclosingTown(row.country, _decode_point(row), _radius_km(row.population), row.population) for row in cities
         ]
@@ -470,7 +470,7 @@ class BasePlaces:
         """Return places with the exact name that fit a reading, with the name's role and the place's fame."""
         roles = owners_called(self._conn, reading.key)
         rows = [row for row in self._read_place_rows(roles) if self._fits_all(row, reading)]
-        rows = sorted(rows, key=lambda row: -row.population)[:_MOST_NAMESAKES]
+        rows = sorted(rows, key=lambda row: -row.population)[:_MAX_NAMESAKES]
         found = [(row, roles[row.id]) for row in rows]
         countries = self._country_called(reading, found_else=bool(roles))
         found += [(row, MAIN) for row in countries if self._fits_all(row, reading)]
@@ -580,7 +580,7 @@ class BasePlaces:
         known = self._settlement_cache
         missing = [number for number in numbers if number not in known]
         if missing:
-            if len(known) + len(missing) > _MOST_REMEMBERED:
+            if len(known) + len(missing) > _MAX_REMEMBERED:
                 known.clear()
                 missing = list(numbers)
             for row in self._read_place_rows(missing):
@@ -720,12 +720,12 @@ def _decode_point(row: _PlaceRow) -> LatLon:
 
 def radius_km(population: NDArray[np.float64]) -> NDArray[np.float64]:
     """Estimate radii of settlements from their populations, at 3,000 people per square kilometre; at least 600 m."""
-    return np.maximum(_LEAST_RADIUS_KM, np.sqrt(np.maximum(population, 1.0) / (_PEOPLE_PER_KM2 * pi)))
+    return np.maximum(_MIN_RADIUS_KM, np.sqrt(np.maximum(population, 1.0) / (_PEOPLE_PER_KM2 * pi)))
 
 
 def _radius_km(population: int) -> float:
     """Return `radius_km` of a single settlement, without NumPy."""
-    return max(_LEAST_RADIUS_KM, sqrt(max(population, 1) / (_PEOPLE_PER_KM2 * pi)))
+    return max(_MIN_RADIUS_KM, sqrt(max(population, 1) / (_PEOPLE_PER_KM2 * pi)))
 
 
 def _prominence(population: int) -> float:

@@ -35,7 +35,7 @@ NEIGHBOUR_OFFSETS: Final = np.array(
 _SOUTH_WEST: Final = np.array([0, -1, -ROW_STRIDE, -ROW_STRIDE - 1], dtype=np.int64).astype(np.uint32)
 _OFFSET: Final = 1 << 26  # larger than any row or column, so that negative ones become positive
 _ENTRIES_PER_POSITION: Final = 32  # of the smallest set, each of which marks four
-_LEAST_BITS, _MOST_BITS = 12, 24  # of the size of the table
+_MIN_BITS, _MAX_BITS = 12, 24  # of the size of the table
 _AT_ONCE: Final = 1 << 15  # positions; for larger arrays numpy allocates new memory each time
 _NONE: Final = np.empty(0, dtype=np.int64)
 _MARGIN: Final = 4  # cells added to each number, so that none is negative
@@ -74,7 +74,7 @@ def in_company(positions: Sequence[Positions], reach: float, wide: float) -> lis
     """
     smallest_first = sorted(range(len(positions)), key=lambda number: len(positions[number][0]))
     entries = _ENTRIES_PER_POSITION * len(positions[smallest_first[0]][0])
-    table = np.zeros(1 << min(max(entries.bit_length(), _LEAST_BITS), _MOST_BITS), dtype=np.uint8)
+    table = np.zeros(1 << min(max(entries.bit_length(), _MIN_BITS), _MAX_BITS), dtype=np.uint8)
     kept_parts: dict[int, list[tuple[Ints, Hashes]]] = {}
     for step, number in enumerate(smallest_first):
         lats, lons = positions[number]

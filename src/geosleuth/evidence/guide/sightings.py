@@ -58,7 +58,7 @@ UNCHECKED_WEIGHT = 0.5
 UNLISTED_SHARE = 0.5
 
 # Regions are named where one is so much likelier than all on average, and at least so likely.
-_TELLING_REGION, _LEAST_REGION = 2.0, 0.15
+_TELLING_REGION, _MIN_REGION = 2.0, 0.15
 
 _DOUBT = re.compile(r"\b(?:maybe|perhaps|possibly|probably|might|seems?|looks? like|unsure)\b|\?")
 _STATED = re.compile(r"[@(]\s*(?P<share>1(?:\.0+)?|0?\.\d+|\d{1,3}\s*%)\s*\)?\s*$")
@@ -191,7 +191,7 @@ def weigh_sightings(
         code: found
         for code in list(odds)[:5]
         if (found := regions[code])
-        and (len(within) == 1 or max(found.values()) >= max(_LEAST_REGION, _TELLING_REGION / len(found)))
+        and (len(within) == 1 or max(found.values()) >= max(_MIN_REGION, _TELLING_REGION / len(found)))
     }
     return WeighedSightings(tuple(sightings), moves, tuple(unknown), odds, telling)
 

@@ -29,7 +29,7 @@ UNLISTED_PROBABILITY = 0.02
 UNCHECKED = "unchecked"
 
 # A checklist shows so many forms of a thing at most, of those that so many countries have at least.
-MOST_FORMS, LEAST_PLACES = 12, 2
+MAX_FORMS, MIN_PLACES = 12, 2
 
 _READ = frozenset({
     "language", "special_letters", "web_domain", "phone_prefix", "phone_grouping", "postcode_form", "currency_sign",
@@ -248,7 +248,7 @@ def checklist() -> list[tuple[Attribute, list[AttributeValue]]]:
             for value, grade in row.items()
             if "-" not in place and grade != "never"
         )
-        values = [guide.values[name][value] for value, count in spread.most_common(MOST_FORMS) if count >= LEAST_PLACES]
+        values = [guide.values[name][value] for value, count in spread.most_common(MAX_FORMS) if count >= MIN_PLACES]
         if len(values) > 1:
             found.append((attribute, values))
     return found

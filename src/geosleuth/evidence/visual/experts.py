@@ -30,12 +30,12 @@ MAIN_DIRECTIONS = 512
 GAUSSIAN_STRENGTHS = (0.3, 1.0, 3.0, 10.0)
 _UNSEEN = 0.3  # photos that an area without any is taken to have
 _UNSURE = 0.02  # photos that its mean look is taken to rest on
-MOST_HIDDEN, FEWEST_HIDDEN = 512, 64
+MAX_HIDDEN, FEWEST_HIDDEN = 512, 64
 _PHOTOS_PER_HIDDEN = 8
 NETWORKS = 2
 _EPOCHS = 20
 _USUAL_PHOTOS = 5000
-_FEWEST_EPOCHS, _MOST_EPOCHS = 6, 40
+_FEWEST_EPOCHS, _MAX_EPOCHS = 6, 40
 _BATCH = 128
 _HIGHEST_RATE = 2e-3
 _DECAY = 2.0
@@ -49,7 +49,7 @@ _ROOM = 0.02  # the share kept for what the experts can't know; it keeps one odd
 _EDGE_KM = 100.0
 _NEGATIVE_COST = 3.0
 _UNKNOWN = np.float32(-30.0)
-_LEAST_FACTOR, _MOST_FACTOR = 0.4, 2.5
+_MIN_FACTOR, _MAX_FACTOR = 0.4, 2.5
 _HALVINGS = 14
 
 
@@ -231,7 +231,7 @@ def soft_targets(points: npt.NDArray[np.float64], country: Ints, label: Ints, ar
 def _train(rows: Rows, targets: Rows, begin: Rows, seed: int) -> Layers:
     chance = np.random.default_rng(seed)
     count, width = rows.shape
-    hidden = min(MOST_HIDDEN, max(FEWEST_HIDDEN, count // _PHOTOS_PER_HIDDEN))
+    hidden = min(MAX_HIDDEN, max(FEWEST_HIDDEN, count // _PHOTOS_PER_HIDDEN))
     layers = [
         _start(chance, width, (width, hidden)),
         _start(chance, width, (hidden,)),
@@ -239,7 +239,7 @@ def _train(rows: Rows, targets: Rows, begin: Rows, seed: int) -> Layers:
         begin.copy(),
     ]
     adam = Adam(_DECAY)
-    epochs = round(np.clip(_EPOCHS * np.sqrt(_USUAL_PHOTOS / count), _FEWEST_EPOCHS, _MOST_EPOCHS))
+    epochs = round(np.clip(_EPOCHS * np.sqrt(_USUAL_PHOTOS / count), _FEWEST_EPOCHS, _MAX_EPOCHS))
     batches = -(-count // _BATCH)
     step, last = 0, epochs * batches
     for _ in range(epochs):
@@ -380,7 +380,7 @@ def temper(weights: FloatArray, opinions: list[Rows], country: Ints, areas: Area
         areas: the areas.
         missing: the probability that a photo is from a country that is not among them.
     """
-    low, high = _LEAST_FACTOR, _MOST_FACTOR
+    low, high = _MIN_FACTOR, _MAX_FACTOR
     for _ in range(_HALVINGS):
         factor = (low + high) / 2
         shares = areas.by_country(pool_opinions(factor * weights, opinions))

@@ -61,7 +61,7 @@ _SENTENCES_WITHOUT_MAP = {
 }
 
 _BY_TOWN_ALONE = "The country follows from the town's name alone, and other countries may have such a town."
-_LEAST_ODDS, _SURE_ODDS = 0.4, 0.85
+_MIN_ODDS, _SURE_ODDS = 0.4, 0.85
 _READ_SURELY, _OTHER_SIDE = 0.9, 0.03
 
 _LEFT_OPEN = ("I leave this level open.", "No conclusion here.", "More than that would be a guess.")
@@ -145,7 +145,7 @@ def honest_address(scene: Scene) -> Address:
     side = scene.look.drives_on if sees_side else None
     (first, share), (second, _) = list(_country_odds(lines, side).items())[:2]
     country = address.country
-    if first != scene.spot.country or share < _LEAST_ODDS:
+    if first != scene.spot.country or share < _MIN_ODDS:
         if knows_town:
             return replace(address, country=replace(country, uncertainty=_BY_TOWN_ALONE))
         doubt = f"{country_name(first)} or {country_name(second)} would fit as well as others."

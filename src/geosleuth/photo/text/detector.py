@@ -22,14 +22,14 @@ LARGE_PIXELS = 800_000
 FINE_SHORT_SIDE_PX = 736
 
 # Pixels that look like text this much belong together; a trace has one of at least 0.6, and a few of them.
-NOTICED, LEAST_TRACE, LEAST_TRACE_PX = 0.3, 0.6, 6
+NOTICED, MIN_TRACE, MIN_TRACE_PX = 0.3, 0.6, 6
 
 # Traces less than this far apart, horizontally and vertically, are merged.
 LINE_GAP_PX = 31, 3
 
 # Cuts are enlarged twice, up to so many pixels; so many of a picture, each at least so wide and high in the searched
 # copy. What was noticed over a larger part is no small lettering.
-CLOSER, MOST_CUTS, CUT_PX, CUT_PIXELS = 2.0, 3, (320, 100), 260_000
+CLOSER, MAX_CUTS, CUT_PX, CUT_PIXELS = 2.0, 3, (320, 100), 260_000
 
 # A box thicker than one inside it by this factor holds two lines.
 TWO_LINE_RATIO = 1.5
@@ -79,7 +79,7 @@ def find_boxes(pixels: Pixels, detail_px: int) -> list[TextBox]:
     return search(pixels, detail_px).boxes
 
 
-def search(pixels: Pixels, detail_px: int, *, cuts: int = MOST_CUTS) -> Search:
+def search(pixels: Pixels, detail_px: int, *, cuts: int = MAX_CUTS) -> Search:
     """Return the same with the grid; at most so many cuts are looked at more closely."""
     height, width = pixels.shape[:2]
     finer = max(1.0, FINE_SHORT_SIDE_PX / min(height, width))
@@ -128,7 +128,7 @@ def _traces(noticed: Map, seen: Pixels, scale: npt.NDArray[np.float32]) -> list[
     for number in range(1, count):
         left, top, wide, tall, size = (int(value) for value in stats[number])
         part = noticed[top : top + tall, left : left + wide][labels[top : top + tall, left : left + wide] == number]
-        if size >= LEAST_TRACE_PX and float(part.max()) >= LEAST_TRACE:
+        if size >= MIN_TRACE_PX and float(part.max()) >= MIN_TRACE:
             corners = np.array([[left, top], [left + wide, top + tall]], dtype=np.float32) / scale
             traces.append(_Trace((*corners[0].tolist(), *corners[1].tolist()), float(part.sum())))
     return traces

@@ -76,7 +76,7 @@ _NEUTRAL, _RESTLESS, _WATERMARK_HEIGHT = 4, 25, 0.08
 
 _EXTREME = 30
 _LIKE_INK, _LIKE_GROUND = 12, 24
-_LEAST_INK, _LEAST_INSIDE_PX, _LEAST_SIDE_PX, _MOST = 0.04, 30, 6, 0.7
+_MIN_INK, _MIN_INSIDE_PX, _MIN_SIDE_PX, _MOST = 0.04, 30, 6, 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def _look(line: TextLine, pixels: Pixels, scale: float) -> LineLook:
     )
     in_strip = bool(in_strip and bottom - top < 1.5 * _STAMP_STRIP_SHARE * tall)
     part = pixels[max(0, int(top)) : int(bottom) + 1, max(0, int(left)) : int(right) + 1]
-    ink = _ink(part) if min(part.shape[:2]) >= _LEAST_SIDE_PX else Ink()
+    ink = _ink(part) if min(part.shape[:2]) >= _MIN_SIDE_PX else Ink()
     small = bottom - top <= _WATERMARK_HEIGHT * tall
     return LineLook(ink, bool(level), bool(small), bool(at_edge), in_strip)
 
@@ -222,11 +222,11 @@ def _ink(part: Pixels) -> Ink:
     lighter, darker = grey > level, grey <= level
     light = _off_the_edge(lighter)
     for side, letters in ((lighter, light), (darker, _off_the_edge(darker))):
-        if letters.mean() < _LEAST_INK or _is_ground(part, letters, side & ~letters):
+        if letters.mean() < _MIN_INK or _is_ground(part, letters, side & ~letters):
             continue
         # Edges blend with the ground: what counts is the inside of strokes, where strokes have one.
         inside = cv2.erode(letters.astype(np.uint8), np.ones((2, 2), np.uint8)).astype(bool)
-        found = _flat(part[inside if inside.sum() >= _LEAST_INSIDE_PX else letters].astype(np.int16))
+        found = _flat(part[inside if inside.sum() >= _MIN_INSIDE_PX else letters].astype(np.int16))
         if (found[1], found[0]) > (best[1], best[0]):
             best, ink = found, letters
     ground = part[~ink].astype(np.int16)
@@ -251,7 +251,7 @@ def _edges(grey: npt.NDArray[np.uint8], ink: _Mask) -> tuple[bool, bool]:
 def _is_neutral(part: Pixels, grey: npt.NDArray[np.uint8], light: _Mask) -> bool:
     """Return whether the lighter letters are a neutral grey on a varied background."""
     ground = ~_grown(light, 5)
-    if light.mean() < _LEAST_INK or not ground.any():
+    if light.mean() < _MIN_INK or not ground.any():
         return False
     colour = np.median(part[light].astype(np.int16), axis=0)
     return bool(np.ptp(colour) <= _NEUTRAL and grey[ground].std() >= _RESTLESS)
@@ -265,7 +265,7 @@ def _grown(mask: _Mask, pixels: int) -> _Mask:
 
 def _is_ground(part: Pixels, letters: _Mask, rest: _Mask) -> bool:
     """Return whether seeming letters have the colour of the ground beside them: the inside of an O is no ink."""
-    if rest.mean() < _LEAST_INK:
+    if rest.mean() < _MIN_INK:
         return False
     middles = [np.median(part[mask].astype(np.int16), axis=0) for mask in (letters, rest)]
     return bool(np.abs(middles[0] - middles[1]).max() <= _LIKE_GROUND)
@@ -278,7 +278,7 @@ def _off_the_edge(side: _Mask) -> _Mask:
     _, labels = cv2.connectedComponents(side.astype(np.uint8), connectivity=4)
     edges = np.unique(np.concatenate([labels[0], labels[-1]]))
     kept = side & ~np.isin(labels, edges[edges > 0])
-    return kept if kept.mean() >= _LEAST_INK else side
+    return kept if kept.mean() >= _MIN_INK else side
 
 
 def _flat(colours: "np.ndarray[tuple[int, ...], np.dtype[np.int16]]") -> tuple[float, bool]:

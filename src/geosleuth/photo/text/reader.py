@@ -16,7 +16,7 @@ from geosleuth.geo import FloatArray
 from geosleuth.support.errors import BadInput
 
 from .classifier import CLASSES, TEXTURE, classify
-from .detector import MOST_CUTS, Grid, TextBox, search
+from .detector import MAX_CUTS, Grid, TextBox, search
 from .lines import Engine, TextLine, Turn, in_reading_order, join_neighbours, overlap, without_doubles
 from .overlays import mark_overlays
 from .rapid import read_strips
@@ -79,7 +79,7 @@ COLUMN_WIDTH_PX, COLUMN_RATIO, COLUMN_SHARE = 12, 12, 0.5
 COLUMN_LETTERS = 3
 
 # Parts of a column are at most so many times as wide as others; the whole is read so surely, or as its parts.
-COLUMN_LIKE, LEAST_OF_COLUMN = 2.5, 0.7
+COLUMN_LIKE, MIN_OF_COLUMN = 2.5, 0.7
 
 _SQUARE = [CLASSES.index("han"), CLASSES.index("hangul")]
 _LOOKALIKES = ({"cyrillic", "greek", "armenian"}, {"telugu", "kannada"}, {"hangul", "han"})
@@ -158,7 +158,7 @@ class ReadingOptions:
     max_boxes: int = 60
     seconds: float = 8.0
     detail_px: int = 1536
-    cuts: int = MOST_CUTS
+    cuts: int = MAX_CUTS
     unread: bool = False
     script: str | None = None
 
@@ -404,7 +404,7 @@ def _join_columns(pixels: Pixels, reads: Sequence[_Read]) -> list[_Read]:
         score = min(read.found.score for read in column)
         (joined,) = _read_by_rapid(pixels, [_Found(quad, score, 270, classify([cut_strip(pixels, quad)])[0])])
         mean = float(np.mean([read.engine_confidence for read in column]))
-        if len(joined.text) >= len(column) and joined.engine_confidence >= min(LEAST_OF_COLUMN, mean):
+        if len(joined.text) >= len(column) and joined.engine_confidence >= min(MIN_OF_COLUMN, mean):
             upright = replace(joined.found, quad=rotate_quad(quad, 90), turn=0, level=None)
             parts = {id(read) for read in column}
             kept = [read for read in kept if id(read) not in parts] + [replace(joined, found=upright)]

@@ -38,7 +38,7 @@ HEAD_TIMEOUT_S = 10.0
 IDLE_TIMEOUT_S = 30.0
 # Seconds for which a client may leave a response unread; event streams have a shorter limit of their own.
 WRITE_TIMEOUT_S = 120.0
-_MOST_TOGETHER, _MOST_EACH = 2048, 512
+_MAX_TOGETHER, _MAX_EACH = 2048, 512
 _OWN_FILES = 96
 
 
@@ -212,10 +212,10 @@ def compute_connection_caps(descriptors: int | None) -> ConnectionCaps:
 
     A quarter of them, and at least 96, is left for databases, uploads, pipes to workers and files of the page.
     """
-    together = _MOST_TOGETHER
+    together = _MAX_TOGETHER
     if descriptors is not None:
         together = max(8, min(together, descriptors - max(_OWN_FILES, descriptors // 4)))
-    return ConnectionCaps(max(6, min(_MOST_EACH, together * 3 // 4)), together)
+    return ConnectionCaps(max(6, min(_MAX_EACH, together * 3 // 4)), together)
 
 
 def own_caps() -> ConnectionCaps:
