@@ -1,4 +1,4 @@
-"""Resolve words to a place: one rule for single runs, teams, scorers, judges, rewards, evaluation and final checks.
+"""Geocode words to a point: one rule for single runs, teams, scorers, judges, rewards, evaluation and final checks.
 
 The finest part of the words that the atlas knows, inside everything else that they name, is the place. A part that is
 not known is listed in ``missing`` and never replaced by a town that was not named: "Nowhere Park, Utah" is placed at

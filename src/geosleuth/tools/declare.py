@@ -1,4 +1,4 @@
-"""Declare a tool once, as a typed async function with a docstring; its JSON schemas for every surface follow.
+"""Add a tool: declare it once, as a typed async function with a docstring; its JSON schemas for every surface follow.
 
 A result type is a ``TypedDict`` or a dataclass. It promises what is always there and no more: a reader must expect
 further keys.

@@ -1,4 +1,4 @@
-"""Draw maps offline: land and sea, the shapes of region files, names, pins, scale bar and credit line."""
+"""Draw a map offline: land and sea, the shapes of region files, names, pins, scale bar and credit line."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack

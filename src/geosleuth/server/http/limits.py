@@ -1,4 +1,4 @@
-"""Limits on request rates, request sizes and open connections.
+"""Rate limit of requests, and limits on their sizes and on open connections.
 
 Each connection takes a descriptor, and a process has few: a client that holds all of them makes the server unreachable.
 So connections are capped, for each client address and together, and those that send or read nothing are closed. A new

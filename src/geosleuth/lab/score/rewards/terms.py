@@ -1,4 +1,4 @@
-"""Reward terms for an answer's distance, and for which levels of its address are right.
+"""Reward terms of GRPO and others: for an answer's distance, and for which levels of its address are right.
 
 Distances are kilometres, one or an array of any shape; rewards have the same shape. A negative distance raises.
 
