@@ -22,7 +22,7 @@ def reasoning(*images: str) -> Reasoning:
     )
     signs = (replace(first, disputed_by=(second,)), replace(second, disputed_by=(first,)))
     found = Reasoning(cast("Any", None), StatedFacts())
-    found.__dict__["tested"] = SelfTest(MONACO, (), signs)
+    found.__dict__["self_test_result"] = SelfTest(MONACO, (), signs)
     return found
 
 
