@@ -60,7 +60,7 @@ _MODULES = {
     "run_folder": ("Finished", "TrainingFolder"),
     "training_log": ("metrics_callback", "read_metrics"),
     "run_page": ("write_page",),
-    "recipe_files": ("read_recipe", "recipe_names", "recipe_of"),
+    "recipe_files": ("build_recipe", "read_recipe", "recipe_names"),
     "recipe": ("DataPart", "ModelPart", "OptimPart", "Recipe", "RolloutPart", "RunPart"),
     "sft": ("run_sft", "sft_trainer"),
     "tries": ("make_tries",),
