@@ -87,6 +87,8 @@ WrapEnvironment = Callable[[Any], Any]
 """Changes the class of environments; likewise."""
 _sent: set[str] = set()
 _batch = 0
+_kind: "type[RolloutEnvironment] | None" = None
+_held: dict[int, "RolloutEnvironment"] = {}
 
 
 class Remembered:
@@ -613,10 +615,6 @@ class Ahead:
                 continue
             self._sent[id(last)] = last
             environment._send_all(parse_calls(last, environment._tools))  # noqa: SLF001
-
-
-_kind: type[RolloutEnvironment] | None = None
-_held: dict[int, RolloutEnvironment] = {}
 
 
 def _open_worker(make: MakeSetup, wrap: WrapEnvironment | None) -> None:

@@ -41,6 +41,14 @@ PhotoState = Literal["interrupted", "located", "unlocated", "failed"]
 """What is known of a photo: only tries that were cut off; an answer with a point; one without; an error."""
 _STATES: tuple[PhotoState, ...] = get_args(PhotoState)
 _MAX_TRIES = 0xFFFF
+# Runs a try, in this process or on a cluster; its files are in the run's folder then. It raises `UserError` if the run
+# can't continue.
+Worker = Callable[["Job"], Awaitable["Attempted"]]
+# Builds an `Attempt`, here or on another machine: it can be pickled, and is called once in each process.
+Making = Callable[[], Awaitable["Ready"]]
+# Runs one try. It writes the trajectory into the given file, and other files beside it. It raises only `UserError`, for
+# what must be fixed before the run can continue: a failing model and a photo that can't be opened are outcomes.
+Attempt = Callable[["Job", Path], Awaitable["Attempted"]]
 
 
 def new_key() -> str:
@@ -119,14 +127,6 @@ class Attempted:
     host: str | None = None
 
 
-Attempt = Callable[[Job, Path], Awaitable[Attempted]]
-"""Runs one try. It writes the trajectory into the given file, and other files beside it.
-
-It raises only `UserError`, for what must be fixed before the run can continue: a failing model and a photo that can't
-be opened are outcomes.
-"""
-
-
 class Ready(Protocol):
     """An attempt with everything loaded; closed when the run ends."""
 
@@ -138,15 +138,6 @@ class Ready(Protocol):
     async def aclose(self) -> None:
         """Close models and connections, and free memory."""
         ...
-
-
-Making = Callable[[], Awaitable[Ready]]
-"""Builds an `Attempt`, here or on another machine: it can be pickled, and is called once in each process."""
-Worker = Callable[[Job], Awaitable[Attempted]]
-"""Runs a try, in this process or on a cluster; its files are in the run's folder then.
-
-It raises `UserError` if the run can't continue.
-"""
 
 
 @dataclass(frozen=True, slots=True)
