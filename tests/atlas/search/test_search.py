@@ -224,7 +224,7 @@ def test_very_long_misread_names_are_found() -> None:
     names += [(number, name, 0) for number, name in enumerate(long, start=len(names) + 1)]
 
     class Names(search.NameIndex):
-        def _names(self, ids: Sequence[int]) -> Iterable[tuple[int, int, str, int, str]]:
+        def _read_names(self, ids: Sequence[int]) -> Iterable[tuple[int, int, str, int, str]]:
             return [(number, number, names[number - 1][1], 0, names[number - 1][1]) for number in ids]
 
     with closing(sqlite3.connect(":memory:")) as conn:
